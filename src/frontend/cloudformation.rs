@@ -1,9 +1,8 @@
 //! The CloudFormation and SAM frontend: reads templates as their authors wrote them, before any transform runs.
 //!
-//! `sam` does what the SAM transform does. Sections and names are told in `template`, what expressions come to in
-//! `eval` and `intrinsics`, formulas in `conditions` and `comparisons`, what texts point to in `links`, and resource
-//! types in `resources`; what leads from one template to another in `project`, `stacks` and `handover`. It knows no
-//! rule.
+//! `sam` performs the SAM transform. `template` has the sections and names, `eval` and `intrinsics` evaluate
+//! expressions, `conditions` and `comparisons` build conditions, `links` resolves references, `resources` lowers
+//! resource types, and `project`, `stacks` and `handover` connect templates. The frontend knows no rule.
 
 mod cdk;
 mod comparisons;
@@ -13,6 +12,7 @@ mod edits;
 mod eval;
 mod handover;
 mod includes;
+mod incomplete;
 mod intrinsics;
 mod links;
 mod local;
@@ -30,56 +30,59 @@ mod template;
 mod tests;
 mod value;
 
-use super::tree::{Node, Parsed, SyntaxError};
-use super::{Loaded, ReadError, limit_reached, parse_error, parsed, read};
-use crate::conditions::Condition;
+use super::{Loaded, ReadError, limit_reached, parse_error, read};
 use crate::diagnostic::Diagnostic;
 use crate::graph::{Unit, UnitGraph, UnitKind};
-use crate::source::{Sources, Span};
+use ::conditions::Condition;
 pub(super) use cdk::{Environment, read_app};
 pub(super) use edits::{edits, is_only_use, stands_once};
 pub(super) use parameters::Settings;
 use project::Project;
 pub(super) use project::{Document, load_all};
 use sections::{Dialect, Sections};
-use stacks::{Met, Surroundings};
+use source::{Sources, Span};
+use stacks::{Collected, Context};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use template::Template;
+use trees::parsed;
+use trees::{Node, Parsed, SyntaxError};
 
-/// One file as read, and what of it concerns other files.
+/// A loaded file and its relations to other files.
 #[derive(Clone)]
-struct Read {
-    /// Its unit, and one for each nested stack that it calls.
+struct LoadedFile {
+    /// Its unit, and one for each call of a nested stack.
     loaded: Vec<Loaded>,
-    /// The files of those stacks.
+    /// Files of those stacks.
     called: BTreeSet<PathBuf>,
     exports: Vec<handover::Export>,
-    /// Names that it imports.
+    /// Names of its imports.
     imports: BTreeSet<String>,
-    /// Whether it uses names that it does not declare, or is what fragments are put into.
-    is_fragment: bool,
+    /// Names that it uses and does not declare.
+    undeclared: BTreeSet<incomplete::UsedName>,
+    /// `true` if it is a template into which fragments are merged.
+    is_frame: bool,
 }
 
-/// Reads one template.
-fn load_template(path: &Path, settings: &Settings, project: &Project, sources: &Sources) -> Read {
+/// Loads a template.
+fn load_template(path: &Path, settings: &Settings, project: &Project, sources: &Sources) -> LoadedFile {
     load(path, None, settings, project, sources, UnitKind::Template)
 }
 
-/// Reads one stack of a CDK app, which knows where it deploys to.
+/// Loads a stack of a CDK app, whose target environment is known.
 fn load_stack(
     path: &Path,
     environment: &Environment,
     settings: &Settings,
     project: &Project,
     sources: &Sources,
-) -> Read {
+) -> LoadedFile {
     load(path, Some(environment), settings, project, sources, UnitKind::CdkStack)
 }
 
-/// Reads one service of the Serverless Framework, which takes no parameters from outside.
+/// Loads a service of the Serverless Framework, which receives no parameters.
 fn load_serverless(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
     let (mut loaded, parsed) = open(path, sources, UnitKind::ServerlessService, None);
     for document in &parsed.documents {
@@ -101,9 +104,9 @@ fn load(
     project: &Project,
     sources: &Sources,
     kind: UnitKind,
-) -> Read {
-    let met = Met::default();
-    let around = Surroundings {
+) -> LoadedFile {
+    let met = Collected::default();
+    let around = Context {
         sources,
         project,
         path,
@@ -117,7 +120,7 @@ fn load(
     met.into_read(loaded)
 }
 
-fn load_unit(settings: &Settings, around: &Surroundings<'_>, kind: UnitKind) -> Loaded {
+fn load_unit(settings: &Settings, around: &Context<'_>, kind: UnitKind) -> Loaded {
     let (path, sources) = (around.path, around.sources);
     let (mut loaded, parsed) = open(path, sources, kind, None);
     let name = loaded.graph.unit.name.clone();
@@ -158,7 +161,7 @@ fn load_unit(settings: &Settings, around: &Surroundings<'_>, kind: UnitKind) -> 
     loaded
 }
 
-/// What a file holds, and an empty graph for it.
+/// Parses a file and creates an empty graph for it.
 fn open(path: &Path, sources: &Sources, kind: UnitKind, call: Option<Arc<str>>) -> (Loaded, Arc<Parsed>) {
     let unit = Unit {
         name: sources.name_of(path),
@@ -189,7 +192,7 @@ fn open(path: &Path, sources: &Sources, kind: UnitKind, call: Option<Arc<str>>) 
     (loaded, parsed)
 }
 
-/// CloudFormation takes a key that is written twice, and drops what stands under the first one without a word.
+/// Returns a note about repeated keys: CloudFormation accepts them and silently drops all but the last.
 fn repeated_keys(places: &[Span], sources: &Sources) -> Option<String> {
     let first = places.iter().min_by_key(|span| span.start)?;
     let line = sources.start(*first).line;
@@ -202,7 +205,7 @@ fn repeated_keys(places: &[Span], sources: &Sources) -> Option<String> {
     ))
 }
 
-/// Adds what `template` declares to `graph`; the bounds that were reached.
+/// Lowers `template` into `graph` and returns diagnostics for exceeded bounds.
 fn lower(template: &Template<'_>, graph: &mut UnitGraph, sources: &Sources) -> Vec<Diagnostic> {
     let empty = UnitGraph::new(graph.unit.clone());
     *graph = resources::lower(template, std::mem::replace(graph, empty));

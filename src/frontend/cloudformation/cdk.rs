@@ -1,37 +1,38 @@
-//! What a CDK app was synthesised to: the stacks that its `manifest.json` names, those of its stages (assemblies in
-//! directories of their own) and the templates of nested stacks, which are assets of their parents.
+//! Reads the output of `cdk synth`: the stacks that `manifest.json` names, those of its stages (assemblies in
+//! subdirectories) and the templates of nested stacks, which are assets of their parents.
 //!
-//! It finds templates and the environment that each deploys to; what is in them is a template's own matter. Nothing
+//! It finds the templates and the environment that each deploys to; it does not interpret the templates. Nothing
 //! outside the directory is read, whatever a manifest names.
 //! <https://github.com/aws/aws-cdk-cli/tree/main/packages/%40aws-cdk/cloud-assembly-schema>
 
 use super::parameters::Values;
-use crate::frontend::tree::{Entry, Node};
-use crate::frontend::{Loaded, ReadError, Ties, limit_reached, parse_error, parsed, read};
-use crate::graph::{Unit, UnitGraph, UnitKind};
-use crate::source::{Sources, Span};
+use crate::frontend::{Loaded, ReadError, limit_reached, parse_error, read};
+use crate::graph::{Unit, UnitKind};
+use source::{Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use trees::parsed;
+use trees::{Entry, Node};
 
-/// Assemblies in assemblies are followed this deep; stages are one deep.
+/// Maximum depth of nested assemblies; stages are at depth one.
 const MAX_DEPTH: usize = 8;
-/// Templates of one app that are read.
+/// Maximum number of templates of one app.
 const MAX_STACKS: usize = 10_000;
 
-/// Where a stack deploys to, as far as its app says.
+/// Target of a stack, as stated by its app.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(in crate::frontend) struct Environment {
     account: Option<String>,
     region: Option<String>,
-    /// What the stack is called.
+    /// Name of the stack.
     stack: Option<String>,
-    /// Constructs that resources stand for, by logical id.
+    /// Constructs of resources, by logical id.
     constructs: BTreeMap<String, Arc<str>>,
 }
 
 impl Environment {
-    /// From `aws://account/region`; an app that is deployed anywhere says `unknown-account` and `unknown-region`.
+    /// Parses `aws://account/region`; an environment-agnostic app has `unknown-account` and `unknown-region`.
     fn parse(text: &str) -> Environment {
         let (account, region) = text
             .strip_prefix("aws://")
@@ -45,17 +46,17 @@ impl Environment {
         }
     }
 
-    /// What the stack is called; `None` for nested stacks.
+    /// Returns the name of the stack, or `None` for a nested stack.
     pub(super) fn stack(&self) -> Option<&str> {
         self.stack.as_deref()
     }
 
-    /// The construct that the resource `id` stands for.
+    /// Returns the construct of the resource `id`.
     pub(super) fn construct(&self, id: &str) -> Option<&Arc<str>> {
         self.constructs.get(id)
     }
 
-    /// Says where the stack deploys to; what the app leaves open stays as it was given.
+    /// Sets the account and the Region; values that the app does not state stay unchanged.
     pub(super) fn settle(&self, values: &mut Values) {
         let known = |part: &Option<String>| part.as_deref().map(Arc::from);
         values.account = known(&self.account).or(values.account.take());
@@ -63,7 +64,7 @@ impl Environment {
     }
 }
 
-/// The files that list the assets of `stack`: artifacts that it depends on.
+/// Returns the files that list the assets of `stack`: artifacts that it depends on.
 fn asset_manifests<'a>(stack: &'a Node, all: &'a [Entry]) -> impl Iterator<Item = &'a str> {
     let needed = stack.get("dependencies").and_then(Node::items).unwrap_or_default();
     let needed: BTreeSet<&str> = needed.iter().filter_map(Node::as_str).collect();
@@ -79,18 +80,18 @@ fn asset_manifests<'a>(stack: &'a Node, all: &'a [Entry]) -> impl Iterator<Item 
     })
 }
 
-/// The templates of an app, and what could not be read of it.
+/// The templates of an app, and the manifests that could not be read.
 #[derive(Debug, Default)]
 pub(in crate::frontend) struct App {
-    /// Each template with its environment.
+    /// Templates with their environments.
     pub(in crate::frontend) stacks: BTreeMap<PathBuf, Environment>,
-    /// A unit for each manifest that is not what it ought to be.
+    /// A unit with diagnostics for each faulty manifest.
     pub(in crate::frontend) broken: Vec<Loaded>,
 }
 
 /// Reads the manifests below `directory`.
 pub(in crate::frontend) fn read_app(directory: &Path, sources: &Sources) -> App {
-    let mut reader = Reader {
+    let mut reader = AppReader {
         root: directory,
         sources,
         seen: BTreeSet::new(),
@@ -100,17 +101,17 @@ pub(in crate::frontend) fn read_app(directory: &Path, sources: &Sources) -> App 
     reader.app
 }
 
-struct Reader<'a> {
-    /// Nothing outside it is read.
+struct AppReader<'a> {
+    /// Directory outside which nothing is read.
     root: &'a Path,
     sources: &'a Sources,
-    /// Assemblies that were read.
+    /// Assemblies already read.
     seen: BTreeSet<PathBuf>,
     app: App,
 }
 
-impl Reader<'_> {
-    /// Takes what the manifest in `directory` names.
+impl AppReader<'_> {
+    /// Reads the manifest in `directory`.
     fn assembly(&mut self, directory: &Path, depth: usize) {
         if !self.seen.insert(directory.to_owned()) {
             return;
@@ -123,13 +124,7 @@ impl Reader<'_> {
             notes: Vec::new(),
             call: None,
         };
-        let mut loaded = Loaded {
-            graph: UnitGraph::new(unit),
-            diagnostics: Vec::new(),
-            errors: Vec::new(),
-            environments: Vec::new(),
-            ties: Ties::default(),
-        };
+        let mut loaded = Loaded::new(unit);
         match read(&path, self.sources, &name) {
             Err(ReadError::Io(error)) => loaded.errors.push(error),
             Err(ReadError::Unfit(diagnostic)) => loaded.diagnostics.push(*diagnostic),
@@ -169,7 +164,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes a stack or a stage; what is wrong with it, and where.
+    /// Reads a stack or a stage; returns an error with its span.
     fn artifact(
         &mut self,
         artifact: &Entry,
@@ -218,7 +213,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Which construct each resource of a stack stands for: the manifest says it, or a file beside it.
+    /// Returns the construct of each resource of a stack, from the manifest or from its metadata file.
     fn constructs(&self, artifact: &Node, directory: &Path) -> BTreeMap<String, Arc<str>> {
         let mut all = BTreeMap::new();
         add_constructs(artifact.get("metadata"), &mut all);
@@ -232,7 +227,7 @@ impl Reader<'_> {
         all
     }
 
-    /// `name` as seen from `directory`, with links followed, where it lies inside the app.
+    /// Resolves `name` relative to `directory`, following symbolic links, if it is inside the app.
     fn inside(&self, directory: &Path, name: &str) -> Result<PathBuf, &'static str> {
         let path = self
             .sources
@@ -245,7 +240,7 @@ impl Reader<'_> {
         Ok(path)
     }
 
-    /// The templates of nested stacks among the assets that `manifest` lists.
+    /// Returns the templates of nested stacks among the assets that `manifest` lists.
     fn nested(&self, manifest: &Path) -> Vec<PathBuf> {
         let name = self.sources.name_of(manifest);
         let (Some(directory), Ok(file)) = (manifest.parent(), read(manifest, self.sources, &name)) else {
@@ -269,7 +264,7 @@ impl Reader<'_> {
     }
 }
 
-/// Adds what `metadata`, lists of entries by construct, says of logical ids.
+/// Adds the logical ids in `metadata`, which is a list of entries per construct.
 fn add_constructs(metadata: Option<&Node>, all: &mut BTreeMap<String, Arc<str>>) {
     for construct in metadata.and_then(Node::entries).unwrap_or_default() {
         let entries = construct.value.items().unwrap_or_default().iter();
@@ -282,7 +277,7 @@ fn add_constructs(metadata: Option<&Node>, all: &mut BTreeMap<String, Arc<str>>)
     }
 }
 
-/// The path of the asset `hash` in the file that lists the assets of the stack whose template is at `template`.
+/// Returns the path of the asset `hash`, from the asset list of the stack whose template is `template`.
 pub(super) fn asset(hash: &str, template: &Path, sources: &Sources) -> Option<String> {
     let stack = template.file_name()?.to_str()?.strip_suffix(".template.json")?;
     let list = template.with_file_name(format!("{stack}.assets.json"));

@@ -1,44 +1,50 @@
-//! `Fn::Equals`: what its sides are, text by text and case by case, and which texts parameters are compared with.
+//! Evaluates `Fn::Equals`: compares its sides case by case, and records the texts that parameters are compared with.
 //!
-//! A parameter that may have any value is a variable. It is equal to one of the texts that it is compared with, to
-//! another such parameter, or to something else.
+//! A parameter that may have any value is a variable. Its value is one of the texts that it is compared with, the value
+//! of another such parameter, or something else. Example:
+//!
+//! ```text
+//! IsProd: !Equals [!Ref Env, prod]                  Env = prod
+//! IsLive: !Equals [!Sub "${Env}-eu", prod-eu]       Env = prod: the rest of the pattern matches
+//! IsSame: !Equals [!Ref Env, !Ref Other]            (Env = prod and Other = prod), or both have another common value
+//! ```
 
 use super::parameters::Parameter;
 use super::template::Template;
 use super::value::{Evaluated, Part};
-use crate::conditions::{Condition, Variable};
-use crate::frontend::tree::Node;
+use conditions::{Condition, Variable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use trees::Node;
 
-/// A parameter that is compared with more texts is not told apart by them where its value is used.
+/// Maximum number of compared texts for which a parameter gets a case per text where its value is used.
 const MAX_TEXTS: usize = 8;
 
-/// Steps to find the ways in which a text may be put together.
+/// Maximum number of steps of matching a pattern against a text.
 const MAX_STEPS: u32 = 1_000;
 
-/// A side of `Fn::Equals` under some conditions.
+/// A side of `Fn::Equals` in one case.
 enum Side {
-    /// A text that is put together of these.
-    Pattern(Vec<Piece>),
-    /// Anything else; equal texts stand for equal values.
+    /// A text with variables in it.
+    Pattern(Vec<PatternPiece>),
+    /// Any other expression; equal keys mean equal values.
     Opaque(Variable),
 }
 
 #[derive(PartialEq)]
-enum Piece {
+enum PatternPiece {
     Text(String),
     Value(Variable),
 }
 
-/// Which texts and which other variables the variables of a template are compared with.
+/// Texts and variables that the variables of a template are compared with.
 #[derive(Debug, Default)]
 pub(super) struct Comparisons {
-    /// By variable.
+    /// Compared texts by variable.
     texts: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
     /// Variables without a domain that are compared with each other.
     paired: BTreeSet<Arc<str>>,
-    /// What two such variables may both be. Empty until every condition has been read once.
+    /// Values that two such variables may have in common. Empty until every condition has been evaluated once.
     shared: Vec<Arc<str>>,
 }
 
@@ -47,15 +53,16 @@ impl Comparisons {
         !self.paired.is_empty()
     }
 
-    /// Every comparison has been met.
+    /// Computes the shared values, after every comparison is recorded.
     pub(super) fn settle(&mut self) {
         let texts: BTreeSet<Arc<str>> = self.texts.values().flatten().cloned().collect();
-        // Two variables may also share a text that nothing is compared with; two by two they may share different ones.
+        // Two variables may also have a common value that is not compared with anything, and each pair may have a
+        // different one.
         let unnamed = (0..self.paired.len().div_ceil(2)).map(|at| Arc::from(format!("\0{at}")));
         self.shared = texts.into_iter().chain(unnamed).collect();
     }
 
-    /// The texts that `variable` is compared with, where they are few.
+    /// Returns the texts that `variable` is compared with, if they are few.
     pub(super) fn texts_of(&self, variable: &str) -> Option<Vec<Arc<str>>> {
         let texts = self.texts.get(variable).filter(|texts| texts.len() <= MAX_TEXTS)?;
         Some(texts.iter().cloned().collect())
@@ -63,7 +70,7 @@ impl Comparisons {
 }
 
 impl<'t> Template<'t> {
-    /// The condition under which both are the same text.
+    /// Returns the condition under which both sides are the same text.
     pub(super) fn equal(&self, left: &'t Node, right: &'t Node) -> Condition {
         let (left, right) = (self.sides(left), self.sides(right));
         let mut either = Condition::never();
@@ -95,12 +102,14 @@ impl<'t> Template<'t> {
             let mut sides = [left.named(), right.named()];
             sides.sort_by(|a, b| a.1.cmp(&b.1).then_with(|| a.0.cmp(&b.0)));
             let [(one, first), (other, second)] = sides;
-            Condition::flag(format!("{}|{one}={other}", self.unit), format!("{first} = {second}"))
+            let operands = left.operands().chain(right.operands()).collect();
+            let key = format!("{}|{one}={other}", self.unit);
+            Condition::flag_of(key, format!("{first} = {second}"), Some(operands))
         })
     }
 
-    /// The condition under which `pieces` make `text`; `None` where that takes too many steps to say.
-    fn made_of(&self, pieces: &[Piece], text: &str, steps: &mut u32) -> Option<Condition> {
+    /// Returns the condition under which `pieces` form `text`, or `None` if matching takes too many steps.
+    fn made_of(&self, pieces: &[PatternPiece], text: &str, steps: &mut u32) -> Option<Condition> {
         *steps += 1;
         if *steps > MAX_STEPS {
             return None;
@@ -108,12 +117,12 @@ impl<'t> Template<'t> {
         match pieces {
             [] if text.is_empty() => Some(Condition::always()),
             [] => Some(Condition::never()),
-            [Piece::Value(variable)] => Some(self.variable_is(variable, text)),
-            [Piece::Text(piece), rest @ ..] => match text.strip_prefix(piece.as_str()) {
+            [PatternPiece::Value(variable)] => Some(self.variable_is(variable, text)),
+            [PatternPiece::Text(piece), rest @ ..] => match text.strip_prefix(piece.as_str()) {
                 Some(text) => self.made_of(rest, text, steps),
                 None => Some(Condition::never()),
             },
-            [Piece::Value(variable), rest @ ..] => {
+            [PatternPiece::Value(variable), rest @ ..] => {
                 let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
                 let mut either = Condition::never();
                 for (value, text) in ends.filter_map(|at| text.split_at_checked(at)) {
@@ -127,15 +136,15 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// The condition under which patterns are the same that differ in one variable at most.
-    fn same_pattern(&self, one: &[Piece], other: &[Piece]) -> Option<Condition> {
+    /// Returns the condition under which two patterns are equal, if they differ in at most one variable.
+    fn same_pattern(&self, one: &[PatternPiece], other: &[PatternPiece]) -> Option<Condition> {
         if one.len() != other.len() {
             return None;
         }
         let mut different = one.iter().zip(other).filter(|(a, b)| a != b);
         match (different.next(), different.next()) {
             (None, _) => Some(Condition::always()),
-            (Some((Piece::Value(a), Piece::Value(b))), None) => Some(self.same_value(a, b)),
+            (Some((PatternPiece::Value(a), PatternPiece::Value(b))), None) => Some(self.same_value(a, b)),
             _ => None,
         }
     }
@@ -145,7 +154,7 @@ impl<'t> Template<'t> {
         Condition::is(variable.clone(), text)
     }
 
-    /// Notes that `variable` is compared with `text`.
+    /// Records that `variable` is compared with `text`.
     fn compare(&self, variable: &Variable, text: &str) {
         let mut comparisons = self.comparisons.borrow_mut();
         comparisons
@@ -159,7 +168,7 @@ impl<'t> Template<'t> {
         if a.key != b.key && a.domain.is_none() && b.domain.is_none() {
             let mut comparisons = self.comparisons.borrow_mut();
             comparisons.paired.extend([a.key.clone(), b.key.clone()]);
-            // Mappings are looked up by their keys, which compares as well.
+            // A lookup in a mapping compares a variable with the keys, too.
             for variable in [a, b] {
                 let texts = comparisons.texts.entry(variable.key.clone()).or_default();
                 texts.extend(self.mapping_keys().map(Arc::from));
@@ -175,11 +184,11 @@ impl<'t> Template<'t> {
         Condition::equal(a, b, &self.comparisons.borrow().shared)
     }
 
-    /// What `node` is in each case, parameters without a known value left open.
+    /// Returns the cases of a side, keeping parameters without a known value as variables.
     fn sides(&self, node: &'t Node) -> Vec<(Condition, Side)> {
-        let before = self.leaves_open.replace(true);
+        let before = self.keeps_variables.replace(true);
         let outcomes = self.eval(node, node.span, &Condition::always());
-        self.leaves_open.set(before);
+        self.keeps_variables.set(before);
         let sides = outcomes.into_iter().map(|outcome| {
             let side = match &outcome.value {
                 Evaluated::Absent => Some(Side::Pattern(Vec::new())),
@@ -195,56 +204,69 @@ impl<'t> Template<'t> {
 
     fn side_of(&self, parts: &[Part]) -> Option<Side> {
         let pieces = parts.iter().map(|part| match part {
-            Part::Text(text) => Some(Piece::Text(text.clone())),
-            Part::Open { text, .. } => {
+            Part::Text(text) => Some(PatternPiece::Text(text.clone())),
+            Part::Unresolved { text, .. } => {
                 let name = text.strip_prefix("${")?.strip_suffix('}')?;
                 let is_known = name.starts_with("AWS::") || self.parameter(name).is_some();
-                is_known.then(|| Piece::Value(self.variable(name)))
+                is_known.then(|| PatternPiece::Value(self.variable(name)))
             }
             Part::Reference(_) => None,
         });
-        pieces.collect::<Option<Vec<Piece>>>().map(Side::Pattern)
+        pieces.collect::<Option<Vec<PatternPiece>>>().map(Side::Pattern)
     }
 
-    /// The parameter or pseudo parameter that `node` refers to, where it stands for one value.
+    /// Returns the parameter or pseudo parameter that `node` refers to, if it has a single unresolved value.
     pub(super) fn variable_name(&self, node: &'t Node) -> Option<&'t str> {
         let [entry] = node.entries()? else { return None };
         let name = entry.value.as_str().filter(|_| &*entry.key == "Ref")?;
         let is_pseudo = name.starts_with("AWS::") && name != "AWS::NoValue" && self.pseudo_parameter(name).is_none();
-        let is_free = |parameter: Parameter<'_>| !parameter.is_list() && !parameter.is_settled();
+        let is_free = |parameter: Parameter<'_>| !parameter.is_list() && !parameter.has_argument();
         let is_parameter = self.parameter(name).is_some_and(is_free) && !self.is_handed(name);
         (is_pseudo || is_parameter).then_some(name)
     }
 
-    /// The texts that conditions compare the parameter `name` with.
+    /// Returns the texts that conditions compare the parameter `name` with.
     pub(super) fn compared(&self, name: &str) -> Vec<Arc<str>> {
         let variable = self.variable(name);
         self.comparisons.borrow().texts_of(&variable.key).unwrap_or_default()
     }
 }
 
-/// The text that `pieces` are, where no variable is among them.
-fn text_of(pieces: &[Piece]) -> Option<&str> {
+/// Returns the text of `pieces`, if it contains no variable.
+fn text_of(pieces: &[PatternPiece]) -> Option<&str> {
     match pieces {
         [] => Some(""),
-        [Piece::Text(text)] => Some(text),
+        [PatternPiece::Text(text)] => Some(text),
         _ => None,
     }
 }
 
 impl Side {
-    /// A text that is equal for equal sides, and one to show.
+    /// Returns the values that it is computed from.
+    fn operands(&self) -> impl Iterator<Item = Arc<str>> {
+        let (pieces, opaque) = match self {
+            Side::Pattern(pieces) => (pieces.as_slice(), None),
+            Side::Opaque(variable) => (&[][..], Some(variable)),
+        };
+        let values = pieces.iter().filter_map(|piece| match piece {
+            PatternPiece::Text(_) => None,
+            PatternPiece::Value(variable) => Some(variable),
+        });
+        values.chain(opaque).flat_map(Variable::operands).cloned()
+    }
+
+    /// Returns a key that is equal for equal sides, and a text to show.
     fn named(&self) -> (String, String) {
         match self {
             Side::Opaque(variable) => (variable.key.to_string(), variable.name.to_string()),
             Side::Pattern(pieces) => {
                 let keys = pieces.iter().map(|piece| match piece {
-                    Piece::Text(text) => format!("{text:?}"),
-                    Piece::Value(variable) => variable.key.to_string(),
+                    PatternPiece::Text(text) => format!("{text:?}"),
+                    PatternPiece::Value(variable) => variable.key.to_string(),
                 });
                 let names = pieces.iter().map(|piece| match piece {
-                    Piece::Text(text) => &**text,
-                    Piece::Value(variable) => &*variable.name,
+                    PatternPiece::Text(text) => &**text,
+                    PatternPiece::Value(variable) => &*variable.name,
                 });
                 (keys.collect::<Vec<_>>().join("+"), names.collect())
             }

@@ -1,21 +1,23 @@
-//! The `Conditions` section as formulas over parameters, so that conditions on one parameter are correlated.
-//! What is not understood is a yes-or-no question of its own (`questions.rs`).
+//! Evaluates the `Conditions` section to formulas over parameters, so that conditions on one parameter are correlated.
+//! An expression that is not understood becomes a Boolean variable of its own (`questions.rs`).
 //!
-//! What the two sides of `Fn::Equals` are is told in `comparisons.rs`.
+//! The sides of `Fn::Equals` are compared in `comparisons.rs`.
 
+use super::incomplete::UsedName;
 use super::template::Template;
-use crate::conditions::Condition;
-use crate::frontend::tree::Node;
+use conditions::Condition;
+use trees::Node;
 
-/// Conditions that refer to each other are followed this deep.
+/// Maximum depth of conditions that refer to each other.
 const MAX_DEPTH: usize = 64;
 
 impl<'t> Template<'t> {
-    /// Reads every condition, before values are: parameters have other values where conditions compare them.
+    /// Evaluates every condition. This must precede the evaluation of values, because a parameter that conditions
+    /// compare has one case per compared text.
     pub(super) fn settle_conditions(&self) {
         self.compute_all();
         if self.comparisons.borrow().has_pairs() {
-            // Which texts parameters are compared with is known only now.
+            // The texts that parameters are compared with are complete only now.
             self.comparisons.borrow_mut().settle();
             self.computed.borrow_mut().clear();
             self.compute_all();
@@ -28,7 +30,7 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// The condition under which the condition called `name` is true.
+    /// Returns the condition under which the condition called `name` is true.
     pub(super) fn condition(&self, name: &str) -> Condition {
         self.condition_within(name, 0)
     }
@@ -39,13 +41,13 @@ impl<'t> Template<'t> {
             if known.is_none()
                 && let Some(node) = self.conditions.get(name)
             {
-                // A condition that is being computed: AWS refuses it.
+                // The condition is already being evaluated. AWS rejects such a cycle.
                 self.note_limit(node.span, format!("condition `{name}` refers to itself"));
             }
             return known.clone().unwrap_or_else(flag);
         }
         let Some(node) = self.conditions.get(name) else {
-            self.note_undeclared();
+            self.note_undeclared(UsedName::Condition(name.into()));
             return flag();
         };
         if depth >= MAX_DEPTH {
@@ -78,7 +80,7 @@ impl<'t> Template<'t> {
         match (&*entry.key, operands) {
             ("Condition", _) => match entry.value.as_str() {
                 Some(name) => self.condition_within(name, depth + 1),
-                // The SAM transform writes the key twice where it joins conditions.
+                // The SAM transform nests the key twice when it joins conditions.
                 None if entry.value.entry("Condition").is_some() => self.formula(&entry.value, depth + 1),
                 None => flag(),
             },

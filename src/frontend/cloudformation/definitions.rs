@@ -1,26 +1,28 @@
-//! Definitions of state machines in files of their own, which the CLIs upload when they package a template: what a
-//! local file holds takes the place of its name, before anything else is read. A file that is not here, lies outside of
-//! the project or is no JSON or YAML before something is put into it leaves the name in place.
+//! Inlines definitions of state machines in separate files, which the CLIs upload when they package a template: the
+//! content of a local file replaces its name, before anything else is evaluated.
+//!
+//! The name stays if the file does not exist, is outside the project, or becomes JSON or YAML only after substitutions.
 
 use super::local;
-use crate::frontend::tree::{Entry, Node, Value};
-use crate::frontend::{parsed, read};
-use crate::source::Sources;
+use crate::frontend::read;
+use source::Sources;
 use std::borrow::Cow;
 use std::path::Path;
+use trees::parsed;
+use trees::{Entry, Node, Value};
 
-/// Bytes of one file. Step Functions takes a definition of 1 MB.
+/// Maximum size of one file in bytes. Step Functions accepts a definition of 1 MB.
 const MAX_BYTES: usize = 1 << 20;
-/// Files of one template.
+/// Maximum number of files per template.
 const MAX_FILES: usize = 100;
 
-/// The types of state machines, and where each names its file.
+/// Types of state machines, with the property that names the file.
 const MACHINES: [(&str, &str); 2] = [
     ("AWS::Serverless::StateMachine", "DefinitionUri"),
     ("AWS::StepFunctions::StateMachine", "DefinitionS3Location"),
 ];
 
-/// `root`, the document at `path`, with the definitions that it names.
+/// Returns `root`, the document at `path`, with its definitions inlined.
 pub(super) fn placed<'d>(root: Cow<'d, Node>, path: &Path, sources: &Sources, unit: &str) -> Cow<'d, Node> {
     let resources = root.get("Resources").and_then(Node::entries).unwrap_or_default();
     let machines = resources.iter().enumerate().filter_map(|(at, resource)| {
@@ -50,14 +52,14 @@ pub(super) fn placed<'d>(root: Cow<'d, Node>, path: &Path, sources: &Sources, un
     Cow::Owned(root)
 }
 
-/// Where a state machine names the file of its definition.
+/// Returns the property of a state machine that names the file of its definition.
 fn location(resource: &Node) -> Option<&Entry> {
     let kind = resource.get("Type")?.as_str()?;
     let (_, key) = MACHINES.iter().find(|(machine, _)| *machine == kind)?;
     resource.get("Properties")?.entry(key)
 }
 
-/// What the file at `location` holds.
+/// Returns the content of the file at `location`.
 fn definition(location: &Node, from: &Path, sources: &Sources, unit: &str) -> Option<Node> {
     let path = local::file(location.as_str()?, from, sources).ok()?;
     let file = read(&path, sources, unit).ok()?;

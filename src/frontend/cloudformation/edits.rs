@@ -1,7 +1,7 @@
-//! How templates and services write what is to change: properties, resources, references.
+//! Text edits of templates and services: properties, resources, references.
 //!
-//! The file is read again and found by place; what the frontend made that nobody wrote — implicit resources, turns of
-//! a loop, what a CDK app generates — has no place here, and gets no edit.
+//! The file is parsed again and its nodes are found by span. Nodes that exist in no file — generated resources,
+//! iterations of a loop, resources that a CDK app generates — have no span here, so they get no edit.
 
 mod names;
 mod properties;
@@ -9,16 +9,16 @@ mod references;
 mod resources;
 
 use super::super::edits::tree::{Editor, Step};
-use super::super::parsed;
-use super::super::tree::Node;
 use crate::diagnostic::{Change, Edit};
-use crate::source::{SourceFile, Sources, Span};
+use source::{SourceFile, Sources, Span};
 use std::sync::Arc;
+use trees::Node;
+use trees::parsed;
 
-/// The type of alarms.
+/// Type of alarms.
 const ALARM: &str = "AWS::CloudWatch::Alarm";
 
-/// The edits that make `change` in a template.
+/// Returns the edits that make `change` in a template.
 pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
     match change {
         Change::Number { place, value } => Page::with(place.header, sources, |page| page.number(place, *value)),
@@ -29,33 +29,33 @@ pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<V
         }
         Change::Arn(span) => Page::with(*span, sources, |page| page.arn(*span)),
         Change::DeadLetterQueue(queue) => Page::with(queue.header, sources, |page| page.dead_letter_queue(queue)),
-        // An alarm tells whom another one tells.
+        // A new alarm copies the actions of an existing one.
         Change::Alarm(header) if !sources.file(header.file).text().contains(ALARM) => None,
         Change::Alarm(header) => Page::with(*header, sources, |page| page.alarm(*header)),
         Change::Unquote(_) | Change::Suppression { .. } => None,
     }
 }
 
-/// Whether what is written at `span` is a reference and nothing else, and the only one to what it names.
+/// Returns `true` if only a reference is written at `span`, and it is the only one to its target.
 pub(in crate::frontend) fn is_only_use(span: Span, sources: &Sources) -> bool {
     Page::with(span, sources, |page| page.is_only_use(span, sources)).unwrap_or(false)
 }
 
-/// Whether what is written at `span` is there for one resource alone.
+/// Returns `true` if the text at `span` belongs to a single resource.
 pub(in crate::frontend) fn stands_once(span: Span, sources: &Sources) -> bool {
     Page::with(span, sources, |page| Some(page.editor.stands_once(page.root, span))).unwrap_or(false)
 }
 
-/// A document of a file that is to be edited.
+/// A document to edit.
 struct Page<'t> {
     editor: Editor<'t>,
     root: &'t Node,
-    /// The other files, where this one may be merged with some of them.
+    /// Other files with which this one may be merged.
     others: Vec<Arc<SourceFile>>,
 }
 
 impl Page<'_> {
-    /// What `edit` makes of the document that `span` lies in; `None` where it cannot be edited.
+    /// Calls `edit` with the document that contains `span`; returns `None` if the document cannot be edited.
     fn with<T>(span: Span, sources: &Sources, edit: impl FnOnce(&Page<'_>) -> Option<T>) -> Option<T> {
         let file = sources.file(span.file);
         let text = file.text();
@@ -67,7 +67,7 @@ impl Page<'_> {
         let root = parsed.documents.iter().find(|root| root.span.contains(span))?;
         let is_json = parsed::is_json(text) && parsed.comments.is_empty();
         let editor = Editor::new(text, root, is_json);
-        // What says that it is a template is one of its own.
+        // A file that declares itself a template is not merged with others.
         let is_whole = ["AWSTemplateFormatVersion", "Transform"]
             .iter()
             .any(|key| root.get(key).is_some());
@@ -77,7 +77,7 @@ impl Page<'_> {
         edit(&Page { editor, root, others })
     }
 
-    /// The steps to what stands at `span`, unless a function of the template makes something of it.
+    /// Returns the path to the node at `span`, unless a function of the template processes it.
     fn path(&self, span: Span) -> Option<Vec<Step<'_>>> {
         let path = self.editor.path(self.root, span)?;
         let is_made = |step: &Step<'_>| step.key().is_some_and(|key| key.starts_with("Fn::"));

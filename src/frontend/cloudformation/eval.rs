@@ -1,40 +1,40 @@
-//! Evaluates expressions, lazily: a property is evaluated when it is asked for, under the condition it is asked for.
-//! It knows no resource type; what an intrinsic does is told in `intrinsics.rs`.
+//! Evaluates expressions lazily: a property is evaluated on demand, under the condition that the caller assumes. It
+//! knows no resource type; `intrinsics.rs` evaluates the intrinsic functions.
 
 use super::loops::PREFIX;
 use super::sections::{Dialect, scalar};
 use super::serverless;
 use super::template::Template;
 use super::value::{Evaluated, Outcome, Outcomes, Part, always, combine};
-use crate::conditions::{Cases, Condition, MAX_CASES};
-use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{Cause, Origin, Reason};
-use crate::source::Span;
+use conditions::{Cases, Condition, MAX_CASES};
+use source::Span;
+use trees::{Entry, Node, Value};
 
-/// How a dynamic reference begins.
+/// Beginning of a dynamic reference.
 const DYNAMIC: &str = "{{resolve:";
 const UNKNOWN_REFERENCE: &str = "a dynamic reference is known only when the stack is deployed";
 
-/// A list, with its items evaluated.
+/// A list with evaluated items.
 #[derive(Debug)]
 pub(super) struct Listed<'t> {
-    /// The items, those that are absent left out, or why they are not known.
+    /// The items, without absent ones, or the reason why they are unresolved.
     pub(super) items: Result<Vec<Evaluated<'t>>, Reason>,
     /// The property as written.
     pub(super) span: Span,
-    /// Where it came from, nearest first.
+    /// Provenance, nearest first.
     pub(super) origins: Vec<Origin>,
 }
 
 impl Listed<'_> {
-    /// The items as texts, or why one is not known.
+    /// Returns the items as texts, or the reason why one of them is unresolved.
     pub(super) fn texts(&self) -> Result<Vec<String>, Reason> {
         let items = self.items.as_ref().map_err(Reason::clone)?;
         items.iter().map(Evaluated::text).collect()
     }
 }
 
-/// The only entry of an intrinsic function: its name and argument.
+/// Returns the name and the argument of an intrinsic function.
 pub(super) fn intrinsic(node: &Node) -> Option<(&str, &Node)> {
     let [entry] = node.entries()? else { return None };
     let is_function = &*entry.key == "Ref" || (entry.key.starts_with("Fn::") && !entry.key.starts_with(PREFIX));
@@ -42,7 +42,7 @@ pub(super) fn intrinsic(node: &Node) -> Option<(&str, &Node)> {
 }
 
 impl<'t> Template<'t> {
-    /// What `node`, written at `at`, comes to where `when` holds.
+    /// Evaluates `node`, written at `at`, under the condition `when`.
     pub(super) fn eval(&self, node: &'t Node, at: Span, when: &Condition) -> Outcomes<'t> {
         let one = |value| always(value, at);
         if !self.may_step() {
@@ -53,20 +53,20 @@ impl<'t> Template<'t> {
         }
         match &node.value {
             Value::Null => one(Evaluated::Absent),
-            Value::String(text) => self.told(node, one(self.plain(text))),
+            Value::String(text) => self.with_origins(node, one(self.plain(text))),
             Value::Sequence(_) => one(Evaluated::Tree(node)),
             Value::Mapping(_) => match intrinsic(node) {
                 Some((name, argument)) => self.intrinsic(name, argument, at, when),
                 None => one(Evaluated::Tree(node)),
             },
             Value::Bool(_) | Value::Integer(_) | Value::Float(_) => {
-                self.told(node, one(Evaluated::literal(scalar(node).unwrap_or_default())))
+                self.with_origins(node, one(Evaluated::literal(scalar(node).unwrap_or_default())))
             }
         }
     }
 
-    /// `outcomes` of a scalar, with where it came from in the place of a variable.
-    fn told(&self, node: &Node, mut outcomes: Outcomes<'t>) -> Outcomes<'t> {
+    /// Adds to the `outcomes` of a scalar the provenance of the variable that it replaced.
+    fn with_origins(&self, node: &Node, mut outcomes: Outcomes<'t>) -> Outcomes<'t> {
         if let Some(origins) = self.origins.and_then(|all| all.get(&node.span)) {
             for outcome in &mut outcomes {
                 outcome.origins.extend(origins.iter().cloned());
@@ -75,27 +75,27 @@ impl<'t> Template<'t> {
         outcomes
     }
 
-    /// A text that is no argument of an intrinsic.
+    /// Evaluates a text that is not an argument of an intrinsic.
     pub(super) fn plain<'a>(&self, text: &str) -> Evaluated<'a> {
         if !text.contains('{') {
             return Evaluated::literal(text);
         }
         match self.foreign(text) {
-            Some(reason) => Evaluated::open(text, reason),
+            Some(reason) => Evaluated::placeholder(text, reason),
             None if text.contains(DYNAMIC) => Evaluated::Text(dynamic(text)),
             None if self.dialect == Dialect::Serverless => Evaluated::Text(serverless::parts(text)),
             None => Evaluated::literal(text),
         }
     }
 
-    /// Why `text` is filled in by something other than CloudFormation's intrinsics.
+    /// Returns a reason if part of `text` is substituted by something other than CloudFormation's intrinsics.
     pub(super) fn placeholder(&self, text: &str) -> Option<Reason> {
         let is_dynamic = text.contains(DYNAMIC);
         self.foreign(text)
             .or_else(|| is_dynamic.then(|| Cause::Elsewhere.because(UNKNOWN_REFERENCE)))
     }
 
-    /// Which language other than CloudFormation's `text` is written in.
+    /// Returns a reason if `text` is written in a template language.
     pub(super) fn foreign(&self, text: &str) -> Option<Reason> {
         let mut braces = text.match_indices("{{");
         let is_own = |at: usize| text.get(at..).is_some_and(|rest| rest.starts_with(DYNAMIC));
@@ -105,7 +105,7 @@ impl<'t> Template<'t> {
         None
     }
 
-    /// The value of `key` in what `object` comes to.
+    /// Returns the value of `key` in `object`.
     pub(super) fn field(&self, object: &Outcomes<'t>, key: &str, when: &Condition) -> Outcomes<'t> {
         if let [only] = &**object
             && only.when.is_always()
@@ -151,7 +151,7 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// What a key comes to that `node` does not have.
+    /// Returns the value of a key that `node` does not have.
     fn unwritten(&self, node: &Node) -> Evaluated<'t> {
         let keys = || functions(node).map(|entry| &*entry.key);
         if keys().any(|key| key == "Fn::Transform") {
@@ -163,7 +163,7 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// What is not written: a macro of the account's own may add it to what it finds.
+    /// Returns the value of an absent key: unresolved if a macro of the account may add it.
     pub(super) fn nothing(&self) -> Evaluated<'t> {
         match &self.account_macro {
             Some(name) => Evaluated::Unresolved(Cause::Unsupported.because(format!("the macro `{name}` may add it"))),
@@ -171,7 +171,7 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// The value at `path` in `object`.
+    /// Returns the value at `path` in `object`.
     pub(super) fn path(&self, object: &Outcomes<'t>, path: &[&str], when: &Condition) -> Outcomes<'t> {
         let Some((first, rest)) = path.split_first() else {
             return object.clone();
@@ -180,7 +180,7 @@ impl<'t> Template<'t> {
         rest.iter().fold(start, |object, key| self.field(&object, key, when))
     }
 
-    /// What `outcomes` are as lists.
+    /// Converts `outcomes` to lists.
     pub(super) fn list(&self, outcomes: &Outcomes<'t>, when: &Condition) -> Cases<Listed<'t>> {
         let lists = outcomes.iter().flat_map(|outcome| {
             let here = when.and(&outcome.when);
@@ -200,9 +200,9 @@ impl<'t> Template<'t> {
             Evaluated::Absent => keep(Ok(Vec::new())),
             Evaluated::Unresolved(reason) => keep(Err(reason.clone())),
             Evaluated::Items(items) => keep(Ok(items.iter().cloned().map(Evaluated::Text).collect())),
-            // A single value where a list is expected.
+            // CloudFormation accepts a single value for a list.
             Evaluated::Text(parts) => match parts.as_slice() {
-                [Part::Open { reason, .. }] => keep(Err(reason.clone())),
+                [Part::Unresolved { reason, .. }] => keep(Err(reason.clone())),
                 _ => keep(Ok(vec![outcome.value.clone()])),
             },
             Evaluated::Tree(node) => {
@@ -222,7 +222,7 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// Why a value is not known that has more cases than are told apart.
+    /// Returns the reason for a value with more cases than are distinguished.
     fn too_many_cases(&self, at: Span) -> Reason {
         self.note_limit(
             at,
@@ -231,13 +231,13 @@ impl<'t> Template<'t> {
         Cause::Limit.because("too many combinations of conditions")
     }
 
-    /// The outcome in place of more cases than are told apart.
+    /// Returns an unresolved outcome for a value with more cases than are distinguished.
     pub(super) fn too_many(&self, at: Span) -> Outcomes<'t> {
         always(Evaluated::Unresolved(self.too_many_cases(at)), at)
     }
 }
 
-/// The text with each dynamic reference as a part of its own.
+/// Splits a text into its dynamic references and the text around them.
 fn dynamic(text: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -246,7 +246,7 @@ fn dynamic(text: &str) -> Vec<Part> {
         let end = reference.find("}}").map_or(reference.len(), |end| end + 2);
         let (reference, behind) = reference.split_at(end);
         parts.extend((!before.is_empty()).then(|| Part::Text(before.to_owned())));
-        parts.push(Part::Open {
+        parts.push(Part::Unresolved {
             text: reference.to_owned(),
             reason: Cause::Elsewhere.because(UNKNOWN_REFERENCE),
             atomic: false,
@@ -257,14 +257,14 @@ fn dynamic(text: &str) -> Vec<Part> {
     parts
 }
 
-/// Whether a macro gets `node` and gives another in its place. An include only adds to it.
+/// Returns `true` if a macro replaces `node`. An include only adds to it.
 pub(super) fn is_transformed(node: &Node) -> bool {
     let transform = functions(node).find(|entry| &*entry.key == "Fn::Transform");
     let name = transform.and_then(|transform| transform.value.get("Name"));
     name.is_some_and(|name| name.as_str() != Some("AWS::Include"))
 }
 
-/// The entries of `node` that are named as functions are: next to no mapping has one among others.
+/// Returns the entries of `node` that are named like functions; almost no mapping has one next to other keys.
 fn functions(node: &Node) -> impl Iterator<Item = &Entry> {
     let entries = node.entries().unwrap_or_default().iter();
     entries.filter(|entry| entry.key.starts_with("Fn::"))

@@ -1,6 +1,8 @@
-//! What crosses from one template to another: arguments and outputs of nested stacks, exports and imports. A value
-//! leaves its template without its tree: references become links that name their unit, and what only the one
-//! template's deployment knows is told apart from what the other calls the same.
+//! Passes values between templates: arguments and outputs of nested stacks, exports and imports.
+//!
+//! A value leaves its template without its syntax tree. References become links that name their unit, and placeholders
+//! for values known only after deployment are prefixed with the template, so that they differ from those of other
+//! templates.
 
 use super::Environment;
 use super::eval::Listed;
@@ -8,14 +10,14 @@ use super::parameters::Parameter;
 use super::stacks::Stack;
 use super::template::Template;
 use super::value::{Evaluated, Foreign, Outcome, Outcomes, Part, Reference, always, split};
-use crate::conditions::{Case, Condition};
-use crate::frontend::tree::Node;
 use crate::graph::{Cause, Origin, Reason, Target};
-use crate::source::Span;
+use conditions::{Case, Condition};
 use rustc_hash::FxHashMap;
+use source::Span;
 use std::sync::Arc;
+use trees::Node;
 
-/// What is the same for every stack that one deployment makes.
+/// Placeholders with one value for all stacks of a deployment.
 const SHARED: [&str; 4] = [
     "${AWS::AccountId}",
     "${AWS::Partition}",
@@ -23,17 +25,17 @@ const SHARED: [&str; 4] = [
     "${AWS::URLSuffix}",
 ];
 
-/// A value that a stack publishes under a name of its account and Region.
+/// A value that a stack publishes under a name in its account and Region.
 #[derive(Debug, Clone)]
 pub(super) struct Export {
     pub(super) name: String,
-    /// The unit that exports it.
+    /// The exporting unit.
     pub(super) unit: Arc<str>,
     pub(super) outcomes: Outcomes<'static>,
 }
 
 impl<'t> Template<'t> {
-    /// `outcomes` as another template sees them; `what` says how they came there.
+    /// Converts `outcomes` for use in another template; `what` describes this step of their provenance.
     pub(super) fn hand_over(
         &self,
         outcomes: Outcomes<'t>,
@@ -64,7 +66,7 @@ impl<'t> Template<'t> {
         })
     }
 
-    /// A list that is written out.
+    /// Converts a list whose items are evaluated.
     fn list_over(&self, list: Listed<'t>) -> Outcome<'static> {
         let items = list.items.and_then(|items| {
             let texts = items.into_iter().map(|item| match item {
@@ -90,19 +92,19 @@ impl<'t> Template<'t> {
     fn part_over(&self, part: &Part) -> Part {
         match part {
             Part::Text(_) => part.clone(),
-            Part::Open { text, .. } if SHARED.contains(&text.as_str()) => part.clone(),
-            Part::Open { text, reason, atomic } => Part::Open {
+            Part::Unresolved { text, .. } if SHARED.contains(&text.as_str()) => part.clone(),
+            Part::Unresolved { text, reason, atomic } => Part::Unresolved {
                 text: format!("${{{} {text}}}", self.key),
                 reason: reason.clone(),
                 atomic: *atomic,
             },
-            Part::Reference(reference) => match self.seen_elsewhere(reference) {
+            Part::Reference(reference) => match self.foreign_reference(reference) {
                 Ok(foreign) => Part::Reference(Reference {
                     id: format!("{} {}", self.key, reference.shown()).into(),
                     attribute: None,
                     elsewhere: Some(foreign),
                 }),
-                Err(reason) => Part::Open {
+                Err(reason) => Part::Unresolved {
                     text: format!("${{{} {}}}", self.key, reference.shown()),
                     reason,
                     atomic: false,
@@ -111,15 +113,15 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// What a reference of this template is to another.
-    fn seen_elsewhere(&self, reference: &Reference) -> Result<Foreign, Reason> {
+    /// Converts a reference of this template for use in another.
+    fn foreign_reference(&self, reference: &Reference) -> Result<Foreign, Reason> {
         if let Some(foreign) = &reference.elsewhere {
             return Ok(foreign.clone());
         }
         let mut link = self.link(&Evaluated::Text(vec![Part::Reference(reference.clone())]))?;
         let kind = match &link.target {
             Target::Resource(id) => self.resource(id).map(|resource| resource.kind.clone()),
-            Target::Elsewhere { .. } => self.kind_elsewhere(&link.target),
+            Target::OtherUnit { .. } => self.foreign_kind(&link.target),
             Target::External(_) | Target::Dangling(_) => None,
         };
         let unknown = || {
@@ -128,7 +130,7 @@ impl<'t> Template<'t> {
         };
         let kind = kind.ok_or_else(unknown)?;
         if let Target::Resource(id) = &link.target {
-            link.target = Target::Elsewhere {
+            link.target = Target::OtherUnit {
                 unit: self.key.as_str().into(),
                 address: id.clone(),
             };
@@ -136,14 +138,14 @@ impl<'t> Template<'t> {
         Ok(Foreign { link, kind })
     }
 
-    /// The type of a resource of another template, where it came as an argument, an output or an import.
-    pub(super) fn kind_elsewhere(&self, target: &Target) -> Option<Arc<str>> {
-        self.kinds_elsewhere.borrow().get(target).cloned()
+    /// Returns the type of a resource in another template that was referenced by an argument, an output or an import.
+    pub(super) fn foreign_kind(&self, target: &Target) -> Option<Arc<str>> {
+        self.foreign_kinds.borrow().get(target).cloned()
     }
 
-    /// What a call hands to the parameter `name`; its default where the call does not name it.
-    pub(super) fn handed_value(&self, name: &str, parameter: Parameter<'_>, at: Span) -> Option<Outcomes<'t>> {
-        let outcomes = self.surroundings?.arguments.as_ref()?.get(name)?;
+    /// Returns the argument of the call for the parameter `name`, or its default if the call does not set it.
+    pub(super) fn argument_value(&self, name: &str, parameter: Parameter<'_>, at: Span) -> Option<Outcomes<'t>> {
+        let outcomes = self.context?.arguments.as_ref()?.get(name)?;
         let all = outcomes.clone().map(|outcome| {
             let (value, origin) = match (&outcome.value, parameter.default()) {
                 (Evaluated::Absent, Some((text, span))) => {
@@ -161,12 +163,12 @@ impl<'t> Template<'t> {
                     let reason = Cause::InputWithoutValue.because(format!(
                         "parameter `{name}` has no default, and the call does not set it"
                     ));
-                    (Evaluated::open(format!("${{{name}}}"), reason), None)
+                    (Evaluated::placeholder(format!("${{{name}}}"), reason), None)
                 }
                 (Evaluated::Text(parts), _) if parameter.is_list() => (Evaluated::Items(split(parts, ",")), None),
                 (value, _) => (value.clone(), None),
             };
-            // A default comes from nowhere else.
+            // The provenance of a default is only its declaration.
             let origins = origin.map_or(outcome.origins, |origin| vec![origin]);
             Outcome {
                 value,
@@ -177,14 +179,14 @@ impl<'t> Template<'t> {
         Some(all)
     }
 
-    /// Whether a call settles the parameter `name`.
+    /// Returns `true` if a call determines the parameter `name`.
     pub(super) fn is_handed(&self, name: &str) -> bool {
-        let arguments = self.surroundings.and_then(|around| around.arguments.as_ref());
+        let arguments = self.context.and_then(|around| around.arguments.as_ref());
         arguments.is_some_and(|arguments| arguments.contains_key(name))
     }
 
-    /// The outputs of a nested stack.
-    pub(super) fn handed_back(&self) -> FxHashMap<Arc<str>, Outcomes<'static>> {
+    /// Returns the outputs of a nested stack.
+    pub(super) fn output_values(&self) -> FxHashMap<Arc<str>, Outcomes<'static>> {
         let outputs = self.outputs.iter().filter_map(|output| {
             let value = output.value.get("Value")?;
             let outcomes = self.eval(value, output.span(), &Condition::always());
@@ -197,9 +199,9 @@ impl<'t> Template<'t> {
         outputs.collect()
     }
 
-    /// Follows what this template calls, and notes what it exports.
+    /// Follows the calls of this template and records its exports.
     pub(super) fn cross(&self) {
-        let Some(around) = self.surroundings else { return };
+        let Some(around) = self.context else { return };
         for declared in &self.resources {
             if super::stacks::is_stack(&declared.kind) {
                 let _: Stack = self.stack(&declared.id);
@@ -229,9 +231,9 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// Notes what other stacks read of this one by its name.
+    /// Records the outputs that other stacks can read by the name of this stack.
     fn publish_outputs(&self) {
-        let Some(around) = self.surroundings else { return };
+        let Some(around) = self.context else { return };
         let Some(stack) = around.environment.and_then(Environment::stack) else {
             return;
         };
@@ -252,7 +254,7 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// `Fn::GetStackOutput`: an output of a stack that is named, exported or not.
+    /// Evaluates `Fn::GetStackOutput`: an output of the named stack, exported or not.
     pub(super) fn stack_output(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let text = |key: &str| {
             let outcomes = self.eval(argument.get(key)?, at, assumed);
@@ -266,19 +268,22 @@ impl<'t> Template<'t> {
         let found = self.published(name_of_output(&stack, &output), at, assumed);
         found.unwrap_or_else(|| {
             let reason = Cause::Elsewhere.because(format!("output `{output}` of stack `{stack}`"));
-            always(Evaluated::open(format!("${{output {stack}.{output}}}"), reason), at)
+            always(
+                Evaluated::placeholder(format!("${{output {stack}.{output}}}"), reason),
+                at,
+            )
         })
     }
 
-    /// What another template of the project exports under the name that `parts` are; `None` where none does, or
-    /// several do.
+    /// Returns the value that another template of the project exports under the name `parts`, or `None` if no template,
+    /// or more than one, exports it.
     pub(super) fn imported(&self, parts: &[Part], at: Span, assumed: &Condition) -> Option<Outcomes<'t>> {
         self.published(published_name(parts)?, at, assumed)
     }
 
-    /// What one other template of the project publishes under `name`.
+    /// Returns the value that exactly one other template of the project publishes under `name`.
     fn published(&self, name: String, at: Span, assumed: &Condition) -> Option<Outcomes<'t>> {
-        let around = self.surroundings?;
+        let around = self.context?;
         let exports = around.project.exports(&name);
         around.met.imports.borrow_mut().insert(name);
         let (first, rest) = exports.split_first()?;
@@ -293,24 +298,25 @@ impl<'t> Template<'t> {
     }
 }
 
-/// What an output of a stack is published under; no export has such a name.
+/// Returns the name under which an output of a stack is published; it cannot be the name of an export.
 fn name_of_output(stack: &str, output: &str) -> String {
     format!("output `{output}` of `{stack}`")
 }
 
-/// Whether a placeholder stands for what a caller hands over, and so for the same in all that it calls.
+/// Returns `true` if a placeholder represents an argument of the caller, which has one value in all templates that it
+/// calls.
 fn is_handed(text: &str) -> bool {
     text.strip_prefix("${").is_some_and(|inner| inner.contains(" ${"))
 }
 
-/// A name that is the same wherever it is written in one account and Region.
+/// Returns a name that has one value throughout an account and Region.
 fn published_name(parts: &[Part]) -> Option<String> {
     let mut name = String::new();
     for part in parts {
         match part {
             Part::Text(text) => name.push_str(text),
-            Part::Open { text, .. } if SHARED.contains(&text.as_str()) || is_handed(text) => name.push_str(text),
-            Part::Open { .. } | Part::Reference(_) => return None,
+            Part::Unresolved { text, .. } if SHARED.contains(&text.as_str()) || is_handed(text) => name.push_str(text),
+            Part::Unresolved { .. } | Part::Reference(_) => return None,
         }
     }
     (!name.is_empty()).then_some(name)

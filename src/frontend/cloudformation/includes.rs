@@ -1,25 +1,25 @@
-//! The transform `AWS::Include`: what a local file holds takes the place of `Fn::Transform` among its siblings, before
-//! anything else is read. A file that is not here, or lies outside of the project, leaves `Fn::Transform` in place.
+//! Performs the transform `AWS::Include`: the content of a local file replaces `Fn::Transform` among its siblings,
+//! before anything else is evaluated. If the file does not exist or is outside the project, `Fn::Transform` stays.
 
 use super::local;
 use super::loops::Problems;
-use crate::frontend::parsed;
-use crate::frontend::tree::{Entry, Node, SyntaxError, Value};
 use crate::frontend::{ReadError, read};
-use crate::source::{Sources, Span};
+use source::{Sources, Span};
 use std::borrow::Cow;
 use std::path::Path;
+use trees::parsed;
+use trees::{Entry, Node, SyntaxError, Value};
 
-/// Files in files.
+/// Maximum depth of includes.
 const MAX_DEPTH: usize = 8;
-/// Files of one template together.
+/// Maximum number of files per template.
 const MAX_FILES: usize = 200;
-/// Bytes of all of them.
+/// Maximum total size of the files in bytes.
 const MAX_BYTES: usize = 8 << 20;
 
-/// `root`, the document at `path`, with what it includes.
+/// Returns `root`, the document at `path`, with its includes expanded.
 pub(super) fn included<'d>(root: &'d Node, path: &Path, sources: &Sources, unit: &str) -> (Cow<'d, Node>, Problems) {
-    let mut reader = Reader {
+    let mut reader = Expander {
         sources,
         unit,
         files: 0,
@@ -43,7 +43,7 @@ fn mentions_include(node: &Node) -> bool {
     }
 }
 
-struct Reader<'s> {
+struct Expander<'s> {
     sources: &'s Sources,
     unit: &'s str,
     files: usize,
@@ -51,8 +51,8 @@ struct Reader<'s> {
     problems: Problems,
 }
 
-impl Reader<'_> {
-    /// The template with the sections of the files that its `Transform` includes.
+impl Expander<'_> {
+    /// Adds to the template the sections of the files that its `Transform` includes.
     fn top(&mut self, mut root: Node, path: &Path) -> Node {
         let Value::Mapping(entries) = &mut root.value else {
             return root;
@@ -86,7 +86,7 @@ impl Reader<'_> {
         root
     }
 
-    /// `node`, which stands in the file at `path`, with what it includes.
+    /// Expands the includes in `node`, a part of the file at `path`.
     fn node(&mut self, node: Node, path: &Path, depth: usize) -> Node {
         let value = match node.value {
             Value::Sequence(items) => {
@@ -100,7 +100,7 @@ impl Reader<'_> {
                         .then(|| self.file(&entry.value, path, depth))
                         .flatten();
                     match file {
-                        // In the place of a list or a text stands what the file holds.
+                        // A file may also contain a list or a text, which then replaces the whole mapping.
                         Some(file) if is_alone && file.entries().is_none() => return file,
                         Some(file) => {
                             let new = into_entries(file).unwrap_or_default().into_iter();
@@ -112,7 +112,7 @@ impl Reader<'_> {
                         }
                         None => {
                             let value = self.node(entry.value, path, depth);
-                            // What the template writes itself stays.
+                            // Keys that the template writes itself take precedence.
                             all.retain(|known| known.key != entry.key);
                             all.push(Entry { value, ..entry });
                         }
@@ -125,7 +125,7 @@ impl Reader<'_> {
         Node { value, ..node }
     }
 
-    /// What the file of the transform `transform` holds; `None` where it is another transform or the file is not read.
+    /// Returns the content of the file that `transform` includes, or `None` for other transforms and unread files.
     fn file(&mut self, transform: &Node, from: &Path, depth: usize) -> Option<Node> {
         if transform.get("Name").and_then(Node::as_str) != Some("AWS::Include") {
             return None;
@@ -172,7 +172,7 @@ fn into_entries(node: Node) -> Option<Vec<Entry>> {
     }
 }
 
-/// Adds a section, or what it holds to the section of that name.
+/// Adds a section, or merges its entries into the section of that name.
 fn add_section(entries: &mut Vec<Entry>, new: Entry) {
     let Some(known) = entries.iter_mut().find(|known| known.key == new.key) else {
         entries.push(new);

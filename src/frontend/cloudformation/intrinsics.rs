@@ -1,5 +1,6 @@
-//! The intrinsic functions, by family. What only a deployment knows stays a placeholder in its text, so that the
-//! last part of an ARN with `${AWS::Region}` in it is still known. What CloudFormation refuses is unresolved.
+//! Evaluates the intrinsic functions, by family. Values known only after deployment stay placeholders in their text, so
+//! that the last part of an ARN that contains `${AWS::Region}` is still known. A call that CloudFormation rejects is
+//! unresolved.
 
 mod choices;
 mod json;
@@ -9,13 +10,13 @@ mod texts;
 
 use super::template::Template;
 use super::value::{Evaluated, Outcomes, Part, Reference, always, combine};
-use crate::conditions::{Condition, TooMany};
-use crate::frontend::tree::Node;
 use crate::graph::{Cause, Reason};
-use crate::source::Span;
+use conditions::{Condition, TooMany};
+use source::Span;
+use trees::Node;
 
 impl<'t> Template<'t> {
-    /// What the function `name` with `argument` comes to.
+    /// Evaluates the function `name` with `argument`.
     pub(super) fn intrinsic(&self, name: &str, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let extended = matches!(name, "Fn::ToJsonString" | "Fn::Length");
         if extended && !self.has_language_extensions {
@@ -30,7 +31,7 @@ impl<'t> Template<'t> {
             "Fn::Base64" => self.base64(argument, at, assumed),
             "Fn::ImportValue" => self.import(argument, at, assumed),
             "Fn::GetStackOutput" => self.stack_output(argument, at, assumed),
-            // Where text is wanted that holds JSON, the object is taken as well; `argument` makes text of it.
+            // Properties that take JSON as text also take an object; `argument` renders it as text.
             "Fn::ToJsonString" => self.eval(argument, at, assumed),
             "Fn::Select" => self.select(argument, at, assumed),
             "Fn::Length" => self.length(argument, at, assumed),
@@ -52,7 +53,7 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// What `node` comes to where a function takes a text: `Fn::ToJsonString` is that here.
+    /// Evaluates the argument of a function that takes a text; here `Fn::ToJsonString` yields text.
     pub(super) fn argument(&self, node: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         match super::eval::intrinsic(node) {
             Some(("Fn::ToJsonString", object)) if self.has_language_extensions => self.json_text(object, at, assumed),
@@ -75,7 +76,7 @@ impl<'t> Template<'t> {
         all.unwrap_or_else(|TooMany| self.too_many(at))
     }
 
-    /// What a name means: a parameter, a pseudo parameter or a resource.
+    /// Evaluates a name: a parameter, a pseudo parameter or a resource.
     fn name(&self, name: &str, at: Span, assumed: &Condition) -> Outcomes<'t> {
         if name.starts_with("AWS::") {
             return self.pseudo_value(name, at);
@@ -91,7 +92,7 @@ impl<'t> Template<'t> {
         always(Evaluated::Text(vec![Part::Reference(reference)]), at)
     }
 
-    /// `Fn::GetAtt` in its three spellings: a list, a text with a dot, and the tag with either.
+    /// Evaluates `Fn::GetAtt` in its three spellings: a list, a text with a dot, and the tag with either.
     fn attribute_of(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let wrong = || refused(at, "`Fn::GetAtt` takes a resource and an attribute");
         if let Some(text) = argument.as_str() {
@@ -109,7 +110,7 @@ impl<'t> Template<'t> {
         let found = combine(steps.collect(), assumed).and_then(|combinations| {
             combinations.and_then(|_, combination| {
                 let names: Result<Vec<String>, _> = combination.values.iter().map(Evaluated::text).collect();
-                // A name is not where a value comes from.
+                // The provenance of the name is not that of the value.
                 match names.as_deref() {
                     Ok([id, rest @ ..]) if !id.is_empty() => self.attribute_value(id, &rest.join("."), at, assumed),
                     Ok(_) => wrong(),
@@ -120,7 +121,7 @@ impl<'t> Template<'t> {
         found.unwrap_or_else(|TooMany| self.too_many(at))
     }
 
-    /// `Fn::GetAtt` of the resource `id`: what a nested stack gives back, or a reference.
+    /// Evaluates `Fn::GetAtt` of the resource `id`: an output of a nested stack, or a reference.
     fn attribute_value(&self, id: &str, attribute: &str, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let output = self.output_of(id, attribute, at, assumed);
         output.unwrap_or_else(|| always(Self::attribute_reference(id, attribute), at))
@@ -135,12 +136,12 @@ impl<'t> Template<'t> {
     }
 }
 
-/// Refused by CloudFormation, for what `words` say.
+/// Returns an unresolved value that CloudFormation rejects, for the reason `words`.
 fn refused<'t>(at: Span, words: &str) -> Outcomes<'t> {
     unresolved(at, Cause::Invalid.because(words))
 }
 
-/// Not resolved, for this reason.
+/// Returns an unresolved value.
 fn unresolved<'t>(at: Span, reason: Reason) -> Outcomes<'t> {
     always(Evaluated::Unresolved(reason), at)
 }

@@ -1,16 +1,17 @@
-//! Links: what a text or reference points to.
+//! Resolves links: the resource that a text or a reference points to.
 
+use super::incomplete::UsedName;
 use super::sections::Declared;
 use super::template::Template;
 use super::value::{Evaluated, Outcomes, Part, Reference, always, literal, rendered, split};
-use crate::conditions::Condition;
-use crate::graph::{Cause, Form, Link, Reason, Target};
+use crate::graph::{Cause, Link, LinkForm, Reason, Target};
+use conditions::Condition;
 use std::sync::Arc;
 
-/// Aliases of aliases are followed this deep.
+/// Maximum number of aliases that are followed.
 const MAX_HOPS: usize = 4;
 
-/// What only the deployment knows, by type of the resource that gives it.
+/// Returns `true` if the values that resources of type `kind` return are known only after deployment.
 fn is_opaque(kind: &str) -> bool {
     let opaque = [
         "AWS::CloudFormation::",
@@ -21,7 +22,7 @@ fn is_opaque(kind: &str) -> bool {
     !kind.starts_with("AWS::") || kind.ends_with("::MODULE") || opaque.iter().any(|prefix| kind.starts_with(prefix))
 }
 
-/// Types whose `Ref` is an ARN.
+/// Returns `true` if the `Ref` of this type is an ARN.
 fn gives_arn(kind: &str) -> bool {
     let types = [
         "AWS::SNS::Topic",
@@ -36,12 +37,12 @@ fn gives_arn(kind: &str) -> bool {
 }
 
 impl<'t> Template<'t> {
-    /// What an evaluated value points to; a bare name is a queue's.
+    /// Resolves the link of an evaluated value; a bare name is that of a queue.
     pub(super) fn link(&self, value: &Evaluated<'_>) -> Result<Link, Reason> {
         self.link_to(value, true)
     }
 
-    /// What an evaluated value points to; a bare name is a queue's or a function's.
+    /// Resolves the link of an evaluated value; a bare name is that of a queue if `wants_queue`, else of a function.
     pub(super) fn link_to(&self, value: &Evaluated<'_>, wants_queue: bool) -> Result<Link, Reason> {
         match value {
             Evaluated::Text(parts) => self.link_of(parts, wants_queue, 0),
@@ -56,13 +57,13 @@ impl<'t> Template<'t> {
         match parts {
             [] => Err(Cause::Invalid.because("it is empty")),
             [Part::Reference(reference)] => self.target(reference, hops),
-            // A qualifier behind a function's name or ARN.
+            // A qualifier after a function's name or ARN.
             [Part::Reference(reference), Part::Text(text), ..] if text.starts_with(':') => self.target(reference, hops),
             _ => self.composed(parts, wants_queue, hops),
         }
     }
 
-    /// A text that was put together: an ARN, a URL or a name.
+    /// Resolves a composed text: an ARN, a URL or a name.
     fn composed(&self, parts: &[Part], hint: bool, hops: usize) -> Result<Link, Reason> {
         let text = rendered(parts);
         let mut wants_queue = hint;
@@ -71,12 +72,12 @@ impl<'t> Template<'t> {
             let service = segments.get(2).map(|segment| rendered(segment));
             wants_queue = service.as_deref() != Some("lambda");
             let at = if wants_queue { 5 } else { 6 };
-            (Form::Arn, segments.get(at).cloned().unwrap_or_default())
+            (LinkForm::Arn, segments.get(at).cloned().unwrap_or_default())
         } else if text.starts_with("https://") || text.starts_with("http://") {
-            (Form::Url, split(parts, "/").pop().unwrap_or_default())
+            (LinkForm::Url, split(parts, "/").pop().unwrap_or_default())
         } else {
             let name = split(parts, ":").into_iter().next().unwrap_or_default();
-            (Form::Name, name)
+            (LinkForm::Name, name)
         };
         if let [Part::Reference(reference)] = name.as_slice() {
             return self.target(reference, hops).map(|link| Link { form, ..link });
@@ -99,11 +100,11 @@ impl<'t> Template<'t> {
         })
     }
 
-    /// What `Ref` or `Fn::GetAtt` of a resource points to.
+    /// Resolves `Ref` or `Fn::GetAtt` of a resource.
     fn target(&self, reference: &Reference, hops: usize) -> Result<Link, Reason> {
         if let Some(foreign) = &reference.elsewhere {
             let target = foreign.link.target.clone();
-            self.kinds_elsewhere.borrow_mut().insert(target, foreign.kind.clone());
+            self.foreign_kinds.borrow_mut().insert(target, foreign.kind.clone());
             return Ok(foreign.link.clone());
         }
         let attribute = reference.attribute.as_deref();
@@ -116,26 +117,28 @@ impl<'t> Template<'t> {
             let address = reference.id.clone();
             let target = match unit {
                 None => Target::Resource(address),
-                Some(unit) => Target::Elsewhere {
+                Some(unit) => Target::OtherUnit {
                     unit: unit.clone(),
                     address,
                 },
             };
             if unit.is_some() {
-                let mut kinds = self.kinds_elsewhere.borrow_mut();
+                let mut kinds = self.foreign_kinds.borrow_mut();
                 kinds.insert(target.clone(), resource.kind.clone());
             }
             Ok(Link { target, form })
         };
         match (&*resource.kind, attribute) {
-            ("AWS::SQS::Queue", None | Some("QueueUrl")) => to(Form::Url),
-            ("AWS::SQS::Queue", Some("Arn")) => to(Form::Arn),
+            ("AWS::SQS::Queue", None | Some("QueueUrl")) => to(LinkForm::Url),
+            ("AWS::SQS::Queue", Some("Arn")) => to(LinkForm::Arn),
             ("AWS::SQS::Queue", Some("QueueName"))
-            | ("AWS::Lambda::Function" | "AWS::Serverless::Function", None | Some("FunctionName")) => to(Form::Name),
+            | ("AWS::Lambda::Function" | "AWS::Serverless::Function", None | Some("FunctionName")) => {
+                to(LinkForm::Name)
+            }
             ("AWS::SQS::Queue", Some(other)) => {
                 Err(Cause::Invalid.because(format!("queues have no attribute `{other}`")))
             }
-            ("AWS::Lambda::Function" | "AWS::Serverless::Function", Some(_)) => to(Form::Arn),
+            ("AWS::Lambda::Function" | "AWS::Serverless::Function", Some(_)) => to(LinkForm::Arn),
             ("AWS::Lambda::Alias" | "AWS::Lambda::Version", _) => {
                 let object = self.properties_of(resource);
                 let functions = self.field(&object, "FunctionName", &Condition::always());
@@ -144,9 +147,9 @@ impl<'t> Template<'t> {
                         Evaluated::Text(parts) => {
                             let link = self.link_of(parts, false, hops + 1)?;
                             let form = if attribute == Some("FunctionName") {
-                                Form::Name
+                                LinkForm::Name
                             } else {
-                                Form::Arn
+                                LinkForm::Arn
                             };
                             Ok(Link { form, ..link })
                         }
@@ -159,20 +162,21 @@ impl<'t> Template<'t> {
                 "`{}` is known only when the stack is deployed",
                 reference.shown()
             ))),
-            (_, Some(attribute)) if attribute.contains("Arn") => to(Form::Arn),
-            (kind, None) if gives_arn(kind) => to(Form::Arn),
-            _ => to(Form::Name),
+            (_, Some(attribute)) if attribute.contains("Arn") => to(LinkForm::Arn),
+            (kind, None) if gives_arn(kind) => to(LinkForm::Arn),
+            _ => to(LinkForm::Name),
         }
     }
 
-    /// What a name points to that no resource has: one that the SAM transform makes, or nothing.
+    /// Resolves a name that no resource has: it may be generated by the SAM transform; otherwise the link is dangling
+    /// or unresolved.
     fn generated(&self, reference: &Reference) -> Result<Link, Reason> {
         if self.is_sam {
             if let Some(function) = self.function_of_generated(&reference.id) {
                 let target = Target::Resource(function);
                 return Ok(Link {
                     target,
-                    form: Form::Arn,
+                    form: LinkForm::Arn,
                 });
             }
             let made = |prefix: &str| reference.id.starts_with(prefix);
@@ -181,26 +185,26 @@ impl<'t> Template<'t> {
             });
             if is_made || made("Serverless") {
                 let form = match reference.attribute.as_deref() {
-                    None => Form::Url,
-                    Some("QueueName") => Form::Name,
-                    Some(_) => Form::Arn,
+                    None => LinkForm::Url,
+                    Some("QueueName") => LinkForm::Name,
+                    Some(_) => LinkForm::Arn,
                 };
                 let target = Target::Resource(reference.id.clone());
                 return Ok(Link { target, form });
             }
         }
-        self.note_undeclared();
+        self.note_undeclared(UsedName::Value(reference.id.clone()));
         if self.is_closed {
             let target = Target::Dangling(reference.shown().into());
             return Ok(Link {
                 target,
-                form: Form::Name,
+                form: LinkForm::Name,
             });
         }
         Err(Cause::Elsewhere.because(format!("`{}` is not declared in this file", reference.id)))
     }
 
-    /// The function whose alias or version the SAM transform calls `id`.
+    /// Returns the function whose alias or version the SAM transform calls `id`.
     fn function_of_generated(&self, id: &str) -> Option<Arc<str>> {
         let functions = self
             .resources
@@ -210,11 +214,11 @@ impl<'t> Template<'t> {
             let rest = id.strip_prefix(&*function.id);
             rest.is_some_and(|rest| rest.starts_with("Alias") || rest.starts_with("Version"))
         });
-        // The longest name: `Order` and `OrderAlias` may both be functions.
+        // The longest name wins: `Order` and `OrderAlias` may both be functions.
         named.map(|function| function.id.clone()).max_by_key(|id| id.len())
     }
 
-    /// Learns the physical names that resources have, before links are read.
+    /// Collects the physical names of resources, which links need.
     pub(super) fn learn_names(&self) {
         for declared in &self.resources {
             let (is_queue, key) = match &*declared.kind {
@@ -238,7 +242,7 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// The properties of a resource, as an object to ask.
+    /// Returns the evaluated properties of a resource.
     pub(super) fn properties_of(&self, resource: &Declared<'t>) -> Outcomes<'t> {
         match resource.properties {
             _ if resource.is_transformed => {

@@ -1,10 +1,11 @@
-//! Files that a template names: only those inside the bounds of the project are opened, links resolved first.
+//! Resolves the files that a template names. Only files inside the project are opened; symbolic links are resolved
+//! before the check.
 
-use crate::source::Sources;
+use source::Sources;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The file that `location`, written in the file at `from`, names, or why it is not read.
+/// Returns the file that `location`, written in the file `from`, names, or the reason why it is not read.
 pub(super) fn file(location: &str, from: &Path, sources: &Sources) -> Result<PathBuf, Arc<str>> {
     let is_remote = ["s3://", "http://", "https://"]
         .iter()

@@ -1,38 +1,47 @@
-//! `Fn::ForEach` of the transform `AWS::LanguageExtensions`, written out before anything is evaluated: resources,
-//! conditions and outputs get their names by it. It knows no resource type.
+//! Expands `Fn::ForEach` of the transform `AWS::LanguageExtensions` before anything is evaluated, because loops produce
+//! the names of resources, conditions and outputs. It knows no resource type.
 //!
-//! A loop over items that are not known leaves one resource that may exist, under its name with the placeholder in it.
-//! Where a resource is there only for some items of a collection, it carries [`MARK`] for [`Template::existence`].
+//! A loop over an unresolved collection produces a single resource that may exist, with the placeholder in its name. A
+//! resource that exists only in some cases of a collection carries [`MARK`] for [`Template::existence`].
+//!
+//! ```text
+//! Fn::ForEach::Queues:                        OrdersQueue:
+//!   - Name                                      Type: AWS::SQS::Queue
+//!   - [Orders, Returns]               becomes   Properties: {QueueName: Orders}
+//!   - "${Name}Queue":                         ReturnsQueue:
+//!       Type: AWS::SQS::Queue                   Type: AWS::SQS::Queue
+//!       Properties: {QueueName: !Ref Name}      Properties: {QueueName: Returns}
+//! ```
 
 use super::parameters::Values;
 use super::sections::{Declared, Dialect, LANGUAGE_EXTENSIONS, Sections, transforms};
 use super::template::Template;
-use crate::conditions::Condition;
-use crate::frontend::tree::{Entry, Node, SyntaxError, Value, keep_last};
 use crate::graph::{Cause, Reason};
-use crate::source::Span;
+use conditions::Condition;
+use source::Span;
 use std::borrow::Cow;
 use std::sync::Arc;
+use trees::{Entry, Node, SyntaxError, Value, keep_last};
 
-/// How the key of a loop begins.
+/// Beginning of the key of a loop.
 pub(super) const PREFIX: &str = "Fn::ForEach::";
-/// The key under which a resource keeps the collections and items that it comes of.
+/// Key under which a resource keeps the collections and items of its loops.
 pub(super) const MARK: &str = "Fn::ForEach";
-/// Rounds of all loops of a template together. CloudFormation takes 500 resources.
+/// Maximum number of iterations of all loops of a template. CloudFormation accepts 500 resources.
 const MAX_ROUNDS: usize = 5_000;
-/// Nodes that all loops of a template may copy.
+/// Maximum number of nodes that all loops of a template may copy.
 const MAX_COPIES: usize = 200_000;
 
-/// What writing out the loops of a template met.
+/// Problems found while a template was expanded.
 #[derive(Debug, Default)]
 pub(super) struct Problems {
-    /// What CloudFormation refuses.
+    /// Errors that CloudFormation rejects.
     pub(super) refused: Vec<SyntaxError>,
-    /// Bounds that were reached.
+    /// Exceeded bounds.
     pub(super) limits: Vec<SyntaxError>,
 }
 
-/// `root` with its loops written out.
+/// Returns `root` with its loops expanded.
 pub(super) fn written_out<'d>(root: Cow<'d, Node>, unit: &str, values: &Values) -> (Cow<'d, Node>, Problems) {
     let mut problems = Problems::default();
     let Some(first) = first_loop(&root) else {
@@ -87,7 +96,7 @@ pub(super) fn written_out<'d>(root: Cow<'d, Node>, unit: &str, values: &Values) 
     (Cow::Owned(Node { span, value }), writer.problems)
 }
 
-/// The key of some loop in `node`.
+/// Returns the span of the key of the first loop in `node`.
 fn first_loop(node: &Node) -> Option<Span> {
     match &node.value {
         Value::Mapping(entries) => entries.iter().find_map(|entry| {
@@ -99,7 +108,7 @@ fn first_loop(node: &Node) -> Option<Span> {
     }
 }
 
-/// What the keys around a loop are.
+/// Meaning of the keys around a loop.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Level {
     /// Logical ids of resources.
@@ -111,7 +120,7 @@ enum Level {
 }
 
 struct Writer<'s, 't> {
-    /// What collections may refer to.
+    /// The sections that collections may refer to.
     scope: &'s Template<'t>,
     rounds: usize,
     copies: usize,
@@ -127,9 +136,9 @@ struct Loop<'n> {
 
 /// The items of a collection.
 enum Collection {
-    /// The same in every case.
+    /// Items that are the same in every case.
     Known(Vec<String>),
-    /// Every item of some case.
+    /// The items of all cases.
     Varying(Vec<String>),
     Unknown,
 }
@@ -142,7 +151,7 @@ impl Writer<'_, '_> {
                 for entry in entries {
                     self.entry(entry, level, &mut all);
                 }
-                // Names that two rounds give are refused by CloudFormation; one of them is judged.
+                // CloudFormation rejects a name that two iterations produce; one of the two is checked here.
                 Value::Mapping(keep_last(all, &mut Vec::new()))
             }
             Value::Sequence(items) => {
@@ -177,7 +186,7 @@ impl Writer<'_, '_> {
             }
             Collection::Unknown if level == Level::Resources => {
                 for entry in the_loop.body {
-                    let mut entry = opened(entry, the_loop.identifier);
+                    let mut entry = with_placeholder(entry, the_loop.identifier);
                     mark(&mut entry.value, the_loop.collection, None);
                     self.entry(entry, level, all);
                 }
@@ -186,12 +195,12 @@ impl Writer<'_, '_> {
             _ => false,
         };
         if !is_whole {
-            // It stays for those who ask whether everything is known.
+            // The loop stays, so that the template does not count as complete.
             all.push(entry);
         }
     }
 
-    /// Writes out `body` for each of `items`; false where a bound ends it.
+    /// Expands the loop for each of `items`; returns `false` if a bound is exceeded.
     fn rounds(
         &mut self,
         the_loop: &Loop<'_>,
@@ -217,7 +226,7 @@ impl Writer<'_, '_> {
         true
     }
 
-    /// Says once that a bound ends the loops.
+    /// Reports, once, that a bound is exceeded.
     fn end(&mut self, span: Span) {
         if self.problems.limits.is_empty() {
             let message = format!("loops take more than {MAX_ROUNDS} rounds or copy more than {MAX_COPIES} values");
@@ -251,7 +260,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// `node` with `item` wherever the identifier stands.
+    /// Copies `node`, replacing the identifier by `item`.
     fn replaced(&mut self, node: &Node, identifier: &str, item: &str) -> Node {
         self.copies += 1;
         let value = match &node.value {
@@ -285,7 +294,7 @@ impl<'n> Loop<'n> {
     }
 }
 
-/// Whether `node` is `Ref` of the identifier.
+/// Returns `true` if `node` is a `Ref` of the identifier.
 fn refers_to(node: &Node, identifier: &str) -> bool {
     let is_reference = |entry: &Entry| &*entry.key == "Ref" && entry.value.as_str() == Some(identifier);
     matches!(node.entries(), Some([entry]) if is_reference(entry))
@@ -300,14 +309,14 @@ fn replaced_text(text: &Arc<str>, identifier: &str, item: &str) -> Arc<str> {
     text.replace(&format!("&{{{identifier}}}"), &letters).into()
 }
 
-/// `entry` with the identifier left open: a name that is not known, in whatever text it stands.
-fn opened(entry: &Entry, identifier: &str) -> Entry {
+/// Copies `entry`, replacing the identifier by its placeholder.
+fn with_placeholder(entry: &Entry, identifier: &str) -> Entry {
     let placeholder = format!("${{{identifier}}}");
     Entry {
         key: entry.key.replace(&format!("&{{{identifier}}}"), &placeholder).into(),
         key_span: entry.key_span,
         value: match &*entry.key {
-            // Names stand here, not values.
+            // These contain names, not values.
             "Fn::GetAtt" | "Fn::Sub" | "Type" | "Condition" | "DependsOn" => entry.value.clone(),
             _ => opened_node(&entry.value, identifier, &placeholder),
         },
@@ -340,13 +349,18 @@ fn opened_node(node: &Node, identifier: &str, placeholder: &str) -> Node {
             let items = items.iter().map(|item| opened_node(item, identifier, placeholder));
             Value::Sequence(items.collect())
         }
-        Value::Mapping(entries) => Value::Mapping(entries.iter().map(|entry| opened(entry, identifier)).collect()),
+        Value::Mapping(entries) => Value::Mapping(
+            entries
+                .iter()
+                .map(|entry| with_placeholder(entry, identifier))
+                .collect(),
+        ),
         other => other.clone(),
     };
     Node { span: node.span, value }
 }
 
-/// Notes in a resource, or in a loop over resources, that it is there for `item` of `collection`.
+/// Records in a resource, or in a loop over resources, that it exists for `item` of `collection`.
 fn mark(node: &mut Node, collection: &Node, item: Option<&str>) {
     let span = collection.span;
     let item = item.map(|item| Node {
@@ -358,7 +372,7 @@ fn mark(node: &mut Node, collection: &Node, item: Option<&str>) {
         value: Value::Sequence(std::iter::once(collection.clone()).chain(item).collect()),
     };
     match &mut node.value {
-        // An inner loop hands it to its resources.
+        // An inner loop is recorded in each of its resources.
         Value::Sequence(parts) => {
             if let Some(Value::Mapping(body)) = parts.get_mut(2).map(|body| &mut body.value) {
                 for entry in body {
@@ -386,13 +400,13 @@ fn mark(node: &mut Node, collection: &Node, item: Option<&str>) {
     }
 }
 
-/// What `resource` carries of the loops that it comes of.
+/// Returns the record of the loops that produced `resource`.
 pub(super) fn marks(resource: &Node) -> &[Node] {
     resource.get(MARK).and_then(Node::items).unwrap_or_default()
 }
 
 impl<'t> Template<'t> {
-    /// The condition under which a resource exists, and why it may not exist there either.
+    /// Returns the condition under which a resource may exist, and the reason if its existence is uncertain even then.
     pub(super) fn existence(&self, declared: &Declared<'t>) -> (Condition, Option<Reason>) {
         let condition = declared.condition.map(|name| self.condition(name));
         let mut when = condition.unwrap_or_default();

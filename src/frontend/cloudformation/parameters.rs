@@ -1,5 +1,5 @@
-//! What is handed to parameters from outside of the template: by `--parameters`, by the SAM configuration beside it.
-//! It knows the forms in which AWS's tools write values, and nothing of what a parameter is used for.
+//! Arguments of parameters from outside the template: `--parameters` and the SAM configuration next to it. It knows the
+//! formats in which AWS tools write values, but not the use of a parameter.
 
 mod declared;
 mod environments;
@@ -9,29 +9,29 @@ mod samconfig;
 pub(super) use declared::Parameter;
 
 use crate::diagnostic::Diagnostic;
-use crate::given::{Given, Givens, Parameters};
 use crate::graph::Reason;
-use crate::source::{Noted, Sources, Span};
+use crate::inputs::{Inputs, Parameters, UnitInputs};
 use rustc_hash::FxHashMap;
+use source::{Dependencies, Sources, Span};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A value for a parameter, and who gives it.
+/// An argument of a parameter, with its source.
 #[derive(Debug, Clone)]
 pub(super) struct Supplied {
-    /// The value, or why it is not known although one is given.
+    /// The value, or the reason why it is unresolved although the input sets it.
     pub(super) value: Result<Arc<str>, Reason>,
-    /// Where it is written, unless that is the command line.
+    /// The span of the value; `None` for the command line.
     pub(super) span: Option<Span>,
-    /// As a noun phrase: "`--parameters`", "`samconfig.toml`".
+    /// Source of the value as a noun phrase: "`--parameters`", "`samconfig.toml`".
     pub(super) by: Arc<str>,
 }
 
-/// The values for one template.
+/// Inputs of one template.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Values {
-    /// By parameter.
+    /// Arguments by parameter.
     pub(super) parameters: FxHashMap<Arc<str>, Supplied>,
     /// `AWS::Region`.
     pub(super) region: Option<Arc<str>>,
@@ -39,7 +39,7 @@ pub(super) struct Values {
     pub(super) account: Option<Arc<str>>,
 }
 
-/// One value of the command line, and whether some template takes it.
+/// An argument of the command line, with a flag that is set once a template declares the parameter.
 #[derive(Debug)]
 struct Argument {
     name: Arc<str>,
@@ -47,7 +47,7 @@ struct Argument {
     is_taken: AtomicBool,
 }
 
-/// What the command line hands to every template; later ones win.
+/// Inputs of the command line for every template; later arguments win.
 #[derive(Debug, Default)]
 pub(in crate::frontend) struct Settings {
     arguments: Vec<Argument>,
@@ -56,57 +56,57 @@ pub(in crate::frontend) struct Settings {
     region: Option<Arc<str>>,
     account: Option<Arc<str>>,
     errors: Vec<String>,
-    /// Of templates that are given something else, by their files.
+    /// Settings of templates with inputs of their own, by file.
     own: FxHashMap<PathBuf, Settings>,
-    /// What names environments, where they are looked for: not in a run for one of them.
-    found: Option<environments::Found>,
-    /// What was given, in brief: two that are alike are given the same, where files are as they were.
+    /// Parameter files by directory; `None` in a run for one environment, which does not search for environments.
+    found: Option<environments::ParameterFiles>,
+    /// Hash of the inputs, valid while their files are unchanged.
     pub(super) fingerprint: u64,
-    /// What was asked about to read it.
-    pub(super) noted: Arc<Noted>,
+    /// Files read for the inputs, to invalidate cached results.
+    pub(super) noted: Arc<Dependencies>,
 }
 
 impl Settings {
-    /// Reads what `--parameters` names, or an environment.
-    pub(in crate::frontend) fn new(given: &Givens, sources: &Sources) -> Self {
-        let own = given.own.iter();
-        let own = own.map(|(path, given)| (path.clone(), Settings::read(given, sources)));
+    /// Reads the files of `--parameters`, or of an environment.
+    pub(in crate::frontend) fn new(unit_inputs: &UnitInputs, sources: &Sources) -> Self {
+        let own = unit_inputs.own.iter();
+        let own = own.map(|(path, inputs)| (path.clone(), Settings::read(inputs, sources)));
         Settings {
-            found: given.own.is_empty().then(environments::Found::default),
+            found: unit_inputs.own.is_empty().then(environments::ParameterFiles::default),
             own: own.collect(),
-            ..Settings::read(&given.all, sources)
+            ..Settings::read(&unit_inputs.all, sources)
         }
     }
 
-    /// What the template at `path` is given.
+    /// Returns the settings of the template at `path`.
     pub(super) fn of(&self, path: &Path) -> &Settings {
         self.own.get(path).unwrap_or(self)
     }
 
-    /// Whether the command line hands anything to parameters.
+    /// Returns `true` if the command line sets parameters.
     pub(super) fn takes_arguments(&self) -> bool {
         !self.arguments.is_empty()
     }
 
-    /// Whether environments are looked for.
+    /// Returns `true` if the run searches for environments.
     pub(super) fn is_searching(&self) -> bool {
         self.found.is_some()
     }
 
-    fn read(given: &Given, sources: &Sources) -> Self {
-        let (settings, noted) = sources.apart(|sources| Settings::read_here(given, sources));
+    fn read(inputs: &Inputs, sources: &Sources) -> Self {
+        let (settings, noted) = sources.recording_dependencies(|sources| Settings::read_here(inputs, sources));
         Settings { noted, ..settings }
     }
 
-    fn read_here(given: &Given, sources: &Sources) -> Self {
+    fn read_here(inputs: &Inputs, sources: &Sources) -> Self {
         let mut settings = Settings {
-            fingerprint: given.fingerprint(),
-            stage: given.stage.as_deref().map(Arc::from),
-            region: given.region.as_deref().map(Arc::from),
-            account: given.account.as_deref().map(Arc::from),
+            fingerprint: inputs.fingerprint(),
+            stage: inputs.stage.as_deref().map(Arc::from),
+            region: inputs.region.as_deref().map(Arc::from),
+            account: inputs.account.as_deref().map(Arc::from),
             ..Settings::default()
         };
-        for parameters in &given.parameters {
+        for parameters in &inputs.parameters {
             let found = match parameters {
                 Parameters::Assignment(text) => assignment(text)
                     .map(|(name, value)| {
@@ -134,7 +134,7 @@ impl Settings {
         settings
     }
 
-    /// The values for the template at `path` that declares `names`.
+    /// Returns the inputs of the template at `path`, which declares `names`.
     pub(super) fn values<'n>(
         &self,
         path: &Path,
@@ -143,16 +143,16 @@ impl Settings {
         unit: &str,
     ) -> (Values, Vec<Diagnostic>) {
         let (configured, diagnostics) = samconfig::read(path, self.stage.as_deref(), sources, unit);
-        let mut given: FxHashMap<Arc<str>, Supplied> = configured.into_iter().collect();
+        let mut supplied_by_name: FxHashMap<Arc<str>, Supplied> = configured.into_iter().collect();
         for argument in &self.arguments {
-            given.insert(argument.name.clone(), argument.supplied.clone());
+            supplied_by_name.insert(argument.name.clone(), argument.supplied.clone());
         }
         let mut parameters = FxHashMap::default();
         for name in names {
             for argument in self.arguments.iter().filter(|argument| *argument.name == *name) {
                 argument.is_taken.store(true, Ordering::Relaxed);
             }
-            if let Some((name, supplied)) = given.remove_entry(name) {
+            if let Some((name, supplied)) = supplied_by_name.remove_entry(name) {
                 parameters.insert(name, supplied);
             }
         }
@@ -164,7 +164,7 @@ impl Settings {
         (values, diagnostics)
     }
 
-    /// Where a stack deploys to, and nothing else.
+    /// Returns only the account and Region.
     pub(super) fn place(&self) -> Values {
         Values {
             region: self.region.clone(),
@@ -173,7 +173,7 @@ impl Settings {
         }
     }
 
-    /// What kept the arguments from being used, once every template has been read.
+    /// Returns errors about the arguments, after every template has been read.
     pub(in crate::frontend) fn into_errors(mut self) -> Vec<String> {
         let untaken = self.arguments.iter().filter(|a| !a.is_taken.load(Ordering::Relaxed));
         let mut names: Vec<String> = untaken.map(|argument| format!("`{}`", argument.name)).collect();
@@ -187,7 +187,7 @@ impl Settings {
     }
 }
 
-/// `Name=value`, or `ParameterKey=Name,ParameterValue=value` with commas escaped.
+/// Parses `Name=value`, or `ParameterKey=Name,ParameterValue=value` with escaped commas.
 fn assignment(text: &str) -> Option<(String, String)> {
     if let Some(rest) = text.strip_prefix("ParameterKey=") {
         let (name, value) = rest.split_once(",ParameterValue=")?;
@@ -197,7 +197,7 @@ fn assignment(text: &str) -> Option<(String, String)> {
     (!name.is_empty()).then(|| (unquoted(name), value.to_owned()))
 }
 
-/// Without the quotes around it.
+/// Removes surrounding quotes.
 fn unquoted(text: &str) -> String {
     let inner = ['"', '\''].iter().find_map(|&quote| {
         let inner = text.strip_prefix(quote)?.strip_suffix(quote)?;

@@ -1,91 +1,93 @@
-//! Every template of a run together: which are judged alone and which only where they are called, what is exported,
-//! and which are fragments of one template that a build step puts together.
+//! Loads all templates of a run: finds out which are units and which are checked only in their calls, which values they
+//! export, and which are fragments that a build step merges into one template.
 //!
-//! Every template is evaluated by itself first; those that turn out to depend on others are evaluated again with them.
-//! What depends on what is known no earlier: names of exports and imports are expressions, and a nested stack's come of
-//! the arguments of its call. Files are read and parsed once all the same.
+//! Every template is first evaluated by itself; those that turn out to depend on others are evaluated again with them.
+//! The dependencies are not known earlier: names of exports and imports are expressions, and those of a nested stack
+//! depend on the arguments of its call. Each file is still read and parsed only once.
 
 use super::handover::Export;
+use super::incomplete::incomplete;
 use super::parameters::Settings;
-use super::stacks::Met;
-use super::{Environment, Read, load_serverless, load_stack, load_template};
+use super::stacks::Collected;
+use super::{Environment, LoadedFile, load_serverless, load_stack, load_template};
 use crate::diagnostic::RuleId;
-use crate::frontend::tree::{Node, Parsed, Value};
-use crate::frontend::{Loaded, Ties, parsed, read};
+use crate::frontend::{Loaded, Ties, read};
 use crate::graph::{Unit, UnitKind};
-use crate::source::{Sources, Span};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use source::{Sources, Span};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use trees::parsed;
+use trees::{Node, Parsed, Value};
 
-/// Exports of imports are followed this often.
+/// Maximum number of rounds in which exports of imported values are followed.
 const MAX_ROUNDS: usize = 4;
-/// Fragments of one template.
+/// Maximum number of fragments of one template.
 const MAX_FRAGMENTS: usize = 300;
 
-/// What a file is read as. A template that is also a stack of an app is that stack.
+/// The kind of a file. A template that is also a stack of a CDK app is loaded as that stack.
 #[derive(Hash)]
 pub(in crate::frontend) enum Document {
-    /// A template by itself.
+    /// A template.
     Template,
-    /// A template as a CDK app deploys it.
+    /// A template that a CDK app deploys.
     Stack(Environment),
     /// A `serverless.yml`.
     Service,
 }
 
 impl Document {
-    /// As [`Document::read`] where nothing is known of other templates: the same as in an earlier run, where all that it
-    /// asked about is as it was.
-    fn read_alone(&self, path: &Path, settings: &Settings, sources: &Sources) -> Read {
-        if sources.is_abandoned() {
+    /// Like [`Document::read`] without knowledge of other templates. Returns the cached result if none of its inputs
+    /// changed.
+    fn read_alone(&self, path: &Path, settings: &Settings, sources: &Sources) -> LoadedFile {
+        if sources.is_cancelled() {
             let unit = Unit {
                 name: sources.name_of(path),
                 kind: UnitKind::Template,
                 notes: Vec::new(),
                 call: None,
             };
-            return Met::default().into_read(Loaded::new(unit));
+            return Collected::default().into_read(Loaded::new(unit));
         }
         let alone = Project::default();
-        // Which arguments templates take is told when they are read.
+        // Reading a template records which arguments it accepts, so it cannot be skipped.
         if settings.takes_arguments() {
             return self.read(path, settings, &alone, sources);
         }
         let under = (settings.of(path).fingerprint, settings.is_searching(), self);
-        let (read, _) = sources.remember(path, under, |sources| {
-            sources.absorb(&settings.of(path).noted);
+        let (read, _) = sources.cached(path, under, |sources| {
+            sources.add_dependencies(&settings.of(path).noted);
             self.read(path, settings, &alone, sources)
         });
         Arc::unwrap_or_clone(read)
     }
 
-    fn read(&self, path: &Path, settings: &Settings, project: &Project, sources: &Sources) -> Read {
+    fn read(&self, path: &Path, settings: &Settings, project: &Project, sources: &Sources) -> LoadedFile {
         let read = match self {
-            Document::Service => Met::default().into_read(load_serverless(path, settings, sources)),
+            Document::Service => Collected::default().into_read(load_serverless(path, settings, sources)),
             Document::Template => load_template(path, settings, project, sources),
             Document::Stack(environment) => load_stack(path, environment, settings, project, sources),
         };
         if let Some(file) = sources.find(path) {
-            sources.file(file).let_go();
+            sources.file(file).drop_derived_if_large();
         }
         read
     }
 }
 
-/// What one template may know of the others.
+/// Facts about the other templates that the evaluation of one template needs.
 #[derive(Default)]
 pub(in crate::frontend) struct Project {
     exports: BTreeMap<String, Vec<Export>>,
     fragments: FxHashMap<PathBuf, Arc<Fragments>>,
-    /// Files that use names which they do not declare.
+    /// Fragments, and templates that they are put into.
     incomplete: BTreeSet<PathBuf>,
 }
 
-/// One of the templates that a build step makes one.
+/// A template that a build step merges with others.
 pub(super) struct Member {
     pub(super) path: PathBuf,
     /// The key of its unit.
@@ -94,15 +96,15 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// What it holds; there is a first document, or it is no member.
+    /// Returns its first document, which every member has.
     pub(super) fn root(&self) -> Option<&Node> {
         self.parsed.documents.first()
     }
 }
 
-/// Templates that a build step makes one.
+/// Templates that a build step merges into one.
 pub(super) struct Fragments {
-    /// What their variables are told apart from others' by.
+    /// Prefix of the keys of their variables, which are shared only among them.
     pub(super) scope: String,
     pub(super) members: Vec<Member>,
 }
@@ -112,7 +114,7 @@ impl Project {
         self.exports.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The fragment at `path` with the `Globals` that another one holds, where it is the only one.
+    /// Adds to the fragment at `path` the `Globals` of another fragment, if exactly one of them has `Globals`.
     pub(super) fn with_globals<'d>(&self, document: Cow<'d, Node>, path: &Path) -> Cow<'d, Node> {
         let Some(group) = self.fragments_of(path).filter(|_| document.get("Globals").is_none()) else {
             return document;
@@ -129,7 +131,7 @@ impl Project {
         Cow::Owned(document)
     }
 
-    /// Whether something that is not here is put together with the file at `path`.
+    /// Returns `true` if the file at `path` is merged with files that are not part of the project.
     pub(super) fn is_incomplete(&self, path: &Path) -> bool {
         self.incomplete.contains(path)
     }
@@ -139,7 +141,7 @@ impl Project {
     }
 }
 
-/// Reads every file.
+/// Loads every file.
 pub(in crate::frontend) fn load_all(
     files: &BTreeMap<PathBuf, Document>,
     settings: &Settings,
@@ -150,10 +152,9 @@ pub(in crate::frontend) fn load_all(
         let read = document.read_alone(path, settings, sources);
         (path.as_path(), document, read)
     });
-    let mut reads: Vec<(&Path, &Document, Read)> = keep_uncalled(alone.collect());
-    project.fragments = fragments(&reads, sources);
-    let incomplete = reads.iter().filter(|(.., read)| read.is_fragment);
-    project.incomplete = incomplete.map(|(path, ..)| path.to_path_buf()).collect();
+    let mut reads: Vec<(&Path, &Document, LoadedFile)> = keep_uncalled(alone.collect());
+    project.incomplete = incomplete(&reads, sources);
+    project.fragments = fragments(&reads, &project.incomplete, sources);
     let mut renewed: BTreeSet<usize> = BTreeSet::new();
     for round in 0..MAX_ROUNDS {
         let mut exporters: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
@@ -171,14 +172,14 @@ pub(in crate::frontend) fn load_all(
         let is_new = |at: &usize| round == 0 || renewed.contains(at);
         let again = reads.iter().enumerate().filter(|(_, (path, _, read))| {
             let imports = || read.imports.iter().filter_map(|name| exporters.get(name.as_str()));
-            let is_part = || read.is_fragment || project.fragments.contains_key(*path);
+            let is_part = || project.is_incomplete(path) || project.fragments.contains_key(*path);
             (round == 0 && is_part()) || imports().flatten().any(&is_new)
         });
         renewed = again.map(|(at, _)| at).collect();
         if renewed.is_empty() {
             break;
         }
-        let next: Vec<(usize, Read)> = renewed
+        let next: Vec<(usize, LoadedFile)> = renewed
             .par_iter()
             .filter_map(|&at| {
                 let (path, document, _) = reads.get(at)?;
@@ -196,22 +197,25 @@ pub(in crate::frontend) fn load_all(
     all
 }
 
-/// What was read of `path`, with what ties it to other templates.
-fn tied(path: &Path, read: Read) -> Vec<Loaded> {
+/// Returns the units of `path`, with their relations to other templates.
+fn tied(path: &Path, read: LoadedFile) -> Vec<Loaded> {
     let mut loaded = read.loaded;
     if let Some(first) = loaded.first_mut() {
         let exports = read.exports.into_iter().map(|export| export.name);
         first.ties = Ties {
             names: exports.chain(read.imports).collect(),
-            below: path.parent().filter(|_| read.is_fragment).map(Path::to_owned),
+            below: path
+                .parent()
+                .filter(|_| read.is_frame || !read.undeclared.is_empty())
+                .map(Path::to_owned),
         };
     }
     loaded
 }
 
-/// Without the templates that others call: those are judged in their calls. Of templates that only call each other
-/// the first is kept.
-fn keep_uncalled<'f>(reads: Vec<(&'f Path, &'f Document, Read)>) -> Vec<(&'f Path, &'f Document, Read)> {
+/// Drops the templates that others call, because they are checked in their calls. In a cycle of calls, the first
+/// template is kept.
+fn keep_uncalled<'f>(reads: Vec<(&'f Path, &'f Document, LoadedFile)>) -> Vec<(&'f Path, &'f Document, LoadedFile)> {
     let called: BTreeSet<PathBuf> = reads
         .iter()
         .flat_map(|(_, _, read)| read.called.iter().cloned())
@@ -234,16 +238,14 @@ fn keep_uncalled<'f>(reads: Vec<(&'f Path, &'f Document, Read)>) -> Vec<(&'f Pat
     all.filter(|(path, ..)| kept.contains(*path)).collect()
 }
 
-/// The fragments among `reads`: templates that use names they do not declare, and those that fragments are put into,
-/// with every other template in the same directory or below.
-fn fragments(reads: &[(&Path, &Document, Read)], sources: &Sources) -> FxHashMap<PathBuf, Arc<Fragments>> {
+/// Groups the `incomplete` templates among `reads` with every other template in the same directory or below.
+fn fragments(
+    reads: &[(&Path, &Document, LoadedFile)],
+    incomplete: &BTreeSet<PathBuf>,
+    sources: &Sources,
+) -> FxHashMap<PathBuf, Arc<Fragments>> {
     let mut groups = FxHashMap::default();
-    let is_fragment = |read: &Read| read.is_fragment;
-    let directories: BTreeSet<&Path> = reads
-        .iter()
-        .filter(|(_, document, read)| matches!(document, Document::Template) && is_fragment(read))
-        .filter_map(|(path, ..)| path.parent())
-        .collect();
+    let directories: BTreeSet<&Path> = incomplete.iter().filter_map(|path| path.parent()).collect();
     let is_inner = |directory: &Path| directory.ancestors().skip(1).any(|above| directories.contains(above));
     for directory in directories.iter().copied().filter(|directory| !is_inner(directory)) {
         let members = reads
@@ -273,7 +275,7 @@ fn fragments(reads: &[(&Path, &Document, Read)], sources: &Sources) -> FxHashMap
     groups
 }
 
-/// What is wrong with a file is told once, however often it is read.
+/// Removes repeated diagnostics of files that were read several times.
 fn say_once(all: &mut [Loaded]) {
     let mut said: BTreeSet<(RuleId, Span, String)> = BTreeSet::new();
     for loaded in all {

@@ -1,4 +1,4 @@
-//! Questions: what a condition asks that nobody knows here, and by what it is told from others.
+//! Boolean variables for conditions that cannot be evaluated, with keys that are equal for equal expressions.
 //!
 //! ```text
 //! Conditions:
@@ -7,43 +7,96 @@
 //!   IsNot: !Equals [!GetAtt Settings.Size, prod]
 //! ```
 //!
-//! The first two are one question about `Settings.Environment`, the third is another. An expression is compared as it
-//! was parsed, with one spelling for each function; so neither its length nor what its texts look like makes two
-//! expressions one. What users read is a line of it, cut where it gets long.
+//! The first two are one variable over `Settings.Environment`, the third is a different one. Expressions are compared
+//! as parsed, with one spelling for each function, so neither their length nor the look of their texts makes two
+//! expressions equal. Users see the expression on one line, cut if it is long.
 
+use super::parameters::Parameter;
 use super::sections::scalar;
 use super::template::Template;
-use crate::conditions::{Condition, Variable};
-use crate::frontend::tree::{Node, Value};
+use conditions::{ANY_OPERAND, Condition, Variable};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::Arc;
+use trees::{Node, Value};
 
-/// Longer expressions are compared by a digest.
+/// Length in bytes above which expressions are compared by a digest.
 const MAX_KEY: usize = 200;
-/// So much of an expression is shown.
+/// Length in bytes up to which an expression is shown.
 const MAX_SHOWN: usize = 200;
-/// So deep.
+/// Depth up to which an expression is compared and shown.
 const MAX_DEPTH: usize = 64;
 
 impl<'t> Template<'t> {
-    /// The condition that `node`, which is not understood, is true.
+    /// Returns a condition for `node`, which cannot be evaluated.
     pub(super) fn flag(&self, node: &'t Node) -> Condition {
-        Condition::flag(format!("{}|{}", self.unit, self.identity(node)), shown(node))
+        let key = format!("{}|{}", self.unit, self.identity(node));
+        Condition::flag_of(key, shown(node), Some(self.operands(node)))
     }
 
-    /// `node` as a variable, whose value is not known.
+    /// Returns `node` as a variable with an unresolved value.
     pub(super) fn opaque(&self, node: &'t Node) -> Variable {
         Variable {
             name: shown(node).into(),
+            operands: Some(self.operands(node)),
             ..self.variable(&self.identity(node))
         }
     }
 
-    /// A text that is equal for equal expressions, and for no others.
+    /// Returns the keys of the variables from which `node` is computed.
+    fn operands(&self, node: &'t Node) -> Arc<[Arc<str>]> {
+        let mut all = BTreeSet::new();
+        if self.collect_operands(node, 0, &mut all).is_none() {
+            all = BTreeSet::from([ANY_OPERAND.into()]);
+        }
+        all.into_iter().collect()
+    }
+
+    fn collect_operands(&self, node: &'t Node, depth: usize, all: &mut BTreeSet<Arc<str>>) -> Option<()> {
+        if depth > MAX_DEPTH || !self.may_step() {
+            return None;
+        }
+        let operand = |name: &str| {
+            let is_known =
+                self.parameter(name).is_some_and(Parameter::has_argument) || self.pseudo_parameter(name).is_some();
+            (!is_known).then(|| self.operand(name))
+        };
+        if let Some(items) = node.items() {
+            return items
+                .iter()
+                .try_for_each(|item| self.collect_operands(item, depth + 1, all));
+        }
+        for entry in node.entries().into_iter().flatten() {
+            let text = entry
+                .value
+                .items()
+                .and_then(<[Node]>::first)
+                .unwrap_or(&entry.value)
+                .as_str();
+            match (&*entry.key, text) {
+                ("Ref" | "Fn::GetAtt", _) => all.extend(named(&entry.key, &entry.value).as_deref().and_then(operand)),
+                ("Fn::Sub", Some(text)) => {
+                    let names = text.split("${").skip(1).filter_map(|rest| rest.split_once('}'));
+                    all.extend(names.filter_map(|(name, _)| operand(name.trim())));
+                }
+                ("Fn::ImportValue", Some(name)) => all.extend([self.variable_key(&format!("import {name}"))]),
+                ("Fn::If" | "Condition", Some(name)) => {
+                    let condition = self.conditions.get(name);
+                    condition.map_or(Some(()), |node| self.collect_operands(node, depth + 1, all))?;
+                }
+                _ => {}
+            }
+            self.collect_operands(&entry.value, depth + 1, all)?;
+        }
+        Some(())
+    }
+
+    /// Returns a text that is equal for equal expressions only.
     fn identity(&self, node: &'t Node) -> String {
         let mut text = String::from("=");
         if self.identify(node, 0, &mut text).is_none() {
-            // Too large to compare: it is what it is where it stands.
+            // Too large to compare: it is equal only to itself.
             return format!("={:?}", node.span);
         }
         if text.len() <= MAX_KEY {
@@ -95,8 +148,8 @@ impl<'t> Template<'t> {
     }
 }
 
-/// The name that the function `function` of `argument` stands for: `Env` and `Settings.Environment`, as `Fn::Sub` writes
-/// them too.
+/// Returns the name that `function` of `argument` refers to, such as `Env` or `Settings.Environment`, which `Fn::Sub`
+/// can also spell.
 fn named(function: &str, argument: &Node) -> Option<String> {
     match function {
         "Ref" => argument.as_str().map(str::to_owned),
@@ -116,7 +169,7 @@ fn named(function: &str, argument: &Node) -> Option<String> {
     }
 }
 
-/// An expression on one line.
+/// Renders an expression on one line.
 fn shown(node: &Node) -> String {
     fn write(node: &Node, depth: usize, text: &mut String) {
         if text.len() > MAX_SHOWN || depth > MAX_DEPTH {

@@ -1,8 +1,8 @@
 //! Lowers the resources of a template into the graph.
 //!
-//! What each resource says is read by the one lowering (`frontend/lower.rs`), which gets the template's view of it
-//! (`view.rs`) and CloudFormation's names (`names.rs`). What every resource says by referring to others is in
-//! `reference.rs`.
+//! The common lowering (`frontend/lower.rs`) reads each resource through the template's view (`view.rs`) and
+//! CloudFormation's names (`names.rs`). `reference.rs` handles references between resources, which any resource may
+//! have.
 
 mod json_text;
 mod names;
@@ -13,12 +13,12 @@ mod view;
 use super::sam;
 use super::sections::Declared;
 use super::template::Template;
-use crate::conditions::Condition;
 use crate::frontend::lower::{Lowering, Made, Node};
 use crate::graph::{Common, Resource, UnitGraph, UnitId};
-use view::{CloudFormation, Written};
+use conditions::Condition;
+use view::{CloudFormation, TemplateValue};
 
-/// Adds to `graph` what `template` declares.
+/// Lowers the resources of `template` into `graph`.
 pub(super) fn lower(template: &Template<'_>, graph: UnitGraph) -> UnitGraph {
     template.settle_conditions();
     template.learn_names();
@@ -47,14 +47,15 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             return;
         }
         if is_left_out {
-            // Under the condition that it be there.
+            // Its properties are evaluated as if it were deployed.
             resource.when = Condition::always();
         }
         let may_have_globals = &*declared.kind == "AWS::Serverless::Function" && template.globals_may_be_elsewhere();
         let own = template.properties_of(declared);
         let assumed = resource.when.clone();
         let node = Node {
-            written: Written::resource(own, declared.header, assumed, may_have_globals).with_asset(declared.asset),
+            written: TemplateValue::resource(own, declared.header, assumed, may_have_globals)
+                .with_asset(declared.asset),
             resource,
             cause: None,
             made: Made {
@@ -85,7 +86,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             address: declared.id.clone(),
             header: declared.header,
             when: self.view.template.deployed(&when),
-            common: self.commons.one(common),
+            common: self.commons.shared(common),
         }
     }
 }

@@ -1,10 +1,10 @@
-//! The SAM transform, on the tree of a template: `Globals` are merged in, and what events, policies, destinations and
-//! connectors stand for is written out as the resources that the transform makes, under the ids it gives them.
+//! Performs the SAM transform on the tree of a template: merges `Globals`, and replaces events, policies, destinations
+//! and connectors by the resources that the transform generates, with the ids that it gives them.
 //!
-//! What is made stands at the event or function that makes it, and values that are taken over keep their places, so
-//! that the rest of the frontend reads plain CloudFormation and still points into the author's text. Functions and
-//! state machines keep their SAM types. It makes what concerns queues; APIs, tables and layers are left alone.
-//! It evaluates nothing but the few parameters that the transform itself resolves.
+//! A generated resource has the span of the event or function that causes it, and values keep their spans, so the rest
+//! of the frontend reads plain CloudFormation and still points into the author's text. Functions and state machines
+//! keep their SAM types. Only resources that matter to queues are generated; APIs, tables and layers are ignored. It
+//! evaluates nothing except the few parameters that the transform itself resolves.
 //! <https://github.com/aws/serverless-application-model>, version 1.110.0
 
 mod connectors;
@@ -20,25 +20,25 @@ mod policies;
 use super::loops;
 use super::parameters::Values;
 use super::sections::scalar;
-use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::Implicit;
-use crate::source::Span;
 use making::{At, Owner};
 use policies::Grants;
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::Span;
 use std::sync::Arc;
+use trees::{Entry, Node, Value};
 
-/// The attribute of a resource that the transform makes; no author can write it by accident. Its value says what for.
+/// Attribute of generated resources, which no author can write by accident. Its value states the purpose.
 pub(super) const MADE: &str = "made by the transform for";
 
 /// A queue for `SqsSubscription: true`.
 const FOR_SUBSCRIPTION: &str = "SqsSubscription";
 /// A queue for `Type: SQS`.
 const FOR_DESTINATION: &str = "Destination";
-/// A mapping of an event whose type names another source than a queue.
+/// A mapping of an event whose type names a source other than a queue.
 const FOR_STREAM: &str = "Stream";
 
-/// Why the queue exists that `made` says the transform makes.
+/// Returns the purpose of a generated queue, by its attribute `made`.
 pub(super) fn implicit(made: Option<&Node>) -> Option<Implicit> {
     match made?.as_str()? {
         FOR_SUBSCRIPTION => Some(Implicit::Subscription),
@@ -47,36 +47,36 @@ pub(super) fn implicit(made: Option<&Node>) -> Option<Implicit> {
     }
 }
 
-/// Where the transform drops the wish that the mapping which `made` stands at be disabled.
+/// Returns the span of an `Enabled: false` that the transform drops from the mapping with the attribute `made`.
 pub(super) fn ignored_disabling(made: Option<&Node>) -> Option<Span> {
     let made = made?;
     (made.value == Value::Bool(false)).then_some(made.span)
 }
 
-/// Whether the mapping that `made` stands at is of an event whose type names another source than a queue.
+/// Returns `true` if the mapping with the attribute `made` is of an event whose type names a source other than a queue.
 pub(super) fn is_of_stream(made: Option<&Node>) -> bool {
     made.and_then(Node::as_str) == Some(FOR_STREAM)
 }
 
-/// A transform under way.
+/// State of a running transform.
 struct Transform<'a> {
     root: &'a Node,
     values: &'a Values,
-    /// What has been made since it was last taken.
+    /// Generated resources since the list was last drained.
     made: Vec<Entry>,
-    /// Conditions that it makes.
+    /// Generated conditions.
     conditions: Vec<Entry>,
-    /// By bucket: notifications of functions, in the order of their events.
+    /// Notifications of functions with their bucket, in the order of the events.
     notifications: Vec<(Arc<str>, Node)>,
-    /// Names such as `Orders.Alias` and the ids they stand for.
+    /// Ids of generated resources by their alias, such as `Orders.Alias`.
     names: FxHashMap<String, Arc<str>>,
-    /// The place of `Globals`.
+    /// The span of `Globals`.
     globals: Option<Span>,
-    /// By place in `Globals`: the destination that was made for it.
+    /// Destinations generated for `Globals`, by their span there.
     shared: FxHashMap<Span, Node>,
 }
 
-/// The template that the transform makes of `root`, where it is one for SAM.
+/// Returns the transformed template, or `None` if `root` does not use SAM.
 pub(super) fn transform(root: &Node, values: &Values) -> Option<Node> {
     if !is_for_sam(root) {
         return None;
@@ -119,7 +119,7 @@ fn is_for_sam(root: &Node) -> bool {
             .any(|entry| kind(entry).starts_with("AWS::Serverless::"))
 }
 
-/// The type of a resource.
+/// Returns the type of a resource.
 fn kind(entry: &Entry) -> &str {
     entry.value.get("Type").and_then(Node::as_str).unwrap_or_default()
 }
@@ -134,7 +134,7 @@ impl<'a> Transform<'a> {
         let mut places: FxHashMap<Arc<str>, usize> = FxHashMap::default();
         let mut take = |all: &mut Vec<Entry>, made: &mut Vec<Entry>| {
             for entry in made.drain(..) {
-                // Of what is made under one id, the last stands.
+                // If several resources are generated under one id, the last one wins.
                 if let Some(known) = places.get(&entry.key).and_then(|&at| all.get_mut(at)) {
                     *known = entry;
                 } else if taken.insert(entry.key.clone()) {
@@ -167,7 +167,7 @@ impl<'a> Transform<'a> {
         all
     }
 
-    /// The role of a capacity provider that names none.
+    /// Generates the role of a capacity provider that does not set one.
     fn operator_role(&mut self, entry: &Entry) {
         let properties = entry.value.get("Properties");
         if properties.is_none_or(|properties| properties.get("OperatorRole").is_none()) {
@@ -231,7 +231,7 @@ impl<'a> Transform<'a> {
         }
     }
 
-    /// A text, or the value of the parameter that stands for it, as the transform resolves it.
+    /// Returns a literal text, or the value of the parameter that it refers to, as the transform resolves it.
     fn literal(&self, node: &Node) -> Option<String> {
         let name = match node.entries() {
             Some([entry]) if &*entry.key == "Ref" => entry.value.as_str()?,
@@ -243,7 +243,7 @@ impl<'a> Transform<'a> {
         }
     }
 
-    /// The name of the condition that holds where `condition` does not.
+    /// Returns the name of a generated condition that is the negation of `condition`.
     fn negated(&mut self, condition: &str, at: At) -> String {
         let name = format!("not {condition}");
         let formula = at.function("Fn::Not", at.list(vec![at.function("Condition", at.text(condition))]));
@@ -251,7 +251,7 @@ impl<'a> Transform<'a> {
         name
     }
 
-    /// The name of the condition that holds where both do.
+    /// Returns the name of a condition that holds if both that of `owner` and `condition` hold.
     fn both(&mut self, owner: &Owner, condition: &str, at: At) -> String {
         let Some(other) = owner.condition.as_ref().and_then(Node::as_str) else {
             return condition.to_owned();
@@ -269,7 +269,7 @@ impl<'a> Transform<'a> {
     }
 }
 
-/// The branches of `Fn::If`, with the name of its condition.
+/// Returns the branches of `Fn::If`, with the name of its condition.
 fn branches(node: &Node) -> Option<(&str, &Node, &Node)> {
     let [entry] = node.entries()? else { return None };
     match entry.value.items()? {
@@ -278,12 +278,12 @@ fn branches(node: &Node) -> Option<(&str, &Node, &Node)> {
     }
 }
 
-/// Whether a value is `!Ref AWS::NoValue`.
+/// Returns `true` if a value is `!Ref AWS::NoValue`.
 fn is_no_value(node: &Node) -> bool {
     matches!(node.entries(), Some([entry]) if &*entry.key == "Ref" && entry.value.as_str() == Some("AWS::NoValue"))
 }
 
-/// The resource that `Ref` or `Fn::GetAtt` names.
+/// Returns the resource that `Ref` or `Fn::GetAtt` names.
 fn referred(node: &Node) -> Option<&str> {
     let [entry] = node.entries()? else { return None };
     match (&*entry.key, entry.value.items()) {

@@ -1,18 +1,19 @@
-//! The sections of one template, and what a name in it means. It evaluates nothing.
+//! The sections of one template, and the lookup of names in them. It evaluates nothing.
 
+use super::incomplete::UsedName;
 use super::parameters::{Parameter, Values};
 use super::project::Fragments;
 use super::sam;
 use super::serverless::Origins;
-use super::stacks::Surroundings;
-use crate::frontend::tree::{Entry, Node, Value};
-use crate::source::Span;
+use super::stacks::Context;
 use rustc_hash::FxHashMap;
+use source::Span;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use trees::{Entry, Node, Value};
 
-/// Transforms of AWS that change no resource that is judged, besides the two that are understood.
+/// AWS transforms that change no resource relevant here, other than SAM and `AWS::LanguageExtensions`.
 const KNOWN_TRANSFORMS: [&str; 4] = [
     "AWS::CodeDeployBlueGreen",
     "AWS::Include",
@@ -20,85 +21,85 @@ const KNOWN_TRANSFORMS: [&str; 4] = [
     "AWS::ServiceCatalog",
 ];
 
-/// The transform that adds loops and functions.
+/// Transform that adds loops and functions.
 pub(super) const LANGUAGE_EXTENSIONS: &str = "AWS::LanguageExtensions";
 
-/// Which language of texts the file is written in.
+/// The language of texts in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     /// CloudFormation, with or without the SAM transform.
     Template,
-    /// The `resources` of a Serverless Framework service, whose `${self:…}` is not CloudFormation's.
+    /// The `resources` of a Serverless Framework service, which may contain variables such as `${self:…}`.
     Serverless,
 }
 
-/// What a template declares.
+/// The declarations of a template.
 pub(super) struct Sections<'t> {
-    /// The scope of its variables: the unit's key, or what fragments of one template share.
+    /// Scope of its variables: the key of the unit, or the common scope of fragments of one template.
     pub(super) unit: String,
-    /// What other units name it by.
+    /// Key by which other units refer to it.
     pub(super) key: String,
-    /// Where paths begin that name files.
+    /// Base directory of relative paths.
     pub(super) directory: Option<PathBuf>,
-    /// What lies around it, where it was read from a file.
-    pub(super) surroundings: Option<&'t Surroundings<'t>>,
-    /// Resources that other fragments declare, with their units; `None` where several do.
+    /// Context of the template, if it was read from a file.
+    pub(super) context: Option<&'t Context<'t>>,
+    /// Resources of other fragments, with their units; `None` if several fragments declare the id.
     siblings: FxHashMap<&'t str, Option<(Arc<str>, Declared<'t>)>>,
     /// The language of its texts.
     pub(super) dialect: Dialect,
-    /// The resources, in the order written.
+    /// Resources, in the order written.
     pub(super) resources: Vec<Declared<'t>>,
-    /// The place of `Globals`, whose values the SAM transform has put into the resources.
+    /// The span of `Globals`, whose values the SAM transform has merged into the resources.
     pub(super) globals: Option<Span>,
     /// Outputs by name.
     pub(super) outputs: &'t [Entry],
-    /// Where values that stand in the place of variables came from.
+    /// Provenance of values that replaced variables.
     pub(super) origins: Option<&'t Origins>,
-    /// Whether the SAM transform runs over it.
+    /// `true` if the SAM transform applies.
     pub(super) is_sam: bool,
-    /// Whether every name it may use is declared in it: no fragment, no macro, no loop over resources.
+    /// `true` if the template declares every name that it may use: it has no fragments, macros or loops over resources.
     pub(super) is_closed: bool,
-    /// Whether the functions of `AWS::LanguageExtensions` may be used.
+    /// `true` if the functions of `AWS::LanguageExtensions` are available.
     pub(super) has_language_extensions: bool,
-    /// A macro of the account's own that runs over the whole template.
+    /// A macro of the account that transforms the whole template.
     pub(super) account_macro: Option<String>,
     parameters: FxHashMap<&'t str, &'t Entry>,
-    /// What is handed to parameters.
+    /// Arguments of parameters.
     values: Values,
     mappings: FxHashMap<&'t str, &'t Entry>,
     pub(super) conditions: FxHashMap<&'t str, &'t Node>,
-    /// The same, in the order written.
+    /// The conditions in the order written.
     pub(super) conditions_in_order: Vec<&'t Entry>,
     by_id: FxHashMap<&'t str, usize>,
 }
 
-/// One resource as declared.
+/// A declared resource.
 #[derive(Debug, Clone)]
 pub(super) struct Declared<'t> {
     /// The logical id.
     pub(super) id: Arc<str>,
-    /// `Metadata: aws:cdk:path`, without the step to the resource itself that every construct ends in.
+    /// The `aws:cdk:path` in `Metadata`, without the final step to the resource itself.
     pub(super) construct: Option<Arc<str>>,
-    /// The logical id's place.
+    /// The span of the logical id.
     pub(super) header: Span,
-    /// `AWS::SQS::Queue`.
+    /// The type, such as `AWS::SQS::Queue`.
     pub(super) kind: Arc<str>,
-    /// `Metadata: aws:asset:path` of what CDK uploads for it.
+    /// The `aws:asset:path` in `Metadata`: the file or directory that CDK uploads.
     pub(super) asset: Option<&'t str>,
     /// `Properties`.
     pub(super) properties: Option<&'t Node>,
     /// `Condition`.
     pub(super) condition: Option<&'t str>,
-    /// Whether a macro gets it and gives another in its place.
+    /// `true` if a macro replaces it.
     pub(super) is_transformed: bool,
-    /// What the SAM transform made it for, where it did.
+    /// The purpose for which the SAM transform generated it.
     pub(super) made: Option<&'t Node>,
-    /// What it carries of the loops that it comes of.
+    /// The record of the loops that produced it.
     pub(super) loops: &'t [Node],
 }
 
 impl<'t> Sections<'t> {
-    /// The sections of `roots`: one template, or the several that a service merges.
+    /// Collects the sections of `roots`: one template, or the several that a service merges.
     pub(super) fn new(unit: &str, dialect: Dialect, roots: &[&'t Node], values: Values) -> Self {
         let section = |name: &str| {
             let all = roots.iter().filter_map(move |root| root.get(name)?.entries());
@@ -114,16 +115,14 @@ impl<'t> Sections<'t> {
         let macros: Vec<&&str> = transforms.iter().filter(|name| !is_understood(name)).collect();
         let changes = |name: &&&&str| !KNOWN_TRANSFORMS.iter().any(|known| name.starts_with(known));
         let loops = section("Resources").iter().any(|entry| entry.key.starts_with("Fn::"));
-        // What a module of the registry declares is referred to by names of its own.
+        // Resources of a registry module are referred to by names that the template does not declare.
         let modules = resources.iter().any(|resource| resource.kind.ends_with("::MODULE"));
         let versioned = roots.iter().any(|root| root.get("AWSTemplateFormatVersion").is_some());
-        // A part of a template says neither.
-        let is_whole = versioned || transforms.iter().any(|name| name.starts_with("AWS::Serverless-"));
         Sections {
             unit: unit.to_owned(),
             key: unit.to_owned(),
             directory: None,
-            surroundings: None,
+            context: None,
             siblings: FxHashMap::default(),
             dialect,
             by_id: index(&section("Resources"), &resources),
@@ -134,8 +133,8 @@ impl<'t> Sections<'t> {
                 .unwrap_or(&[]),
             origins: None,
             is_sam,
-            is_closed: is_whole && macros.is_empty() && !loops && !modules && dialect == Dialect::Template,
-            // What is merged with another file may have the transform there.
+            is_closed: macros.is_empty() && !loops && !modules && dialect == Dialect::Template,
+            // A fragment may be merged with a file that declares the transform.
             has_language_extensions: transforms.contains(&LANGUAGE_EXTENSIONS)
                 || !macros.is_empty()
                 || (transforms.is_empty() && !versioned),
@@ -149,16 +148,16 @@ impl<'t> Sections<'t> {
         }
     }
 
-    /// The same template, of which some may not have been read where `is_whole` is not set.
+    /// Records whether the whole file was read.
     pub(super) fn read_in_full(mut self, is_whole: bool) -> Self {
         self.is_closed &= is_whole;
         self
     }
 
-    /// The same template as the unit `key`, among others.
-    pub(super) fn within(mut self, around: &'t Surroundings<'t>, key: &str) -> Self {
+    /// Sets the context and the key of the unit.
+    pub(super) fn within(mut self, around: &'t Context<'t>, key: &str) -> Self {
         key.clone_into(&mut self.key);
-        self.surroundings = Some(around);
+        self.context = Some(around);
         self.directory = around.path.parent().map(Path::to_owned);
         if let Some(environment) = around.environment {
             for resource in &mut self.resources {
@@ -167,13 +166,14 @@ impl<'t> Sections<'t> {
             }
         }
         let is_alone = around.arguments.is_none();
+        self.is_closed &= !(is_alone && around.project.is_incomplete(around.path));
         if let Some(group) = around.project.fragments_of(around.path).filter(|_| is_alone) {
             self.add_siblings(group, around.path);
         }
         self
     }
 
-    /// Adds what the other fragments declare, where exactly one does.
+    /// Adds declarations of the other fragments, if exactly one of them declares the name.
     fn add_siblings(&mut self, group: &'t Fragments, path: &Path) {
         self.unit.clone_from(&group.scope);
         self.is_closed = false;
@@ -213,38 +213,38 @@ impl<'t> Sections<'t> {
         }
     }
 
-    /// The resource called `id` that another fragment declares, with its unit.
+    /// Returns the resource `id` of another fragment, with its unit.
     pub(super) fn sibling(&self, id: &str) -> Option<&(Arc<str>, Declared<'t>)> {
         self.siblings.get(id)?.as_ref()
     }
 
-    /// Notes that a name is used which is not declared here.
-    pub(super) fn note_undeclared(&self) {
-        if let Some(around) = self.surroundings.filter(|around| around.arguments.is_none()) {
-            around.met.is_fragment.set(true);
+    /// Records that the template uses the undeclared `name`.
+    pub(super) fn note_undeclared(&self, name: UsedName) {
+        if let Some(around) = self.context.filter(|around| around.arguments.is_none()) {
+            around.met.undeclared.borrow_mut().insert(name);
         }
     }
 
-    /// Whether `Globals` may stand in a file that is not here.
+    /// Returns `true` if another file, which is not read, may contain `Globals`.
     pub(super) fn globals_may_be_elsewhere(&self) -> bool {
-        let around = self.surroundings.filter(|around| around.arguments.is_none());
+        let around = self.context.filter(|around| around.arguments.is_none());
         self.globals.is_none() && around.is_some_and(|around| around.project.is_incomplete(around.path))
     }
 
-    /// The name of the file, for messages that stand beside its path.
+    /// Returns the name of the file, for messages that already show its path.
     pub(super) fn base_name(&self) -> String {
-        let path = self.surroundings.and_then(|around| around.path.file_name());
+        let path = self.context.and_then(|around| around.path.file_name());
         path.map_or_else(|| self.key.clone(), |name| name.to_string_lossy().into_owned())
     }
 
-    /// The key of the unit that a call by the resource `id` makes.
+    /// Returns the unit key of the template that the resource `id` calls.
     pub(super) fn key_of_call(&self, id: &str) -> Arc<str> {
         let between = if self.key.contains('#') { '.' } else { '#' };
         format!("{}{between}{id}", self.key).into()
     }
 
-    /// Where a nested stack is deployed: where its caller is.
-    pub(super) fn surroundings_values(&self) -> Values {
+    /// Returns the account and Region for a nested stack, which are those of its caller.
+    pub(super) fn inherited_values(&self) -> Values {
         Values {
             region: self.values.region.clone(),
             account: self.values.account.clone(),
@@ -252,7 +252,7 @@ impl<'t> Sections<'t> {
         }
     }
 
-    /// Every key of every mapping, top and second.
+    /// Returns the keys of both levels of every mapping.
     pub(super) fn mapping_keys(&self) -> impl Iterator<Item = &'t str> {
         let mut keys: Vec<&'t str> = Vec::new();
         for top in self
@@ -269,18 +269,18 @@ impl<'t> Sections<'t> {
         keys.into_iter()
     }
 
-    /// The resource called `id`.
+    /// Returns the resource called `id`.
     pub(super) fn resource(&self, id: &str) -> Option<&Declared<'t>> {
         self.by_id.get(id).and_then(|&at| self.resources.get(at))
     }
 
-    /// The parameter called `name`.
+    /// Returns the parameter called `name`.
     pub(super) fn parameter(&self, name: &str) -> Option<Parameter<'_>> {
         let entry = self.parameters.get(name)?;
         Some(Parameter::new(entry, self.values.parameters.get(name)))
     }
 
-    /// `AWS::Region` or `AWS::AccountId`, where they are given.
+    /// Returns the value of a pseudo parameter, if the inputs determine it.
     pub(super) fn pseudo_parameter(&self, name: &str) -> Option<Arc<str>> {
         let region = self.values.region.as_ref();
         let in_china = region.is_some_and(|region| region.starts_with("cn-"));
@@ -301,22 +301,22 @@ impl<'t> Sections<'t> {
         }
     }
 
-    /// The mapping called `name`.
+    /// Returns the mapping called `name`.
     pub(super) fn mapping(&self, name: &str) -> Option<&'t Entry> {
         self.mappings.get(name).copied()
     }
 }
 
-/// The transforms that the template declares.
+/// Returns the transforms that the template declares.
 pub(super) fn transforms<'t>(roots: &[&'t Node]) -> Vec<&'t str> {
     let all = roots.iter().filter_map(|root| root.get("Transform"));
     let all = all.flat_map(|node| node.items().unwrap_or(std::slice::from_ref(node)));
-    // One with parameters is an object.
+    // A transform with parameters is an object.
     let names = all.map(|node| node.as_str().or_else(|| node.get("Name")?.as_str()));
     names.map(|name| name.unwrap_or("?")).collect()
 }
 
-/// Places in `resources` by logical id, with keys that live as long as the tree.
+/// Returns indexes in `resources` by logical id, with keys that live as long as the tree.
 fn index<'t>(entries: &[&'t Entry], resources: &[Declared<'t>]) -> FxHashMap<&'t str, usize> {
     let keys: FxHashMap<&str, &'t str> = entries.iter().map(|entry| (&*entry.key, &*entry.key)).collect();
     let all = resources.iter().enumerate();
@@ -345,13 +345,13 @@ impl<'t> Declared<'t> {
     }
 }
 
-/// The construct that a resource stands for, where a CDK app says so.
+/// Returns the construct of a resource in a CDK app.
 fn construct(resource: &Node) -> Option<Arc<str>> {
     let path = resource.get("Metadata")?.get("aws:cdk:path")?.as_str()?;
     Some(path.strip_suffix("/Resource").unwrap_or(path).into())
 }
 
-/// A scalar as CloudFormation writes it out.
+/// Renders a scalar as CloudFormation does.
 pub(super) fn scalar(node: &Node) -> Option<String> {
     match &node.value {
         Value::Bool(value) => Some(value.to_string()),

@@ -1,13 +1,15 @@
-//! The Serverless Framework: a service becomes the template that the framework would compile it to, and that is
-//! lowered like any other. Functions and events are compiled here (`functions`, `events`), `resources` are laid over
-//! them as the framework does, and the names of attributes are then those of `serverless.yml` again.
+//! The Serverless Framework: compiles a service to the template that the framework would deploy, and lowers it like any
+//! other template. `functions` and `events` compile the service, its `resources` are merged over the result as the
+//! framework does, and attributes then get back their names in `serverless.yml`.
 //!
-//! It knows Lift's queues (`lift`), and of other plugins nothing: what they add is not there.
+//! It knows the queues of the plugin Lift (`lift`) and the references of the plugin `serverless-pseudo-parameters`
+//! (`pseudo`). Resources of other plugins are missing.
 
 mod events;
 mod functions;
 mod lift;
 mod names;
+mod pseudo;
 mod resolve;
 mod stages;
 #[cfg(test)]
@@ -20,38 +22,38 @@ use super::lower;
 use super::parameters::Values;
 use super::sections::{Dialect, Sections};
 use crate::diagnostic::Diagnostic;
-use crate::frontend::lower::unread::hand_out_roles;
-use crate::frontend::tree::{Entry, Node, Value};
+use crate::frontend::lower::unread::expose_roles;
 use crate::graph::{
-    Attribute, Cause, EventSourceMapping, Form, Function, Invocation, Link, Origin, Seconds, Target, UnitGraph,
+    Attribute, Cause, EventSourceMapping, Function, Invocation, Link, LinkForm, Origin, Seconds, Target, UnitGraph,
 };
-use crate::source::{Sources, Span};
-use resolve::{Resolver, open_reason};
+use resolve::{Resolver, unresolved_reason};
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::{Sources, Span};
 use std::path::Path;
 use std::sync::Arc;
+use trees::{Entry, Node, Value};
 
-/// Merges nest this deep, at most: as deep as a document may.
+/// Maximum depth of merges, the maximum depth of a document.
 const MAX_DEPTH: usize = 128;
-/// What the framework sets where neither the function nor the provider says how long it may run.
+/// Timeout of a function if neither the function nor the provider sets one.
 /// <https://github.com/serverless/serverless/blob/v3/lib/plugins/aws/package/compile/functions.js>
 const FUNCTION_TIMEOUT_DEFAULT: Seconds = Seconds(6);
 
-/// What the framework makes of a service, before `resources` are laid over it.
+/// The compiled service, before `resources` are merged over it.
 #[derive(Debug, Default)]
 struct Compiled {
-    /// Resources, each id once.
+    /// Resources, with unique ids.
     resources: Vec<Entry>,
-    /// Where each lies in `resources`.
+    /// Indexes in `resources` by id.
     places: FxHashMap<Arc<str>, usize>,
-    /// The functions among them.
+    /// Compiled functions by id.
     functions: FxHashMap<Arc<str>, CompiledFunction>,
-    /// What could not be read, as notes on the unit.
+    /// Unread parts of the service, as notes on the unit.
     notes: Vec<String>,
 }
 
 impl Compiled {
-    /// Adds a resource; a later one of the same id takes its place.
+    /// Adds a resource; it replaces an earlier one with the same id.
     fn put(&mut self, resource: Entry) {
         let next = self.resources.len();
         let at = *self.places.entry(resource.key.clone()).or_insert(next);
@@ -62,30 +64,30 @@ impl Compiled {
     }
 }
 
-/// A function as it was compiled.
+/// A compiled function.
 #[derive(Debug)]
 struct CompiledFunction {
-    /// The key, to point at what is absent.
+    /// The key, which is the span of absent attributes.
     header: Span,
     timeout: Timeout,
 }
 
-/// Where a function's timeout comes from.
+/// The origin of a function's timeout.
 #[derive(Debug)]
 enum Timeout {
     Own,
-    /// `provider.timeout`, with its place.
+    /// `provider.timeout`, with its span.
     Provider(Span),
     Default,
 }
 
-/// The stages that the service in `document` has values for, besides the one that it is deployed to without options.
+/// Returns the stages for which the service in `document` has values, other than the default stage.
 pub(super) fn stages(document: &Node, path: &Path, sources: &Sources) -> Vec<String> {
     let (default, _) = Resolver::new(document, path, "", sources).stage();
     stages::named(document, &default)
 }
 
-/// Fills `graph` from the service in `document`, as it is deployed to `stage`, else without options.
+/// Fills `graph` from the service in `document`, deployed to `stage` or to its default stage.
 pub(super) fn fill(
     graph: &mut UnitGraph,
     document: &Node,
@@ -108,7 +110,7 @@ pub(super) fn fill(
         }
     }
     for part in parts.iter().filter(|part| part.entries().is_none()) {
-        let reason = part.as_str().and_then(open_reason);
+        let reason = part.as_str().and_then(unresolved_reason);
         compiled
             .notes
             .extend(reason.map(|reason| format!("part of its `resources` is not read: {reason}")));
@@ -118,31 +120,36 @@ pub(super) fn fill(
         keep_readable(part, &mut lost);
     }
     compiled.notes.append(&mut lost);
-    let is_whole = compiled.notes.is_empty() && !plugins(&mut resolver).iter().any(|name| may_watch(name));
+    let plugins = plugins(&mut resolver);
+    let is_whole = compiled.notes.is_empty() && !plugins.iter().any(|name| may_watch(name));
     let generated = compiled.places;
     let written = written_ids(&parts);
-    let root = merged(compiled.resources, parts, document.span);
+    let mut root = merged(compiled.resources, parts, document.span);
+    if plugins.iter().any(|name| name.contains(pseudo::PLUGIN)) {
+        let references = resolver.text(&["custom", "pseudoParameters", "allowReferences"]);
+        pseudo::substitute(&mut root, references.is_none_or(|(text, _)| text != "false"));
+    }
     graph.unit.notes.append(&mut compiled.notes);
     let mut sections = Sections::new(&unit, Dialect::Serverless, &[&root], values);
     sections.origins = Some(&resolver.origins);
     sections.directory = path.parent().map(Path::to_owned);
     let limits = lower(&sections.into(), graph, sources);
-    // What `resources` say of a generated resource is spelled as CloudFormation spells it.
+    // `resources` spell the attributes of a generated resource like CloudFormation.
     let is_ours = |id: &Arc<str>| generated.contains_key(id) && !written.contains(id);
     respell(graph, &compiled.functions, is_ours);
     if !is_whole {
-        // What is not read may watch or read any queue.
+        // An unread part may watch or poll any queue.
         let all = graph.queues.iter().map(|queue| Link {
             target: Target::Resource(queue.resource.address.clone()),
-            form: Form::Arn,
+            form: LinkForm::Arn,
         });
-        graph.handed_out.extend(all);
-        hand_out_roles(graph);
+        graph.passed_to_missing_code.extend(all);
+        expose_roles(graph);
     }
     if let Some(note) = graph.unit.notes.first() {
-        // Nor is it known what invokes the functions.
+        // An unread part may also invoke the functions.
         graph.invocations.push(Invocation {
-            by: "resources".into(),
+            resource: "resources".into(),
             span: document.span,
             function: Attribute::unresolved("function", Cause::NotRead.because(note.as_str()), document.span),
         });
@@ -150,11 +157,11 @@ pub(super) fn fill(
     resolver.diagnostics.into_iter().chain(limits).collect()
 }
 
-/// Takes from a part of `resources` what is a variable without a value: it would stand in the place of what the
-/// framework makes. Why that is not read is added to `notes`.
+/// Removes from a part of `resources` the variables without a value, which would otherwise replace generated resources.
+/// The reasons are added to `notes`.
 fn keep_readable(part: &mut Node, notes: &mut Vec<String>) {
     let mut keep = |entry: &Entry| {
-        let reason = entry.value.as_str().and_then(open_reason);
+        let reason = entry.value.as_str().and_then(unresolved_reason);
         let note = reason.map(|reason| format!("`{}` of its `resources` is not read: {reason}", entry.key));
         let is_read = note.is_none();
         notes.extend(note);
@@ -174,7 +181,7 @@ fn keep_readable(part: &mut Node, notes: &mut Vec<String>) {
     }
 }
 
-/// The plugins of the service, by name.
+/// Returns the names of the service's plugins.
 fn plugins(resolver: &mut Resolver<'_>) -> Vec<String> {
     let plugins = resolver.section(&["plugins"]);
     let all = plugins
@@ -184,14 +191,14 @@ fn plugins(resolver: &mut Resolver<'_>) -> Vec<String> {
     names.filter_map(Node::as_str).map(str::to_owned).collect()
 }
 
-/// Whether a plugin adds alarms, going by its name.
+/// Returns `true` if the name of a plugin suggests that it adds alarms.
 fn may_watch(plugin: &str) -> bool {
     ["alarm", "alert", "watch", "monitor"]
         .iter()
         .any(|word| plugin.contains(word))
 }
 
-/// The logical ids that `resources` write or extend themselves.
+/// Returns the logical ids that `resources` declare or extend.
 fn written_ids(parts: &[Node]) -> FxHashSet<Arc<str>> {
     let sections = parts
         .iter()
@@ -200,7 +207,7 @@ fn written_ids(parts: &[Node]) -> FxHashSet<Arc<str>> {
     entries.map(|entry| entry.key.clone()).collect()
 }
 
-/// One template: what was generated, what `resources` write over it, and `extensions` of both.
+/// Merges the generated resources, `resources` and the `extensions` of both into one template.
 fn merged(generated: Vec<Entry>, parts: Vec<Node>, at: Span) -> Node {
     let mut root = mapping(at, vec![set("Resources", mapping(at, generated))]);
     let mut extensions = Vec::new();
@@ -227,7 +234,7 @@ fn merged(generated: Vec<Entry>, parts: Vec<Node>, at: Span) -> Node {
     root
 }
 
-/// Lays `over` on `node`: objects are merged, everything else is replaced.
+/// Merges `over` into `node`: objects are merged, all other values are replaced.
 fn merge(node: &mut Node, over: Node, depth: usize) {
     match (&mut node.value, over.value) {
         (Value::Mapping(entries), Value::Mapping(new)) if depth < MAX_DEPTH => {
@@ -252,7 +259,7 @@ fn merge(node: &mut Node, over: Node, depth: usize) {
     }
 }
 
-/// Changes a resource as `extensions` do: attributes are replaced, single properties are set.
+/// Applies `extensions` to a resource: attributes are replaced, single properties are set.
 fn extend(resource: &mut Node, extension: Node) {
     let (Value::Mapping(attributes), Value::Mapping(new)) = (&mut resource.value, extension.value) else {
         return;
@@ -276,7 +283,7 @@ fn child<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
     }
 }
 
-/// A property that the service does not write under its own key.
+/// Returns a property that has no key of its own in the service.
 fn set(key: &str, value: Node) -> Entry {
     Entry {
         key: key.into(),
@@ -285,7 +292,7 @@ fn set(key: &str, value: Node) -> Entry {
     }
 }
 
-/// A property that the service writes, under the name that CloudFormation has for it.
+/// Returns a property of the service under its name in CloudFormation.
 fn renamed(key: &str, entry: &Entry) -> Entry {
     Entry {
         key: key.into(),
@@ -314,7 +321,7 @@ fn text(at: Span, text: impl Into<Arc<str>>) -> Node {
     }
 }
 
-/// A resource with the given properties, at `header`.
+/// Returns a resource with the given properties, at `header`.
 fn resource(id: impl Into<Arc<str>>, kind: &str, header: Span, properties: Vec<Entry>) -> Entry {
     let properties = mapping(header, properties);
     Entry {
@@ -327,7 +334,7 @@ fn resource(id: impl Into<Arc<str>>, kind: &str, header: Span, properties: Vec<E
     }
 }
 
-/// Names the attributes of what the framework made as the service spells them, and fills in its defaults.
+/// Renames the attributes of generated resources to their spelling in the service, and sets the framework's defaults.
 fn respell(
     graph: &mut UnitGraph,
     functions: &FxHashMap<Arc<str>, CompiledFunction>,

@@ -1,87 +1,102 @@
-//! Nested stacks: templates that a template deploys from a file beside it, each evaluated once a call, with the
-//! arguments of the call, and its outputs handed back.
+//! Evaluates nested stacks: templates that a template deploys from a local file. Each is evaluated once per call, with
+//! the arguments of the call, and returns its outputs.
 //!
-//! What crosses from one template to another is told in `handover.rs`. Only local files are read, inside the
-//! repository, and nothing that was downloaded (`node_modules`). A URL under which templates are uploaded
-//! (`${Bucket}/fragments/queue.yaml`) names the file of the repository at the end of its path, where there is one that
-//! takes what the call hands over.
+//! `handover.rs` passes the values between templates. Only local files inside the repository are read, and without a
+//! repository also templates at a relative path without links. A local template that is not read is reported. A URL
+//! under which templates are uploaded (`${Bucket}/fragments/queue.yaml`) names the file of the repository at the end of
+//! its path, if that file exists and declares every parameter that the call sets.
 //! <https://docs.aws.amazon.com/cli/latest/reference/cloudformation/package.html>
 
 use super::eval::intrinsic;
+use super::incomplete::UsedName;
 use super::project::Project;
 use super::sections::{Declared, Dialect, Sections};
 use super::template::Template;
 use super::value::{Evaluated, Outcome, Outcomes, Part, always};
-use super::{Environment, Loaded, Read, cdk, definitions, faults_of, includes, local, loops, lower, open, sam};
-use crate::conditions::Condition;
-use crate::frontend::tree::{Node, Value};
+use super::{Environment, Loaded, LoadedFile, cdk, definitions, faults_of, includes, local, loops, lower, open, sam};
+use crate::diagnostic::{NotEvaluated, Subject};
 use crate::graph::{Cause, UnitKind};
-use crate::source::{Sources, Span};
+use conditions::Condition;
 use rustc_hash::FxHashMap;
+use source::{Sources, Span};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+use trees::{Node, Value};
 
-/// Stacks in stacks are followed this deep.
+/// Maximum depth of nested stacks.
 const MAX_DEPTH: usize = 8;
-/// Calls that are followed from one template.
+/// Maximum number of calls followed from one template.
 const MAX_CALLS: usize = 1_000;
 
-/// What lies around a template: its file, the project, and who calls it with what.
-pub(super) struct Surroundings<'s> {
+/// Context of a template: its file, the project, its callers and their arguments.
+pub(super) struct Context<'s> {
     pub(super) sources: &'s Sources,
     pub(super) project: &'s Project,
     /// The file, canonical.
     pub(super) path: &'s Path,
-    /// The templates that it is called through, outermost first.
+    /// Templates in the chain of calls, outermost first.
     pub(super) callers: Vec<PathBuf>,
-    /// What the call hands over; `None` where nothing calls it.
+    /// Arguments of the call; `None` if no template calls it.
     pub(super) arguments: Option<FxHashMap<Arc<str>, Outcomes<'static>>>,
-    /// What a CDK app says of the stack.
+    /// The target environment, if a CDK app deploys the stack.
     pub(super) environment: Option<&'s Environment>,
     /// The condition under which it is deployed.
     pub(super) assumed: Condition,
-    pub(super) met: &'s Met,
+    pub(super) met: &'s Collected,
 }
 
-/// What was met on the way, for one template and all that it calls.
+/// Results collected while one template and all templates that it calls are evaluated.
 #[derive(Default)]
-pub(super) struct Met {
-    /// The called templates as evaluated.
+pub(super) struct Collected {
+    /// Units of the called templates.
     pub(super) called: RefCell<Vec<Loaded>>,
-    /// Their files.
+    /// Files of the called templates.
     pub(super) files: RefCell<BTreeSet<PathBuf>>,
-    /// What is exported.
+    /// Exports.
     pub(super) exports: RefCell<Vec<super::handover::Export>>,
-    /// Names that are imported.
+    /// Nested stacks whose local templates are not read.
+    pub(super) unread: RefCell<Vec<NotEvaluated>>,
+    /// Names of imports.
     pub(super) imports: RefCell<BTreeSet<String>>,
-    /// Whether a name is used that the template does not declare.
-    pub(super) is_fragment: Cell<bool>,
-    /// Whether the template is what fragments are put into.
+    /// Names that the template uses and does not declare.
+    pub(super) undeclared: RefCell<BTreeSet<UsedName>>,
+    /// `true` if the template is one into which fragments are merged.
     pub(super) is_frame: Cell<bool>,
     calls: Cell<usize>,
 }
 
-impl Met {
-    /// With the unit itself.
-    pub(super) fn into_read(self, loaded: Loaded) -> Read {
-        let is_frame = self.is_frame.get();
+impl Collected {
+    /// Combines the results with the unit itself.
+    pub(super) fn into_read(self, mut loaded: Loaded) -> LoadedFile {
+        loaded.not_evaluated = self.unread.into_inner();
+        let unread = loaded.not_evaluated.len();
+        if unread > 0 {
+            let (templates, verb) = if unread == 1 {
+                ("template", "is")
+            } else {
+                ("templates", "are")
+            };
+            let note = format!("{unread} {templates} of nested stacks {verb} not read");
+            loaded.graph.unit.notes.push(note);
+        }
         let called = self.called.into_inner();
-        Read {
+        LoadedFile {
             loaded: std::iter::once(loaded).chain(called).collect(),
             called: self.files.into_inner(),
             exports: self.exports.into_inner(),
             imports: self.imports.into_inner(),
-            is_fragment: self.is_fragment.get() || is_frame,
+            undeclared: self.undeclared.into_inner(),
+            is_frame: self.is_frame.get(),
         }
     }
 }
 
-/// Whether a build step puts fragments into `document`: it holds `Globals` and no resource, or its resources are
-/// written in a way that CloudFormation does not know (`Resources: !YAMLInclude queues.yaml`).
+/// Returns `true` if a build step merges fragments into `document`: it has `Globals` and no resource, or its resources
+/// are written in a way that CloudFormation does not know (`Resources: !YAMLInclude queues.yaml`).
 pub(super) fn is_frame(document: &Node) -> bool {
     let Some(resources) = document.get("Resources") else {
         return document.get("Globals").is_some();
@@ -96,30 +111,33 @@ pub(super) fn is_frame(document: &Node) -> bool {
 /// A nested stack.
 #[derive(Debug, Clone)]
 pub(super) enum Stack {
-    /// It is not read: not local, or being evaluated already.
-    Away,
-    /// Its outputs.
-    Here(Rc<FxHashMap<Arc<str>, Outcomes<'static>>>),
+    /// A template that is not read: not local, or already being evaluated.
+    Unread,
+    /// A local template, with its outputs.
+    Outputs(Rc<FxHashMap<Arc<str>, Outcomes<'static>>>),
 }
 
-/// How many directories up a template is looked for that is uploaded from there.
+/// Maximum number of parent directories in which the file of an uploaded template is searched.
 const MAX_UP: usize = 8;
 
 /// The file of a nested template.
+#[derive(Clone)]
 enum Nested {
-    /// The call names it.
+    /// The file that the call names.
     Named(PathBuf),
-    /// The call names what it is uploaded as.
+    /// The file that the call names, above the named directory. Only without a repository.
+    Above(PathBuf),
+    /// A file whose path matches the URL of the upload.
     Uploaded(PathBuf),
 }
 
-/// Whether resources of this type deploy a template.
+/// Returns `true` if resources of this type deploy a template.
 pub(super) fn is_stack(kind: &str) -> bool {
     matches!(kind, "AWS::CloudFormation::Stack" | "AWS::Serverless::Application")
 }
 
-/// The paths that a URL of an uploaded template ends with, the longest first: where its beginning is not known, all of
-/// its known end.
+/// Returns the paths with which the URL of an uploaded template ends, longest first. If its beginning is unresolved,
+/// the longest is its known end.
 fn uploaded_as(url: &Evaluated<'_>) -> Vec<String> {
     let Evaluated::Text(parts) = url else {
         return Vec::new();
@@ -132,7 +150,7 @@ fn uploaded_as(url: &Evaluated<'_>) -> Vec<String> {
         None if parts.len() > 1 => end,
         None => return Vec::new(),
     };
-    // What stands directly behind what is not known may be the end of a longer name.
+    // Text directly after an unresolved part may be only the end of a longer file name.
     let is_cut = parts.len() > 1 && !end.starts_with('/') && !end.contains('/');
     let components: Vec<&str> = end.split('/').filter(|part| !part.is_empty()).collect();
     let starts = if is_cut { 0..0 } else { 0..components.len() };
@@ -142,19 +160,20 @@ fn uploaded_as(url: &Evaluated<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Whether every name that a call hands over is a parameter of `document`: it cannot be what is deployed otherwise.
+/// Returns `true` if every argument of a call is a parameter of `document`; otherwise `document` cannot be the deployed
+/// template.
 fn takes(document: &Node, names: &[&str]) -> bool {
     let declared = document.get("Parameters").and_then(Node::entries).unwrap_or_default();
     let is_declared = |name: &&str| declared.iter().any(|entry| *entry.key == **name);
     document.get("Resources").is_some() && names.iter().all(is_declared)
 }
 
-/// The file behind the URL of a template that CDK uploads under its hash.
-fn uploaded(url: &Evaluated<'_>, around: &Surroundings<'_>) -> Option<String> {
+/// Returns the file of the template that CDK uploads under its hash, by its URL.
+fn uploaded(url: &Evaluated<'_>, around: &Context<'_>) -> Option<String> {
     let Evaluated::Text(parts) = url else { return None };
     let texts = parts.iter().filter_map(|part| match part {
         Part::Text(text) => Some(text),
-        Part::Open { .. } | Part::Reference(_) => None,
+        Part::Unresolved { .. } | Part::Reference(_) => None,
     });
     let mut words = texts.flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric()));
     let hash = words.find(|word| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
@@ -162,8 +181,9 @@ fn uploaded(url: &Evaluated<'_>, around: &Surroundings<'_>) -> Option<String> {
     cdk::asset(hash, root, around.sources)
 }
 
-/// The file of the repository that is uploaded as one of `paths`: at or above the template, a lone name beside it.
-fn uploaded_from(paths: &[String], around: &Surroundings<'_>) -> Option<PathBuf> {
+/// Returns the file of the repository that is uploaded as one of `paths`. It searches the directory of the template and
+/// its parents; for a bare file name, only the directory itself.
+fn uploaded_from(paths: &[String], around: &Context<'_>) -> Option<PathBuf> {
     let find = |location: &str| local::file(location, around.path, around.sources).ok();
     paths
         .iter()
@@ -174,28 +194,47 @@ fn uploaded_from(paths: &[String], around: &Surroundings<'_>) -> Option<PathBuf>
         })
 }
 
+/// Records that the local template of the nested stack `declared` is not read.
+fn note_unread(declared: &Declared<'_>, reason: &str, around: &Context<'_>) {
+    let unread = NotEvaluated {
+        rule: "parse-error".into(),
+        subject: Subject {
+            unit: around.sources.name_of(around.path),
+            address: declared.id.to_string(),
+            attribute: "",
+        },
+        reason: format!("the template of `{}` is not read: {reason}", declared.id),
+        cause: Cause::NotRead.name(),
+        span: declared.header,
+    };
+    let mut all = around.met.unread.borrow_mut();
+    if !all.contains(&unread) {
+        all.push(unread);
+    }
+}
+
 impl<'t> Template<'t> {
-    /// The nested stack that the resource `id` is.
+    /// Returns the nested stack that the resource `id` deploys.
     pub(super) fn stack(&self, id: &str) -> Stack {
         if let Some(known) = self.stacks.borrow().get(id) {
             return known.clone();
         }
         let Some(declared) = self.resource(id).filter(|declared| is_stack(&declared.kind)) else {
-            return Stack::Away;
+            return Stack::Unread;
         };
-        // Met again while it is evaluated, it is not known.
-        self.stacks.borrow_mut().insert(id.into(), Stack::Away);
+        // A cycle that reaches this stack again finds it unresolved.
+        self.stacks.borrow_mut().insert(id.into(), Stack::Unread);
         let stack = self
             .follow(declared)
-            .map_or(Stack::Away, |outputs| Stack::Here(Rc::new(outputs)));
+            .map_or(Stack::Unread, |outputs| Stack::Outputs(Rc::new(outputs)));
         self.stacks.borrow_mut().insert(id.into(), stack.clone());
         stack
     }
 
-    /// `Outputs.X` of a nested stack; `None` where that stack is not here.
+    /// Returns the output `Outputs.X` of a nested stack, or `None` if the stack is not read.
     pub(super) fn output_of(&self, id: &str, attribute: &str, at: Span, assumed: &Condition) -> Option<Outcomes<'t>> {
         let name = attribute.strip_prefix("Outputs.")?;
-        let Stack::Here(outputs) = self.stack(id) else {
+        let Stack::Outputs(outputs) = self.stack(id) else {
             return None;
         };
         let Some(outcomes) = outputs.get(name) else {
@@ -208,11 +247,15 @@ impl<'t> Template<'t> {
 
     /// Evaluates the template that `declared` deploys.
     fn follow(&self, declared: &Declared<'t>) -> Option<FxHashMap<Arc<str>, Outcomes<'static>>> {
-        let around = self.surroundings?;
-        let (path, is_found) = match self.nested_path(declared, around)? {
-            Nested::Named(path) => (path, false),
-            Nested::Uploaded(path) => (path, true),
+        let around = self.context?;
+        let nested = match self.nested_path(declared, around) {
+            Ok(nested) => nested?,
+            Err(reason) => {
+                note_unread(declared, &reason, around);
+                return None;
+            }
         };
+        let (Nested::Named(path) | Nested::Above(path) | Nested::Uploaded(path)) = nested.clone();
         let is_circle = path == around.path || around.callers.contains(&path);
         let calls = around.met.calls.get() + 1;
         let bound = match () {
@@ -229,13 +272,16 @@ impl<'t> Template<'t> {
         let assumed = self.deployed(&self.existence(declared).0);
         let sources = around.sources;
         let (mut loaded, parsed) = open(&path, sources, UnitKind::Template, Some(self.key_of_call(&declared.id)));
-        if is_found
-            && !parsed
-                .documents
-                .first()
-                .is_some_and(|found| takes(found, &self.handed_names(declared)))
-        {
-            return None;
+        let is_template = |names: &[&str]| parsed.documents.first().is_some_and(|found| takes(found, names));
+        match nested {
+            Nested::Named(_) => {}
+            Nested::Above(_) if is_template(&[]) => {}
+            Nested::Above(_) => {
+                note_unread(declared, "the file is not a template", around);
+                return None;
+            }
+            Nested::Uploaded(_) if is_template(&self.argument_names(declared)) => {}
+            Nested::Uploaded(_) => return None,
         }
         let is_new = around.met.files.borrow_mut().insert(path.clone());
         let name = loaded.graph.unit.name.clone();
@@ -244,7 +290,7 @@ impl<'t> Template<'t> {
             loaded.diagnostics.clear();
         }
         let outputs = parsed.documents.first().map(|document| {
-            let values = self.surroundings_values();
+            let values = self.inherited_values();
             let (document, of_includes) = includes::included(document, &path, sources, &name);
             let document = definitions::placed(document, &path, sources, &name);
             let (document, of_loops) = loops::written_out(document, &name, &values);
@@ -258,7 +304,7 @@ impl<'t> Template<'t> {
             let document = sam::transform(&document, &values).map_or(document, Cow::Owned);
             let document = &*document;
             let callers = around.callers.iter().cloned().chain([around.path.to_owned()]);
-            let inside = Surroundings {
+            let inside = Context {
                 sources,
                 project: around.project,
                 path: &path,
@@ -273,45 +319,57 @@ impl<'t> Template<'t> {
             let template = Template::from(sections.read_in_full(is_whole).within(&inside, &key));
             let found = lower(&template, &mut loaded.graph, sources);
             loaded.diagnostics.extend(found);
-            template.handed_back()
+            template.output_values()
         });
         around.met.called.borrow_mut().push(loaded);
         outputs
     }
 
-    /// The file of the template that `declared` deploys, where it is a local one.
-    fn nested_path(&self, declared: &Declared<'t>, around: &Surroundings<'_>) -> Option<Nested> {
+    /// Returns the file of the template that `declared` deploys; `None` if it is not local; an error if it is local but
+    /// not read.
+    fn nested_path(&self, declared: &Declared<'t>, around: &Context<'_>) -> Result<Option<Nested>, Arc<str>> {
         let key = match &*declared.kind {
             "AWS::CloudFormation::Stack" => "TemplateURL",
             _ => "Location",
         };
-        // CDK uploads it, and says from where.
+        // CDK uploads the template and records its path in the metadata.
         let written = if let Some(asset) = &declared.asset {
             asset.to_string()
         } else {
             let outcomes = self.path(&self.properties_of(declared), &[key], &Condition::always());
-            let [only] = &*outcomes else { return None };
-            match uploaded(&only.value, around) {
-                Some(asset) => asset,
-                None => match only.value.text() {
-                    Ok(text) if !text.contains("://") => text,
-                    _ => return uploaded_from(&uploaded_as(&only.value), around).map(Nested::Uploaded),
-                },
+            let local = |value: &Evaluated<'_>| value.text().ok().filter(|text| !text.contains("://"));
+            let [only] = &*outcomes else {
+                let choices: Vec<String> = outcomes.iter().filter_map(|one| local(&one.value)).collect();
+                return match choices.as_slice() {
+                    [] => Ok(None),
+                    all => Err(format!("a condition chooses among `{}`", all.join("`, `")).into()),
+                };
+            };
+            match uploaded(&only.value, around).or_else(|| local(&only.value)) {
+                Some(written) => written,
+                None => return Ok(uploaded_from(&uploaded_as(&only.value), around).map(Nested::Uploaded)),
             }
         };
-        let downloaded = Path::new(&written)
-            .components()
-            .any(|part| part.as_os_str() == "node_modules");
-        if downloaded || written.is_empty() {
-            return None;
+        if written.is_empty() {
+            return Ok(None);
         }
+        let files = around.sources.files();
         local::file(&written, around.path, around.sources)
-            .ok()
             .map(Nested::Named)
+            .or_else(|reason| {
+                let directory = around.path.parent().unwrap_or(around.path);
+                let is_relative = files.repository().is_none() && Path::new(&written).is_relative();
+                let found = is_relative
+                    .then(|| files.find(&directory.join(&written)).ok())
+                    .flatten();
+                let found = found.filter(|found| files.is_file(found));
+                found.map(Nested::Above).ok_or(reason)
+            })
+            .map(Some)
     }
 
-    /// The names of what the call hands over.
-    fn handed_names(&self, declared: &Declared<'t>) -> Vec<&'t str> {
+    /// Returns the names of the call's arguments.
+    fn argument_names(&self, declared: &Declared<'t>) -> Vec<&'t str> {
         let handed = declared.properties.and_then(|properties| properties.get("Parameters"));
         let entries = handed.and_then(Node::entries).unwrap_or_default();
         entries
@@ -321,7 +379,8 @@ impl<'t> Template<'t> {
             .collect()
     }
 
-    /// What the call hands to each parameter that `document` declares; absent where it does not name it.
+    /// Returns the argument of the call for each parameter that `document` declares; it is absent if the call does not
+    /// set it.
     fn arguments(
         &self,
         declared: &Declared<'t>,
@@ -338,9 +397,9 @@ impl<'t> Template<'t> {
         arguments.collect()
     }
 
-    /// The part of `when` under which the template is deployed at all.
+    /// Returns the part of `when` under which the template is deployed.
     pub(super) fn deployed(&self, when: &Condition) -> Condition {
-        self.surroundings
+        self.context
             .map_or_else(|| when.clone(), |around| around.assumed.and(when))
     }
 }

@@ -1,42 +1,45 @@
-//! A template that is being evaluated: its sections, and what has been computed of them so far.
+//! A template during its evaluation: its sections, and the results computed so far.
 
 use super::comparisons::Comparisons;
 use super::parameters::Parameter;
 use super::sections::Sections;
 use super::stacks::Stack;
-use crate::conditions::{Condition, Variable};
 use crate::graph::Target;
-use crate::source::Span;
+use conditions::{ANY_OPERAND, Condition, Variable};
 use rustc_hash::FxHashMap;
+use source::Span;
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Expressions that are evaluated for one template, at most.
+/// Maximum number of expressions evaluated for one template.
 const MAX_STEPS: u32 = 2_000_000;
 
-/// Physical names, of queues (`true`) or functions (`false`), and who has them; `None` where several have one.
+/// Pseudo parameter for the account.
+const ACCOUNT: &str = "AWS::AccountId";
+
+/// Resources by physical name, of queues (`true`) or functions (`false`); `None` if several have the name.
 type Names = FxHashMap<(bool, String), Option<Arc<str>>>;
 
-/// One template.
+/// A template and the state of its evaluation.
 pub(super) struct Template<'t> {
-    /// What it declares.
+    /// Its sections.
     pub(super) sections: Sections<'t>,
-    /// Conditions as computed; `None` while one is being computed.
+    /// Evaluated conditions; `None` while one is being evaluated.
     pub(super) computed: RefCell<FxHashMap<Arc<str>, Option<Condition>>>,
-    /// Physical names, with placeholders for what is unknown.
+    /// Physical names, with placeholders for unresolved parts.
     pub(super) names: RefCell<Names>,
-    /// What parameters are compared with.
+    /// Texts that parameters are compared with.
     pub(super) comparisons: RefCell<Comparisons>,
-    /// Whether parameters that may have any value are left open: a condition asks for all of them.
-    pub(super) leaves_open: Cell<bool>,
-    /// Nested stacks as evaluated.
+    /// `true` while a condition is evaluated, which needs parameters with unresolved values as variables.
+    pub(super) keeps_variables: Cell<bool>,
+    /// Evaluated nested stacks.
     pub(super) stacks: RefCell<FxHashMap<Arc<str>, Stack>>,
     /// Types of resources of other templates.
-    pub(super) kinds_elsewhere: RefCell<FxHashMap<Target, Arc<str>>>,
-    /// Bounds that were reached.
+    pub(super) foreign_kinds: RefCell<FxHashMap<Target, Arc<str>>>,
+    /// Exceeded bounds.
     limits: RefCell<Vec<(Span, String)>>,
-    /// The variables of conditions, numbered as they are met.
+    /// Variables of conditions, numbered in the order of their first use.
     order: RefCell<FxHashMap<String, u32>>,
     steps: Cell<u32>,
 }
@@ -56,9 +59,9 @@ impl<'t> From<Sections<'t>> for Template<'t> {
             computed: RefCell::default(),
             names: RefCell::default(),
             comparisons: RefCell::default(),
-            leaves_open: Cell::new(false),
+            keeps_variables: Cell::new(false),
             stacks: RefCell::default(),
-            kinds_elsewhere: RefCell::default(),
+            foreign_kinds: RefCell::default(),
             limits: RefCell::default(),
             order: RefCell::default(),
             steps: Cell::new(0),
@@ -67,7 +70,7 @@ impl<'t> From<Sections<'t>> for Template<'t> {
 }
 
 impl Template<'_> {
-    /// Counts one step of evaluation; false where the template has had its share.
+    /// Counts one step of evaluation; returns `false` once the template has exceeded its bound.
     pub(super) fn may_step(&self) -> bool {
         self.spend(1)
     }
@@ -79,7 +82,7 @@ impl Template<'_> {
         self.steps.get() <= MAX_STEPS
     }
 
-    /// Notes a bound that was reached, once.
+    /// Records an exceeded bound, once.
     pub(super) fn note_limit(&self, at: Span, bound: String) {
         let mut limits = self.limits.borrow_mut();
         if !limits.iter().any(|(_, known)| *known == bound) {
@@ -87,12 +90,32 @@ impl Template<'_> {
         }
     }
 
-    /// Bounds that were reached, and where.
+    /// Returns the exceeded bounds with their spans.
     pub(super) fn limits(&self) -> Vec<(Span, String)> {
         self.limits.borrow().clone()
     }
 
-    /// `name` as a variable of conditions: a parameter, a pseudo parameter, or the text of an expression.
+    /// Returns the key of the variable `name`.
+    pub(super) fn variable_key(&self, name: &str) -> Arc<str> {
+        // A nested stack is in its caller's account and Region.
+        let is_shared = name.starts_with("AWS::") && !name.starts_with("AWS::Stack");
+        let scope = match self.unit.split_once('#') {
+            Some((caller, _)) if is_shared => caller,
+            _ => &self.unit,
+        };
+        format!("{scope}|{name}").into()
+    }
+
+    /// Returns the variable `name` as an operand of other variables. The account may depend on any parameter: a
+    /// deployment with `Env: prod` uses the account of production.
+    pub(super) fn operand(&self, name: &str) -> Arc<str> {
+        match name {
+            ACCOUNT => ANY_OPERAND.into(),
+            name => self.variable_key(name),
+        }
+    }
+
+    /// Returns `name` as a variable of conditions: a parameter, a pseudo parameter, or the text of an expression.
     pub(super) fn variable(&self, name: &str) -> Variable {
         let parameter = self.parameter(name);
         let domain = parameter.and_then(Parameter::allowed).map(|all| {
@@ -101,22 +124,17 @@ impl Template<'_> {
         });
         let default = parameter.filter(|p| !p.is_from_store() && p.argument().is_none());
         let default = default.and_then(Parameter::default);
-        // A nested stack lies in its caller's account and Region.
-        let is_shared = name.starts_with("AWS::") && !name.starts_with("AWS::Stack");
-        let scope = match self.unit.split_once('#') {
-            Some((caller, _)) if is_shared => caller,
-            _ => &self.unit,
-        };
-        // In the order of their first use, so that those of one formula are neighbours.
+        // Numbered by first use, so that the variables of one formula are neighbours in the diagram.
         let mut order = self.order.borrow_mut();
         let next = u32::try_from(order.len()).unwrap_or(u32::MAX);
         let order = *order.entry(name.into()).or_insert(next);
         Variable {
             order,
-            key: format!("{scope}|{name}").into(),
+            key: self.variable_key(name),
             name: name.into(),
             domain,
             default: default.map(|(value, _)| value.into()),
+            operands: (name == ACCOUNT).then(|| Arc::from([self.operand(name)])),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What templates come to, construct by construct.
+//! Evaluation and lowering of templates, construct by construct.
 
 #![allow(clippy::unwrap_used)]
 
@@ -6,11 +6,11 @@ use super::lower;
 use super::parameters::Values;
 use super::sam;
 use super::sections::{Dialect, Sections};
-use crate::frontend::{json, yaml};
 use crate::graph::{Attribute, Link, State, Target, Unit, UnitGraph, UnitKind};
-use crate::source::{Sources, Span};
+use source::{Sources, Span};
 use std::fmt::Debug;
 use std::path::Path;
+use trees::{json, yaml};
 
 fn graph(text: &str) -> UnitGraph {
     let sources = Sources::default();
@@ -34,7 +34,7 @@ fn graph(text: &str) -> UnitGraph {
     graph
 }
 
-/// The cases of an attribute: `18 when N; 360 when not N`.
+/// Renders the cases of an attribute: `18 when N; 360 when not N`.
 fn shown<T: Debug>(attribute: &Attribute<T>) -> String {
     let cases = attribute.cases.iter().map(|case| {
         let value = match &case.state {
@@ -59,7 +59,7 @@ fn target(attribute: &Attribute<Link>) -> String {
         State::Set(link) => {
             let target = match &link.target {
                 Target::Resource(id) => id.to_string(),
-                Target::Elsewhere { unit, address } => format!("{unit}: {address}"),
+                Target::OtherUnit { unit, address } => format!("{unit}: {address}"),
                 Target::External(text) => format!("external {text}"),
                 Target::Dangling(text) => format!("dangling {text}"),
             };
@@ -98,7 +98,7 @@ Resources:
 "#;
 
 #[test]
-fn numbers() {
+fn numbers_are_evaluated_case_by_case() {
     for (written, expected) in [
         ("30", "30"),
         ("\"90\"", "90"),
@@ -167,7 +167,7 @@ fn numbers() {
 }
 
 #[test]
-fn links_of_mappings() {
+fn mappings_link_to_queues_and_functions() {
     for (queue, function, expected) in [
         ("!GetAtt D.Arn", "!Ref F", "D by Arn, F by Name"),
         ("{\"Fn::GetAtt\": [D, Arn]}", "!GetAtt F.Arn", "D by Arn, F by Arn"),
@@ -203,7 +203,7 @@ fn links_of_mappings() {
 }
 
 #[test]
-fn other_sources_are_left_out() {
+fn mappings_of_other_sources_are_ignored() {
     for source in [
         "arn:aws:kinesis:eu-west-1:1:stream/x",
         "!Sub \"arn:${AWS::Partition}:kinesis:${AWS::Region}:1:stream/x\"",
@@ -220,7 +220,7 @@ fn mapping_of(source: &str) -> UnitGraph {
 }
 
 #[test]
-fn stream_settings_leave_no_queue_out() {
+fn mappings_of_queues_may_have_stream_settings() {
     for (source, expected) in [
         ("!GetAtt D.Arn, StartingPosition: LATEST", "D by Arn"),
         ("!GetAtt D.Arn, Topics: [t]", "D by Arn"),
@@ -231,7 +231,7 @@ fn stream_settings_leave_no_queue_out() {
 }
 
 #[test]
-fn qualifiers_are_aliases_and_versions() {
+fn qualifiers_of_functions_are_resolved() {
     let text = |function: &str| {
         format!(
             "{HEAD}  A: {{Type: AWS::Lambda::Alias, Properties: {{FunctionName: !Ref F, Name: live}}}}
@@ -263,7 +263,7 @@ fn qualifiers_are_aliases_and_versions() {
 }
 
 #[test]
-fn redrive_policies() {
+fn redrive_policies_are_read_as_objects_and_texts() {
     for (written, expected) in [
         (
             "{deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: \"3\"}",
@@ -321,7 +321,7 @@ fn redrive_policies() {
 }
 
 #[test]
-fn places_are_those_of_the_author() {
+fn spans_point_into_the_authors_text() {
     let text = "Transform: AWS::Serverless-2016-10-31
 Globals: {Function: {Timeout: 45}}
 Parameters: {T: {Type: Number, Default: 7}}
@@ -348,7 +348,7 @@ Resources:
 }
 
 #[test]
-fn events_become_what_the_transform_makes_of_them() {
+fn sam_events_become_generated_resources() {
     let text = "Transform: AWS::Serverless-2016-10-31
 Resources:
   Q: {Type: AWS::SQS::Queue}
@@ -388,14 +388,18 @@ Resources:
     assert_eq!(shown(&graph.mappings[2].enabled), "default true");
     let queues: Vec<&str> = graph.queues.iter().map(|queue| &*queue.resource.address).collect();
     assert_eq!(queues, ["Q", "FSQueue", "FRQueue"]);
-    let invocations: Vec<&str> = graph.invocations.iter().map(|invocation| &*invocation.by).collect();
+    let invocations: Vec<&str> = graph
+        .invocations
+        .iter()
+        .map(|invocation| &*invocation.resource)
+        .collect();
     assert_eq!(invocations, ["FR", "FRPermission", "FBPermission"]);
     let uses: Vec<String> = graph.dead_letter_uses.iter().map(|used| target(&used.target)).collect();
     assert_eq!(uses, ["Q by Arn", "FRQueue by Arn"]);
 }
 
 #[test]
-fn references_of_other_resources_count() {
+fn references_of_other_resources_are_recorded() {
     let text = format!(
         "{HEAD}  S: {{Type: AWS::SNS::Subscription, Properties: {{Endpoint: !GetAtt F.Arn, RedrivePolicy: {{deadLetterTargetArn: !GetAtt D.Arn}}}}}}
   I: {{Type: AWS::Lambda::EventInvokeConfig, Properties: {{FunctionName: !Ref F, DestinationConfig: {{OnFailure: {{Destination: !GetAtt D.Arn}}}}}}}}
@@ -403,15 +407,18 @@ fn references_of_other_resources_count() {
 "
     );
     let graph = graph(&text);
-    let by: Vec<&str> = graph.dead_letter_uses.iter().map(|used| &*used.by).collect();
+    let by: Vec<&str> = graph.dead_letter_uses.iter().map(|used| &*used.resource).collect();
     assert_eq!(by, ["I", "S"]);
-    assert_eq!(graph.invocations.iter().map(|i| &*i.by).collect::<Vec<_>>(), ["S"]);
-    assert_eq!(graph.handed_out.len(), 1);
+    assert_eq!(
+        graph.invocations.iter().map(|i| &*i.resource).collect::<Vec<_>>(),
+        ["S"]
+    );
+    assert_eq!(graph.passed_to_missing_code.len(), 1);
     assert_eq!(&*graph.functions[0].failure_targets[0].name, "OnFailure");
 }
 
 #[test]
-fn json_and_yaml_agree() {
+fn json_and_yaml_have_equal_graphs() {
     let json = r#"{"Resources": {"Q": {"Type": "AWS::SQS::Queue", "Properties": {"VisibilityTimeout": "90",
         "RedrivePolicy": {"deadLetterTargetArn": {"Fn::GetAtt": ["D", "Arn"]}, "maxReceiveCount": 3}}},
         "D": {"Type": "AWS::SQS::Queue"}}}"#;
@@ -432,7 +439,7 @@ fn json_and_yaml_agree() {
 }
 
 #[test]
-fn nothing_panics_on_strange_shapes() {
+fn malformed_templates_do_not_panic() {
     for text in [
         "Resources: {F: {Type: AWS::Serverless::Function, Properties: [1], Connectors: 5}}\nGlobals: 5\n",
         "Resources: {F: {Type: AWS::Serverless::Function}}\nGlobals: {Function: [1], Api: {A: 1}}\n",

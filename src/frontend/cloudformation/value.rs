@@ -1,11 +1,11 @@
-//! What a template's expressions come to: texts with references in them, trees, absence, each under a condition.
-//! It knows no intrinsic and no resource type.
+//! Values of evaluated expressions: texts that may contain references, trees, absence, each under a condition. It knows
+//! no intrinsic and no resource type.
 
-use crate::conditions::{Cases, Condition, TooMany};
-use crate::frontend::tree::{Node, Value};
 use crate::graph::{Cause, Link, Origin, Reason};
-use crate::source::Span;
+use conditions::{Cases, Condition, TooMany};
+use source::Span;
 use std::sync::Arc;
+use trees::{Node, Value};
 
 /// A `Ref` or `Fn::GetAtt`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(super) struct Reference {
     pub(super) id: Arc<str>,
     /// The attribute; `None` for `Ref`.
     pub(super) attribute: Option<Arc<str>>,
-    /// What another template hands over, where the reference was written there.
+    /// The resource, if the reference was written in another template.
     pub(super) elsewhere: Option<Foreign>,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Foreign {
 }
 
 impl Reference {
-    /// As it stands in a `Fn::Sub`, without the braces.
+    /// Renders the reference as in a `Fn::Sub`, without the braces.
     pub(super) fn shown(&self) -> String {
         match &self.attribute {
             None => self.id.to_string(),
@@ -37,20 +37,20 @@ impl Reference {
     }
 }
 
-/// A piece of a text.
+/// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
     /// Known text.
     Text(String),
-    /// What a resource gives.
+    /// A value that a resource returns.
     Reference(Reference),
-    /// Text that only the deployment knows.
-    Open {
-        /// What stands for it; equal texts stand for equal values.
+    /// Text that is known only after deployment.
+    Unresolved {
+        /// Placeholder; equal placeholders represent equal values.
         text: String,
-        /// Why it is not known.
+        /// Reason why it is unresolved.
         reason: Reason,
-        /// Whether it holds none of the separators of ARNs and URLs.
+        /// `true` if the value contains none of the separators of ARNs and URLs.
         atomic: bool,
     },
 }
@@ -58,43 +58,43 @@ pub(super) enum Part {
 impl Part {
     fn len(&self) -> usize {
         match self {
-            Part::Text(text) | Part::Open { text, .. } => text.len(),
+            Part::Text(text) | Part::Unresolved { text, .. } => text.len(),
             Part::Reference(reference) => reference.id.len(),
         }
     }
 }
 
-/// What an expression comes to. Scalars are texts, because CloudFormation converts between them.
+/// The value of an expression. Scalars are texts, because CloudFormation converts between them.
 #[derive(Debug, Clone)]
 pub(super) enum Evaluated<'t> {
-    /// Nothing: not written, `null`, or `AWS::NoValue`.
+    /// An absent value: not written, `null`, or `AWS::NoValue`.
     Absent,
-    /// A mapping or sequence, whose parts are not evaluated yet.
+    /// A mapping or sequence whose children are not evaluated yet.
     Tree(&'t Node),
     /// A scalar.
     Text(Vec<Part>),
-    /// A list of scalars that was computed.
+    /// A computed list of scalars.
     Items(Vec<Vec<Part>>),
-    /// Not known, and why.
+    /// An unresolved value, with the reason.
     Unresolved(Reason),
 }
 
 impl Evaluated<'_> {
-    /// Known text.
+    /// Creates a known text.
     pub(super) fn literal(text: impl Into<String>) -> Self {
         Evaluated::Text(vec![Part::Text(text.into())])
     }
 
-    /// Text that stands for something unknown.
-    pub(super) fn open(text: impl Into<String>, reason: Reason) -> Self {
-        Evaluated::Text(vec![Part::Open {
+    /// Creates a placeholder for an unresolved text.
+    pub(super) fn placeholder(text: impl Into<String>, reason: Reason) -> Self {
+        Evaluated::Text(vec![Part::Unresolved {
             text: text.into(),
             reason,
             atomic: false,
         }])
     }
 
-    /// The text, where it is known, or why it is not.
+    /// Returns the text if it is known, else the reason why it is not.
     pub(super) fn text(&self) -> Result<String, Reason> {
         match self {
             Evaluated::Text(parts) => literal(parts),
@@ -104,7 +104,8 @@ impl Evaluated<'_> {
         }
     }
 
-    /// Whether it is a list or an object, and no single value. An object with an intrinsic function may come to one.
+    /// Returns `true` for a list or an object. An object with an intrinsic function may evaluate to a single value, so
+    /// it does not count.
     pub(super) fn is_several(&self) -> bool {
         let is_function = |key: &str| key.starts_with("Fn::") || key == "Ref" || key == "Condition";
         match self {
@@ -117,7 +118,7 @@ impl Evaluated<'_> {
         }
     }
 
-    /// How long it is in a text, in bytes.
+    /// Returns the length of its text in bytes.
     pub(super) fn len(&self) -> usize {
         let length = |parts: &[Part]| parts.iter().map(Part::len).sum::<usize>();
         match self {
@@ -128,17 +129,17 @@ impl Evaluated<'_> {
         }
     }
 
-    /// As a part of a longer text.
+    /// Converts the value to parts of a longer text.
     pub(super) fn into_parts(self) -> Vec<Part> {
         match self {
             Evaluated::Text(parts) => parts,
             Evaluated::Absent => Vec::new(),
-            Evaluated::Unresolved(reason) => vec![Part::Open {
+            Evaluated::Unresolved(reason) => vec![Part::Unresolved {
                 text: format!("${{{reason}}}"),
                 reason,
                 atomic: false,
             }],
-            Evaluated::Tree(_) | Evaluated::Items(_) => vec![Part::Open {
+            Evaluated::Tree(_) | Evaluated::Items(_) => vec![Part::Unresolved {
                 text: "${list}".to_owned(),
                 reason: Cause::Invalid.because("a list is used in a string"),
                 atomic: false,
@@ -147,7 +148,7 @@ impl Evaluated<'_> {
     }
 }
 
-/// The text of `parts`, where all of it is known, or why it is not.
+/// Returns the text of `parts` if all of it is known, else the reason why it is not.
 pub(super) fn literal(parts: &[Part]) -> Result<String, Reason> {
     let mut text = String::new();
     for part in parts {
@@ -159,22 +160,22 @@ pub(super) fn literal(parts: &[Part]) -> Result<String, Reason> {
                     Cause::KnownAfterApply.because(format!("`{shown}` is known only when the stack is deployed"))
                 );
             }
-            Part::Open { reason, .. } => return Err(reason.clone()),
+            Part::Unresolved { reason, .. } => return Err(reason.clone()),
         }
     }
     Ok(text)
 }
 
-/// The text with `${…}` for what is not known.
+/// Renders the text, with `${…}` for unresolved parts.
 pub(super) fn rendered(parts: &[Part]) -> String {
     let pieces = parts.iter().map(|part| match part {
-        Part::Text(text) | Part::Open { text, .. } => text.clone(),
+        Part::Text(text) | Part::Unresolved { text, .. } => text.clone(),
         Part::Reference(reference) => format!("${{{}}}", reference.shown()),
     });
     pieces.collect()
 }
 
-/// `parts` between the `delimiter`s in its known text.
+/// Splits `parts` at each `delimiter` in its known text.
 pub(super) fn split(parts: &[Part], delimiter: &str) -> Vec<Vec<Part>> {
     let mut pieces: Vec<Vec<Part>> = vec![Vec::new()];
     for part in parts {
@@ -194,22 +195,22 @@ pub(super) fn split(parts: &[Part], delimiter: &str) -> Vec<Vec<Part>> {
     pieces
 }
 
-/// What an expression comes to under a condition.
+/// The value of an expression in one case.
 #[derive(Debug, Clone)]
 pub(super) struct Outcome<'t> {
     /// The value.
     pub(super) value: Evaluated<'t>,
     /// The property, or the branch of `Fn::If`, as written.
     pub(super) span: Span,
-    /// Where the value came from, nearest first.
+    /// Provenance, nearest first.
     pub(super) origins: Vec<Origin>,
 }
 
-/// What an expression comes to under each condition that was asked for.
+/// The cases of an expression's value.
 pub(super) type Outcomes<'t> = Cases<Outcome<'t>>;
 
 impl<'t> Outcome<'t> {
-    /// `value`, written at `span`.
+    /// Creates an outcome of `value`, written at `span`.
     pub(super) const fn new(value: Evaluated<'t>, span: Span) -> Self {
         Outcome {
             value,
@@ -218,7 +219,7 @@ impl<'t> Outcome<'t> {
         }
     }
 
-    /// The same with another value.
+    /// Replaces the value.
     pub(super) fn with(self, value: Evaluated<'_>) -> Outcome<'_> {
         Outcome {
             value,
@@ -228,21 +229,21 @@ impl<'t> Outcome<'t> {
     }
 }
 
-/// The same in every case: `value`, written at `span`.
+/// Returns a single unconditional case: `value`, written at `span`.
 pub(super) const fn always(value: Evaluated<'_>, span: Span) -> Outcomes<'_> {
     Cases::one(Outcome::new(value, span))
 }
 
-/// One value of each of several lists at once.
+/// A combination of values, each from a different list.
 #[derive(Debug)]
 pub(super) struct Combination<'t> {
     /// The values.
     pub(super) values: Vec<Evaluated<'t>>,
-    /// Where they came from.
+    /// Their provenance.
     pub(super) origins: Vec<Origin>,
 }
 
-/// Every combination of `lists` that is possible where `within` holds.
+/// Returns every combination of `lists` that is possible under `within`.
 pub(super) fn combine<'t>(lists: Vec<Outcomes<'t>>, within: &Condition) -> Result<Cases<Combination<'t>>, TooMany> {
     let combinations = Cases::product(lists, within)?.map(|outcomes| {
         let (values, origins): (_, Vec<_>) = outcomes.into_iter().map(|one| (one.value, one.origins)).unzip();

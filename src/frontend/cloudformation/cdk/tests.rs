@@ -1,12 +1,12 @@
-//! What an app's manifest leads to.
+//! Reading of manifests.
 
 #![allow(clippy::unwrap_used)]
 
 use super::{App, Environment, read_app};
-use crate::source::Sources;
 use crate::testing::TemporaryDirectory;
+use source::Sources;
 
-/// The templates of an app, and what was said about its manifests.
+/// Returns the templates of an app, and the problems of its manifests.
 fn read(files: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
     let directory = TemporaryDirectory::with_files(files.iter().copied());
     let root = directory.path().canonicalize().unwrap();
@@ -61,7 +61,7 @@ fn stacks_stages_and_nested_stacks_are_found() {
 }
 
 #[test]
-fn nothing_outside_is_read() {
+fn files_outside_the_app_are_not_read() {
     let manifest = r#"{"version": "1", "artifacts": {
         "Up": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "../secret.json"}},
         "Gone": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "gone.json"}},
@@ -83,7 +83,7 @@ fn nothing_outside_is_read() {
 }
 
 #[test]
-fn malformed_manifests_are_told() {
+fn malformed_manifests_are_reported() {
     for (text, expected) in [
         ("{", "cannot be read"),
         ("[]", "has no `artifacts`"),
@@ -100,7 +100,7 @@ fn malformed_manifests_are_told() {
 }
 
 #[test]
-fn environments() {
+fn environments_are_parsed() {
     let parts = |text| {
         let Environment { account, region, .. } = Environment::parse(text);
         (account, region)

@@ -1,14 +1,14 @@
-//! What a dead-letter queue that is to be added is called: like those that the file has.
+//! Chooses names for added dead-letter queues and alarms, in the style of existing names in the file.
 
 use super::Page;
-use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::FIFO_SUFFIX;
 use crate::graph::limits::QUEUE_NAME_LENGTH;
 use std::collections::HashSet;
+use trees::{Entry, Node, Value};
 
-/// How logical ids of dead-letter queues end.
+/// Suffixes of logical ids of dead-letter queues.
 const IDS: [&str; 4] = ["DLQ", "DeadLetterQueue", "Dlq", "DeadLetter"];
-/// How their names end, longest first.
+/// Suffixes of their physical names, longest first.
 const ENDINGS: [&str; 10] = [
     "-dead-letter-queue",
     "_dead_letter_queue",
@@ -23,7 +23,7 @@ const ENDINGS: [&str; 10] = [
 ];
 
 impl Page<'_> {
-    /// A logical id for the dead-letter queue of `id`, which nothing else has.
+    /// Returns an unused logical id for the dead-letter queue of `id`.
     pub(super) fn dead_letter_id(&self, resources: &Node, id: &str) -> Option<String> {
         let queues: HashSet<&str> = queues(resources).map(|(id, _)| id).collect();
         let style = queues_in_order(resources).into_iter().find_map(|known| {
@@ -43,7 +43,7 @@ impl Page<'_> {
         all.find(|candidate| self.is_free(resources, candidate))
     }
 
-    /// A logical id for the alarm on the queue `id`, which nothing else has.
+    /// Returns an unused logical id for the alarm on the queue `id`.
     pub(super) fn alarm_id(&self, resources: &Node, id: &str) -> Option<String> {
         let mut all = ["Alarm", "DepthAlarm", "MessagesAlarm"]
             .iter()
@@ -64,8 +64,8 @@ impl Page<'_> {
             && !is_elsewhere()
     }
 
-    /// What to write for the name of the dead-letter queue, from the colon on; `None` where its source has no name, or
-    /// one that cannot be lengthened here.
+    /// Returns the text after the key for the name of the dead-letter queue, including the colon, or `None` if the
+    /// source queue has no name or one that cannot be extended here.
     pub(super) fn dead_letter_name(&self, resources: &Node, name: &Entry, fifo: bool) -> Option<String> {
         let text = match &name.value.value {
             Value::String(_) => &name.value,
@@ -77,7 +77,7 @@ impl Page<'_> {
         };
         let decoded = text.as_str()?;
         let base = decoded.strip_suffix(FIFO_SUFFIX).filter(|_| fifo).unwrap_or(decoded);
-        // What a variable holds may end in `.fifo`.
+        // The value of a variable may end with `.fifo`.
         if base.is_empty() || (fifo && base == decoded) {
             return None;
         }
@@ -98,7 +98,7 @@ impl Page<'_> {
     }
 }
 
-/// The ids and properties of the queues among `resources`.
+/// Returns the ids and properties of the queues among `resources`.
 fn queues(resources: &Node) -> impl Iterator<Item = (&str, Option<&Node>)> {
     let entries = resources.entries().unwrap_or_default().iter();
     let queues = entries.filter(|entry| entry.value.get("Type").and_then(Node::as_str) == Some("AWS::SQS::Queue"));
@@ -109,7 +109,7 @@ fn queues_in_order(resources: &Node) -> Vec<&str> {
     queues(resources).map(|(id, _)| id).collect()
 }
 
-/// How the name of another dead-letter queue ends.
+/// Returns the suffix in the name of another dead-letter queue.
 fn ending_of_others(resources: &Node) -> Option<&'static str> {
     queues(resources).find_map(|(_, properties)| {
         let name = properties?.get("QueueName")?;
@@ -119,9 +119,9 @@ fn ending_of_others(resources: &Node) -> Option<&'static str> {
     })
 }
 
-/// An ending that goes with the name.
+/// Returns a suffix in the style of the name.
 fn ending_like(name: &str) -> &'static str {
-    // Names of variables are no part of it.
+    // Names of variables do not show the style.
     let mut own = String::new();
     let mut rest = name;
     while let Some((before, behind)) = rest.split_once("${") {

@@ -1,13 +1,13 @@
-//! Properties of resources and settings of events that are put in or taken out.
+//! Adds and removes properties of resources and settings of events.
 
 use super::Page;
 use crate::diagnostic::{Edit, Place, REPORT_FAILURES};
-use crate::frontend::edits::piece::Piece;
+use crate::frontend::edits::piece::NewValue;
 use crate::frontend::edits::tree::{Step, written};
-use crate::frontend::tree::{Entry, Node};
-use crate::source::Span;
+use source::Span;
+use trees::{Entry, Node};
 
-/// By type, also of SAM's events: the properties that may be put in.
+/// Properties that may be added, by type of resource or SAM event.
 const NUMBERS: [(&str, &[&str]); 5] = [
     (
         "AWS::SQS::Queue",
@@ -29,33 +29,33 @@ const NUMBERS: [(&str, &[&str]); 5] = [
     ("AWS::Serverless::Function", &["Timeout"]),
 ];
 
-/// Settings of an `sqs` event that may be put in.
+/// Settings of an `sqs` event that may be added.
 const SETTINGS: [&str; 2] = ["batchSize", "maximumBatchingWindow"];
 
-/// What asks for the messages of a batch that failed, in CloudFormation and SAM.
+/// Property for partial batch responses in CloudFormation and SAM.
 const RESPONSE_TYPES: &str = "FunctionResponseTypes";
 
-/// The same in the Serverless Framework, which takes one.
+/// Setting for partial batch responses in the Serverless Framework, which takes a single value.
 const RESPONSE_TYPE: &str = "functionResponseType";
 
-/// Properties that name a queue: numbers follow them.
+/// Properties that identify the queue, after which numbers are added.
 const NAMES: [&str; 4] = ["QueueName", "FifoQueue", "Queue", "EventSourceArn"];
 
 impl Page<'_> {
-    /// A number for a property that is not written.
+    /// Adds a number for an absent property.
     pub(super) fn number(&self, place: &Place, value: i64) -> Option<Vec<Edit>> {
         if place.written.is_some() {
             return None;
         }
         let path = self.path(place.header)?;
         let owner = owner(&path, place.header)?;
-        let value = Piece::Number(value);
+        let value = NewValue::Number(value);
         let edit = match owner.value.get("Type").and_then(Node::as_str) {
             Some(kind) => {
                 let (_, names) = NUMBERS.iter().find(|(of, _)| *of == kind)?;
                 names.contains(&&*place.name).then_some(())?;
                 let near = self.last_of(owner, names);
-                self.property_behind(owner, near, &place.name, value)
+                self.insert_property_after(owner, near, &place.name, value)
             }
             None if is_queue_event(&path) => self.setting(owner, &place.name, &value),
             None => None,
@@ -63,17 +63,17 @@ impl Page<'_> {
         Some(vec![edit])
     }
 
-    /// The list of response types for a mapping or an event that has none.
+    /// Adds the list of response types to a mapping or an event that has none.
     pub(super) fn report(&self, place: &Place) -> Option<Vec<Edit>> {
         if place.written.is_some() {
             return None;
         }
         let path = self.path(place.header)?;
         let owner = owner(&path, place.header)?;
-        let kind = Piece::text(REPORT_FAILURES);
+        let kind = NewValue::text(REPORT_FAILURES);
         let edit = match owner.value.get("Type").and_then(Node::as_str) {
             Some("AWS::Lambda::EventSourceMapping" | "SQS") if place.name == RESPONSE_TYPES => {
-                self.property_last(owner, RESPONSE_TYPES, Piece::Short(vec![kind]))
+                self.property_last(owner, RESPONSE_TYPES, NewValue::Short(vec![kind]))
             }
             None if is_queue_event(&path) && place.name == RESPONSE_TYPE => {
                 owner.value.get("arn")?;
@@ -85,7 +85,7 @@ impl Page<'_> {
         Some(vec![edit])
     }
 
-    /// The last property of the resource at `owner` that is one of `names`, or names the queue, on one line.
+    /// Returns the last one-line property of `owner` that is in `names` or identifies the queue.
     fn last_of<'n>(&self, owner: &'n Entry, names: &[&str]) -> Option<&'n str> {
         let is_near = |entry: &&Entry| names.contains(&&*entry.key) || NAMES.contains(&&*entry.key);
         let near = written(owner.value.get("Properties")?).filter(is_near);
@@ -93,25 +93,25 @@ impl Page<'_> {
         near.last().map(|entry| &*entry.key)
     }
 
-    /// Puts a property into the resource at `owner`, behind the others.
-    pub(super) fn property_last(&self, owner: &Entry, name: &str, value: Piece) -> Option<Edit> {
+    /// Adds a property to the resource at `owner`, after the others.
+    pub(super) fn property_last(&self, owner: &Entry, name: &str, value: NewValue) -> Option<Edit> {
         let last = owner
             .value
             .get("Properties")
             .and_then(|properties| written(properties).last());
-        self.property_behind(owner, last.map(|last| &*last.key), name, value)
+        self.insert_property_after(owner, last.map(|last| &*last.key), name, value)
     }
 
-    /// Puts a property into the resource, or the event, at `owner`.
-    fn property_behind(&self, owner: &Entry, after: Option<&str>, name: &str, value: Piece) -> Option<Edit> {
+    /// Adds a property to the resource or event at `owner`.
+    fn insert_property_after(&self, owner: &Entry, after: Option<&str>, name: &str, value: NewValue) -> Option<Edit> {
         if is_transformed(&owner.value) {
             return None;
         }
         let Some(properties) = owner.value.entry("Properties") else {
-            let all = Piece::Mapping(vec![(name.to_owned(), value)]);
+            let all = NewValue::Mapping(vec![(name.to_owned(), value)]);
             return self.editor.insert(&owner.value, Some("Type"), "Properties", &all);
         };
-        // Where they come from elsewhere, others have them too.
+        // Properties from an anchor or another file may be shared with other resources.
         let is_own = owner.value.span.contains(properties.span()) && self.path(properties.key_span).is_some();
         if !is_own || is_transformed(&properties.value) {
             return None;
@@ -119,8 +119,8 @@ impl Page<'_> {
         self.editor.insert(&properties.value, after, name, &value)
     }
 
-    /// Puts a setting into an `sqs` event of a Serverless function.
-    fn setting(&self, event: &Entry, name: &str, value: &Piece) -> Option<Edit> {
+    /// Adds a setting to an `sqs` event of a Serverless function.
+    fn setting(&self, event: &Entry, name: &str, value: &NewValue) -> Option<Edit> {
         let key = SETTINGS.into_iter().find(|key| *key == name)?;
         event.value.get("arn")?;
         let near = written(&event.value).filter(|entry| SETTINGS.contains(&&*entry.key));
@@ -128,14 +128,14 @@ impl Page<'_> {
         self.editor.insert(&event.value, Some(near), key, value)
     }
 
-    /// Takes the property out that is written at `span`.
+    /// Removes the property at `span`.
     pub(super) fn removal(&self, span: Span) -> Option<Vec<Edit>> {
         let path = self.path(span)?;
         self.editor.remove_along(&path).map(|edit| vec![edit])
     }
 }
 
-/// The entry whose key is `header`, at the end of `path`.
+/// Returns the entry at the end of `path`, if its key is at `header`.
 pub(super) fn owner<'n>(path: &[Step<'n>], header: Span) -> Option<&'n Entry> {
     match path.last()? {
         Step::Entry(_, entry) if entry.key_span == header => Some(entry),
@@ -143,7 +143,7 @@ pub(super) fn owner<'n>(path: &[Step<'n>], header: Span) -> Option<&'n Entry> {
     }
 }
 
-/// Whether a macro or a loop has a say in what the mapping holds.
+/// Returns `true` if a macro or a loop may change the entries of the mapping.
 fn is_transformed(node: &Node) -> bool {
     let entries = node.entries().unwrap_or_default();
     entries
@@ -151,7 +151,7 @@ fn is_transformed(node: &Node) -> bool {
         .any(|entry| entry.key.starts_with("Fn::") || &*entry.key == "Ref")
 }
 
-/// Whether `path` leads to an `sqs` event of a Serverless function.
+/// Returns `true` if `path` ends at an `sqs` event of a Serverless function.
 fn is_queue_event(path: &[Step<'_>]) -> bool {
     let keys: Vec<Option<&str>> = path.iter().rev().take(3).map(|step| step.key()).collect();
     matches!(keys.as_slice(), [Some("sqs"), None, Some("events")])

@@ -1,12 +1,12 @@
-//! References: one to a queue's URL becomes one to its ARN, and whether one is the only one to what it names.
+//! Edits references: replaces a queue's URL by its ARN, and checks whether a reference is the only one to its target.
 
 use super::Page;
 use crate::diagnostic::Edit;
 use crate::frontend::edits::tree::Step;
-use crate::frontend::tree::{Entry, Node, Value};
-use crate::source::{FileId, Sources, Span};
+use source::{FileId, Sources, Span};
+use trees::{Entry, Node, Value};
 
-/// What bounds the values of a parameter: another may be refused.
+/// Constraints on the values of a parameter, which might reject a new value.
 const CONSTRAINTS: [&str; 6] = [
     "AllowedValues",
     "AllowedPattern",
@@ -16,15 +16,15 @@ const CONSTRAINTS: [&str; 6] = [
     "MaxLength",
 ];
 
-/// Where a service says that a variable comes from itself.
+/// Prefix of variables that refer to the service itself.
 const SELF: &str = "self:";
-/// Behind a file, an address in it.
+/// Separator between a file and an address in it.
 const OF_FILE: &str = "):";
 
 impl Page<'_> {
-    /// The reference at `span`, or what is written there, gives the ARN of its queue.
+    /// Replaces the reference at `span` by the ARN of its queue.
     pub(super) fn arn(&self, span: Span) -> Option<Vec<Edit>> {
-        // Also in a branch of a condition.
+        // References in a branch of a condition may be replaced, too.
         let path = self.editor.path(self.root, span)?;
         let in_loop = |step: &Step<'_>| step.key().is_some_and(|key| key.starts_with("Fn::") && key != "Fn::If");
         if path.split_last()?.1.iter().any(in_loop) {
@@ -42,14 +42,14 @@ impl Page<'_> {
         }
     }
 
-    /// Whether the resource `id` of this document is a queue.
+    /// Returns `true` if the resource `id` of this document is a queue.
     fn is_queue(&self, id: &str) -> bool {
         let resources = [Some(self.root), self.root.get("resources")].into_iter().flatten();
         let mut found = resources.filter_map(|section| section.get("Resources")?.get(id)?.get("Type")?.as_str());
         found.any(|kind| kind == "AWS::SQS::Queue")
     }
 
-    /// `!GetAtt Q.Arn` for `!Ref Q`, or the same in the long form.
+    /// Replaces `!Ref Q` by `!GetAtt Q.Arn`, in the short or the long form.
     fn attribute_for_reference(&self, node: &Node, reference: &Entry) -> Option<Vec<Edit>> {
         let id = reference.value.as_str()?;
         let replace = |span: Span, text: String| Edit { span, text };
@@ -76,7 +76,7 @@ impl Page<'_> {
         ])
     }
 
-    /// `${Q.Arn}` for `${Q}`, where nothing else is in the text.
+    /// Replaces `${Q}` by `${Q.Arn}`, if it is the whole text.
     fn attribute_in_text(&self, argument: &Node) -> Option<Vec<Edit>> {
         let id = argument.as_str()?.strip_prefix("${")?.strip_suffix('}')?;
         let written = self
@@ -88,7 +88,7 @@ impl Page<'_> {
         Some(vec![Edit::insertion(argument.span, at, ".Arn".to_owned())])
     }
 
-    /// `Arn` in place of another attribute of a queue.
+    /// Replaces another attribute of a queue by `Arn`.
     fn another_attribute(&self, argument: &Node) -> Option<Vec<Edit>> {
         let (id, attribute, span) = match &argument.value {
             Value::Sequence(items) => {
@@ -114,7 +114,7 @@ impl Page<'_> {
         }])
     }
 
-    /// Whether a plain reference is written at `span`, and no other to the parameter or mapping that it names.
+    /// Returns whether the plain reference at `span` is the only one to its parameter or mapping.
     pub(super) fn is_only_use(&self, span: Span, sources: &Sources) -> Option<bool> {
         let path = self.editor.path(self.root, span)?;
         let is_made = |step: &Step<'_>| step.key().is_some_and(|key| key.starts_with("Fn::"));
@@ -146,7 +146,7 @@ impl Page<'_> {
         Some(is_free && mentions(self.root, named, &skipped) == 1)
     }
 
-    /// The parameter or mapping called `name`.
+    /// Returns the parameter or mapping called `name`.
     fn declaration(&self, name: &str) -> Option<&Entry> {
         let sections = [Some(self.root), self.root.get("resources")].into_iter().flatten();
         let mut found =
@@ -154,7 +154,7 @@ impl Page<'_> {
         found.find_map(|entry| entry)
     }
 
-    /// Whether `text` is a variable of the service's own file and nothing else, and no other reaches what it names.
+    /// Returns whether `text` is only a variable of the service's own file, and no other variable reaches its target.
     fn is_only_variable(&self, text: &str, own: FileId, sources: &Sources) -> Option<bool> {
         let address = text.strip_prefix("${")?.strip_suffix('}')?.trim().strip_prefix(SELF)?;
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
@@ -169,7 +169,7 @@ impl Page<'_> {
         let reaches = |other: &str| {
             let length = other.find(|c| !is_plain(c)).unwrap_or(other.len());
             let (path, rest) = other.split_at_checked(length).unwrap_or((other, ""));
-            // Where a part of the path is a variable, it may be any.
+            // A path with a variable in it may lead anywhere below the part before that.
             let path = if rest.starts_with('$') {
                 path.rsplit_once('.').map_or("", |(path, _)| path)
             } else {
@@ -182,7 +182,7 @@ impl Page<'_> {
         for (id, file) in sources.all() {
             let text = file.text();
             let is_other = id != own && is_service(text);
-            // What `self` is in another service is another thing.
+            // In another service `self` refers to that service.
             let marks: &[&str] = if is_other { &[OF_FILE] } else { &[SELF, OF_FILE] };
             for mark in marks {
                 let behind = text
@@ -195,7 +195,7 @@ impl Page<'_> {
     }
 }
 
-/// The value at the end of a path: a function where the path ends in it.
+/// Returns the value at the end of a path; if the path ends inside a function, returns the function.
 fn written_value(last: Step<'_>) -> &Node {
     match last {
         Step::Entry(function, entry) if entry.key.starts_with("Fn::") || &*entry.key == "Ref" => function,
@@ -203,12 +203,12 @@ fn written_value(last: Step<'_>) -> &Node {
     }
 }
 
-/// Whether the file is a service of its own, not a part of one.
+/// Returns `true` if the file is a whole service and not a part of one.
 fn is_service(text: &str) -> bool {
     text.lines().any(|line| line.starts_with("service:"))
 }
 
-/// How many texts under `node` hold `word`, but for what lies in `skipped`. Keys name nothing.
+/// Counts the occurrences of `word` in texts under `node`, outside `skipped`. Keys are not references.
 fn mentions(node: &Node, word: &str, skipped: &[Span]) -> usize {
     let mut open = vec![node];
     let mut count = 0;
@@ -223,7 +223,7 @@ fn mentions(node: &Node, word: &str, skipped: &[Span]) -> usize {
     count
 }
 
-/// How often `word` stands in `text`, not as a part of another word.
+/// Counts the occurrences of `word` in `text` as a whole word.
 fn words(text: &str, word: &str) -> usize {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let all = text.match_indices(word).filter(|(at, _)| {

@@ -2,17 +2,17 @@
 
 mod corpus;
 
-use crate::diagnostic::{Change, Edit, Place, Undelivered};
-use crate::source::{Sources, Span};
+use crate::diagnostic::{Change, Edit, MissingDeadLetterQueue, Place};
+use source::{Sources, Span};
 
-/// Where of `text` the `nth` `word` stands, in a file of `sources`.
+/// Returns the span of the `nth` `word` in `text`, which is a file of `sources`.
 fn span_of(sources: &Sources, text: &str, word: &str, nth: usize) -> Span {
     let at = text.match_indices(word).nth(nth).unwrap().0;
     let file = sources.all().iter().find(|(_, file)| file.text() == text).unwrap().0;
     Span::new(file, at..at + word.len())
 }
 
-/// `text` with `edits` made.
+/// Applies `edits` to `text`.
 fn applied(text: &str, edits: &[Edit]) -> String {
     let mut edits = edits.to_vec();
     edits.sort_by_key(|edit| std::cmp::Reverse(edit.span));
@@ -23,7 +23,7 @@ fn applied(text: &str, edits: &[Edit]) -> String {
     text
 }
 
-/// The file called `name` with `text` after the change that `change` makes of it.
+/// Applies the change to the file `name` with content `text`.
 fn edited(name: &str, text: &str, change: impl Fn(&Sources) -> Change) -> Option<String> {
     let sources = Sources::new(None, "/".into());
     sources.add(&std::path::Path::new("/").join(name), text);
@@ -33,11 +33,11 @@ fn edited(name: &str, text: &str, change: impl Fn(&Sources) -> Change) -> Option
     Some(found)
 }
 
-/// Whether the text is YAML, or JSON.
+/// Returns `true` if the text is valid YAML or JSON.
 fn reads(text: &str) -> bool {
     let sources = Sources::default();
     let file = sources.add(std::path::Path::new("t"), text);
-    let parsed = crate::frontend::parsed::parse(text, file);
+    let parsed = trees::parsed::parse(text, file);
     parsed.errors.is_empty() && parsed.duplicates.is_empty() && parsed.limits.is_empty()
 }
 
@@ -49,7 +49,7 @@ fn name_of(text: &str) -> &'static str {
     }
 }
 
-/// Checks each case, also with the line ends of Windows.
+/// Checks each case, also with the line endings of Windows.
 fn check_cases(data: &str, change: impl Fn(&Sources, &str) -> Change) {
     for (before, after) in cases(data) {
         for end in ["\n", "\r\n"] {
@@ -61,7 +61,7 @@ fn check_cases(data: &str, change: impl Fn(&Sources, &str) -> Change) {
     }
 }
 
-/// The first of `words` that `text` has, and where.
+/// Returns the span of the first of `words` that `text` contains.
 fn first_of(sources: &Sources, text: &str, words: &[&str]) -> Span {
     let word = words.iter().find(|word| text.contains(**word)).unwrap();
     span_of(sources, text, word, 0)
@@ -77,7 +77,8 @@ fn absent(header: Span, name: &str) -> Place {
     }
 }
 
-/// Cases of data: `---` lines part texts from what they become, `===` lines part cases; `!` stands for a refusal.
+/// Splits data into cases: `---` separates the text before and after, `===` separates cases, `!` means that the edit is
+/// refused.
 fn cases(data: &str) -> Vec<(String, Option<String>)> {
     let cases = data.split("===\n").filter(|case| !case.trim().is_empty());
     cases
@@ -89,7 +90,7 @@ fn cases(data: &str) -> Vec<(String, Option<String>)> {
 }
 
 #[test]
-fn a_number_goes_into_the_properties_of_its_resource() {
+fn number_is_added_to_the_properties_of_its_resource() {
     check_cases(include_str!("tests/numbers.txt"), |sources, text| Change::Number {
         place: absent(first_of(sources, text, &["\"Orders\"", "Orders"]), "VisibilityTimeout"),
         value: 360,
@@ -97,7 +98,7 @@ fn a_number_goes_into_the_properties_of_its_resource() {
 }
 
 #[test]
-fn a_number_goes_into_an_event() {
+fn number_is_added_to_an_event() {
     let key = ["\"Work\"", "Work", "sqs"];
     check_cases(include_str!("tests/events.txt"), |sources, text| {
         let is_service = text.contains("functions:");
@@ -114,7 +115,7 @@ fn a_number_goes_into_an_event() {
 }
 
 #[test]
-fn a_property_goes_with_what_would_be_left_empty() {
+fn property_is_removed_with_emptied_parents() {
     let words = ["\"FifoQueue\": false", "\"FifoQueue\":false", "FifoQueue: false"];
     check_cases(include_str!("tests/removals.txt"), |sources, text| {
         let written = first_of(sources, text, &words);
@@ -126,23 +127,23 @@ fn a_property_goes_with_what_would_be_left_empty() {
 }
 
 #[test]
-fn a_reference_becomes_one_to_the_arn() {
+fn reference_is_replaced_by_the_arn() {
     let words = ["\"Source\": ", "\"Source\":", "Source: ", "Source:"];
     check_cases(include_str!("tests/arns.txt"), |sources, text| {
         let key = first_of(sources, text, &words);
-        // The frontend gives the place of the entry.
+        // The frontend passes the span of the entry.
         let file = sources.file(key.file);
-        let parsed = crate::frontend::parsed::parse(file.text(), key.file);
+        let parsed = trees::parsed::parse(file.text(), key.file);
         let source = parsed.documents[0].get("Use").unwrap().entry("Source").unwrap();
         Change::Arn(source.span())
     });
 }
 
 #[test]
-fn a_dead_letter_queue_comes_with_a_policy() {
+fn dead_letter_queue_is_added_with_a_redrive_policy() {
     check_cases(include_str!("tests/dead_letter_queues.txt"), |sources, text| {
         let header = first_of(sources, text, &["\"OrdersQueue\"", "OrdersQueue"]);
-        Change::DeadLetterQueue(Undelivered {
+        Change::DeadLetterQueue(MissingDeadLetterQueue {
             header,
             fifo: text.contains("FifoQueue"),
             max_receive_count: 5,
@@ -153,14 +154,14 @@ fn a_dead_letter_queue_comes_with_a_policy() {
 }
 
 #[test]
-fn an_alarm_follows_its_queue() {
+fn alarm_is_added_after_its_queue() {
     check_cases(include_str!("tests/alarms.txt"), |sources, text| {
         Change::Alarm(first_of(sources, text, &["\"OrdersDLQ\"", "OrdersDLQ"]))
     });
 }
 
 #[test]
-fn only_the_one_plain_reference_is_the_only_use() {
+fn single_plain_reference_is_the_only_use() {
     let template = |reference: &str, rest: &str| {
         format!(
             "Parameters:\n  Wait:\n    Type: Number\n    Default: 30\nMappings:\n  Times:\n    a:\n      b: 30\n\
@@ -223,9 +224,9 @@ fn only_the_one_plain_reference_is_the_only_use() {
     }
 }
 
-/// Every change at many places, over texts cut anywhere.
+/// Makes every change at many offsets, in texts cut at any byte.
 #[test]
-fn nothing_panics() {
+fn edits_of_damaged_texts_do_not_panic() {
     let data = [
         include_str!("tests/numbers.txt"),
         include_str!("tests/removals.txt"),
@@ -268,7 +269,7 @@ fn hostile(span: Span, sources: &Sources) {
         Change::Remove(written),
         Change::Arn(span),
         Change::Alarm(span),
-        Change::DeadLetterQueue(Undelivered {
+        Change::DeadLetterQueue(MissingDeadLetterQueue {
             header: span,
             fifo: true,
             max_receive_count: 5,
@@ -288,7 +289,7 @@ fn hostile(span: Span, sources: &Sources) {
 }
 
 #[test]
-fn a_number_that_several_have_stays() {
+fn shared_number_is_not_changed() {
     let cases = [
         ("Q: {VisibilityTimeout: 30}\n", true),
         ("A: &a {VisibilityTimeout: 30}\n", true),
@@ -312,7 +313,7 @@ fn a_number_that_several_have_stays() {
 }
 
 #[test]
-fn an_alarm_tells_whom_the_others_tell() {
+fn new_alarm_copies_the_actions_of_others() {
     let cases = [
         ("[!Ref Topic]", true),
         ("[!Ref AlertsTopicArn, !ImportValue alarms]", true),
@@ -337,9 +338,9 @@ fn an_alarm_tells_whom_the_others_tell() {
     }
 }
 
-/// A file that another is merged with has its ids too.
+/// A file may be merged with another, so ids must be unused in both.
 #[test]
-fn an_id_is_new_in_all_files_of_a_service() {
+fn new_id_is_unused_in_all_files_of_a_service() {
     let text = "Resources:\n  Orders:\n    Type: AWS::SQS::Queue\n  Age:\n    Type: AWS::CloudWatch::Alarm\n    \
                 Properties:\n      AlarmActions: [!Ref AlarmTopic]\n";
     let sources = Sources::new(None, "/".into());

@@ -1,24 +1,24 @@
-//! Functions that choose: by condition, and by the keys of a mapping.
+//! Functions that choose a value: by a condition, or by the keys of a mapping.
 
 use super::{refused, unresolved};
-use crate::conditions::{Case, Cases, Condition, MAX_CASES, TooMany};
 use crate::frontend::cloudformation::parameters::Parameter;
 use crate::frontend::cloudformation::sections::scalar;
 use crate::frontend::cloudformation::template::Template;
 use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, always};
-use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::{Cause, Origin, Reason};
-use crate::source::Span;
+use conditions::{Case, Cases, Condition, MAX_CASES, TooMany};
+use source::Span;
 use std::cell::OnceCell;
+use trees::{Entry, Node, Value};
 
-/// A known key, or why it is not known, and where it came from.
+/// A key or the reason why it is unresolved, with its provenance.
 type Key = (Result<String, Reason>, Vec<Origin>);
 
-/// What stands for a key that is not there, and where.
+/// The default value of a lookup.
 struct Fallback<'t> {
     value: Option<&'t Node>,
     at: Span,
-    /// What the value comes to: evaluated once, because look-ups stand in look-ups.
+    /// The evaluated default, computed once because lookups may be nested.
     known: OnceCell<Outcomes<'t>>,
 }
 
@@ -76,8 +76,9 @@ impl<'t> Template<'t> {
         assumed: &Condition,
     ) -> Outcomes<'t> {
         let at = fallback.at;
-        // The keys of a row are those of an open parameter; everything else is the same in every row.
-        let is_of_row = self.open_parameter(second).is_some();
+        // An unresolved parameter as second key has one case per key of each row; any other second key is the same in
+        // all rows.
+        let is_of_row = self.unrestricted_parameter(second).is_some();
         let of_all = (!is_of_row).then(|| self.key_cases(second, &mapping.value, fallback, assumed));
         let rows = self.key_cases(first, &mapping.value, fallback, assumed);
         let all = rows.and_then(|when, (key, origins)| {
@@ -117,7 +118,7 @@ impl<'t> Template<'t> {
         all.unwrap_or_else(|TooMany| self.too_many(at))
     }
 
-    /// A value of a mapping: texts and lists of them, no functions.
+    /// Evaluates a value of a mapping: a text or a list of texts, not a function.
     fn mapped(&self, node: &'t Node) -> Evaluated<'t> {
         let is_plain = |node: &Node| !matches!(node.value, Value::Sequence(_) | Value::Mapping(_));
         match &node.value {
@@ -130,7 +131,7 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// The default value where `here` holds, or why there is none.
+    /// Returns the default value under `here`, or unresolved with `reason` if the lookup has no default.
     fn instead(&self, fallback: &Fallback<'t>, reason: Reason, here: &Condition) -> Outcomes<'t> {
         let Some(value) = fallback.value else {
             return always(Evaluated::Unresolved(reason), fallback.at);
@@ -141,16 +142,16 @@ impl<'t> Template<'t> {
         known.clone().restrict(here)
     }
 
-    /// The parameter, of any value, that `node` refers to.
-    fn open_parameter(&self, node: &'t Node) -> Option<&'t str> {
-        let is_open = |name: &&str| self.parameter(name).is_none_or(Parameter::is_open);
-        self.variable_name(node).filter(is_open)
+    /// Returns the parameter that `node` refers to, if it may have any value.
+    fn unrestricted_parameter(&self, node: &'t Node) -> Option<&'t str> {
+        let is_unrestricted = |name: &&str| self.parameter(name).is_none_or(Parameter::is_unrestricted);
+        self.variable_name(node).filter(is_unrestricted)
     }
 
-    /// The keys that `node` may name. A parameter that may have any value has one of the keys that there are,
-    /// because a deployment with another is refused, unless a default value stands for it.
+    /// Returns the possible keys of `node`. A parameter that may have any value is assumed to be one of the existing
+    /// keys, because AWS rejects a deployment with another one, unless the lookup has a default value.
     fn key_cases(&self, node: &'t Node, row: &'t Node, fallback: &Fallback<'t>, assumed: &Condition) -> Cases<Key> {
-        let Some(name) = self.open_parameter(node) else {
+        let Some(name) = self.unrestricted_parameter(node) else {
             return self
                 .eval(node, fallback.at, assumed)
                 .map(|outcome| (outcome.value.text(), outcome.origins));

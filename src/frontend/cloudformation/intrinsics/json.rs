@@ -1,14 +1,14 @@
-//! `Fn::ToJsonString` where a text is wanted. What is not known stays a placeholder in it.
+//! Renders `Fn::ToJsonString` as text. Unresolved values stay placeholders in it.
 
 use super::texts::{BYTES_A_STEP, MAX_TEXT, joined};
-use crate::conditions::{Condition, TooMany};
 use crate::frontend::cloudformation::template::Template;
 use crate::frontend::cloudformation::value::{Combination, Evaluated, Outcome, Outcomes, Part, always, combine};
-use crate::frontend::tree::{Node, Value};
-use crate::source::Span;
+use conditions::{Condition, TooMany};
+use source::Span;
+use trees::{Node, Value};
 
 impl<'t> Template<'t> {
-    /// `node` as JSON.
+    /// Renders `node` as JSON.
     pub(super) fn json_text(&self, node: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let all = self.argument(node, at, assumed).and_then(|when, outcome| {
             let value = match outcome.value {
@@ -77,7 +77,8 @@ fn json_list(items: &[Vec<Part>]) -> Vec<Part> {
     joined(pieces.into_iter())
 }
 
-/// Numbers and booleans as written in the template are those of JSON; what a function gives is a text.
+/// Renders a scalar: numbers and booleans written in the template stay as they are; the result of a function is a
+/// string.
 fn json_scalar(node: &Node, parts: &[Part]) -> Vec<Part> {
     if matches!(node.value, Value::Bool(_) | Value::Integer(_) | Value::Float(_)) {
         return parts.to_vec();

@@ -1,20 +1,20 @@
-//! Functions over lists.
+//! Functions on lists.
 
 use super::refused;
-use crate::conditions::{Cases, Condition, TooMany};
 use crate::frontend::cloudformation::eval::Listed;
 use crate::frontend::cloudformation::template::Template;
 use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part, combine, literal};
-use crate::frontend::tree::Node;
 use crate::graph::{Cause, Reason};
-use crate::source::Span;
+use conditions::{Cases, Condition, TooMany};
+use source::Span;
 use std::net::Ipv4Addr;
+use trees::Node;
 
-/// Address ranges that `Fn::Cidr` makes, at most.
+/// Maximum number of address ranges that `Fn::Cidr` returns.
 const MAX_RANGES: u64 = 256;
 
 impl<'t> Template<'t> {
-    /// What `node` is as a list, where a function takes nothing else.
+    /// Evaluates an argument that must be a list.
     pub(in crate::frontend::cloudformation) fn items(
         &self,
         node: &'t Node,
@@ -103,7 +103,7 @@ fn selected<'t>(items: &[Evaluated<'t>], index: &Evaluated<'t>) -> Evaluated<'t>
     items.get(index).cloned().unwrap_or_else(reason)
 }
 
-/// `[block, count, bits]` of IPv4 as ranges.
+/// Returns the IPv4 ranges of `[block, count, bits]`.
 fn ranges(operands: &[String]) -> Option<Vec<String>> {
     let (address, prefix) = operands.first()?.split_once('/')?;
     let base = u32::from(address.parse::<Ipv4Addr>().ok()?);
@@ -128,7 +128,7 @@ mod tests {
     use super::ranges;
 
     #[test]
-    fn ranges_of_a_block() {
+    fn cidr_splits_a_block_into_ranges() {
         let of = |operands: &[&str]| ranges(&operands.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
         assert_eq!(
             of(&["192.168.0.0/24", "2", "5"]),

@@ -1,23 +1,23 @@
-//! `Ref` of a parameter or pseudo parameter.
+//! Evaluates `Ref` of a parameter or pseudo parameter.
 
-use crate::conditions::{Case, Cases, Condition, MAX_CASES};
 use crate::frontend::cloudformation::parameters::Parameter;
 use crate::frontend::cloudformation::template::Template;
 use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part, always};
 use crate::graph::set_by::Input;
 use crate::graph::{Cause, Origin, Reason, SetBy};
-use crate::source::Span;
+use conditions::{Case, Cases, Condition, MAX_CASES};
+use source::Span;
 use std::sync::Arc;
 
 impl<'t> Template<'t> {
-    /// What AWS fills in; the names begin with `AWS::`.
+    /// Evaluates a pseudo parameter, whose name begins with `AWS::`.
     pub(super) fn pseudo_value(&self, name: &str, at: Span) -> Outcomes<'t> {
         let value = match name {
             "AWS::NoValue" => Evaluated::Absent,
             "AWS::NotificationARNs" => Evaluated::Unresolved(
                 Cause::KnownAfterApply.because("`AWS::NotificationARNs` is known only when the stack is deployed"),
             ),
-            // Its parts are known by their kind: templates take it apart for the last one.
+            // Composed of placeholders, because templates split it to get its last part.
             "AWS::StackId" => {
                 let text = |text: &str| Part::Text(text.to_owned());
                 Evaluated::Text(vec![
@@ -38,11 +38,11 @@ impl<'t> Template<'t> {
         always(value, at)
     }
 
-    /// A pseudo parameter as a part of a text.
+    /// Returns a pseudo parameter as a part of a text.
     pub(super) fn pseudo_part(&self, name: &str) -> Part {
         match self.pseudo_parameter(name) {
             Some(known) => Part::Text(known.to_string()),
-            None => Part::Open {
+            None => Part::Unresolved {
                 text: format!("${{{name}}}"),
                 reason: Cause::KnownAfterApply.because(format!("`{name}` is known only when the stack is deployed")),
                 atomic: true,
@@ -54,7 +54,7 @@ impl<'t> Template<'t> {
         let Some(parameter) = self.parameter(name) else {
             return Cases::from_iter([]);
         };
-        let open = |reason: Reason| always(Evaluated::open(format!("${{{name}}}"), reason), at);
+        let open = |reason: Reason| always(Evaluated::placeholder(format!("${{{name}}}"), reason), at);
         let one = |value, origin| Outcome {
             value,
             span: at,
@@ -66,7 +66,7 @@ impl<'t> Template<'t> {
         if parameter.is_secret() {
             return open(Cause::Secret.because(format!("parameter `{name}` is secret")));
         }
-        if let Some(handed) = self.handed_value(name, parameter, at) {
+        if let Some(handed) = self.argument_value(name, parameter, at) {
             return handed.restrict(assumed);
         }
         match parameter.argument() {
@@ -106,7 +106,7 @@ impl<'t> Template<'t> {
             });
             return all.collect::<Outcomes<'t>>().restrict(assumed);
         }
-        if self.leaves_open.get() {
+        if self.keeps_variables.get() {
             return open(Cause::InputWithoutValue.because(format!("parameter `{name}` may have any value")));
         }
         let compared = self.compared(name);
@@ -124,7 +124,7 @@ impl<'t> Template<'t> {
         Cases::one(one(self.parameter_text(parameter, &text), origin))
     }
 
-    /// The parameter `name` as an input that whoever uses the template may set, and nobody here does.
+    /// Returns the parameter `name` as an input that users of the template may set and no known input sets.
     pub(in crate::frontend::cloudformation) fn input(&self, name: &str) -> Option<SetBy> {
         let parameter = self.parameter(name)?;
         if self.is_handed(name) || !parameter.is_free() || !self.compared(name).is_empty() {
@@ -140,7 +140,8 @@ impl<'t> Template<'t> {
         })))
     }
 
-    /// A parameter that conditions compare with texts is each of them in a case, and its default in all others.
+    /// Evaluates a parameter that conditions compare with texts: it has a case for each text, and its default in all
+    /// others.
     fn compared_value(
         &self,
         name: &str,
@@ -168,7 +169,7 @@ impl<'t> Template<'t> {
             };
             all.push(Case::new(when, then));
         }
-        let open = |reason: Reason| Evaluated::open(format!("${{{name}}}"), reason);
+        let open = |reason: Reason| Evaluated::placeholder(format!("${{{name}}}"), reason);
         let value = match &default {
             Some((text, _)) if !compared.iter().any(|known| **known == **text) => self.plain(text),
             Some(_) => open(
@@ -185,7 +186,7 @@ impl<'t> Template<'t> {
         Cases::from(all).restrict(assumed)
     }
 
-    /// A parameter's text as a value of its type.
+    /// Converts a parameter's text to its type.
     pub(in crate::frontend::cloudformation) fn parameter_text(
         &self,
         parameter: Parameter<'_>,

@@ -1,21 +1,21 @@
-//! Functions that put texts together and take them apart.
+//! Functions that join and split texts.
 
 use super::refused;
-use crate::conditions::{Cases, Condition, TooMany};
 use crate::frontend::cloudformation::sections::Dialect;
 use crate::frontend::cloudformation::serverless;
 use crate::frontend::cloudformation::template::Template;
 use crate::frontend::cloudformation::value::{
     Evaluated, Outcome, Outcomes, Part, Reference, always, combine, literal, rendered, split,
 };
-use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::Cause;
-use crate::source::Span;
+use conditions::{Cases, Condition, TooMany};
 use rustc_hash::FxHashMap;
+use source::Span;
+use trees::{Entry, Node, Value};
 
-/// The longest text that is put together: what CloudFormation takes as a whole template.
+/// Maximum length of a composed text in bytes, which is CloudFormation's limit for a whole template.
 pub(super) const MAX_TEXT: usize = 1 << 20;
-/// Copying this much counts as a step of evaluation.
+/// Number of copied bytes that count as one step of evaluation.
 pub(super) const BYTES_A_STEP: usize = 32;
 
 impl<'t> Template<'t> {
@@ -29,19 +29,20 @@ impl<'t> Template<'t> {
             _ => return refused(at, "`Fn::Sub` takes a string, or a string and an object"),
         };
         if let Some(reason) = self.foreign(text) {
-            return always(Evaluated::open(&**text, reason), at);
+            return always(Evaluated::placeholder(&**text, reason), at);
         }
         let mut pieces: Vec<Outcomes<'t>> = Vec::new();
-        // A name is evaluated once, however often it stands in the text.
+        // Each name is evaluated once, even if it occurs several times.
         let mut met: FxHashMap<&str, Outcomes<'t>> = FxHashMap::default();
         let known = |text: &str| always(Evaluated::literal(text), at);
         let mut rest = &**text;
         while let Some((before, after)) = rest.split_once("${") {
             pieces.push(known(before));
             let Some((name, behind)) = after.split_once('}') else {
+                // No later `${` is closed either.
                 pieces.push(known("${"));
                 rest = after;
-                continue;
+                break;
             };
             rest = behind;
             let name = name.trim();
@@ -69,13 +70,13 @@ impl<'t> Template<'t> {
         self.concatenate(pieces, at, assumed)
     }
 
-    /// A variable of the Serverless Framework that was left in a text.
+    /// Returns a variable of the Serverless Framework that was left in a text.
     fn framework_variable(&self, name: &str) -> Option<Evaluated<'t>> {
         let is_one = self.dialect == Dialect::Serverless && name.contains([':', '(']) && !name.contains("::");
         is_one.then(|| Evaluated::Text(serverless::parts(&format!("${{{name}}}"))))
     }
 
-    /// What `name` in a text stands for.
+    /// Evaluates `name` in a text.
     fn named(&self, name: &str, given: &'t [Entry], at: Span, assumed: &Condition) -> Outcomes<'t> {
         let own = given.iter().find(|entry| &*entry.key == name);
         let found = match (own, name.split_once('.')) {
@@ -88,7 +89,7 @@ impl<'t> Template<'t> {
         found.map(never_absent)
     }
 
-    /// The texts that `pieces` make one behind the other.
+    /// Concatenates `pieces`.
     fn concatenate(&self, pieces: Vec<Outcomes<'t>>, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let longest = |piece: &Outcomes<'t>| piece.iter().map(|outcome| outcome.value.len()).max().unwrap_or(0);
         let length = pieces.iter().map(longest).sum::<usize>();
@@ -113,7 +114,7 @@ impl<'t> Template<'t> {
         Evaluated::Unresolved(Cause::Limit.because("the text is too long"))
     }
 
-    /// A text that was put together, in which a dynamic reference may have come about.
+    /// Converts a composed text to a value; the composition may have produced a dynamic reference.
     fn text(&self, parts: Vec<Part>) -> Evaluated<'t> {
         let may_resolve = |part: &Part| matches!(part, Part::Text(text) if text.contains("{{resolve:"));
         if !parts.iter().any(may_resolve) {
@@ -121,7 +122,7 @@ impl<'t> Template<'t> {
         }
         match parts.as_slice() {
             [Part::Text(text)] => self.plain(text),
-            _ => Evaluated::open(
+            _ => Evaluated::placeholder(
                 rendered(&parts),
                 Cause::Elsewhere.because("a dynamic reference is known only when the stack is deployed"),
             ),
@@ -181,7 +182,7 @@ impl<'t> Template<'t> {
         })
     }
 
-    /// `parts` between the delimiters, where what is not known cannot hold one.
+    /// Splits `parts` at the delimiters, if unresolved parts cannot contain one.
     fn pieces(&self, parts: &[Part], delimiter: &str) -> Evaluated<'t> {
         if let ([Part::Reference(reference)], ":") = (parts, delimiter)
             && let Some(pieces) = self.arn_pieces(reference)
@@ -190,7 +191,7 @@ impl<'t> Template<'t> {
         }
         let keeps_whole = |part: &Part| match part {
             Part::Text(_) => true,
-            Part::Open { atomic, .. } => *atomic && matches!(delimiter, ":" | "/" | "," | "|"),
+            Part::Unresolved { atomic, .. } => *atomic && matches!(delimiter, ":" | "/" | "," | "|"),
             Part::Reference(reference) => matches!(delimiter, "," | "|") && self.is_name_or_arn(reference),
         };
         if parts.iter().all(keeps_whole) {
@@ -203,7 +204,8 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// Whether `reference` is to a queue or a function, whose names, ARNs and URLs hold no separator of lists.
+    /// Returns `true` if `reference` is to a queue or a function, whose names, ARNs and URLs contain no separator of
+    /// lists.
     fn is_name_or_arn(&self, reference: &Reference) -> bool {
         let kind = match &reference.elsewhere {
             Some(foreign) => Some(&foreign.kind),
@@ -212,7 +214,7 @@ impl<'t> Template<'t> {
         kind.is_some_and(|kind| matches!(&**kind, "AWS::SQS::Queue" | "AWS::Lambda::Function"))
     }
 
-    /// The parts of an ARN that a resource gives: CDK takes a version's apart to put an alias behind it.
+    /// Returns the components of a resource's ARN: CDK splits the ARN of a version to append an alias.
     fn arn_pieces(&self, reference: &Reference) -> Option<Vec<Vec<Part>>> {
         let kind = &*self.resource(&reference.id)?.kind;
         let (service, name) = match (kind, reference.attribute.as_deref()) {
@@ -246,7 +248,8 @@ impl<'t> Template<'t> {
         })
     }
 
-    /// What another stack exports. A name that is known stands for the value, so that equal imports are equal.
+    /// Evaluates an import. If no template exports the name, the name itself is the placeholder, so that equal imports
+    /// are equal.
     pub(super) fn import(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let names = self.argument(argument, at, assumed);
         let imports = names.and_then(|when, outcome| {
@@ -260,7 +263,7 @@ impl<'t> Template<'t> {
                 _ => "?".to_owned(),
             };
             let text = format!("${{import {shown}}}");
-            Cases::one(outcome.with(Evaluated::open(
+            Cases::one(outcome.with(Evaluated::placeholder(
                 text,
                 Cause::Elsewhere.because(format!("import `{shown}`")),
             )))
@@ -269,7 +272,7 @@ impl<'t> Template<'t> {
     }
 }
 
-/// A name in a text has to stand for something.
+/// Rejects `AWS::NoValue` as part of a text.
 fn never_absent(outcome: Outcome<'_>) -> Outcome<'_> {
     match outcome.value {
         Evaluated::Absent => outcome.with(Evaluated::Unresolved(
@@ -294,7 +297,7 @@ fn encoded(bytes: &[u8]) -> String {
     text
 }
 
-/// `parts` with neighbouring texts as one.
+/// Merges neighbouring texts.
 pub(super) fn joined(parts: impl Iterator<Item = Part>) -> Vec<Part> {
     let mut all: Vec<Part> = Vec::new();
     for part in parts {

@@ -1,32 +1,32 @@
-//! A parameter as its template declares it, with what it is given.
+//! A declared parameter together with its argument.
 
 use super::Supplied;
 use crate::frontend::cloudformation::sections::scalar;
-use crate::frontend::tree::{Entry, Node};
 use crate::graph::{Bounds, Cause, Reason};
-use crate::source::Span;
+use source::Span;
 use std::sync::Arc;
+use trees::{Entry, Node};
 
-/// One parameter.
+/// A declared parameter.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::frontend::cloudformation) struct Parameter<'t> {
     entry: &'t Entry,
     supplied: Option<&'t Supplied>,
 }
 
-/// What a parameter has by being given it.
+/// A resolved argument.
 #[derive(Debug, Clone)]
 pub(in crate::frontend::cloudformation) struct Argument {
     /// The value.
     pub(in crate::frontend::cloudformation) value: Arc<str>,
-    /// Where it is written; the parameter's name where that is the command line.
+    /// The span of the value, or of the parameter's name if the value is from the command line.
     pub(in crate::frontend::cloudformation) span: Span,
-    /// Who gives it.
+    /// Source of the value.
     pub(in crate::frontend::cloudformation) by: Arc<str>,
 }
 
 impl<'t> Parameter<'t> {
-    /// As declared, with what it is given.
+    /// Creates a parameter from its declaration and its argument.
     pub(in crate::frontend::cloudformation) fn new(entry: &'t Entry, supplied: Option<&'t Supplied>) -> Self {
         Parameter { entry, supplied }
     }
@@ -35,12 +35,12 @@ impl<'t> Parameter<'t> {
         self.entry.value.get("Type").and_then(Node::as_str).unwrap_or("String")
     }
 
-    /// Whether the value is in the parameter store, and the default only its name.
+    /// Returns `true` if the value is in the parameter store and the default is only its name there.
     pub(in crate::frontend::cloudformation) fn is_from_store(self) -> bool {
         self.kind().starts_with("AWS::SSM::Parameter::Value")
     }
 
-    /// Whether it may not be shown.
+    /// Returns `true` if its value must not be shown.
     pub(in crate::frontend::cloudformation) fn is_secret(self) -> bool {
         self.entry
             .value
@@ -49,12 +49,12 @@ impl<'t> Parameter<'t> {
             .is_some_and(|text| text.eq_ignore_ascii_case("true"))
     }
 
-    /// Whether it is a list.
+    /// Returns `true` if it is a list.
     pub(in crate::frontend::cloudformation) fn is_list(self) -> bool {
         self.kind() == "CommaDelimitedList" || self.kind().starts_with("List<")
     }
 
-    /// What it is given, or why that is not known; `None` where nothing is given.
+    /// Returns its argument, or the reason why that is unresolved; `None` if no input sets it.
     pub(in crate::frontend::cloudformation) fn argument(self) -> Option<Result<Argument, Reason>> {
         let supplied = self.supplied?;
         let argument = supplied.value.clone().and_then(|value| {
@@ -76,17 +76,17 @@ impl<'t> Parameter<'t> {
         Some(argument)
     }
 
-    /// Whether it is given a value that counts.
-    pub(in crate::frontend::cloudformation) fn is_settled(self) -> bool {
+    /// Returns `true` if a usable argument is known.
+    pub(in crate::frontend::cloudformation) fn has_argument(self) -> bool {
         !self.is_secret() && !self.is_from_store() && matches!(self.argument(), Some(Ok(_)))
     }
 
-    /// Whether it may have values that the template does not name.
-    pub(in crate::frontend::cloudformation) fn is_open(self) -> bool {
-        self.allowed().is_none() && !self.is_settled()
+    /// Returns `true` if it may have values that the template does not list.
+    pub(in crate::frontend::cloudformation) fn is_unrestricted(self) -> bool {
+        self.allowed().is_none() && !self.has_argument()
     }
 
-    /// `AllowedValues`, with their places.
+    /// Returns `AllowedValues`, with their spans.
     pub(in crate::frontend::cloudformation) fn allowed(self) -> Option<Vec<(String, Span)>> {
         if self.is_list() || self.is_from_store() {
             return None;
@@ -102,7 +102,7 @@ impl<'t> Parameter<'t> {
         (!all.is_empty()).then_some(all)
     }
 
-    /// Whether it may have any number within its bounds, and is given none here.
+    /// Returns `true` if any number within its bounds is allowed and no input sets it.
     pub(in crate::frontend::cloudformation) fn is_free(self) -> bool {
         let is_limited = ["AllowedValues", "AllowedPattern", "MaxLength"]
             .iter()
@@ -110,9 +110,9 @@ impl<'t> Parameter<'t> {
         !(is_limited || self.is_secret() || self.is_from_store() || self.is_list() || self.supplied.is_some())
     }
 
-    /// The numbers that it may be: `MinValue` and `MaxValue`.
+    /// Returns the range of its values: `MinValue` and `MaxValue`.
     pub(in crate::frontend::cloudformation) fn bounds(self) -> Bounds {
-        // The value of a parameter in the store is the name it has there.
+        // The value of a store parameter is only its name in the store.
         if self.is_from_store() || self.kind() != "Number" {
             return Bounds::ANY;
         }
@@ -123,7 +123,7 @@ impl<'t> Parameter<'t> {
         }
     }
 
-    /// `Default`, with its place.
+    /// Returns `Default`, with its span.
     pub(in crate::frontend::cloudformation) fn default(self) -> Option<(String, Span)> {
         let entry = self.entry.value.entry("Default")?;
         Some((scalar(&entry.value)?, entry.span()))

@@ -1,38 +1,39 @@
-//! Environments that the files beside a template name: the tables of a SAM configuration, and files of parameters.
+//! Finds environments in files next to a template: tables of a SAM configuration, and parameter files.
 //!
 //! ```text
 //! template.yaml                       Parameters: {Timeout, Stage}
-//! samconfig.toml                      [prod.deploy.parameters]       the environment `prod`
+//! samconfig.toml                      [prod.deploy.parameters]           the environment `prod`
 //! parameters/dev.json                 [{"ParameterKey": "Timeout", …}]   the environment `dev`
 //! ```
 
 use super::{Settings, files, samconfig};
-use crate::files::{Files, Kind};
-use crate::frontend::{NamedEnvironment, parsed, read};
-use crate::given::{Given, Parameters};
-use crate::source::{Noted, Sources};
+use crate::frontend::{NamedEnvironment, read};
+use crate::inputs::{Inputs, Parameters};
 use rustc_hash::FxHashMap;
+use source::files::{EntryKind, Files};
+use source::{Dependencies, Sources};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use trees::parsed;
 
-/// More files of a directory are not read.
+/// Maximum number of candidate files per directory.
 const MAX_FILES: usize = 256;
-/// A larger file is not looked into.
+/// Maximum size in bytes of a candidate file.
 const LARGEST: u64 = 256 << 10;
 
-/// The files of parameters beside templates, by directory: many templates lie in one.
+/// Parameter files next to templates, cached by directory because a directory may contain many templates.
 #[derive(Debug, Default)]
-pub(super) struct Found(Mutex<FxHashMap<PathBuf, Beside>>);
+pub(super) struct ParameterFiles(Mutex<FxHashMap<PathBuf, DirectoryEntry>>);
 
-/// The files of parameters in one directory, and what was asked about to find them.
-type Beside = (Arc<Vec<Named>>, Arc<Noted>);
+/// The parameter files of one directory, and the files read to find them.
+type DirectoryEntry = (Arc<Vec<ParameterFile>>, Arc<Dependencies>);
 
-/// A file of parameters, and the names that it gives values for.
-type Named = (PathBuf, BTreeSet<Arc<str>>);
+/// A parameter file, and the parameters that it sets.
+type ParameterFile = (PathBuf, BTreeSet<Arc<str>>);
 
 impl Settings {
-    /// The stages of the service at `path`, where environments are looked for.
+    /// Returns the stages of the service at `path`, if the run searches for environments.
     pub(in crate::frontend::cloudformation) fn stages(
         &self,
         path: &Path,
@@ -44,15 +45,15 @@ impl Settings {
         let environments = named().into_iter().map(|name| NamedEnvironment {
             name: name.clone(),
             path: path.to_owned(),
-            given: Given {
+            inputs: Inputs {
                 stage: Some(name),
-                ..Given::default()
+                ..Inputs::default()
             },
         });
         environments.collect()
     }
 
-    /// The environments of the template at `path`, which declares `names`.
+    /// Returns the environments of the template at `path`, which declares `names`.
     pub(in crate::frontend::cloudformation) fn environments(
         &self,
         path: &Path,
@@ -62,55 +63,55 @@ impl Settings {
         let Some(found) = self.found.as_ref().filter(|_| !names.is_empty()) else {
             return Vec::new();
         };
-        let environment = |name: String, given: Given| NamedEnvironment {
+        let environment = |name: String, inputs: Inputs| NamedEnvironment {
             name,
             path: path.to_owned(),
-            given,
+            inputs,
         };
         let tables = samconfig::environments(path, sources).into_iter().map(|name| {
             let stage = Some(name.clone());
-            let given = Given {
+            let inputs = Inputs {
                 stage,
-                ..Given::default()
+                ..Inputs::default()
             };
-            environment(name, given)
+            environment(name, inputs)
         });
         let mut all: Vec<NamedEnvironment> = tables.collect();
-        let is_of = |given: &BTreeSet<Arc<str>>| given.iter().all(|name| names.contains(&&**name));
-        for (file, _) in found.beside(path, sources).iter().filter(|(_, given)| is_of(given)) {
+        let is_of = |set: &BTreeSet<Arc<str>>| set.iter().all(|name| names.contains(&&**name));
+        for (file, _) in found.next_to(path, sources).iter().filter(|(_, set)| is_of(set)) {
             let parameters = vec![Parameters::File(file.clone())];
-            let given = Given {
+            let inputs = Inputs {
                 parameters,
-                ..Given::default()
+                ..Inputs::default()
             };
-            all.push(environment(name_of(file), given));
+            all.push(environment(name_of(file), inputs));
         }
         all
     }
 }
 
-impl Found {
-    /// The files of parameters beside the template at `path`.
-    fn beside(&self, path: &Path, sources: &Sources) -> Arc<Vec<Named>> {
+impl ParameterFiles {
+    /// Returns the parameter files next to the template at `path`.
+    fn next_to(&self, path: &Path, sources: &Sources) -> Arc<Vec<ParameterFile>> {
         let Some(directory) = path.parent() else {
             return Arc::default();
         };
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = known().get(directory).cloned();
         if let Some((found, noted)) = before {
-            sources.absorb(&noted);
+            sources.add_dependencies(&noted);
             return found;
         }
-        // Not under the lock: it reads files.
-        let (found, noted) = sources.remember(directory, (), |sources| search(directory, sources));
+        // The lock must not be held here, because this reads files.
+        let (found, noted) = sources.cached(directory, (), |sources| search(directory, sources));
         known().insert(directory.to_owned(), (found.clone(), noted));
         found
     }
 }
 
-/// The files of parameters in `directory`, and in the directories there.
-fn search(directory: &Path, sources: &Sources) -> Vec<Named> {
-    let aside = sources.aside();
+/// Finds parameter files in `directory` and its direct subdirectories.
+fn search(directory: &Path, sources: &Sources) -> Vec<ParameterFile> {
+    let aside = sources.separate();
     let mut directories = vec![directory.to_owned()];
     let mut documents = Vec::new();
     let mut at = 0;
@@ -118,10 +119,10 @@ fn search(directory: &Path, sources: &Sources) -> Vec<Named> {
         for (name, kind) in sorted(&next, sources.files()) {
             let is_document = [".json", ".yaml", ".yml"].iter().any(|end| name.ends_with(end));
             match kind {
-                Kind::Directory if at == 0 && !name.starts_with('.') && name != "node_modules" => {
+                EntryKind::Directory if at == 0 && !name.starts_with('.') && name != "node_modules" => {
                     directories.push(next.join(name));
                 }
-                Kind::File(_) if is_document => documents.push(next.join(name)),
+                EntryKind::File(_) if is_document => documents.push(next.join(name)),
                 _ => {}
             }
         }
@@ -138,15 +139,15 @@ fn search(directory: &Path, sources: &Sources) -> Vec<Named> {
     named.collect()
 }
 
-fn sorted(directory: &Path, files: &Files) -> Vec<(String, Kind)> {
+fn sorted(directory: &Path, files: &Files) -> Vec<(String, EntryKind)> {
     let listed = files.list(directory).unwrap_or_default().into_iter();
     let named = listed.filter_map(|listed| Some((listed.name.into_string().ok()?, listed.kind)));
-    let mut named: Vec<(String, Kind)> = named.collect();
+    let mut named: Vec<(String, EntryKind)> = named.collect();
     named.sort_by(|one, other| one.0.cmp(&other.0));
     named
 }
 
-/// The names that a file of parameters gives values for; `None` where it is something else.
+/// Returns the names of the parameters that a file sets, or `None` if it is not a parameter file.
 fn names_in(file: &Path, sources: &Sources) -> Option<BTreeSet<Arc<str>>> {
     let head = sources.files().head(file, LARGEST).ok()?;
     let text = std::str::from_utf8(&head).ok()?;
@@ -162,7 +163,8 @@ fn names_in(file: &Path, sources: &Sources) -> Option<BTreeSet<Arc<str>>> {
     }
 }
 
-/// `prod` for `prod.json`, `prod.parameters.json`, `parameters-prod.json` and `prod/parameters.json`.
+/// Returns the environment's name: `prod` for `prod.json`, `prod.parameters.json`, `parameters-prod.json` and
+/// `prod/parameters.json`.
 fn name_of(file: &Path) -> String {
     let stem = |path: &Path| {
         path.file_stem()

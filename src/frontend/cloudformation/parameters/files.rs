@@ -1,20 +1,21 @@
-//! Files of parameters, in the forms that AWS's tools read: the lists of `aws cloudformation create-stack` and
-//! `deploy`, the object of `CodePipeline`, a plain object, and a SAM configuration.
+//! Parses parameter files in the formats of AWS tools: the lists of `aws cloudformation create-stack` and `deploy`, the
+//! object of `CodePipeline`, a plain object, and a SAM configuration.
 
 use super::{Supplied, assignment, samconfig};
 use crate::frontend::cloudformation::sections::scalar;
-use crate::frontend::tree::{Entry, Node, SyntaxError, Value};
-use crate::frontend::{ReadError, parsed, read as read_text};
+use crate::frontend::{ReadError, read as read_text};
 use crate::graph::{Cause, Reason};
-use crate::source::{Sources, Span};
+use source::{Sources, Span};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+use trees::parsed;
+use trees::{Entry, Node, SyntaxError, Value};
 
-/// Names with their values, in the order written.
+/// Arguments by parameter, in the order written.
 pub(super) type Assignments = Vec<(Arc<str>, Supplied)>;
 
-/// What the file that `--parameters` names gives, or one message for the user.
+/// Reads a file of `--parameters`, or returns a message for the user.
 pub(super) fn read(path: &Path, sources: &Sources) -> Result<Assignments, String> {
     let shown = sources.shown_of(path);
     let absolute = sources
@@ -48,7 +49,7 @@ pub(super) fn read(path: &Path, sources: &Sources) -> Result<Assignments, String
     assignments(document, &by).map_err(|problem| fault(&problem))
 }
 
-/// The names that a document gives values for, where it is in a form that only files of parameters have.
+/// Returns the names of the parameters that a document sets, if its format is one that only parameter files have.
 pub(super) fn names_in(document: &Node) -> Option<BTreeSet<Arc<str>>> {
     let is_form = match &document.value {
         Value::Sequence(items) => items.iter().all(|item| item.get("ParameterKey").is_some()),
@@ -62,7 +63,7 @@ pub(super) fn names_in(document: &Node) -> Option<BTreeSet<Arc<str>>> {
     Some(found.into_iter().map(|(name, _)| name).collect())
 }
 
-/// What a document gives, in whichever of the forms it is written.
+/// Parses a document in any of the formats.
 fn assignments(document: &Node, by: &Arc<str>) -> Result<Assignments, SyntaxError> {
     match &document.value {
         Value::Null => Ok(Vec::new()),
@@ -86,7 +87,7 @@ fn assignments(document: &Node, by: &Arc<str>) -> Result<Assignments, SyntaxErro
     }
 }
 
-/// `{"ParameterKey": …, "ParameterValue": …}`, or `"Name=value"`.
+/// Parses `{"ParameterKey": …, "ParameterValue": …}`, or `"Name=value"`.
 fn listed(item: &Node, by: &Arc<str>) -> Result<Option<(Arc<str>, Supplied)>, SyntaxError> {
     if let Some(text) = item.as_str() {
         let (name, value) = assignment(text).ok_or_else(|| refused(item))?;
@@ -100,7 +101,7 @@ fn listed(item: &Node, by: &Arc<str>) -> Result<Option<(Arc<str>, Supplied)>, Sy
         let value = value_of(&entry.value)?;
         return Ok(Some((name.into(), supplied(value, entry.span(), by))));
     }
-    // The value that the stack has is nothing that the files tell.
+    // The files do not contain the value of the deployed stack.
     let previous = item.get("UsePreviousValue").and_then(scalar);
     if previous.is_some_and(|text| text.eq_ignore_ascii_case("true")) {
         Ok(None)
@@ -117,7 +118,7 @@ fn supplied(value: Result<Arc<str>, Reason>, span: Span, by: &Arc<str>) -> Suppl
     }
 }
 
-/// A scalar, a list of them as its items with commas, or a function of the pipeline.
+/// Parses a scalar, a list of scalars, which is joined by commas, or a function of the pipeline.
 fn value_of(node: &Node) -> Result<Result<Arc<str>, Reason>, SyntaxError> {
     if let Some(items) = node.items() {
         let texts: Option<Vec<String>> = items.iter().map(scalar).collect();
@@ -127,7 +128,7 @@ fn value_of(node: &Node) -> Result<Result<Arc<str>, Reason>, SyntaxError> {
     }
     match node.entries() {
         Some([entry]) if entry.key.starts_with("Fn::") => Ok(Err(
-            Cause::Run.because(format!("`{}` is known only in the pipeline", entry.key))
+            Cause::RunContext.because(format!("`{}` is known only in the pipeline", entry.key))
         )),
         Some(_) => Err(refused(node)),
         None => scalar(node).map(|text| Ok(text.into())).ok_or_else(|| refused(node)),

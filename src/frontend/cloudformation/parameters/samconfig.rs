@@ -1,25 +1,26 @@
-//! `samconfig.toml`, or `.yaml`, beside a template: `parameter_overrides` of the default environment, which `sam deploy`
-//! hands over unless it is told otherwise. It applies to the template that it names, or to the default one.
+//! Reads `parameter_overrides` from the `samconfig.toml` or `.yaml` next to a template, which `sam deploy` uses by
+//! default. The configuration applies to the template that it names, or to the default template.
 
 use super::files::Assignments;
 use super::{Supplied, assignment, unquoted};
 use crate::diagnostic::Diagnostic;
-use crate::files::Files;
 use crate::frontend::cloudformation::sections::scalar;
-use crate::frontend::tree::Node;
-use crate::frontend::{ReadError, parse_error, parsed, read as read_text};
-use crate::source::Sources;
+use crate::frontend::{ReadError, parse_error, read as read_text};
+use source::Sources;
+use source::files::Files;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use trees::Node;
+use trees::parsed;
 
-/// The names of the file, in the order in which SAM looks for them.
+/// File names, in the order in which SAM tries them.
 const NAMES: [&str; 3] = ["samconfig.toml", "samconfig.yaml", "samconfig.yml"];
-/// The environment that `sam deploy` takes unless it is told otherwise.
+/// Environment that `sam deploy` uses by default.
 pub(super) const DEFAULT: &str = "default";
-/// The template that is meant where none is named.
+/// File names of the default template.
 const TEMPLATES: [&str; 3] = ["template.yaml", "template.yml", "template.json"];
 
-/// What the configuration beside the template at `path` gives, and why it could not be read.
+/// Returns the arguments in the configuration next to the template at `path`, and its problems.
 pub(super) fn read(
     path: &Path,
     environment: Option<&str>,
@@ -30,7 +31,7 @@ pub(super) fn read(
     let (Some(directory), Some(config)) = (path.parent(), beside(path, sources.files())) else {
         return none;
     };
-    // One template says it, not every file of the directory.
+    // Problems are reported for one template, not for every file of the directory.
     let is_default = path
         .file_name()
         .is_some_and(|name| TEMPLATES.iter().any(|other| name == *other));
@@ -56,15 +57,16 @@ pub(super) fn read(
     (found.map_or_else(Vec::new, |node| assignments(node, &by)), faults)
 }
 
-/// The configuration beside the template at `path`.
+/// Returns the path of the configuration next to the template at `path`.
 fn beside(path: &Path, files: &Files) -> Option<PathBuf> {
     let directory = path.parent()?;
     let mut places = NAMES.iter().map(|name| directory.join(name));
-    // What is no file of its own, or a link out of the project, is said when it is read.
+    // A directory, or a link out of the project, is reported when it is read.
     places.find(|file| files.exists(file))
 }
 
-/// The environments besides the default one for which the configuration beside the template at `path` has parameters.
+/// Returns the environments other than the default for which the configuration next to the template at `path` sets
+/// parameters.
 pub(super) fn environments(path: &Path, sources: &Sources) -> Vec<String> {
     let names = || {
         let config = beside(path, sources.files())?;
@@ -81,19 +83,19 @@ pub(super) fn environments(path: &Path, sources: &Sources) -> Vec<String> {
     names().unwrap_or_default()
 }
 
-/// The tables of parameters that count for a deployment of `environment`, the one that wins first.
+/// Returns the tables of parameters for a deployment of `environment`, in order of precedence.
 fn tables<'d>(document: &'d Node, environment: &str) -> impl Iterator<Item = &'d Node> + use<'d> {
     let tables = document.get(environment);
     let commands = ["deploy", "global"].into_iter();
     commands.filter_map(move |command| tables?.get(command)?.get("parameters"))
 }
 
-/// `parameter_overrides` of `environment`.
+/// Returns `parameter_overrides` of `environment`.
 pub(super) fn overrides<'d>(document: &'d Node, environment: &str) -> Option<&'d Node> {
     tables(document, environment).find_map(|table| table.get("parameter_overrides"))
 }
 
-/// Whether the configuration in `directory` is of the template at `path`.
+/// Returns `true` if the configuration in `directory` applies to the template at `path`.
 fn applies(document: &Node, directory: &Path, path: &Path, files: &Files) -> bool {
     let build = document
         .get("default")
@@ -102,7 +104,7 @@ fn applies(document: &Node, directory: &Path, path: &Path, files: &Files) -> boo
         let names = ["template_file", "template"].into_iter();
         names.filter_map(|name| table.get(name)?.as_str())
     });
-    // What a build or a packaging leaves behind stands for the template that it was made of.
+    // A template in `.aws-sam` is build output, so it does not count as the named template.
     let sources = named.filter_map(|name| files.real(&directory.join(name)).ok());
     let made = |file: &Path| file.components().any(|part| part.as_os_str() == ".aws-sam");
     let sources: Vec<_> = sources.filter(|file| !made(file)).collect();
@@ -114,7 +116,7 @@ fn applies(document: &Node, directory: &Path, path: &Path, files: &Files) -> boo
     sources.iter().any(|file| file == path)
 }
 
-/// The values in `parameter_overrides`: one text, a list of them, or an object.
+/// Parses `parameter_overrides`: one text, a list of them, or an object.
 pub(super) fn assignments(node: &Node, by: &Arc<str>) -> Assignments {
     let supplied = |value: &str, place: &Node| Supplied {
         value: Ok(value.into()),
@@ -144,7 +146,7 @@ pub(super) fn assignments(node: &Node, by: &Arc<str>) -> Assignments {
     all
 }
 
-/// `text` between blanks that stand in no quotes; quotes around a word's part are dropped, a backslash keeps a character.
+/// Splits `text` at unquoted blanks, drops quotes, and keeps a character after a backslash.
 fn words(text: &str) -> Vec<String> {
     let mut all = Vec::new();
     let mut word: Option<String> = None;
@@ -171,7 +173,7 @@ mod tests {
     use super::words;
 
     #[test]
-    fn words_keep_what_is_quoted() {
+    fn words_keep_quoted_blanks() {
         assert_eq!(
             words(r#"A=1  B="a b" 'C'=x\ y "D=\"q\"" E="#),
             ["A=1", "B=a b", "C=x y", "D=\"q\"", "E="]

@@ -1,24 +1,32 @@
-//! Policies in texts: JSON whose references and placeholders may stand inside or outside of its strings.
+//! Parses policies in texts: JSON with references and placeholders inside or outside its strings.
+//!
+//! Each reference or placeholder is replaced by a mark with its number before the text is parsed, and put back
+//! afterwards:
+//!
+//! ```text
+//! {"deadLetterTargetArn": "${Dlq.Arn}", "maxReceiveCount": ${Count}}     a text of five parts
+//! {"deadLetterTargetArn": "|1|", "maxReceiveCount": "|3|"}               marked, with `|` for U+E000
+//! ```
 
 use super::super::sections::scalar;
 use super::super::value::{Evaluated, Part};
-use crate::frontend::json;
 use crate::frontend::lower::Policy;
-use crate::frontend::tree::{Node, Value};
 use crate::graph::{Cause, Reason};
-use crate::source::Span;
+use source::Span;
 use std::sync::Arc;
+use trees::json;
+use trees::{Node, Value};
 
-/// The mark around a part's number in a policy's text: no template holds it, and it may stand in JSON.
+/// Delimiter of a part's number in a marked text: it occurs in no template, and JSON permits it.
 const MARK: char = '\u{e000}';
-/// Texts are read this deep. The policies that AWS takes have six levels, a definition of states four for each state
-/// that holds others.
+/// Maximum depth of a parsed text. Policies that AWS accepts have six levels, a state machine definition four per state
+/// that contains others.
 const MAX_DEPTH: usize = 64;
 
-/// What such a text holds.
+/// A parsed text.
 #[derive(Clone)]
 pub(super) enum Json {
-    /// A single value; also absent or unresolved.
+    /// A single value, which may also be absent or unresolved.
     Value(Evaluated<'static>),
     List(Vec<Json>),
     Object(Vec<(Arc<str>, Json)>),
@@ -27,7 +35,7 @@ pub(super) enum Json {
 static ABSENT: Json = Json::Value(Evaluated::Absent);
 
 impl Json {
-    /// What lies at `path` in it.
+    /// Returns the value at `path`.
     pub(super) fn at(&self, path: &str) -> &Json {
         let keys = path.split('.').filter(|key| !key.is_empty());
         keys.fold(self, |json, key| match json {
@@ -39,7 +47,7 @@ impl Json {
         })
     }
 
-    /// The items of a list; a single value counts as a list of it.
+    /// Returns the items of a list, or a single value as a list of one.
     pub(super) fn items(&self) -> &[Json] {
         match self {
             Json::List(items) => items,
@@ -48,9 +56,9 @@ impl Json {
     }
 }
 
-/// The policy in the text of `parts`.
+/// Parses the policy in the text of `parts`.
 pub(super) fn policy(parts: &[Part], span: Span) -> Policy<Json> {
-    if let [Part::Open { reason, .. }] = parts {
+    if let [Part::Unresolved { reason, .. }] = parts {
         return Policy::Unresolved(reason.clone());
     }
     let text = marked(parts);
@@ -58,11 +66,11 @@ pub(super) fn policy(parts: &[Part], span: Span) -> Policy<Json> {
         return Policy::Empty;
     }
     let node = match (first_bare(parts), json::parse_value(&text, span)) {
-        (Some(Bare::Arn), _) => {
+        (Some(UnquotedPart::Arn), _) => {
             return Policy::Malformed(Cause::Invalid.because("an ARN stands in it without quotes"));
         }
         (_, Ok(node)) => node,
-        (Some(Bare::Open(reason, before)), Err(_)) if !json::is_faulty(&before) => {
+        (Some(UnquotedPart::Unresolved(reason, before)), Err(_)) if !json::is_faulty(&before) => {
             return Policy::Unresolved(reason);
         }
         (_, Err(_)) => return Policy::Malformed(Cause::Invalid.because("the policy is not JSON")),
@@ -74,35 +82,37 @@ pub(super) fn policy(parts: &[Part], span: Span) -> Policy<Json> {
     }
 }
 
-/// What stands outside of the strings of a text of JSON, and is no known text.
-enum Bare {
-    /// An ARN, which is no JSON.
+/// A reference or placeholder outside the strings of a JSON text.
+enum UnquotedPart {
+    /// An ARN, which is not valid JSON.
     Arn,
-    /// Anything: why it is not known, and the text before it.
-    Open(Reason, String),
+    /// Any other part: the reason why it is unresolved, and the text before it.
+    Unresolved(Reason, String),
 }
 
-/// The first such thing in the text of `parts`.
-fn first_bare(parts: &[Part]) -> Option<Bare> {
+/// Returns the first such part of `parts`.
+fn first_bare(parts: &[Part]) -> Option<UnquotedPart> {
     let mut text = String::new();
     for part in parts {
         let is_inside = json::ends_in_string(&text);
         match part {
             Part::Text(piece) => text.push_str(piece),
-            Part::Reference(_) | Part::Open { .. } if is_inside => text.push('?'),
-            Part::Reference(reference) if reference.attribute.as_deref() == Some("Arn") => return Some(Bare::Arn),
+            Part::Reference(_) | Part::Unresolved { .. } if is_inside => text.push('?'),
+            Part::Reference(reference) if reference.attribute.as_deref() == Some("Arn") => {
+                return Some(UnquotedPart::Arn);
+            }
             Part::Reference(reference) => {
                 let reason =
                     Cause::KnownAfterApply.because(format!("`{}` is known only when it is deployed", reference.id));
-                return Some(Bare::Open(reason, text));
+                return Some(UnquotedPart::Unresolved(reason, text));
             }
-            Part::Open { reason, .. } => return Some(Bare::Open(reason.clone(), text)),
+            Part::Unresolved { reason, .. } => return Some(UnquotedPart::Unresolved(reason.clone(), text)),
         }
     }
     None
 }
 
-/// The text of `parts` with a mark for each that is not known text: a JSON string, or a piece of one.
+/// Renders `parts` with a mark for each part that is not known text: as a JSON string, or inside one.
 fn marked(parts: &[Part]) -> String {
     let mut text = String::new();
     let mut in_string = false;
@@ -119,7 +129,7 @@ fn marked(parts: &[Part]) -> String {
                 }
                 text.push_str(piece);
             }
-            Part::Reference(_) | Part::Open { .. } => {
+            Part::Reference(_) | Part::Unresolved { .. } => {
                 let quote = if in_string { "" } else { "\"" };
                 text.extend([quote, &format!("{MARK}{at}{MARK}"), quote]);
             }
@@ -128,7 +138,7 @@ fn marked(parts: &[Part]) -> String {
     text
 }
 
-/// The parts put back into what a marked text holds.
+/// Replaces the marks in a parsed text by their parts.
 fn restored(node: &Node, parts: &[Part], depth: usize) -> Json {
     if depth > MAX_DEPTH {
         return Json::Value(Evaluated::Unresolved(
@@ -150,7 +160,7 @@ fn restored(node: &Node, parts: &[Part], depth: usize) -> Json {
     }
 }
 
-/// A text with the parts put back in the place of their marks.
+/// Replaces the marks in a string by their parts.
 fn unmarked(text: &str, parts: &[Part]) -> Vec<Part> {
     let pieces = text.split(MARK).enumerate();
     let all = pieces.filter(|(_, piece)| !piece.is_empty()).map(|(at, piece)| {

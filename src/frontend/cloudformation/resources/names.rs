@@ -1,4 +1,4 @@
-//! CloudFormation's resource types, and what it calls the attributes of the graph.
+//! CloudFormation's resource types, and its names for the attributes of the graph.
 
 use crate::frontend::lower::access::{
     Granted, KeyAliasNames, KeyNames, ManagedPolicyNames, PermissionNames, QueuePolicyNames, RoleNames, RolePolicyNames,
@@ -13,45 +13,45 @@ use crate::frontend::lower::machine::MachineNames;
 use crate::frontend::lower::mapping::MappingNames;
 use crate::frontend::lower::queue::QueueNames;
 use crate::frontend::lower::worker::{EnvironmentNames, InstanceProfileNames, ParameterNames, WorkerNames};
-use crate::frontend::lower::{Kind, Named};
+use crate::frontend::lower::{BareName, NodeKind};
 use crate::graph::delivery::TargetKind;
 use crate::graph::limits;
 
-/// What a type of resource is in the graph; `None` where it is nothing.
-pub(super) fn kind(name: &str) -> Option<Kind> {
+/// Returns the kind of node for a resource type, or `None` if the graph has none.
+pub(super) fn kind(name: &str) -> Option<NodeKind> {
     Some(match name {
-        "AWS::SQS::Queue" => Kind::Queue(&QUEUE),
-        "AWS::SQS::QueuePolicy" => Kind::QueuePolicy(&QUEUE_POLICY),
-        "AWS::SQS::QueueInlinePolicy" => Kind::QueuePolicy(&QUEUE_INLINE_POLICY),
-        "AWS::Lambda::Function" | "AWS::Serverless::Function" => Kind::Function(&FUNCTION),
-        "AWS::Lambda::EventInvokeConfig" => Kind::InvokeConfig(&INVOKE_CONFIG),
-        "AWS::Lambda::EventSourceMapping" => Kind::Mapping(&MAPPING),
-        "AWS::Lambda::Permission" => Kind::Permission(&PERMISSION),
-        "AWS::CloudWatch::Alarm" => Kind::Alarm(&ALARM),
-        "AWS::CloudWatch::CompositeAlarm" => Kind::CompositeAlarm(&COMPOSITE_ALARM),
-        "Datadog::Monitors::Monitor" => Kind::Monitor(&DATADOG_MONITOR),
-        "AWS::Pipes::Pipe" => Kind::Pipe(&PIPE),
-        "AWS::SNS::Topic" => Kind::Topic(&TOPIC),
-        "AWS::SNS::Subscription" => Kind::Subscription(&SUBSCRIPTION),
-        "AWS::Events::Rule" => Kind::Rule(&RULE),
-        "AWS::Scheduler::Schedule" => Kind::Schedule(&SCHEDULE),
-        "AWS::StepFunctions::StateMachine" => Kind::StateMachine(&STATE_MACHINE),
-        "AWS::Serverless::StateMachine" => Kind::StateMachine(&SAM_STATE_MACHINE),
-        "AWS::S3::Bucket" => Kind::Notifications(&NOTIFICATIONS),
-        "AWS::IAM::Role" => Kind::Role(&ROLE),
-        "AWS::IAM::Policy" => Kind::RolePolicy(&POLICY),
-        "AWS::IAM::RolePolicy" => Kind::RolePolicy(&ROLE_POLICY),
-        "AWS::IAM::ManagedPolicy" => Kind::ManagedPolicy(&MANAGED_POLICY),
-        "AWS::KMS::Key" | "AWS::KMS::ReplicaKey" => Kind::Key(&KEY),
-        "AWS::KMS::Alias" => Kind::KeyAlias(&KEY_ALIAS),
-        "AWS::IAM::InstanceProfile" => Kind::InstanceProfile(&INSTANCE_PROFILE),
-        "AWS::SSM::Parameter" => Kind::Parameter(&PARAMETER),
-        "AWS::ECS::TaskDefinition" => Kind::Worker(&TASK_DEFINITION),
-        "AWS::Batch::JobDefinition" => Kind::Worker(&JOB_DEFINITION),
-        "AWS::EC2::Instance" | "AWS::AutoScaling::LaunchConfiguration" => Kind::Worker(&INSTANCE),
-        "AWS::EC2::LaunchTemplate" => Kind::Worker(&LAUNCH_TEMPLATE),
-        "AWS::AppRunner::Service" => Kind::Worker(&APP_RUNNER_SERVICE),
-        "AWS::EKS::PodIdentityAssociation" => Kind::Worker(&POD_IDENTITY),
+        "AWS::SQS::Queue" => NodeKind::Queue(&QUEUE),
+        "AWS::SQS::QueuePolicy" => NodeKind::QueuePolicy(&QUEUE_POLICY),
+        "AWS::SQS::QueueInlinePolicy" => NodeKind::QueuePolicy(&QUEUE_INLINE_POLICY),
+        "AWS::Lambda::Function" | "AWS::Serverless::Function" => NodeKind::Function(&FUNCTION),
+        "AWS::Lambda::EventInvokeConfig" => NodeKind::InvokeConfig(&INVOKE_CONFIG),
+        "AWS::Lambda::EventSourceMapping" => NodeKind::Mapping(&MAPPING),
+        "AWS::Lambda::Permission" => NodeKind::Permission(&PERMISSION),
+        "AWS::CloudWatch::Alarm" => NodeKind::Alarm(&ALARM),
+        "AWS::CloudWatch::CompositeAlarm" => NodeKind::CompositeAlarm(&COMPOSITE_ALARM),
+        "Datadog::Monitors::Monitor" => NodeKind::Monitor(&DATADOG_MONITOR),
+        "AWS::Pipes::Pipe" => NodeKind::Pipe(&PIPE),
+        "AWS::SNS::Topic" => NodeKind::Topic(&TOPIC),
+        "AWS::SNS::Subscription" => NodeKind::Subscription(&SUBSCRIPTION),
+        "AWS::Events::Rule" => NodeKind::Rule(&RULE),
+        "AWS::Scheduler::Schedule" => NodeKind::Schedule(&SCHEDULE),
+        "AWS::StepFunctions::StateMachine" => NodeKind::StateMachine(&STATE_MACHINE),
+        "AWS::Serverless::StateMachine" => NodeKind::StateMachine(&SAM_STATE_MACHINE),
+        "AWS::S3::Bucket" => NodeKind::Notifications(&NOTIFICATIONS),
+        "AWS::IAM::Role" => NodeKind::Role(&ROLE),
+        "AWS::IAM::Policy" => NodeKind::RolePolicy(&POLICY),
+        "AWS::IAM::RolePolicy" => NodeKind::RolePolicy(&ROLE_POLICY),
+        "AWS::IAM::ManagedPolicy" => NodeKind::ManagedPolicy(&MANAGED_POLICY),
+        "AWS::KMS::Key" | "AWS::KMS::ReplicaKey" => NodeKind::Key(&KEY),
+        "AWS::KMS::Alias" => NodeKind::KeyAlias(&KEY_ALIAS),
+        "AWS::IAM::InstanceProfile" => NodeKind::InstanceProfile(&INSTANCE_PROFILE),
+        "AWS::SSM::Parameter" => NodeKind::Parameter(&PARAMETER),
+        "AWS::ECS::TaskDefinition" => NodeKind::Worker(&TASK_DEFINITION),
+        "AWS::Batch::JobDefinition" => NodeKind::Worker(&JOB_DEFINITION),
+        "AWS::EC2::Instance" | "AWS::AutoScaling::LaunchConfiguration" => NodeKind::Worker(&INSTANCE),
+        "AWS::EC2::LaunchTemplate" => NodeKind::Worker(&LAUNCH_TEMPLATE),
+        "AWS::AppRunner::Service" => NodeKind::Worker(&APP_RUNNER_SERVICE),
+        "AWS::EKS::PodIdentityAssociation" => NodeKind::Worker(&POD_IDENTITY),
         _ => return None,
     })
 }
@@ -101,7 +101,7 @@ static FUNCTION: FunctionNames = FunctionNames {
             setting: "DeadLetterConfig",
             target: "DeadLetterConfig.TargetArn",
         },
-        // SAM's name for it.
+        // The name in SAM.
         FailureNames {
             name: "DeadLetterQueue",
             setting: "DeadLetterQueue",
@@ -113,7 +113,7 @@ static FUNCTION: FunctionNames = FunctionNames {
     tags: &["Tags"],
     code: CodeNames {
         handler: "Handler",
-        // SAM's name, and what `aws cloudformation package` uploads.
+        // The name in SAM, and the property that `aws cloudformation package` uploads.
         paths: &["CodeUri", "Code"],
         texts: &["InlineCode", "Code.ZipFile"],
         archived: &[],
@@ -131,7 +131,7 @@ static INVOKE_CONFIG: InvokeConfigNames = InvokeConfigNames {
 };
 
 static MAPPING: MappingNames = MappingNames {
-    // By CloudFormation, by SAM's event `SQS`, by its `SqsSubscription`.
+    // The names in CloudFormation, in SAM's event `SQS`, and in its `SqsSubscription`.
     queues: &["EventSourceArn", "Queue", "QueueArn"],
     function: "FunctionName",
     batch_size: "BatchSize",
@@ -260,7 +260,7 @@ static TARGET: TargetNames = TargetNames {
     role: "RoleArn",
     message_group_id: "SqsParameters.MessageGroupId",
     maximum_event_age: "RetryPolicy.MaximumEventAgeInSeconds",
-    // The rule's.
+    // The state of the rule.
     state: "State",
 };
 
@@ -277,13 +277,21 @@ static SCHEDULE: TargetNames = TargetNames {
 static NOTIFICATIONS: NotificationNames = NotificationNames {
     bucket: None,
     lists: [
-        ("NotificationConfiguration.QueueConfigurations", "Queue", Named::Queue),
+        (
+            "NotificationConfiguration.QueueConfigurations",
+            "Queue",
+            BareName::Queue,
+        ),
         (
             "NotificationConfiguration.LambdaConfigurations",
             "Function",
-            Named::Function,
+            BareName::Function,
         ),
-        ("NotificationConfiguration.TopicConfigurations", "Topic", Named::Queue),
+        (
+            "NotificationConfiguration.TopicConfigurations",
+            "Topic",
+            BareName::Queue,
+        ),
     ],
 };
 

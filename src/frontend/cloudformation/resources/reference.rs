@@ -1,19 +1,19 @@
-//! What every resource says by referring to a queue or a function: that the queue takes its failures, that it may
-//! invoke the function, that a nested stack gets the queue. It knows argument names, not resource types.
+//! Collects references to queues and functions that any resource may have: a queue used as a dead-letter queue, an
+//! invocation of a function, a queue passed to a nested stack. It knows argument names, not resource types.
 
 use super::view::CloudFormation;
 use super::{names, target};
-use crate::conditions::Condition;
 use crate::frontend::cloudformation::eval::intrinsic;
 use crate::frontend::cloudformation::sections::{Declared, Dialect};
 use crate::frontend::cloudformation::stacks::{Stack, is_stack};
 use crate::frontend::cloudformation::value::{Evaluated, Outcomes, Part};
-use crate::frontend::lower::unread::hand_out_roles;
-use crate::frontend::lower::{Kind as LoweredKind, Lowering};
-use crate::frontend::tree::{Node, Value};
-use crate::graph::{Attribute, DeadLetterUse, Form, Invocation, Link, Owner, Target};
-use crate::source::Span;
+use crate::frontend::lower::unread::expose_roles;
+use crate::frontend::lower::{Lowering, NodeKind};
+use crate::graph::{Attribute, DeadLetterUse, Invocation, Link, LinkForm, Owner, Target};
+use conditions::Condition;
+use source::Span;
 use std::sync::Arc;
+use trees::{Node, Value};
 
 /// Types that refer to a function without invoking it.
 const NOT_INVOKING: [&str; 9] = [
@@ -22,14 +22,15 @@ const NOT_INVOKING: [&str; 9] = [
     "AWS::Lambda::EventSourceMapping",
     "AWS::Lambda::Version",
     "AWS::Lambda::Url",
-    // It may be called after one.
+    // Its name may only derive from that of a function.
     "AWS::SecretsManager::Secret",
     "AWS::CloudWatch::Alarm",
     "AWS::CloudWatch::Dashboard",
     "AWS::CloudFormation::WaitConditionHandle",
 ];
 
-/// Who waits for what a function answers, so that its failures are theirs: beginnings of types, and principals of permissions.
+/// Callers that wait for the response of a function and so receive its failures: prefixes of types, and principals of
+/// permissions.
 const SYNCHRONOUS: [&str; 5] = [
     "AWS::ApiGateway::",
     "AWS::ApiGatewayV2::",
@@ -38,22 +39,22 @@ const SYNCHRONOUS: [&str; 5] = [
     "AWS::Serverless::HttpApi",
 ];
 const SYNCHRONOUS_PRINCIPALS: [&str; 2] = ["apigateway.amazonaws.com", "elasticloadbalancing.amazonaws.com"];
-/// The custom resource by which CDK sets the notifications of a bucket: it does nothing with queues.
+/// Custom resource with which CDK sets the notifications of a bucket: it does not use queues.
 const NOTIFICATIONS: &str = "Custom::S3BucketNotifications";
-/// The header by which an API invokes a function without waiting.
+/// Header with which an API invokes a function asynchronously.
 const WITHOUT_WAITING: &str = "Invocation-Type";
 
-/// A reference, where it stands and under which condition.
-pub(super) struct Found {
+/// A reference, with its condition and span.
+pub(super) struct FoundReference {
     pub(super) link: Link,
     pub(super) when: Condition,
     pub(super) span: Span,
-    /// The failure argument that it stands in.
+    /// The failure argument that contains it.
     pub(super) failure: Option<Span>,
 }
 
 impl<'t> Lowering<CloudFormation<'_, 't>> {
-    /// Notes what `declared` says by its references.
+    /// Adds to the graph the references of `declared`.
     pub(super) fn references(&mut self, declared: &Declared<'t>) {
         let kind = &*declared.kind;
         let assumed = self.resource(declared).when;
@@ -66,32 +67,32 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         let mut all = Vec::new();
         self.collect(properties, properties.span, &assumed, None, &mut all);
         let waits = self.waits(declared);
-        // A function's own failure arguments are noted with it.
+        // The failure arguments of a function are lowered with the function.
         let is_function = matches!(kind, "AWS::Lambda::Function" | "AWS::Serverless::Function");
         for found in all {
             if let Some(argument) = found.failure.filter(|_| !is_function) {
-                let by = (&declared.id, LoweredKind::owner(names::kind(kind)));
+                let by = (&declared.id, NodeKind::owner(names::kind(kind)));
                 self.use_as_dead_letter_queue(by, argument, &found, assumed.and(&found.when));
             }
             if !waits {
                 self.invocation(declared, &found);
             }
-            let is_away = || matches!(self.view.template.stack(&declared.id), Stack::Away);
+            let is_away = || matches!(self.view.template.stack(&declared.id), Stack::Unread);
             let goes_away = (is_stack(kind) && is_away()) || is_custom(kind) || !kind.starts_with("AWS::");
             if goes_away && kind != NOTIFICATIONS && self.is_handed(&found.link) {
-                self.graph.handed_out.push(found.link);
+                self.graph.passed_to_missing_code.push(found.link);
             }
         }
         if is_custom(kind) {
-            self.hand_out_names(properties);
+            self.record_passed_names(properties);
         }
         if kind == "AWS::Lambda::Permission" && !waits {
             self.open_permission(declared, properties);
         }
     }
 
-    /// The code behind a custom resource may do anything with the queues whose names it is given.
-    fn hand_out_names(&mut self, properties: &'t Node) {
+    /// Records names passed to a custom resource, whose code may do anything with these queues.
+    fn record_passed_names(&mut self, properties: &'t Node) {
         for entry in properties.entries().unwrap_or_default() {
             let outcomes = self
                 .view
@@ -103,13 +104,13 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
                 .collect();
             let links = names.into_iter().map(|name| Link {
                 target: Target::External(name.into()),
-                form: Form::Name,
+                form: LinkForm::Name,
             });
-            self.graph.handed_out.extend(links);
+            self.graph.passed_to_missing_code.extend(links);
         }
     }
 
-    /// Whether a resource invokes functions and waits for their answers.
+    /// Returns `true` if a resource invokes functions and waits for their responses.
     fn waits(&self, declared: &Declared<'t>) -> bool {
         let template = self.view.template;
         let principal = || {
@@ -120,10 +121,8 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             "AWS::Lambda::Permission" => principal().is_some(),
             kind => SYNCHRONOUS.iter().any(|prefix| kind.starts_with(prefix)),
         };
-        // What no file is known of may ask for anything.
-        let text = template
-            .surroundings
-            .map(|around| around.sources.file(declared.header.file));
+        // A template that is not a file may contain the header anywhere.
+        let text = template.context.map(|around| around.sources.file(declared.header.file));
         may_wait && text.is_some_and(|file| !file.text().contains(WITHOUT_WAITING))
     }
 
@@ -131,12 +130,12 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         &mut self,
         (by, owner): (&Arc<str>, Owner),
         argument: Span,
-        found: &Found,
+        found: &FoundReference,
         when: Condition,
     ) {
         let target = Attribute::set("Arn", found.link.clone(), found.span);
         self.graph.dead_letter_uses.push(DeadLetterUse {
-            by: by.clone(),
+            resource: by.clone(),
             owner,
             span: argument,
             target,
@@ -144,21 +143,21 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         });
     }
 
-    fn invocation(&mut self, declared: &Declared<'t>, found: &Found) {
+    fn invocation(&mut self, declared: &Declared<'t>, found: &FoundReference) {
         let is_quiet = NOT_INVOKING.contains(&&*declared.kind)
             || declared.kind.starts_with("AWS::IAM::")
             || declared.kind.starts_with("AWS::Logs::LogGroup");
         let is_own = found.link.target == Target::Resource(declared.id.clone());
         if !is_quiet && !is_own && target::is_function(self.view.template, &found.link) {
             self.graph.invocations.push(Invocation {
-                by: declared.id.clone(),
+                resource: declared.id.clone(),
                 span: declared.header,
                 function: Attribute::set("FunctionName", found.link.clone(), found.span),
             });
         }
     }
 
-    /// A permission on a function that is not known may be on any.
+    /// Records a permission whose function is unresolved, which may invoke any function.
     fn open_permission(&mut self, declared: &Declared<'t>, properties: &'t Node) {
         let Some(entry) = properties.entry("FunctionName") else {
             return;
@@ -170,7 +169,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         {
             if let Err(reason) = self.view.template.link(&outcome.value) {
                 self.graph.invocations.push(Invocation {
-                    by: declared.id.clone(),
+                    resource: declared.id.clone(),
                     span: declared.header,
                     function: Attribute::unresolved("FunctionName", reason, outcome.span),
                 });
@@ -178,19 +177,19 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         }
     }
 
-    /// Whether a link leads to what another stack may do something with.
+    /// Returns `true` if another stack could use the target of the link.
     fn is_handed(&self, link: &Link) -> bool {
         let template = self.view.template;
         target::is_queue(template, link) == Some(true)
             || target::kind(template, link).as_deref() == Some("AWS::IAM::Role")
     }
 
-    /// Outputs that are exported hand queues, roles and functions to stacks that are not here.
+    /// Records exported queues, roles and functions, which stacks outside the project may use.
     pub(super) fn exports(&mut self) {
-        // What is not read may grant any role more.
+        // Unread parts of the template may grant any role more permissions.
         let template = self.view.template;
         if template.dialect == Dialect::Template && !template.is_closed {
-            hand_out_roles(&mut self.graph);
+            expose_roles(&mut self.graph);
         }
         for output in self
             .view
@@ -206,10 +205,10 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             self.collect(value, output.span(), &Condition::always(), None, &mut all);
             for found in all {
                 if self.is_handed(&found.link) {
-                    self.graph.handed_out.push(found.link);
+                    self.graph.passed_to_missing_code.push(found.link);
                 } else if target::is_function(self.view.template, &found.link) {
                     self.graph.invocations.push(Invocation {
-                        by: output.key.clone(),
+                        resource: output.key.clone(),
                         span: output.key_span,
                         function: Attribute::set("Value", found.link, found.span),
                     });
@@ -218,14 +217,14 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         }
     }
 
-    /// Every link in `node`: references wherever they stand, and literal ARNs of queues in failure arguments.
+    /// Collects every link in `node`: all references, and literal ARNs of queues in failure arguments.
     pub(super) fn collect(
         &self,
         node: &'t Node,
         at: Span,
         assumed: &Condition,
         failure: Option<Span>,
-        all: &mut Vec<Found>,
+        all: &mut Vec<FoundReference>,
     ) {
         if !self.view.template.may_step() {
             return;
@@ -241,7 +240,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
                     }
                 }
                 self.found_in(outcomes, failure, all);
-                // An unknown function may hold references in its arguments.
+                // A function that is not evaluated may have references in its arguments.
                 if !matches!(argument.value, Value::String(_)) && all.is_empty() {
                     self.collect(argument, at, assumed, failure, all);
                 }
@@ -267,7 +266,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         }
     }
 
-    fn found_in(&self, outcomes: Outcomes<'t>, failure: Option<Span>, all: &mut Vec<Found>) {
+    fn found_in(&self, outcomes: Outcomes<'t>, failure: Option<Span>, all: &mut Vec<FoundReference>) {
         for outcome in outcomes {
             let Evaluated::Text(parts) = &outcome.value else {
                 continue;
@@ -275,7 +274,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             let mut links = Vec::new();
             match self.view.template.link(&outcome.value) {
                 Ok(link) if !matches!(link.target, Target::External(_)) => links.push(link),
-                Ok(link) if failure.is_some() && link.form == Form::Arn => links.push(link),
+                Ok(link) if failure.is_some() && link.form == LinkForm::Arn => links.push(link),
                 _ => {}
             }
             // References inside a longer text, such as a definition in JSON.
@@ -286,7 +285,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
                 links.extend(parts.iter().filter_map(quoted_arn));
             }
             links.dedup();
-            all.extend(links.into_iter().map(|link| Found {
+            all.extend(links.into_iter().map(|link| FoundReference {
                 link,
                 when: outcome.when.clone(),
                 span: outcome.span,
@@ -296,12 +295,12 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
     }
 }
 
-/// Whether resources of this type are code of somebody's own.
+/// Returns `true` if resources of this type run custom code.
 fn is_custom(kind: &str) -> bool {
     kind.starts_with("Custom::") || kind == "AWS::CloudFormation::CustomResource"
 }
 
-/// The ARN of a queue in a text that holds JSON.
+/// Returns the ARN of a queue in a text that contains JSON.
 fn quoted_arn(part: &Part) -> Option<Link> {
     let Part::Text(text) = part else {
         return None;
@@ -310,6 +309,6 @@ fn quoted_arn(part: &Part) -> Option<Link> {
     let (arn, _) = rest.split_once('"')?;
     Some(Link {
         target: Target::External(format!("arn:{arn}").into()),
-        form: Form::Arn,
+        form: LinkForm::Arn,
     })
 }

@@ -1,31 +1,31 @@
-//! What a link in a template leads to: a queue, a function, an alias of one.
+//! Classifies the target of a link: a queue, a function, an alias of a function.
 
 use super::super::template::Template;
 use super::super::value::{Evaluated, Part, Reference, literal, rendered, split};
-use crate::conditions::Condition;
 use crate::graph::Reason;
-use crate::graph::{Cause, Form, Link, Target};
+use crate::graph::{Cause, Link, LinkForm, Target};
+use conditions::Condition;
 use std::sync::Arc;
 
-/// Whether `link` leads to a queue, where that is known.
+/// Returns whether `link` points to a queue, if known.
 pub(super) fn is_queue(template: &Template<'_>, link: &Link) -> Option<bool> {
     match &link.target {
-        Target::External(arn) => (link.form == Form::Arn && is_of_other_service(arn)).then_some(false),
+        Target::External(arn) => (link.form == LinkForm::Arn && is_of_other_service(arn)).then_some(false),
         _ => Some(&*kind(template, link)? == "AWS::SQS::Queue"),
     }
 }
 
-/// Whether an ARN of which not all is known is that of something else than a queue.
+/// Returns `true` if a partly unresolved ARN belongs to something other than a queue.
 pub(super) fn is_of_another(arn: &Evaluated<'_>) -> bool {
     let Evaluated::Text(parts) = arn else { return false };
     let texts = parts.iter().map(|part| match part {
         Part::Text(text) => text.as_str(),
-        Part::Open { .. } | Part::Reference(_) => "${}",
+        Part::Unresolved { .. } | Part::Reference(_) => "${}",
     });
     is_of_other_service(&texts.collect::<String>())
 }
 
-/// Whether `link` leads to a function.
+/// Returns `true` if `link` points to a function.
 pub(super) fn is_function(template: &Template<'_>, link: &Link) -> bool {
     match &link.target {
         Target::External(text) => text.starts_with("arn:aws:lambda:"),
@@ -34,17 +34,17 @@ pub(super) fn is_function(template: &Template<'_>, link: &Link) -> bool {
     }
 }
 
-/// The type of the resource that `link` leads to, where that is known.
+/// Returns the type of the resource that `link` points to, if known.
 pub(super) fn kind(template: &Template<'_>, link: &Link) -> Option<Arc<str>> {
     match &link.target {
         Target::Resource(id) => template.resource(id).map(|resource| resource.kind.clone()),
-        Target::Elsewhere { .. } => template.kind_elsewhere(&link.target),
+        Target::OtherUnit { .. } => template.foreign_kind(&link.target),
         Target::External(_) | Target::Dangling(_) => None,
     }
 }
 
-/// The parameter of Systems Manager whose name `value` is. What it holds may be anything, which is why it is no link
-/// elsewhere.
+/// Returns the link to the Systems Manager parameter that `value` names. Other values cannot link to it, because its
+/// content may be anything.
 pub(super) fn parameter(template: &Template<'_>, value: &Evaluated<'_>) -> Option<Link> {
     let Evaluated::Text(parts) = value else {
         return None;
@@ -56,11 +56,11 @@ pub(super) fn parameter(template: &Template<'_>, value: &Evaluated<'_>) -> Optio
     let is_its_name = reference.attribute.is_none() && &*declared.kind == "AWS::SSM::Parameter";
     is_its_name.then(|| Link {
         target: Target::Resource(reference.id.clone()),
-        form: Form::Name,
+        form: LinkForm::Name,
     })
 }
 
-/// The alias or version in what names a function.
+/// Returns the alias or version in a reference to a function.
 pub(super) fn qualifier(template: &Template<'_>, value: &Evaluated<'_>) -> Result<Option<String>, Reason> {
     let Evaluated::Text(parts) = value else {
         return value.text().map(|_| None);
@@ -97,7 +97,7 @@ fn qualifier_of(template: &Template<'_>, reference: &Reference) -> Result<Option
     }
 }
 
-/// Whether an ARN names a service, and that is not SQS.
+/// Returns `true` if an ARN states a service other than SQS.
 fn is_of_other_service(arn: &str) -> bool {
     let rest = arn.strip_prefix("arn:").unwrap_or_default();
     let behind_partition = match rest.strip_prefix("${") {

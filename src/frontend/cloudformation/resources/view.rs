@@ -1,4 +1,4 @@
-//! What a template shows of its resources: properties, evaluated case by case when they are asked for.
+//! The view of a template's resources for the lowering: properties, evaluated case by case on demand.
 
 use super::super::parameters::Parameter;
 use super::super::sections::scalar;
@@ -6,17 +6,17 @@ use super::super::template::Template;
 use super::super::value::{Evaluated, Outcome, Outcomes, Part, always};
 use super::json_text::{self, Json};
 use super::target;
-use crate::conditions::{Case, Cases, Condition};
-use crate::frontend::lower::{Element, Field, Named, Path, Policy, View, last};
-use crate::frontend::tree::Value;
+use crate::frontend::lower::{BareName, Element, Field, Path, Policy, View, last};
 use crate::graph::{
-    Attribute, Cause, Knowledge, Link, Origin, PolicyFault, Reason, SetBy, Sourced, State, Target, Unresolved,
+    Attribute, Cause, Knowledge, Link, Origin, PolicyErrorKind, Reason, SetBy, SourcedValue, State, Target, Unresolved,
 };
-use crate::source::Span;
+use conditions::{Case, Cases, Condition};
+use source::Span;
 use std::path::PathBuf;
 use std::sync::Arc;
+use trees::Value;
 
-/// What SAM's `Globals` may set that is judged.
+/// Properties used by rules that SAM's `Globals` may set.
 const GLOBAL_SETTINGS: [&str; 2] = ["Timeout", "ReservedConcurrentExecutions"];
 
 /// The resources of one template.
@@ -24,35 +24,35 @@ pub(in crate::frontend::cloudformation) struct CloudFormation<'a, 't> {
     pub(super) template: &'a Template<'t>,
 }
 
-/// Something that a template says.
+/// A value in a template.
 #[derive(Clone)]
-pub(in crate::frontend::cloudformation) struct Written<'t> {
-    what: What<'t>,
-    /// Where to point at something absent.
+pub(in crate::frontend::cloudformation) struct TemplateValue<'t> {
+    what: ValueKind<'t>,
+    /// The span for absent attributes.
     header: Span,
-    /// Where it stands.
+    /// The condition under which the value exists.
     assumed: Condition,
-    /// Whether `Globals` in a file that is not here may add to it.
+    /// `true` if `Globals` in an unread file may add to it.
     may_have_globals: bool,
-    /// What CDK uploads for it.
+    /// The file or directory that CDK uploads for it.
     asset: Option<&'t str>,
 }
 
 #[derive(Clone)]
-enum What<'t> {
-    /// Several things, each under its condition.
+enum ValueKind<'t> {
+    /// Several values, each with its condition.
     Outcomes(Outcomes<'t>),
-    /// One thing and its place.
+    /// A single value and its span.
     Value(Evaluated<'t>, Span),
-    /// Something in a text that holds JSON, and the place of the text.
+    /// A value in a JSON text, with the span of the text.
     Json(Json, Span),
 }
 
-impl<'t> Written<'t> {
-    /// The properties of a resource.
+impl<'t> TemplateValue<'t> {
+    /// Creates the properties of a resource.
     pub(super) fn resource(own: Outcomes<'t>, header: Span, assumed: Condition, may_have_globals: bool) -> Self {
-        Written {
-            what: What::Outcomes(own),
+        TemplateValue {
+            what: ValueKind::Outcomes(own),
             header,
             assumed,
             may_have_globals,
@@ -60,14 +60,14 @@ impl<'t> Written<'t> {
         }
     }
 
-    /// The same resource, for which CDK uploads the file or directory `asset`.
+    /// Sets the file or directory that CDK uploads for the resource.
     pub(super) fn with_asset(self, asset: Option<&'t str>) -> Self {
-        Written { asset, ..self }
+        TemplateValue { asset, ..self }
     }
 
-    /// Something in it, where `when` holds.
-    fn inner(&self, what: What<'t>, header: Span, when: &Condition) -> Self {
-        Written {
+    /// Creates a value inside this one, which exists under `when`.
+    fn inner(&self, what: ValueKind<'t>, header: Span, when: &Condition) -> Self {
+        TemplateValue {
             what,
             header,
             assumed: self.assumed.and(when),
@@ -76,21 +76,21 @@ impl<'t> Written<'t> {
         }
     }
 
-    /// The single thing that it is.
+    /// Returns the value, if it is a single one.
     fn value(&self) -> Result<&Evaluated<'t>, Reason> {
         match &self.what {
-            What::Value(value, _) | What::Json(Json::Value(value), _) => Ok(value),
-            What::Outcomes(outcomes) => match &**outcomes {
+            ValueKind::Value(value, _) | ValueKind::Json(Json::Value(value), _) => Ok(value),
+            ValueKind::Outcomes(outcomes) => match &**outcomes {
                 [only] => Ok(&only.value),
                 _ => Err(Cause::Unsupported.because("it depends on a condition")),
             },
-            What::Json(..) => Err(Cause::Invalid.because("a single value is expected here")),
+            ValueKind::Json(..) => Err(Cause::Invalid.because("a single value is expected here")),
         }
     }
 }
 
 impl<'t> View for CloudFormation<'_, 't> {
-    type Written = Written<'t>;
+    type Value = TemplateValue<'t>;
 
     const NO_SOURCES: &'static [&'static str] = &[
         "AWS::Events::EventBus",
@@ -104,17 +104,17 @@ impl<'t> View for CloudFormation<'_, 't> {
         "AWS::StepFunctions::StateMachine",
     ];
 
-    fn attribute(&mut self, within: &Written<'t>, path: Path) -> Attribute<Option<Written<'t>>> {
+    fn attribute(&mut self, within: &TemplateValue<'t>, path: Path) -> Attribute<Option<TemplateValue<'t>>> {
         let name = last(path);
-        let absent = || Sourced::new(State::Default(None), within.header);
+        let absent = || SourcedValue::new(State::Default(None), within.header);
         let is_global = within.may_have_globals && GLOBAL_SETTINGS.contains(&path);
         let cases = match &within.what {
-            What::Json(json, span) => Cases::one(match json.at(path) {
+            ValueKind::Json(json, span) => Cases::one(match json.at(path) {
                 Json::Value(Evaluated::Absent) => absent(),
                 found => {
-                    let what = What::Json(found.clone(), *span);
+                    let what = ValueKind::Json(found.clone(), *span);
                     let value = within.inner(what, within.header, &Condition::always());
-                    Sourced::new(State::Set(Some(value)), *span)
+                    SourcedValue::new(State::Set(Some(value)), *span)
                 }
             }),
             _ => self
@@ -123,14 +123,14 @@ impl<'t> View for CloudFormation<'_, 't> {
                     Evaluated::Absent if is_global => {
                         let reason =
                             Cause::NotRead.because(format!("`Globals` in a file that was not read may set `{name}`"));
-                        Sourced::new(State::Unresolved(reason.into()), within.header)
+                        SourcedValue::new(State::Unresolved(reason.into()), within.header)
                     }
                     Evaluated::Absent => absent(),
-                    value => Sourced {
+                    value => SourcedValue {
                         state: match value {
                             Evaluated::Unresolved(reason) => State::Unresolved(reason.into()),
                             value => {
-                                let what = What::Value(value, outcome.span);
+                                let what = ValueKind::Value(value, outcome.span);
                                 State::Set(Some(within.inner(what, within.header, when)))
                             }
                         },
@@ -150,9 +150,9 @@ impl<'t> View for CloudFormation<'_, 't> {
         Attribute { name, cases }
     }
 
-    fn elements(&mut self, within: &Written<'t>, path: Path) -> Vec<Element<Written<'t>>> {
+    fn elements(&mut self, within: &TemplateValue<'t>, path: Path) -> Vec<Element<TemplateValue<'t>>> {
         let mut all = Vec::new();
-        let element = |place, when: Condition, span, what: What<'t>| {
+        let element = |place, when: Condition, span, what: ValueKind<'t>| {
             let header = first_key(&what).unwrap_or(within.header);
             Element {
                 place,
@@ -162,11 +162,11 @@ impl<'t> View for CloudFormation<'_, 't> {
                 when,
             }
         };
-        if let What::Json(json, span) = &within.what {
+        if let ValueKind::Json(json, span) = &within.what {
             let items = json.at(path).items().iter().enumerate();
             let present = items.filter(|(_, item)| !matches!(item, Json::Value(Evaluated::Absent)));
             return present
-                .map(|(at, item)| element(Ok(at), Condition::always(), *span, What::Json(item.clone(), *span)))
+                .map(|(at, item)| element(Ok(at), Condition::always(), *span, ValueKind::Json(item.clone(), *span)))
                 .collect();
         }
         for outcome in self.outcomes(within, path) {
@@ -178,7 +178,9 @@ impl<'t> View for CloudFormation<'_, 't> {
                 Evaluated::Absent => {}
                 Evaluated::Items(items) => {
                     let texts = items.iter().cloned().map(Evaluated::Text).enumerate();
-                    all.extend(texts.map(|(at, text)| element(Ok(at), when.clone(), span, What::Value(text, span))));
+                    all.extend(
+                        texts.map(|(at, text)| element(Ok(at), when.clone(), span, ValueKind::Value(text, span))),
+                    );
                 }
                 Evaluated::Tree(node) if node.items().is_some() => {
                     let assumed = within.assumed.and(&when);
@@ -186,7 +188,7 @@ impl<'t> View for CloudFormation<'_, 't> {
                         for found in self.template.argument(item, item.span, &assumed) {
                             if !matches!(found.value, Evaluated::Absent) {
                                 let (span, when) = (found.span, when.and(&found.when));
-                                all.push(element(Ok(at), when, span, What::Value(found.then.value, span)));
+                                all.push(element(Ok(at), when, span, ValueKind::Value(found.then.value, span)));
                             }
                         }
                     }
@@ -195,25 +197,25 @@ impl<'t> View for CloudFormation<'_, 't> {
                     let place = match &value {
                         Evaluated::Unresolved(reason) => Err(reason.clone()),
                         Evaluated::Text(parts) => match parts.as_slice() {
-                            [Part::Open { reason, .. }] => Err(reason.clone()),
+                            [Part::Unresolved { reason, .. }] => Err(reason.clone()),
                             _ => Ok(0),
                         },
                         _ => Ok(0),
                     };
-                    all.push(element(place, when, span, What::Value(value, span)));
+                    all.push(element(place, when, span, ValueKind::Value(value, span)));
                 }
             }
         }
         all
     }
 
-    fn fields(&mut self, object: &Written<'t>) -> Result<Vec<Field<Written<'t>>>, Reason> {
+    fn fields(&mut self, object: &TemplateValue<'t>) -> Result<Vec<Field<TemplateValue<'t>>>, Reason> {
         let always = Condition::always();
-        if let What::Json(Json::Object(entries), span) = &object.what {
+        if let ValueKind::Json(Json::Object(entries), span) = &object.what {
             let fields = entries.iter().map(|(key, value)| Field {
                 key: key.clone(),
                 span: *span,
-                value: object.inner(What::Json(value.clone(), *span), *span, &always),
+                value: object.inner(ValueKind::Json(value.clone(), *span), *span, &always),
             });
             return Ok(fields.collect());
         }
@@ -235,15 +237,15 @@ impl<'t> View for CloudFormation<'_, 't> {
             Field {
                 key: entry.key.clone(),
                 span: entry.key_span,
-                value: object.inner(What::Outcomes(outcomes), object.header, &always),
+                value: object.inner(ValueKind::Outcomes(outcomes), object.header, &always),
             }
         });
         Ok(fields.collect())
     }
 
-    fn policy(&mut self, written: &Written<'t>) -> Policy<Written<'t>> {
+    fn policy(&mut self, written: &TemplateValue<'t>) -> Policy<TemplateValue<'t>> {
         let (value, span) = match &written.what {
-            What::Value(value, span) => (value, *span),
+            ValueKind::Value(value, span) => (value, *span),
             _ => return Policy::Malformed(Cause::Invalid.because("a policy is an object")),
         };
         match value {
@@ -263,37 +265,37 @@ impl<'t> View for CloudFormation<'_, 't> {
                 Policy::Malformed(reason) => Policy::Malformed(reason),
                 Policy::Unresolved(reason) => Policy::Unresolved(reason),
                 Policy::Object(json) => {
-                    Policy::Object(written.inner(What::Json(json, span), span, &Condition::always()))
+                    Policy::Object(written.inner(ValueKind::Json(json, span), span, &Condition::always()))
                 }
             },
         }
     }
 
-    /// CloudFormation takes no null at all, wherever it stands.
-    fn is_refused_null(&self, within: &Written<'t>, path: &str) -> bool {
+    /// Returns `true` for any null: CloudFormation accepts none.
+    fn is_refused_null(&self, within: &TemplateValue<'t>, path: &str) -> bool {
         let is_null = |value: &Evaluated<'_>| {
             let Evaluated::Tree(node) = value else { return false };
             let written = path.split('.').try_fold(*node, |node, key| node.get(key));
             written.is_some_and(|written| written.value == Value::Null)
         };
         match &within.what {
-            What::Outcomes(own) => own.iter().any(|outcome| is_null(&outcome.value)),
-            What::Value(value, _) => is_null(value),
-            What::Json(..) => false,
+            ValueKind::Outcomes(own) => own.iter().any(|outcome| is_null(&outcome.value)),
+            ValueKind::Value(value, _) => is_null(value),
+            ValueKind::Json(..) => false,
         }
     }
 
-    /// Those of a stack are given when it is deployed.
-    fn inherited_tags(&mut self, resource: &Written<'t>) -> Attribute<Option<Written<'t>>> {
+    /// Returns no tags: those of the stack are set at deployment.
+    fn inherited_tags(&mut self, resource: &TemplateValue<'t>) -> Attribute<Option<TemplateValue<'t>>> {
         Attribute::absent("Tags", None, resource.header)
     }
 
-    fn has(&mut self, within: &Written<'t>, key: &str) -> bool {
+    fn has(&mut self, within: &TemplateValue<'t>, key: &str) -> bool {
         let in_tree = |value: &Evaluated<'_>| matches!(value, Evaluated::Tree(node) if node.entry(key).is_some());
         let is_there = match &within.what {
-            What::Outcomes(own) => own.iter().any(|outcome| in_tree(&outcome.value)),
-            What::Value(value, _) => in_tree(value),
-            What::Json(..) => false,
+            ValueKind::Outcomes(own) => own.iter().any(|outcome| in_tree(&outcome.value)),
+            ValueKind::Value(value, _) => in_tree(value),
+            ValueKind::Json(..) => false,
         };
         is_there
             && self
@@ -302,7 +304,7 @@ impl<'t> View for CloudFormation<'_, 't> {
                 .any(|outcome| !matches!(outcome.value, Evaluated::Absent))
     }
 
-    fn integer(&mut self, value: &Written<'t>) -> Result<i64, Unresolved> {
+    fn integer(&mut self, value: &TemplateValue<'t>) -> Result<i64, Unresolved> {
         let value = value.value()?;
         if value.is_several() {
             return Err(Cause::WrongType
@@ -311,7 +313,7 @@ impl<'t> View for CloudFormation<'_, 't> {
         }
         let text = value.text().map_err(|reason| self.bounded(value, reason))?;
         whole_number(&text).ok_or_else(|| {
-            // A parameter is empty where it has to be given.
+            // A required parameter has an empty default.
             let cause = if text.trim().is_empty() {
                 Cause::Invalid
             } else {
@@ -321,7 +323,7 @@ impl<'t> View for CloudFormation<'_, 't> {
         })
     }
 
-    fn boolean(&mut self, value: &Written<'t>) -> Result<bool, Unresolved> {
+    fn boolean(&mut self, value: &TemplateValue<'t>) -> Result<bool, Unresolved> {
         let text = value.value()?.text()?;
         match text.to_ascii_lowercase().as_str() {
             "true" => Ok(true),
@@ -332,36 +334,36 @@ impl<'t> View for CloudFormation<'_, 't> {
         }
     }
 
-    fn text(&mut self, value: &Written<'t>) -> Result<String, Unresolved> {
+    fn text(&mut self, value: &TemplateValue<'t>) -> Result<String, Unresolved> {
         let value = value.value()?;
         value.text().map_err(|reason| pieced(value, reason))
     }
 
-    fn link(&mut self, value: &Written<'t>, named: Named) -> Result<Link, Unresolved> {
+    fn link(&mut self, value: &TemplateValue<'t>, named: BareName) -> Result<Link, Unresolved> {
         let value = value.value()?;
-        if named == Named::Parameter
+        if named == BareName::Parameter
             && let Some(link) = target::parameter(self.template, value)
         {
             return Ok(link);
         }
-        let link = self.template.link_to(value, named != Named::Function);
+        let link = self.template.link_to(value, named != BareName::Function);
         link.map_err(|reason| pieced(value, reason))
     }
 
-    fn qualifier(&mut self, value: &Written<'t>) -> Result<Option<String>, Unresolved> {
+    fn qualifier(&mut self, value: &TemplateValue<'t>) -> Result<Option<String>, Unresolved> {
         Ok(target::qualifier(self.template, value.value()?)?)
     }
 
-    fn is_queue(&mut self, value: &Written<'t>) -> Option<bool> {
+    fn is_queue(&mut self, value: &TemplateValue<'t>) -> Option<bool> {
         let value = value.value().ok()?;
         match self.template.link(value) {
             Ok(link) => target::is_queue(self.template, &link),
-            // The service may be known, and the rest not.
+            // The service of an ARN may be known even if the rest is unresolved.
             Err(_) => target::is_of_another(value).then_some(false),
         }
     }
 
-    fn refers_to(&mut self, value: &Written<'t>, link: &Link) -> bool {
+    fn refers_to(&mut self, value: &TemplateValue<'t>, link: &Link) -> bool {
         let (Ok(Evaluated::Text(parts)), Target::Resource(address)) = (value.value(), &link.target) else {
             return false;
         };
@@ -372,33 +374,33 @@ impl<'t> View for CloudFormation<'_, 't> {
         references.any(|reference| reference.elsewhere.is_none() && reference.id == *address)
     }
 
-    fn kind_of(&mut self, value: &Written<'t>) -> Option<Arc<str>> {
+    fn kind_of(&mut self, value: &TemplateValue<'t>) -> Option<Arc<str>> {
         let link = self.template.link(value.value().ok()?).ok()?;
         target::kind(self.template, &link)
     }
 
-    fn count_fault(&mut self, value: &Written<'t>) -> Option<PolicyFault> {
+    fn count_fault(&mut self, value: &TemplateValue<'t>) -> Option<PolicyErrorKind> {
         let text = match &value.what {
-            What::Json(Json::List(_), _) => "[…]".to_owned(),
-            What::Json(Json::Object(_), _) => "{…}".to_owned(),
+            ValueKind::Json(Json::List(_), _) => "[…]".to_owned(),
+            ValueKind::Json(Json::Object(_), _) => "{…}".to_owned(),
             _ => match value.value().ok()? {
                 Evaluated::Items(_) => "[…]".to_owned(),
                 Evaluated::Tree(node) => if node.items().is_some() { "[…]" } else { "{…}" }.to_owned(),
                 value => value.text().ok().filter(|text| whole_number(text).is_none())?,
             },
         };
-        Some(PolicyFault::CountNotInteger(text))
+        Some(PolicyErrorKind::CountNotInteger(text))
     }
 
     fn directory(&self) -> Option<PathBuf> {
         self.template.directory.clone()
     }
 
-    fn asset(&self, within: &Written<'t>) -> Option<String> {
+    fn asset(&self, within: &TemplateValue<'t>) -> Option<String> {
         within.asset.map(str::to_owned)
     }
 
-    fn set_by(&mut self, resource: &Written<'t>, path: Path) -> Option<SetBy> {
+    fn set_by(&mut self, resource: &TemplateValue<'t>, path: Path) -> Option<SetBy> {
         let written = match resource.value().ok()? {
             Evaluated::Absent => None,
             Evaluated::Tree(node) if !node.entries()?.iter().any(|entry| entry.key.starts_with("Fn::")) => {
@@ -422,16 +424,16 @@ impl<'t> View for CloudFormation<'_, 't> {
 }
 
 impl<'t> CloudFormation<'_, 't> {
-    /// What lies at `path`. What came from `Globals` is pointed at there, and at the resource.
-    fn outcomes(&self, within: &Written<'t>, path: &str) -> Outcomes<'t> {
+    /// Evaluates `path`. A value from `Globals` gets the span of the resource, and `Globals` as its origin.
+    fn outcomes(&self, within: &TemplateValue<'t>, path: &str) -> Outcomes<'t> {
         let path: Vec<&str> = path.split('.').filter(|key| !key.is_empty()).collect();
         let mut found = match &within.what {
-            What::Outcomes(own) => self.template.path(own, &path, &within.assumed),
-            What::Value(value, span) => {
+            ValueKind::Outcomes(own) => self.template.path(own, &path, &within.assumed),
+            ValueKind::Value(value, span) => {
                 let own = always(value.clone(), *span);
                 self.template.path(&own, &path, &within.assumed)
             }
-            What::Json(..) => Outcomes::from(Vec::new()),
+            ValueKind::Json(..) => Outcomes::from(Vec::new()),
         };
         for outcome in &mut found {
             let globals = self.template.globals;
@@ -449,44 +451,44 @@ impl<'t> CloudFormation<'_, 't> {
         found
     }
 
-    /// That `value` is unresolved because of `reason`, with the numbers that its parameter may be.
+    /// Creates an unresolved value with `reason` and the bounds of its parameter.
     fn bounded(&self, value: &Evaluated<'_>, reason: Reason) -> Unresolved {
         let parameter = match value {
             Evaluated::Text(parts) => match parts.as_slice() {
-                [Part::Open { text, .. }] => text.strip_prefix("${").and_then(|text| text.strip_suffix('}')),
+                [Part::Unresolved { text, .. }] => text.strip_prefix("${").and_then(|text| text.strip_suffix('}')),
                 _ => None,
             },
             _ => None,
         };
         let parameter = parameter.and_then(|name| self.template.parameter(name));
         match parameter.map(Parameter::bounds) {
-            Some(bounds) if bounds.is_bounded() => Unresolved::knowing(reason, Knowledge::Number(bounds)),
+            Some(bounds) if bounds.is_bounded() => Unresolved::with_knowledge(reason, Knowledge::Number(bounds)),
             _ => reason.into(),
         }
     }
 }
 
-/// That `value` is unresolved because of `reason`, with its known pieces.
+/// Creates an unresolved value with `reason` and its known pieces.
 fn pieced(value: &Evaluated<'_>, reason: Reason) -> Unresolved {
     let Evaluated::Text(parts) = value else {
         return reason.into();
     };
     let pieces = parts.iter().map(|part| match part {
         Part::Text(text) => Some(Arc::from(text.as_str())),
-        Part::Reference(_) | Part::Open { .. } => None,
+        Part::Reference(_) | Part::Unresolved { .. } => None,
     });
-    Unresolved::knowing(reason, Knowledge::Text(pieces.collect()))
+    Unresolved::with_knowledge(reason, Knowledge::Text(pieces.collect()))
 }
 
-/// Where an object begins.
-fn first_key(what: &What<'_>) -> Option<Span> {
+/// Returns the span of the first key of an object.
+fn first_key(what: &ValueKind<'_>) -> Option<Span> {
     match what {
-        What::Value(Evaluated::Tree(node), _) => Some(node.entries()?.first()?.key_span),
+        ValueKind::Value(Evaluated::Tree(node), _) => Some(node.entries()?.first()?.key_span),
         _ => None,
     }
 }
 
-/// A whole number, from a text that holds one.
+/// Parses a whole number, with or without zeros after a point.
 fn whole_number(text: &str) -> Option<i64> {
     let text = text.trim();
     let text = match text.split_once('.') {

@@ -1,29 +1,29 @@
-//! `AWS::Serverless::Connector`, and `Connectors` written in a resource: the policies on queues and the managed
-//! policies on roles that let one resource use another. Connections without a queue grant nothing that matters here,
-//! but for the permission to invoke a function.
+//! Transforms `AWS::Serverless::Connector`, and `Connectors` embedded in a resource: generates the policies on queues
+//! and the managed policies on roles that let one resource use another. Connections without a queue grant nothing
+//! relevant here, except the permission to invoke a function.
 
 use super::making::{At, Owner};
 use super::{Transform, kind, referred};
-use crate::frontend::tree::{Entry, Node};
-use crate::source::Span;
 use rustc_hash::FxHashMap;
+use source::Span;
+use trees::{Entry, Node};
 
 /// Resources by id.
 type Resources<'e> = FxHashMap<&'e str, &'e Entry>;
 
-/// One end of a connector.
+/// An end of a connector.
 struct End<'e> {
     kind: &'e str,
     arn: Node,
     url: Option<Node>,
-    /// The resource whose role works there.
+    /// The role that needs the permissions.
     role: Option<Node>,
-    /// What is subscribed or invoked.
+    /// The function to invoke.
     id: Option<&'e str>,
 }
 
 impl Transform<'_> {
-    /// Makes what the connectors of `written` stand for; `resources` are those transformed already.
+    /// Generates the resources of the connectors in `written`; `resources` are already transformed.
     pub(super) fn connectors(&mut self, written: &[Entry], resources: &[Entry]) {
         let resources: Resources<'_> = resources.iter().map(|entry| (&*entry.key, entry)).collect();
         for entry in written {
@@ -122,7 +122,7 @@ impl Transform<'_> {
         }
     }
 
-    /// Attaches a managed policy that lets a role read and write a queue, as far as `permissions` go.
+    /// Attaches a managed policy that lets a role read or write a queue, according to `permissions`.
     fn attach(
         &mut self,
         owner: &Owner,
@@ -150,7 +150,7 @@ impl Transform<'_> {
     }
 }
 
-/// What `Source` or `Destination` names: a resource of the template, or one described.
+/// Returns the resource of `Source` or `Destination`: one of the template, or one described by its properties.
 fn end<'e>(node: &'e Node, resources: &Resources<'e>, span: Span) -> Option<End<'e>> {
     let at = At(span);
     let Some(id) = node.get("Id").and_then(Node::as_str) else {
@@ -180,7 +180,7 @@ fn end<'e>(node: &'e Node, resources: &Resources<'e>, span: Span) -> Option<End<
     })
 }
 
-/// The type that the transform gives to a resource of SAM's.
+/// Returns the CloudFormation type of a SAM resource.
 fn deployed(kind: &str) -> &str {
     match kind {
         "AWS::Serverless::Function" => "AWS::Lambda::Function",

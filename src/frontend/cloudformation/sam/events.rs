@@ -1,24 +1,24 @@
-//! The events of functions and state machines, type by type: the mappings, rules, schedules, subscriptions and
-//! permissions that they stand for, with the queues that are made where an event names none.
+//! Transforms the events of functions and state machines, by type: generates their mappings, rules, schedules,
+//! subscriptions and permissions, and the queues for events that name none.
 
 use super::making::{At, Owner, renamed};
 use super::policies::Grants;
 use super::{FOR_DESTINATION, FOR_STREAM, FOR_SUBSCRIPTION, Transform, referred};
-use crate::frontend::tree::{Entry, Node, Value};
+use trees::{Entry, Node, Value};
 
-/// Events that are mappings of other sources than queues.
+/// Events that become mappings of sources other than queues.
 const STREAMS: [&str; 6] = ["Kinesis", "DynamoDB", "MSK", "MQ", "SelfManagedKafka", "DocumentDB"];
 
-/// Settings of `SqsSubscription` that reach the mapping; the transform drops the rest.
+/// Settings of `SqsSubscription` that the transform passes to the mapping; it drops all others.
 const SUBSCRIPTION_SETTINGS: [&str; 1] = ["BatchSize"];
 
-/// The managed policy that a function gets for reading a queue.
+/// Managed policy that lets a function poll a queue.
 const QUEUE_ROLE: &str = "AWSLambdaSQSQueueExecutionRole";
 
-/// What events invoke: a function or its alias, a state machine or its alias.
+/// Target of events: a function or its alias, a state machine or its alias.
 pub(super) struct Invoked {
     pub(super) id: String,
-    /// Whether `Ref` gives its ARN.
+    /// `true` if `Ref` returns its ARN.
     is_arn: bool,
     pub(super) is_function: bool,
 }
@@ -53,9 +53,9 @@ impl Invoked {
     }
 }
 
-/// One event.
+/// An event.
 struct Event<'e> {
-    /// Of what it makes: the owner's id with that of the event.
+    /// Prefix of generated ids: the owner's id followed by that of the event.
     id: String,
     at: At,
     properties: &'e [Entry],
@@ -124,7 +124,7 @@ impl Transform<'_> {
         }
     }
 
-    /// A mapping of something that is no queue, whose failures may go to one.
+    /// Generates a mapping of a source other than a queue, whose failure destination may be a queue.
     fn stream_event(&mut self, owner: &Owner, event: &Event<'_>, invoked: &Invoked) {
         let at = event.at;
         let source = |entry: &Entry| match &*entry.key {
@@ -194,7 +194,7 @@ impl Transform<'_> {
         }
     }
 
-    /// What the topic says of being FIFO, where it is in the template.
+    /// Returns the `FifoTopic` of the event's topic, if the template declares that topic.
     fn is_fifo_topic(&self, event: &Event<'_>) -> Option<Node> {
         let topic = referred(event.get("Topic")?)?;
         let fifo = self
@@ -206,7 +206,7 @@ impl Transform<'_> {
         Some(fifo.clone()).filter(|fifo| !matches!(fifo.value, Value::Bool(false) | Value::Null))
     }
 
-    /// The mapping behind a subscription, which polls whatever the event says.
+    /// Generates the mapping of a subscription, which polls even if the event disables it.
     fn subscription_mapping(
         &mut self,
         owner: &Owner,
@@ -234,14 +234,14 @@ impl Transform<'_> {
         self.make(at, &event.id, "AWS::SNS::Subscription", owner, properties);
     }
 
-    /// Lets the event's topic send to a queue.
+    /// Generates a policy that lets the event's topic send to a queue.
     fn topic_policy(&mut self, owner: &Owner, event: &Event<'_>, id: &str, arn: Node, url: Node) {
         let topic = event.get("Topic").cloned().unwrap_or_else(|| event.at.text(""));
         let everybody = event.at.text("*");
         self.queue_policy(owner, event.at, id, everybody, (arn, url), topic);
     }
 
-    /// Lets `principal` send to the queue with this ARN and URL on behalf of `source`.
+    /// Generates a policy that lets `principal` send to the queue with this ARN and URL on behalf of `source`.
     pub(super) fn queue_policy(
         &mut self,
         owner: &Owner,
@@ -301,7 +301,7 @@ impl Transform<'_> {
         self.make(at, &event.id, "AWS::Scheduler::Schedule", owner, properties);
     }
 
-    /// The role under which a rule or an API starts a state machine.
+    /// Generates the role with which a rule or an API starts a state machine.
     fn start_role(&mut self, owner: &Owner, event: &Event<'_>) -> Node {
         let id = format!("{}Role", event.id);
         let properties = Grants::default().role_properties(event.at);
@@ -309,8 +309,8 @@ impl Transform<'_> {
         event.at.attribute(&id, "Arn")
     }
 
-    /// The ARN of the event's dead-letter queue, which is made where only its type is given. A rule asks the queue for
-    /// leave to send, a schedule its role.
+    /// Returns the ARN of the event's dead-letter queue, which is generated if only its type is set. A rule needs a
+    /// policy of the queue to send, a schedule needs its role.
     fn dead_letter_queue(&mut self, owner: &Owner, event: &Event<'_>, with_policy: bool) -> Option<Node> {
         let at = event.at;
         let config = event.get("DeadLetterConfig")?;
@@ -361,7 +361,7 @@ impl Transform<'_> {
             "IoTRule" => "iot.amazonaws.com",
             "CloudWatchLogs" => "logs.amazonaws.com",
             "Cognito" => "cognito-idp.amazonaws.com",
-            // One that this program does not know: whoever it is, the function may be invoked.
+            // An unknown type of event, which may have any principal.
             _ => return self.permission(event.at, &format!("{}Permission", event.id), owner, invoked, None),
         };
         self.invocable(owner, event, invoked, principal);
@@ -373,7 +373,7 @@ impl Transform<'_> {
     }
 }
 
-/// Leave to send to the queue that takes a mapping's failures.
+/// Grants permission to send to the failure destination of a mapping.
 fn grant_failures(event: &Event<'_>, grants: &mut Grants) {
     let failed = event
         .get("DestinationConfig")
@@ -390,7 +390,7 @@ fn find<'e>(entries: &'e [Entry], key: &str) -> Option<&'e Entry> {
     entries.iter().find(|entry| &*entry.key == key)
 }
 
-/// `DeadLetterConfig` of a target, in the place of that of its event.
+/// Returns the `DeadLetterConfig` of a target, with the span of that of its event.
 fn dead_letter_config(event: &Event<'_>, arn: Node) -> Entry {
     let at = event.at;
     let value = at.object(vec![at.entry("Arn", arn)]);
@@ -406,7 +406,7 @@ fn dead_letter_config(event: &Event<'_>, arn: Node) -> Entry {
     }
 }
 
-/// `State` of a rule, which an event may also write as `Enabled`.
+/// Returns the `State` of a rule, which an event may also spell `Enabled`.
 fn state(event: &Event<'_>) -> Option<Entry> {
     if let Some(state) = event.entry("State") {
         return Some(state.clone());

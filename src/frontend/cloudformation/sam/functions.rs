@@ -1,13 +1,14 @@
-//! `AWS::Serverless::Function`: its alias, its URL, its role, and what its events and destinations make.
+//! Transforms `AWS::Serverless::Function`: generates its alias, URL and role, and the resources of its events and
+//! destinations.
 
 use super::events::Invoked;
 use super::making::{At, Owner, with_properties};
 use super::policies::Grants;
 use super::{Transform, branches, is_no_value};
-use crate::frontend::tree::{Entry, Node, Value};
 use std::sync::Arc;
+use trees::{Entry, Node, Value};
 
-/// Properties that become resources of their own.
+/// Properties that become separate resources.
 const TAKEN: [&str; 4] = ["Events", "Policies", "EventInvokeConfig", "Role"];
 
 impl Transform<'_> {
@@ -51,7 +52,7 @@ impl Transform<'_> {
         with_properties(entry, kept)
     }
 
-    /// The version and the alias that are published at each deployment; the alias's id.
+    /// Generates the version and the alias that each deployment publishes, and returns the id of the alias.
     fn alias(&mut self, owner: &Owner, name: &Node) -> String {
         let at = At(name.span);
         let id = match self.literal(name) {
@@ -59,7 +60,7 @@ impl Transform<'_> {
             None => format!("{}Alias", owner.id),
         };
         let function = || at.entry("FunctionName", at.reference(&owner.id));
-        // Its true id ends in a digest of the packaged code.
+        // Its real id ends with a hash of the packaged code.
         let version = format!("{}Version", owner.id);
         self.make(at, &version, "AWS::Lambda::Version", owner, vec![function()]);
         let properties = vec![
@@ -73,12 +74,12 @@ impl Transform<'_> {
         id
     }
 
-    /// Lets authors call `id` by `Function.what`.
+    /// Lets authors refer to `id` as `Function.what`.
     pub(super) fn name(&mut self, owner: &Owner, what: &str, id: &str) {
         self.names.insert(format!("{}.{what}", owner.id), id.into());
     }
 
-    /// A resource with the owner's condition.
+    /// Generates a resource with the condition of its owner.
     pub(super) fn make(&mut self, at: At, id: &str, kind: &str, owner: &Owner, properties: Vec<Entry>) {
         let resource = at.resource(id, kind, owner.condition.as_ref(), properties, at.flag(true));
         self.made.push(resource);
@@ -98,7 +99,7 @@ impl Transform<'_> {
         }
     }
 
-    /// Lets `principal` invoke a function.
+    /// Generates a permission for `principal` to invoke a function.
     pub(super) fn permission(&mut self, at: At, id: &str, owner: &Owner, invoked: &Invoked, principal: Option<&str>) {
         let mut properties = vec![
             at.entry("Action", at.text("lambda:InvokeFunction")),
@@ -108,7 +109,8 @@ impl Transform<'_> {
         self.make(at, id, "AWS::Lambda::Permission", owner, properties);
     }
 
-    /// The function's role, made unless it is given; under a condition where `Fn::If` gives it elsewhere.
+    /// Returns the function's role, which is generated unless it is set. If one branch of an `Fn::If` sets it, the
+    /// generated role has the condition of the other.
     fn role_of(&mut self, owner: &Owner, given: Option<&Entry>, grants: Grants) -> Entry {
         let at = owner.at;
         let id = format!("{}Role", owner.id);
@@ -137,7 +139,7 @@ impl Transform<'_> {
     }
 }
 
-/// `Fn::If` with another value in the branch at `place`.
+/// Replaces the branch at `place` of an `Fn::If`.
 pub(super) fn chosen(entry: &Entry, place: usize, value: Node) -> Entry {
     let mut entry = entry.clone();
     if let Value::Mapping(function) = &mut entry.value.value
@@ -149,7 +151,7 @@ pub(super) fn chosen(entry: &Entry, place: usize, value: Node) -> Entry {
     entry
 }
 
-/// A resource's id with a suffix.
+/// Appends a suffix to a resource's id.
 pub(super) fn suffixed(id: &str, suffix: &str) -> Arc<str> {
     format!("{id}{suffix}").into()
 }

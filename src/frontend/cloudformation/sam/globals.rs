@@ -1,11 +1,11 @@
-//! `Globals`: what a section of it gives to every resource of its type. Scalars and functions of the resource win,
-//! objects are merged key by key, lists are joined with those of `Globals` first.
+//! Merges sections of `Globals` into every resource of their type. Scalars and functions of the resource take
+//! precedence, objects are merged key by key, lists are joined with those of `Globals` first.
 
 use super::making::{At, with_properties};
 use crate::frontend::cloudformation::sections::scalar;
-use crate::frontend::tree::{Entry, Node, Value};
+use trees::{Entry, Node, Value};
 
-/// A resource with what `Globals` of `root` says of its type.
+/// Returns a resource merged with the `Globals` of `root` for its type.
 pub(super) fn merged(root: &Node, entry: &Entry) -> Entry {
     let section = super::kind(entry).strip_prefix("AWS::Serverless::");
     let globals = section.and_then(|section| root.get("Globals")?.get(section)?.entries());
@@ -34,7 +34,7 @@ pub(super) fn merged(root: &Node, entry: &Entry) -> Entry {
     }
 }
 
-/// A resource whose `Properties:` holds nothing, with an empty object there.
+/// Replaces an empty `Properties:` by an empty object.
 fn without_null(entry: &Entry) -> Entry {
     let mut entry = entry.clone();
     let at = At(entry.key_span);
@@ -75,7 +75,7 @@ fn both(global: &Entry, own: &Entry) -> Entry {
     }
 }
 
-/// Whether an object is an intrinsic function: then it counts as a scalar.
+/// Returns `true` if an object is an intrinsic function, which counts as a scalar.
 fn is_function(entries: &[Entry]) -> bool {
     matches!(entries, [only] if matches!(&*only.key, "Ref" | "Condition") || only.key.starts_with("Fn::"))
 }

@@ -1,11 +1,11 @@
-//! `EventInvokeConfig`: where records of asynchronous invocations go, with the queue or topic that is made where a
-//! destination names none.
+//! Transforms `EventInvokeConfig`, the destinations of asynchronous invocations, and generates the queue or topic of a
+//! destination that names none.
 
 use super::functions::{chosen, suffixed};
 use super::making::{At, Owner};
 use super::policies::Grants;
 use super::{FOR_DESTINATION, Transform, branches, is_no_value};
-use crate::frontend::tree::{Entry, Node, Value};
+use trees::{Entry, Node, Value};
 
 impl Transform<'_> {
     pub(super) fn invoke_config(&mut self, owner: &Owner, config: &Node, grants: &mut Grants) {
@@ -35,11 +35,11 @@ impl Transform<'_> {
         self.make(at, &id, "AWS::Lambda::EventInvokeConfig", owner, properties);
     }
 
-    /// What `OnSuccess` or `OnFailure` comes to.
+    /// Transforms `OnSuccess` or `OnFailure`.
     fn destination(&mut self, owner: &Owner, id: &str, entry: &Entry, grants: &mut Grants) -> Option<Entry> {
         let at = At(entry.key_span);
         let kind = entry.value.get("Type").and_then(Node::as_str).unwrap_or_default();
-        // The transform writes what it makes into `Globals`, where the next function finds it.
+        // The transform writes a generated destination into `Globals`, so the next function shares it.
         let place = entry.value.span;
         let is_shared = !owner.is_detached && self.globals.is_some_and(|globals| globals.contains(place));
         let known = self.shared.get(&place).filter(|_| is_shared).cloned();
@@ -72,7 +72,7 @@ impl Transform<'_> {
         Some(destination)
     }
 
-    /// Makes the queue or topic, and gives its ARN.
+    /// Generates the queue or topic, and returns its ARN.
     fn sink(&mut self, owner: &Owner, id: &str, kind: &str, at: At, condition: Option<Node>) -> Option<Node> {
         let (suffix, made, arn) = match kind {
             "SQS" => ("Queue", "AWS::SQS::Queue", at.attribute(&format!("{id}Queue"), "Arn")),

@@ -1,12 +1,12 @@
-//! `AWS::Serverless::StateMachine`: its role and its events.
+//! Transforms `AWS::Serverless::StateMachine`: its role and its events.
 
 use super::Transform;
 use super::events::Invoked;
 use super::making::{Owner, with_properties};
 use super::policies::Grants;
-use crate::frontend::tree::{Entry, Node, Value};
+use trees::{Entry, Node, Value};
 
-/// Properties that become resources of their own.
+/// Properties that become separate resources.
 const TAKEN: [&str; 3] = ["Events", "Policies", "Role"];
 
 impl Transform<'_> {
@@ -33,7 +33,7 @@ impl Transform<'_> {
         let role = role.unwrap_or_else(|| self.machine_role(&owner, value("Policies"), value("Tracing")));
         kept.push(at.entry("RoleArn", role));
         let invoked = self.invoked_machine(&owner, value("AutoPublishAlias"), value("UseAliasAsEventTarget"));
-        // Only a function's role is granted anything by events.
+        // Events add permissions only to the role of a function.
         let mut unused = Grants::default();
         for event in value("Events").and_then(Node::entries).unwrap_or_default() {
             self.event(&owner, event, &invoked, &mut unused);

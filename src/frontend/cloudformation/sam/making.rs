@@ -1,11 +1,11 @@
-//! Makes trees that stand at one place of the author's text.
+//! Builds trees whose nodes all have the span of one location in the author's text.
 
 use super::MADE;
-use crate::frontend::tree::{Entry, Node, Value};
-use crate::source::Span;
+use source::Span;
 use std::sync::Arc;
+use trees::{Entry, Node, Value};
 
-/// The place that everything made here points at.
+/// Span of all nodes built with it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct At(pub(super) Span);
 
@@ -34,7 +34,7 @@ impl At {
         }
     }
 
-    /// An object with one entry: an intrinsic function.
+    /// Builds an object with a single entry, such as an intrinsic function.
     pub(super) fn function(self, name: &str, argument: Node) -> Node {
         self.object(vec![self.entry(name, argument)])
     }
@@ -47,12 +47,12 @@ impl At {
         self.function("Fn::GetAtt", self.list(vec![self.text(id), self.text(attribute)]))
     }
 
-    /// A document with one statement.
+    /// Builds a policy document with one statement.
     pub(super) fn document(self, statement: Vec<Entry>) -> Node {
         self.object(vec![self.entry("Statement", self.list(vec![self.object(statement)]))])
     }
 
-    /// A statement that allows `actions` on `resource`.
+    /// Builds a statement that allows `actions` on `resource`.
     pub(super) fn allow(self, actions: &[&str], resource: Node) -> Vec<Entry> {
         let actions = actions.iter().map(|action| self.text(*action)).collect();
         vec![
@@ -62,7 +62,7 @@ impl At {
         ]
     }
 
-    /// A policy of a role.
+    /// Builds a policy of a role.
     pub(super) fn policy(self, name: String, document: Node) -> Node {
         self.object(vec![
             self.entry("PolicyName", self.text(name)),
@@ -70,7 +70,7 @@ impl At {
         ])
     }
 
-    /// A resource, made for `purpose`.
+    /// Builds a resource that is generated for `purpose`.
     pub(super) fn resource(
         self,
         id: impl Into<Arc<str>>,
@@ -93,12 +93,12 @@ impl At {
     }
 }
 
-/// A function or state machine whose parts are being made.
+/// A function or state machine for which resources are generated.
 pub(super) struct Owner {
     pub(super) id: Arc<str>,
     pub(super) at: At,
     pub(super) condition: Option<Node>,
-    /// Whether it has a copy of `Globals` of its own, because it ignores a part of them.
+    /// `true` if it does not share `Globals` with others, because it ignores a part of them.
     pub(super) is_detached: bool,
 }
 
@@ -113,7 +113,7 @@ impl Owner {
     }
 }
 
-/// An entry under another key, in its place.
+/// Returns an entry with another key and the same span.
 pub(super) fn renamed(entry: &Entry, key: &str) -> Entry {
     Entry {
         key: key.into(),
@@ -121,7 +121,8 @@ pub(super) fn renamed(entry: &Entry, key: &str) -> Entry {
     }
 }
 
-/// The value of `key` in an object, added as an empty object where it is missing; `None` where `node` is none.
+/// Returns the value of `key` in an object, adding an empty object if it is missing, or `None` if `node` is not an
+/// object.
 pub(super) fn child<'n>(node: &'n mut Node, key: &str, at: At) -> Option<&'n mut Node> {
     let Value::Mapping(entries) = &mut node.value else {
         return None;
@@ -140,7 +141,7 @@ pub(super) fn add(resource: &mut Entry, attribute: &Entry) {
     }
 }
 
-/// A resource with other properties.
+/// Returns a resource with its properties replaced.
 pub(super) fn with_properties(entry: &Entry, properties: Vec<Entry>) -> Entry {
     let mut entry = entry.clone();
     let at = At(entry.key_span);
@@ -150,7 +151,7 @@ pub(super) fn with_properties(entry: &Entry, properties: Vec<Entry>) -> Entry {
     entry
 }
 
-/// A text that is the same for trees that say the same, wherever they stand and in whatever order their keys come.
+/// Returns a text that is equal for trees with equal content, whatever their spans and the order of their keys.
 pub(super) fn outline(node: &Node) -> String {
     match &node.value {
         Value::Sequence(items) => items.iter().map(|item| format!("[{}]", outline(item))).collect(),

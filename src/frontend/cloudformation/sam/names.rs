@@ -1,13 +1,14 @@
-//! Names of what the transform makes of a function, as authors write them: `Orders.Alias`, `Orders.DestinationQueue`.
+//! Replaces the names with which authors refer to generated resources of a function: `Orders.Alias`,
+//! `Orders.DestinationQueue`.
 
-use crate::frontend::tree::{Node, Value};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
+use trees::{Node, Value};
 
-/// Values are searched this deep; the readers of YAML and JSON bound it further.
+/// Maximum depth of the search; the YAML and JSON parsers bound it further.
 const MAX_DEPTH: usize = 512;
 
-/// Puts the ids that `names` tells in the place of the names, in `Ref`, `Fn::GetAtt` and `Fn::Sub` below `node`.
+/// Replaces `names` by ids in `Ref`, `Fn::GetAtt` and `Fn::Sub` below `node`.
 pub(super) fn replace(node: &mut Node, names: &FxHashMap<String, Arc<str>>, depth: usize) {
     if depth > MAX_DEPTH {
         return;
@@ -32,7 +33,7 @@ pub(super) fn replace(node: &mut Node, names: &FxHashMap<String, Arc<str>>, dept
     }
 }
 
-/// `F.Alias`, `F.Alias.Name`, `[F.Alias, Name]`.
+/// Replaces a name in `F.Alias`, `F.Alias.Name`, `[F.Alias, Name]`.
 fn in_reference(node: &mut Node, names: &FxHashMap<String, Arc<str>>) {
     match &mut node.value {
         Value::String(text) => {
@@ -49,7 +50,7 @@ fn in_reference(node: &mut Node, names: &FxHashMap<String, Arc<str>>) {
     }
 }
 
-/// The text of `Fn::Sub`, alone or with a map behind it.
+/// Replaces names in the text of `Fn::Sub`, which may be followed by a map.
 fn in_text(node: &mut Node, names: &FxHashMap<String, Arc<str>>) {
     let text = match &mut node.value {
         Value::String(text) => text,

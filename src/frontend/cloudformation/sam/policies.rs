@@ -1,15 +1,14 @@
-//! `Policies` of functions and state machines: managed policies, documents, and SAM's policy templates. Templates that
-//! grant nothing on queues and keys come to documents without statements.
+//! Transforms `Policies` of functions and state machines: managed policies, documents, and SAM's policy templates.
+//! Templates that grant nothing on queues and keys become documents without statements.
 
 use super::making::At;
 use super::{branches, is_no_value};
-use crate::frontend::tree::{Entry, Node, Value};
+use trees::{Entry, Node, Value};
 
-/// Where AWS keeps the managed policies of its services.
+/// Prefix of the ARNs of AWS service roles.
 const SERVICE_ROLE: &str = "arn:aws:iam::aws:policy/service-role/";
 
-/// Templates that grant nothing on queues or keys.
-/// Source: `policy_templates.json` of aws/serverless-application-model.
+/// Templates that grant nothing on queues or keys. Source: `policy_templates.json` of aws/serverless-application-model.
 const OTHER_TEMPLATES: [&str; 76] = [
     "AMIDescribePolicy",
     "AWSSecretsManagerGetSecretValuePolicy",
@@ -89,7 +88,7 @@ const OTHER_TEMPLATES: [&str; 76] = [
     "VPCAccessPolicy",
 ];
 
-/// What a role is granted.
+/// Permissions of a role.
 #[derive(Default)]
 pub(super) struct Grants {
     managed: Vec<Node>,
@@ -97,7 +96,7 @@ pub(super) struct Grants {
 }
 
 impl Grants {
-    /// What every function's role gets, and what its settings ask for.
+    /// Returns the permissions of every function's role, and those that its settings require.
     pub(super) fn of_function<'e>(at: At, is_traced: bool, value: &impl Fn(&str) -> Option<&'e Node>) -> Self {
         let mut grants = Grants::default();
         grants.service_role(
@@ -120,12 +119,12 @@ impl Grants {
         self.managed(at.text("arn:aws:iam::aws:policy/AWSXrayWriteOnlyAccess"));
     }
 
-    /// A managed policy of a service, once.
+    /// Adds a managed policy of a service, once.
     pub(super) fn service_role(&mut self, name: &str, at: At) {
         self.managed(at.text(format!("{SERVICE_ROLE}{name}")));
     }
 
-    /// What reading a stream of this kind takes, as far as it is about keys; `key` encrypts a broker's secret.
+    /// Adds the permissions for reading this kind of stream, if they concern keys; `key` encrypts a broker's secret.
     pub(super) fn stream(&mut self, kind: &str, key: Option<&str>, at: At) {
         if matches!(kind, "Kinesis" | "DynamoDB" | "MSK") {
             return self.service_role(&format!("AWSLambda{kind}ExecutionRole"), at);
@@ -138,7 +137,7 @@ impl Grants {
     }
 
     fn managed(&mut self, policy: Node) {
-        // By name: a policy may be listed by its name or by its ARN.
+        // Compared by name, because a policy may be listed by its name or by its ARN.
         let name = |node: &Node| Some(node.as_str()?.rsplit('/').next()?.to_owned());
         let is_there = name(&policy).is_some() && self.managed.iter().any(|known| name(known) == name(&policy));
         if !is_there {
@@ -150,13 +149,13 @@ impl Grants {
         self.inline.push(policy);
     }
 
-    /// Leave to send to a queue: `what` makes the policy's name.
+    /// Adds permission to send to a queue; `what` is the prefix of the policy's name.
     pub(super) fn send(&mut self, at: At, what: &str, queue: Node) {
         let document = at.document(at.allow(&["sqs:SendMessage"], queue));
         self.inline(at.policy(format!("{what}SQSPolicy"), document));
     }
 
-    /// Leave to send to the function's own dead-letter queue.
+    /// Adds permission to send to the function's own dead-letter queue.
     pub(super) fn dead_letter_queue(&mut self, at: At, queue: &Node) {
         let Some(target) = queue.get("TargetArn") else {
             return;
@@ -169,7 +168,7 @@ impl Grants {
         self.inline(at.policy("DeadLetterQueuePolicy".to_owned(), document));
     }
 
-    /// One policy, or a list of them.
+    /// Adds one policy, or a list of them.
     pub(super) fn add_policies(&mut self, role: &str, policies: &Node) {
         let all = policies.items().unwrap_or(std::slice::from_ref(policies));
         for (index, policy) in all.iter().enumerate() {
@@ -182,7 +181,7 @@ impl Grants {
         }
     }
 
-    /// The properties of the role.
+    /// Returns the properties of the role.
     pub(super) fn role_properties(self, at: At) -> Vec<Entry> {
         let mut properties = vec![at.entry("ManagedPolicyArns", at.list(self.managed))];
         if !self.inline.is_empty() {
@@ -192,7 +191,7 @@ impl Grants {
     }
 }
 
-/// Whether a policy is a document or a template, if need be in the branches of `Fn::If`.
+/// Returns `true` if a policy is a document or a template, possibly in the branches of an `Fn::If`.
 fn is_inline(policy: &Node) -> bool {
     if let Some((_, yes, no)) = branches(policy) {
         return [yes, no].iter().any(|branch| !is_no_value(branch) && is_inline(branch));
@@ -224,7 +223,7 @@ fn inline_policy(name: &str, policy: &Node) -> Node {
     at.policy(name.to_owned(), document)
 }
 
-/// The document of a policy template.
+/// Returns the document of a policy template.
 fn template(name: &str, parameters: &Node, at: At) -> Node {
     let (actions, resource, parameter): (&[&str], _, _) = match name {
         "SQSPollerPolicy" => (
@@ -260,7 +259,7 @@ fn template(name: &str, parameters: &Node, at: At) -> Node {
         _ if OTHER_TEMPLATES.contains(&name) => {
             return at.object(vec![at.entry("Statement", at.list(Vec::new()))]);
         }
-        // One that this program does not know yet.
+        // An unknown template.
         _ => return at.function("Fn::Transform", at.text(name)),
     };
     let text = at.text(format!("arn:${{AWS::Partition}}:{resource}${{name}}"));

@@ -1,18 +1,18 @@
-//! `events` of a function: a mapping for a queue, and for every other event what lets it invoke the function, so far
-//! as it matters here: permissions, subscriptions and rules with the queues that take their failures.
+//! Compiles the `events` of a function: a mapping for a queue, and for other events the resources that matter here:
+//! permissions to invoke the function, subscriptions, and rules with their dead-letter queues.
 //! <https://github.com/serverless/serverless/tree/v3/lib/plugins/aws/package/compile/events>
 
 use super::functions::{arn_of, is_truthy};
 use super::{Compiled, list, mapping, names, renamed, resource, set, text};
-use crate::frontend::tree::{Entry, Node, Value};
-use crate::source::Span;
 use serde_json::Value as Json;
+use source::Span;
 use std::sync::Arc;
+use trees::{Entry, Node, Value};
 
-/// Events that are event source mappings of something other than a queue.
+/// Events that become event source mappings of something other than a queue.
 const STREAMS: [&str; 5] = ["stream", "kafka", "msk", "activemq", "rabbitmq"];
 
-/// Adds what the events of the function `entry`, called `id`, are compiled to.
+/// Compiles the events of the function `entry`, whose id is `id`, and adds the resources.
 pub(super) fn compile(entry: &Entry, id: &Arc<str>, name: &str, compiled: &mut Compiled) {
     let function = Consumer {
         key: &entry.key,
@@ -25,7 +25,7 @@ pub(super) fn compile(entry: &Entry, id: &Arc<str>, name: &str, compiled: &mut C
     let Some(events) = entry.value.get("events") else {
         return;
     };
-    // The framework numbers schedules among themselves, and other events among all.
+    // The framework numbers schedules separately, and all other events by their index.
     let mut schedules = 0;
     for (at, event) in events
         .items()
@@ -41,22 +41,22 @@ pub(super) fn compile(entry: &Entry, id: &Arc<str>, name: &str, compiled: &mut C
                     function.event(event, if is_schedule { schedules } else { at + 1 }, compiled);
                 }
             }
-            // Not known, so it may invoke the function.
+            // An unresolved event may invoke the function.
             None => compiled.put(function.permission(&format!("Event{}", at + 1), event.span)),
         }
     }
 }
 
-/// A function and what it is called.
+/// A function with events, and its names.
 struct Consumer<'a> {
     key: &'a str,
     id: &'a Arc<str>,
-    /// The function's name, as far as it is known.
+    /// The physical name of the function, with variables if it is unresolved.
     name: &'a str,
 }
 
 impl Consumer<'_> {
-    /// Compiles `event`, the `at`th of the function, from 1.
+    /// Compiles `event`, the `at`th of the function, counting from 1.
     fn event(&self, event: &Entry, at: usize, compiled: &mut Compiled) {
         let key = names::normalized(self.key);
         match &*event.key {
@@ -81,7 +81,7 @@ impl Consumer<'_> {
         arn_of(self.id, at)
     }
 
-    /// The mapping of an `sqs` event, which is an ARN or an object with one.
+    /// Returns the mapping of an `sqs` event, which is an ARN or an object with an ARN.
     fn mapping(&self, event: &Entry) -> Entry {
         let header = event.key_span;
         let arn = event.value.entry("arn");
@@ -114,7 +114,8 @@ impl Consumer<'_> {
         resource(id, "AWS::Lambda::EventSourceMapping", header, properties)
     }
 
-    /// The mapping of something that is no queue, where its failures go to one. What it reads makes no difference here.
+    /// Returns the mapping of another event source, if its failure destination is set. The source itself does not
+    /// matter here.
     fn stream(&self, id: String, event: &Entry) -> Option<Entry> {
         let failure = event.value.get("destinations")?.entry("onFailure")?;
         let target = failure.value.entry("arn").unwrap_or(failure);
@@ -139,7 +140,7 @@ impl Consumer<'_> {
         ))
     }
 
-    /// What an `sns` event is compiled to: a subscription to a topic that is there, or a topic with one.
+    /// Compiles an `sns` event: a subscription to an existing topic, or a new topic with a subscription.
     fn notification(&self, event: &Entry, compiled: &mut Compiled) {
         let (header, written) = (event.key_span, &event.value);
         let arn = match written.as_str() {
@@ -170,13 +171,13 @@ impl Consumer<'_> {
         let all = list(header, vec![mapping(header, subscription)]);
         let properties = vec![set("TopicName", text(header, name)), set("Subscription", all)];
         let made = resource(format!("SNSTopic{topic}"), "AWS::SNS::Topic", header, properties);
-        // One topic, whoever subscribes to it.
+        // Several functions may subscribe to one topic.
         if !compiled.places.contains_key(&made.key) {
             compiled.put(made);
         }
     }
 
-    /// The rule of an `eventBridge` or `schedule` event, the `at`th of the function, from 1.
+    /// Returns the rule of an `eventBridge` or `schedule` event.
     fn rule(&self, id: String, event: &Entry) -> Entry {
         let header = event.key_span;
         let mut target = vec![set("Id", text(header, "function")), set("Arn", self.arn(header))];
@@ -186,7 +187,7 @@ impl Consumer<'_> {
         resource(id, "AWS::Events::Rule", header, vec![set("Targets", targets)])
     }
 
-    /// A permission to invoke the function.
+    /// Returns a permission to invoke the function.
     fn permission(&self, what: &str, header: Span) -> Entry {
         let id = format!("{}LambdaPermission{what}", names::normalized(self.key));
         let properties = vec![
@@ -197,13 +198,13 @@ impl Consumer<'_> {
     }
 }
 
-/// `entry` in an object of its own, at the same place.
+/// Wraps `entry` in an object with the same span.
 fn within(key: &str, entry: Entry) -> Entry {
     let at = entry.span();
     set(key, mapping(at, vec![entry]))
 }
 
-/// The queue in the `redrivePolicy` of an `sns` event, in one of three spellings.
+/// Returns the queue in the `redrivePolicy` of an `sns` event, in any of its three spellings.
 fn dead_letter_queue(policy: &Node) -> Option<Node> {
     if let Some(arn) = policy.get("deadLetterTargetArn") {
         return Some(arn.clone());
@@ -215,7 +216,7 @@ fn dead_letter_queue(policy: &Node) -> Option<Node> {
     Some(mapping(import.span, vec![set("Fn::ImportValue", import.clone())]))
 }
 
-/// Patterns as the framework hands them on: texts that hold JSON.
+/// Converts patterns to texts with JSON, as the framework does.
 fn filters(patterns: &Node) -> Vec<Node> {
     let patterns = patterns.items().unwrap_or_default().iter();
     let filters = patterns.map(|pattern| {

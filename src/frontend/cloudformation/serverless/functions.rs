@@ -1,29 +1,30 @@
-//! `functions`: what the framework makes of each, events included.
+//! Compiles `functions`, including their events.
 //! <https://github.com/serverless/serverless/blob/v3/lib/plugins/aws/package/compile/functions.js>
 
 use super::resolve::Resolver;
 use super::{
-    Compiled, CompiledFunction, Timeout, events, lift, list, mapping, names, open_reason, renamed, resource, set, text,
+    Compiled, CompiledFunction, Timeout, events, lift, list, mapping, names, renamed, resource, set, text,
+    unresolved_reason,
 };
-use crate::frontend::tree::{Entry, Node, Value};
-use crate::source::Span;
 use rustc_hash::FxHashSet;
+use source::Span;
 use std::sync::Arc;
+use trees::{Entry, Node, Value};
 
-/// What every function takes from the service.
+/// Settings of the service that apply to every function.
 pub(super) struct Service {
-    /// `service`, as far as it is known.
+    /// `service`, with variables if it is unresolved.
     name: String,
     stage: String,
-    /// The stack's name.
+    /// The name of the stack.
     pub(super) stack: String,
-    /// `provider.timeout`, with its place.
+    /// `provider.timeout`, with its span.
     timeout: Option<(Node, Span)>,
-    /// The role of every function that has none of its own, where the framework makes none.
+    /// The role of functions that set none, unless the framework generates it.
     role: Option<Entry>,
     /// `provider.tags`.
     tags: Option<Node>,
-    /// The keys of all functions: a destination may be one.
+    /// The keys of all functions, which destinations may name.
     keys: FxHashSet<Arc<str>>,
 }
 
@@ -63,7 +64,7 @@ pub(super) fn compile(resolver: &mut Resolver<'_>, document: &Node) -> Compiled 
     compiled
 }
 
-/// What the provider has at `key`, with its place; what is not known where the whole provider is not.
+/// Returns the value of `key` in the provider, with its span. If the whole provider is unresolved, so is the value.
 fn provided(resolver: &mut Resolver<'_>, document: &Node, key: &str) -> Option<(Node, Span)> {
     let provider = document.entry("provider")?;
     let written = provider.value.entry(key);
@@ -71,7 +72,7 @@ fn provided(resolver: &mut Resolver<'_>, document: &Node, key: &str) -> Option<(
     if let Some(value) = resolver.section(&["provider", key]) {
         return Some((value, place));
     }
-    let is_open = |node: &&Node| node.as_str().is_some_and(|text| open_reason(text).is_some());
+    let is_open = |node: &&Node| node.as_str().is_some_and(|text| unresolved_reason(text).is_some());
     let written = written.map(|entry| entry.value.clone());
     written
         .or_else(|| {
@@ -82,7 +83,7 @@ fn provided(resolver: &mut Resolver<'_>, document: &Node, key: &str) -> Option<(
         .map(|value| (value, place))
 }
 
-/// Every function: `functions` is an object, or a list of objects that are merged.
+/// Returns every function: `functions` is an object, or a list of objects that are merged.
 fn functions(resolver: &mut Resolver<'_>, document: &Node, notes: &mut Vec<String>) -> Vec<Entry> {
     let Some(written) = document.get("functions") else {
         return Vec::new();
@@ -97,14 +98,14 @@ fn functions(resolver: &mut Resolver<'_>, document: &Node, notes: &mut Vec<Strin
         match part.value {
             Value::Mapping(entries) => all.extend(entries),
             Value::String(text) => {
-                let reason = open_reason(&text);
+                let reason = unresolved_reason(&text);
                 notes.extend(reason.map(|reason| format!("some of its functions are not read: {reason}")));
             }
             _ => {}
         }
     }
     for entry in &all {
-        if let Some(reason) = entry.value.as_str().and_then(open_reason) {
+        if let Some(reason) = entry.value.as_str().and_then(unresolved_reason) {
             notes.push(format!("its function `{}` is not read: {reason}", entry.key));
         }
     }
@@ -151,7 +152,7 @@ impl Service {
             let config = mapping(target.value.span, vec![renamed("TargetArn", target)]);
             properties.push(set("DeadLetterConfig", config));
         }
-        // The whole service is packed, unless an archive is named that somebody else made.
+        // The framework packages the whole service, unless `artifact` names a prebuilt archive.
         let artifact = function.get("package").and_then(|package| package.get("artifact"));
         if let (Some(handler), None) = (own("handler"), artifact) {
             properties.push(renamed("Handler", handler));
@@ -170,7 +171,8 @@ impl Service {
         events::compile(entry, &id, &called, compiled);
     }
 
-    /// The tags of a function: its own, and those of the provider that it does not set. Not known where either is not.
+    /// Returns the tags of a function: its own, and those of the provider that it does not override. They are
+    /// unresolved if either is.
     fn tags_of(&self, own: Option<&Entry>) -> Option<Entry> {
         let (own, shared) = match (own, &self.tags) {
             (own, None) => return own.map(|own| renamed("Tags", own)),
@@ -190,7 +192,7 @@ impl Service {
         Some(set("Tags", mapping(own.value.span, all)))
     }
 
-    /// `destinations` and `maximumRetryAttempts`.
+    /// Compiles `destinations` and `maximumRetryAttempts`.
     fn invoke_config(&self, entry: &Entry, id: &Arc<str>) -> Option<Entry> {
         let (header, function) = (entry.key_span, &entry.value);
         let destinations = function.get("destinations");
@@ -212,7 +214,7 @@ impl Service {
         Some(resource(names::invoke_config(&entry.key), kind, header, properties))
     }
 
-    /// An ARN, an object with one, or the key of another function.
+    /// Returns the ARN of a destination: an ARN, an object with an ARN, or the key of another function.
     fn destination(&self, written: &Node) -> Node {
         if let Some(arn) = written.get("arn") {
             return arn.clone();
@@ -224,7 +226,7 @@ impl Service {
     }
 }
 
-/// `provider.iam.role` or `provider.role`, where it names a role instead of describing one.
+/// Returns `provider.iam.role` or `provider.role`, if it names a role instead of describing one.
 fn role(resolver: &mut Resolver<'_>, document: &Node) -> Option<Entry> {
     let provider = document.get("provider")?;
     let (entry, path) = match provider.get("iam").and_then(|iam| iam.entry("role")) {
@@ -239,7 +241,7 @@ fn role(resolver: &mut Resolver<'_>, document: &Node) -> Option<Entry> {
     is_name.then(|| Entry { value, ..entry.clone() })
 }
 
-/// A role is an ARN, an expression, or a logical id.
+/// Converts a role, which is an ARN, an expression or a logical id.
 fn role_of(written: &Node) -> Node {
     match written.as_str() {
         Some(id) if !id.starts_with("arn:") && !id.contains("${") => arn_of(id, written.span),
@@ -247,13 +249,13 @@ fn role_of(written: &Node) -> Node {
     }
 }
 
-/// `Fn::GetAtt` of a resource's ARN.
+/// Returns a `Fn::GetAtt` of a resource's ARN.
 pub(super) fn arn_of(id: &str, at: Span) -> Node {
     let path = list(at, vec![text(at, id), text(at, "Arn")]);
     mapping(at, vec![set("Fn::GetAtt", path)])
 }
 
-/// Whether the framework takes the value, and not its default.
+/// Returns `true` if the framework uses the value instead of its default.
 pub(super) fn is_truthy(value: &Node) -> bool {
     match &value.value {
         Value::Null | Value::Bool(false) | Value::Integer(0) => false,

@@ -1,26 +1,26 @@
-//! Queues of the Lift plugin (`constructs.*.type: queue`): a queue, its dead-letter queue, perhaps an alarm, and the
-//! worker's mapping, with the numbers that Lift gives them. Its other constructs make no queue.
+//! Compiles queues of the plugin Lift (`constructs.*.type: queue`): a queue, its dead-letter queue, an optional alarm,
+//! and the worker's mapping, with Lift's defaults. Its other constructs contain no queue.
 //! <https://github.com/getlift/lift/blob/master/src/constructs/aws/Queue.ts>
 
 use super::functions::{Service, arn_of};
 use super::resolve::Resolver;
 use super::{Compiled, child, list, mapping, merge, plugins, renamed, resource, set, text};
-use crate::frontend::tree::{Entry, Node, Value};
 use crate::graph::Origin;
-use crate::source::Span;
 use md5::{Digest, Md5};
 use rustc_hash::FxHashMap;
+use source::Span;
 use std::sync::Arc;
+use trees::{Entry, Node, Value};
 
-/// What Lift takes for a worker that says nothing itself, whatever the provider says.
+/// Timeout that Lift assumes for a worker that sets none, whatever the provider sets.
 const WORKER_TIMEOUT_DEFAULT: i64 = 6;
-/// How often a message is tried.
+/// Number of times a message is received before it moves to the dead-letter queue.
 const MAX_RETRIES_DEFAULT: i64 = 3;
 const BATCH_SIZE_DEFAULT: i64 = 1;
 /// Fourteen days, in seconds.
 const DLQ_RETENTION: i64 = 1_209_600;
 
-/// The queues among the constructs of a service that uses Lift.
+/// Returns the queues among the constructs of a service that uses Lift.
 pub(super) fn constructs(resolver: &mut Resolver<'_>, document: &Node) -> Vec<Entry> {
     let uses_lift =
         document.get("constructs").is_some() && plugins(resolver).iter().any(|name| name == "serverless-lift");
@@ -41,7 +41,7 @@ pub(super) fn constructs(resolver: &mut Resolver<'_>, document: &Node) -> Vec<En
     queues
 }
 
-/// Compiles `queues`; their workers join `functions`.
+/// Compiles `queues` and adds their workers to `functions`.
 pub(super) fn compile(
     queues: &[Entry],
     service: &Service,
@@ -49,7 +49,7 @@ pub(super) fn compile(
     resolver: &mut Resolver<'_>,
     compiled: &mut Compiled,
 ) {
-    // Of two of one name, the framework keeps the last.
+    // If two functions have the same name, the framework keeps the last.
     let places = functions.iter().enumerate();
     let places: FxHashMap<Arc<str>, usize> = places.map(|(at, entry)| (entry.key.clone(), at)).collect();
     for construct in queues {
@@ -79,10 +79,10 @@ pub(super) fn compile(
     }
 }
 
-/// One construct.
+/// A construct of type `queue`.
 struct Queue<'a> {
     construct: &'a Entry,
-    /// The queue's name, without the ending of FIFO queues.
+    /// The queue's name, without the suffix of FIFO queues.
     physical: String,
     is_fifo: bool,
 }
@@ -108,7 +108,8 @@ impl Queue<'_> {
         )
     }
 
-    /// Six times what Lift takes for the worker's timeout, plus the batching window.
+    /// Returns the visibility timeout: six times the timeout that Lift assumes for the worker, plus the batching
+    /// window.
     fn visibility(&self, worker: &Entry, function: Option<&Entry>, resolver: &mut Resolver<'_>) -> Node {
         let timeout = function.and_then(|function| function.value.entry("timeout"));
         let window = self.own("maxBatchingWindow").map(|window| &window.value);
@@ -146,7 +147,7 @@ impl Queue<'_> {
             let encryption = self.own("encryption")?;
             match encryption.value.as_str()? {
                 "kmsManaged" => Some(set("KmsMasterKeyId", text(encryption.value.span, "alias/aws/sqs"))),
-                // A key that Lift makes.
+                // A key that Lift generates.
                 "kms" => Some(set("KmsMasterKeyId", text(encryption.value.span, "${construct:key}"))),
                 _ => None,
             }
@@ -180,7 +181,7 @@ impl Queue<'_> {
         }
     }
 
-    /// The alarm on the dead-letter queue, and whom it tells.
+    /// Compiles the alarm on the dead-letter queue, with its topic and subscription.
     fn alarm(&self, address: &Entry, compiled: &mut Compiled) {
         let at = address.key_span;
         let topic = self.id("AlarmTopic");
@@ -216,7 +217,7 @@ impl Queue<'_> {
         compiled.put(resource(id, "AWS::SNS::Subscription", at, subscription));
     }
 
-    /// Adds a resource, changed as `extensions` of the construct say.
+    /// Adds a resource, modified by the `extensions` of the construct.
     fn put(&self, part: &str, mut made: Entry, compiled: &mut Compiled) {
         let extension = self.own("extensions").and_then(|all| all.value.get(part));
         if let Some(extension) = extension.filter(|extension| extension.entries().is_some()) {
@@ -264,7 +265,7 @@ fn number(at: Span, value: i64) -> Node {
     }
 }
 
-/// The logical id that the CDK, which Lift is built on, derives from a construct's path.
+/// Returns the logical id that CDK, on which Lift is built, derives from a construct's path.
 /// <https://github.com/aws/aws-cdk/blob/main/packages/aws-cdk-lib/core/lib/private/uniqueid.ts>
 fn logical_id(construct: &str, resource: &str) -> String {
     let digest = Md5::digest(format!("{construct}/{resource}/Resource"));

@@ -1,14 +1,14 @@
-//! The logical ids that the Serverless Framework gives to what it makes.
+//! Logical ids of resources that the Serverless Framework generates.
 //! <https://github.com/serverless/serverless/blob/v3/lib/plugins/aws/lib/naming.js>
 
-use crate::frontend::tree::Node;
+use trees::Node;
 
-/// A function's name in logical ids: `orders-fulfil_v2` is `OrdersDashfulfilUnderscorev2`.
+/// Converts a function's name for logical ids: `orders-fulfil_v2` becomes `OrdersDashfulfilUnderscorev2`.
 pub(super) fn normalized(name: &str) -> String {
     upper_first(&name.replace('-', "Dash").replace('_', "Underscore"))
 }
 
-/// A name without what logical ids may not hold.
+/// Removes the characters that logical ids must not contain.
 pub(super) fn alphanumeric(name: &str) -> String {
     let kept: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
     upper_first(&kept)
@@ -22,17 +22,17 @@ fn upper_first(text: &str) -> String {
         .unwrap_or_default()
 }
 
-/// The function called `key`.
+/// Returns the id of the function `key`.
 pub(super) fn function(key: &str) -> String {
     format!("{}LambdaFunction", normalized(key))
 }
 
-/// Where the asynchronous failures of a function go.
+/// Returns the id of a function's configuration of asynchronous invocations.
 pub(super) fn invoke_config(key: &str) -> String {
     format!("{}LambdaEvConf", normalized(key))
 }
 
-/// The mapping of a queue, told by its ARN as written.
+/// Returns the id of the mapping of a queue, which depends on its ARN as written.
 pub(super) fn mapping(key: &str, arn: &Node) -> String {
     format!(
         "{}EventSourceMappingSQS{}",
@@ -41,7 +41,8 @@ pub(super) fn mapping(key: &str, arn: &Node) -> String {
     )
 }
 
-/// What the framework takes for the queue's name: a logical id, an export's name, or the end of an ARN.
+/// Returns the part of an ARN that the framework uses as the queue's name: a logical id, the name of an export, or the
+/// end of the ARN.
 fn queue_name(arn: &Node) -> String {
     let last_text = |node: &Node| {
         let last = node.items().and_then(<[Node]>::last);

@@ -1,58 +1,59 @@
-//! Puts the values of variables in their place, as a deployment without options would: what the environment, other
-//! stacks, stores or code give stays as written, and is unresolved where it is used. Files are read inside the
-//! repository only; nothing is run. Depth and size are bounded, whatever refers to what.
+//! Replaces variables by their values, as in a deployment without options. A variable whose value is from the
+//! environment, from other stacks, stores or code stays as written and is unresolved. Files are read only inside the
+//! repository, and no code is run. Depth and size are bounded, even if variables refer to each other.
 
-use super::variables::{self, Piece, Source, is_code, pieces};
+use super::variables::{self, TextPiece, VariableSource, is_code, pieces};
 use crate::diagnostic::Diagnostic;
 use crate::frontend::cloudformation::complaints;
 use crate::frontend::cloudformation::sections::scalar;
 use crate::frontend::cloudformation::value::Part;
-use crate::frontend::tree::{Entry, Node, Value};
-use crate::frontend::{ReadError, limit_reached, parsed, read};
+use crate::frontend::{ReadError, limit_reached, read};
 use crate::graph::{Origin, Reason};
-use crate::source::{Sources, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::{Sources, Span};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use trees::parsed;
+use trees::{Entry, Node, Value};
 
-/// Variables lead to variables this deep.
+/// Maximum depth of variables that refer to variables.
 const MAX_DEPTH: usize = 24;
-/// Nodes that are made in the place of variables.
+/// Maximum number of nodes that replace variables.
 const MAX_NODES: usize = 400_000;
-/// Bytes of text that count as one of them.
+/// Number of bytes of text that count as one node.
 const TEXT_OF_A_NODE: usize = 64;
-/// Bytes of one text that variables make.
+/// Maximum size in bytes of a text that contains variables.
 const MAX_TEXT: usize = 1 << 16;
-/// Other files that one service reads.
+/// Maximum number of other files that one service reads.
 const MAX_FILES: usize = 500;
 
-/// Where the value of a node came from, by the node's place.
+/// Provenance of values, by the span of their node.
 pub(in super::super) type Origins = FxHashMap<Span, Vec<Origin>>;
 
-/// What a variable comes to.
+/// The result of resolving a variable.
 #[derive(Debug, Clone)]
 enum Resolved {
-    /// A value, and where it came from, nearest first.
+    /// A value, and its provenance, nearest first.
     Value(Node, Vec<Origin>),
-    /// Nothing: the next source counts.
+    /// No value; the next source is tried.
     Missing,
-    /// Not for sqslint to know; the variable that is behind it, where another leads there.
-    Open(Option<Arc<str>>),
+    /// An unresolved value; the text of the variable that causes it, if that is a different one.
+    Unresolved(Option<Arc<str>>),
 }
 
-/// What is open, and not because of another variable.
-const OPEN: Resolved = Resolved::Open(None);
+/// A value that is unresolved because of this variable itself.
+const UNRESOLVED: Resolved = Resolved::Unresolved(None);
 
 /// Resolves the variables of one service.
 pub(super) struct Resolver<'a> {
     root: &'a Node,
-    /// The service's directory.
+    /// The directory of the service.
     directory: PathBuf,
-    /// Nothing outside it is read.
+    /// Directory outside which nothing is read.
     bounds: PathBuf,
     unit: &'a str,
     sources: &'a Sources,
-    /// The stage that it is deployed to by an option.
+    /// The stage set by an option.
     asked: Option<String>,
     /// Values of `self:…`, by address.
     known: FxHashMap<String, Resolved>,
@@ -64,9 +65,9 @@ pub(super) struct Resolver<'a> {
     nodes: usize,
     depth: usize,
     exhausted: bool,
-    /// Where values came from.
+    /// Provenance of the values.
     pub(super) origins: Origins,
-    /// Faults of the files that were read, and bounds that were reached.
+    /// Problems in the files that were read, and exceeded bounds.
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
@@ -93,34 +94,34 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The same with `--stage`.
+    /// Sets the stage, like `--stage`.
     pub(super) fn for_stage(mut self, stage: Option<&str>) -> Self {
         self.asked = stage.map(ToOwned::to_owned);
         self
     }
 
-    /// Makes `${construct:address}` stand for `value`.
+    /// Sets the value of `${construct:address}`.
     pub(super) fn give(&mut self, address: String, value: Node) {
         self.constructs.insert(address, value);
     }
 
-    /// The value at `path` of the service, with every variable in it resolved as far as it can be.
+    /// Returns the value at `path` of the service, with its variables resolved.
     pub(super) fn section(&mut self, path: &[&str]) -> Option<Node> {
         match self.service_value(path) {
             Resolved::Value(node, _) => Some(node),
-            Resolved::Missing | Resolved::Open(_) => None,
+            Resolved::Missing | Resolved::Unresolved(_) => None,
         }
     }
 
-    /// A single value at `path`, as text, with where it came from.
+    /// Returns a scalar at `path` as text, with its provenance.
     pub(super) fn text(&mut self, path: &[&str]) -> Option<(String, Vec<Origin>)> {
         match self.service_value(path) {
             Resolved::Value(node, origins) => Some((scalar(&node)?, origins)),
-            Resolved::Missing | Resolved::Open(_) => None,
+            Resolved::Missing | Resolved::Unresolved(_) => None,
         }
     }
 
-    /// The stage of a deployment, and where it is written: an option wins.
+    /// Returns the stage of the deployment, with its span; an option takes precedence.
     pub(super) fn stage(&mut self) -> (String, Option<Span>) {
         if let Some(asked) = &self.asked {
             return (asked.clone(), None);
@@ -136,7 +137,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// `node` with its variables resolved.
+    /// Returns `node` with its variables resolved.
     fn node(&mut self, node: &Node) -> Node {
         if !self.may_add(node.span) {
             return node.clone();
@@ -157,7 +158,7 @@ impl<'a> Resolver<'a> {
         Node { span: node.span, value }
     }
 
-    /// Counts a node; false, and said once, where there are too many.
+    /// Counts a node; reports once, and returns `false`, if the bound is exceeded.
     fn may_add(&mut self, at: Span) -> bool {
         self.nodes += 1;
         if self.nodes <= MAX_NODES {
@@ -179,7 +180,7 @@ impl<'a> Resolver<'a> {
         let Some(pieces) = pieces(text) else {
             return node.clone();
         };
-        if let [Piece::Variable { sources, .. }] = pieces.as_slice() {
+        if let [TextPiece::Variable { sources, .. }] = pieces.as_slice() {
             return match self.variable(sources, node.span) {
                 Resolved::Value(found, origins) if is_scalar(&found) => {
                     self.origins.insert(node.span, origins);
@@ -189,11 +190,11 @@ impl<'a> Resolver<'a> {
                     }
                 }
                 Resolved::Value(found, _) => found,
-                Resolved::Open(Some(behind)) => Node {
+                Resolved::Unresolved(Some(behind)) => Node {
                     span: node.span,
                     value: Value::String(behind),
                 },
-                Resolved::Missing | Resolved::Open(None) => node.clone(),
+                Resolved::Missing | Resolved::Unresolved(None) => node.clone(),
             };
         }
         let (joined, origins) = self.joined(&pieces, node.span);
@@ -206,18 +207,18 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The text of `pieces`; variables without a value stay as written.
-    fn joined(&mut self, pieces: &[Piece<'_>], at: Span) -> (String, Vec<Origin>) {
+    /// Joins `pieces`; variables without a value stay as written.
+    fn joined(&mut self, pieces: &[TextPiece<'_>], at: Span) -> (String, Vec<Origin>) {
         let (mut joined, mut all) = (String::new(), Vec::new());
         for piece in pieces {
             match piece {
-                Piece::Text(text) => joined.push_str(text),
-                Piece::Variable { written, sources } => match self.variable(sources, at) {
+                TextPiece::Text(text) => joined.push_str(text),
+                TextPiece::Variable { written, sources } => match self.variable(sources, at) {
                     Resolved::Value(found, origins) if is_scalar(&found) => {
                         joined.push_str(&scalar(&found).unwrap_or_default());
                         all.extend(origins);
                     }
-                    Resolved::Open(Some(behind)) => joined.push_str(&behind),
+                    Resolved::Unresolved(Some(behind)) => joined.push_str(&behind),
                     _ => joined.push_str(written),
                 },
             }
@@ -230,7 +231,7 @@ impl<'a> Resolver<'a> {
         (joined, all)
     }
 
-    /// A text that a variable holds as address or parameter; `None` where it is not known.
+    /// Resolves the text of an address or parameter; returns `None` if it is unresolved.
     fn inner(&mut self, text: &str, at: Span) -> Option<String> {
         let Some(all) = pieces(text) else {
             return Some(text.trim().to_owned());
@@ -239,11 +240,11 @@ impl<'a> Resolver<'a> {
         pieces(&joined).is_none().then_some(joined)
     }
 
-    /// The value of the first source that has one. `at` is where the variable stands.
-    fn variable(&mut self, sources: &[Source<'_>], at: Span) -> Resolved {
+    /// Returns the value of the first source that has one. `at` is the span of the variable.
+    fn variable(&mut self, sources: &[VariableSource<'_>], at: Span) -> Resolved {
         if self.depth >= MAX_DEPTH || self.exhausted {
             self.exhaust(at, "variables refer to variables too deep");
-            return OPEN;
+            return UNRESOLVED;
         }
         self.depth += 1;
         let found = self.first(sources, at);
@@ -251,24 +252,24 @@ impl<'a> Resolver<'a> {
         found
     }
 
-    fn first(&mut self, sources: &[Source<'_>], at: Span) -> Resolved {
-        // What a deployment may set, and this run takes as not set.
+    fn first(&mut self, sources: &[VariableSource<'_>], at: Span) -> Resolved {
+        // The first option or parameter that a deployment may set, which is assumed to be unset.
         let mut unset: Option<String> = None;
         for (place, source) in sources.iter().enumerate() {
             let found = match source {
-                Source::Literal { text, quoted } => Resolved::Value(literal(text, *quoted, at), Vec::new()),
-                Source::Nested(text) => match pieces(text).as_deref() {
-                    Some([Piece::Variable { sources, .. }]) => self.variable(sources, at),
-                    _ => OPEN,
+                VariableSource::Literal { text, quoted } => Resolved::Value(literal(text, *quoted, at), Vec::new()),
+                VariableSource::Nested(text) => match pieces(text).as_deref() {
+                    Some([TextPiece::Variable { sources, .. }]) => self.variable(sources, at),
+                    _ => UNRESOLVED,
                 },
-                Source::Malformed => OPEN,
-                Source::Named {
+                VariableSource::Malformed => UNRESOLVED,
+                VariableSource::Named {
                     kind,
                     parameters,
                     address,
                 } => {
                     let Some(address) = self.inner(address, at) else {
-                        return OPEN;
+                        return UNRESOLVED;
                     };
                     match *kind {
                         "self" => self.service_value(&address.split('.').collect::<Vec<_>>()),
@@ -280,13 +281,13 @@ impl<'a> Resolver<'a> {
                         "opt" => Resolved::Missing,
                         "construct" => match self.constructs.get(&address) {
                             Some(value) => Resolved::Value(value.clone(), Vec::new()),
-                            None => OPEN,
+                            None => UNRESOLVED,
                         },
-                        _ => OPEN,
+                        _ => UNRESOLVED,
                     }
                 }
             };
-            if let (Source::Named { kind, address, .. }, Resolved::Missing) = (source, &found)
+            if let (VariableSource::Named { kind, address, .. }, Resolved::Missing) = (source, &found)
                 && matches!(*kind, "opt" | "param")
             {
                 unset.get_or_insert_with(|| format!("the default of `${{{kind}:{address}}}`"));
@@ -301,15 +302,15 @@ impl<'a> Resolver<'a> {
                     });
                     return Resolved::Value(node, origins);
                 }
-                // What is not there when the service is deployed gives way to what follows.
-                (Resolved::Open(_), _) if place + 1 < sources.len() => return OPEN,
+                // If the source has no value at deployment, a later one applies, so the result is unresolved.
+                (Resolved::Unresolved(_), _) if place + 1 < sources.len() => return UNRESOLVED,
                 (found, _) => return found,
             }
         }
-        if unset.is_some() { OPEN } else { Resolved::Missing }
+        if unset.is_some() { UNRESOLVED } else { Resolved::Missing }
     }
 
-    /// `${self:…}`.
+    /// Resolves `${self:…}`.
     fn service_value(&mut self, path: &[&str]) -> Resolved {
         let address = path.join(".");
         if let Some(known) = self.known.get(&address) {
@@ -320,13 +321,13 @@ impl<'a> Resolver<'a> {
                 let size = size(node, MAX_NODES.saturating_sub(self.nodes) + 1);
                 self.nodes += size;
                 if !self.may_add(at) {
-                    return OPEN;
+                    return UNRESOLVED;
                 }
             }
-            return self.known.get(&address).cloned().unwrap_or(OPEN);
+            return self.known.get(&address).cloned().unwrap_or(UNRESOLVED);
         }
         if !self.active.insert(address.clone()) {
-            return OPEN;
+            return UNRESOLVED;
         }
         let root = self.root;
         let found = self.walk(root, path, &address);
@@ -335,7 +336,7 @@ impl<'a> Resolver<'a> {
         found
     }
 
-    /// The value at `path` in `start`, which `shown` names; variables on the way are resolved.
+    /// Returns the value at `path` in `start`, resolving variables on the way; `shown` describes it.
     fn walk(&mut self, start: &Node, path: &[&str], shown: &str) -> Resolved {
         let Some((first, rest)) = path.split_first() else {
             return match start.value {
@@ -356,8 +357,8 @@ impl<'a> Resolver<'a> {
             Value::String(text) if pieces(text).is_some() => {
                 let resolved = self.string(start, text);
                 return match &resolved.value {
-                    // A variable that has no value yet may have one when the service is deployed.
-                    Value::String(text) if pieces(text).is_some() => OPEN,
+                    // A variable without a value here may have one at deployment.
+                    Value::String(text) if pieces(text).is_some() => UNRESOLVED,
                     _ => self.walk(&resolved, path, shown),
                 };
             }
@@ -371,9 +372,9 @@ impl<'a> Resolver<'a> {
         }
         let resolved = self.node(next);
         if let Value::String(text) = &resolved.value
-            && pieces(text).is_some_and(|pieces| matches!(pieces.as_slice(), [Piece::Variable { .. }]))
+            && pieces(text).is_some_and(|pieces| matches!(pieces.as_slice(), [TextPiece::Variable { .. }]))
         {
-            return Resolved::Open(Some(text.clone()));
+            return Resolved::Unresolved(Some(text.clone()));
         }
         let mut origins = vec![Origin {
             span: place,
@@ -387,7 +388,7 @@ impl<'a> Resolver<'a> {
     fn stage_value(&mut self, at: Span) -> Resolved {
         let (stage, span) = self.stage();
         if pieces(&stage).is_some() {
-            return OPEN;
+            return UNRESOLVED;
         }
         let what = if self.asked.is_some() {
             "the stage"
@@ -404,11 +405,11 @@ impl<'a> Resolver<'a> {
         Resolved::Value(literal(&stage, true, at), vec![origin])
     }
 
-    /// `${param:…}`: of the stage, then of every stage.
+    /// Resolves `${param:…}`: the parameter of the stage, then that of all stages.
     fn parameter(&mut self, name: &str, at: Span) -> Resolved {
         let stage = match self.stage_value(at) {
             Resolved::Value(node, _) => scalar(&node).unwrap_or_default(),
-            _ => return OPEN,
+            _ => return UNRESOLVED,
         };
         for path in [
             ["params", &stage, name].as_slice(),
@@ -424,43 +425,43 @@ impl<'a> Resolver<'a> {
         Resolved::Missing
     }
 
-    /// `${strToBool(…)}`.
+    /// Resolves `${strToBool(…)}`.
     fn truth(&mut self, parameters: &[&str], at: Span) -> Resolved {
         let text = parameters.first().and_then(|text| self.inner(text, at));
         let value = match text.unwrap_or_default().to_ascii_lowercase().as_str() {
             "true" | "1" => true,
             "false" | "0" => false,
-            _ => return OPEN,
+            _ => return UNRESOLVED,
         };
         let value = Value::Bool(value);
         Resolved::Value(Node { span: at, value }, Vec::new())
     }
 
-    /// `${file(path):key}`. A file that is not there may be made before the service is deployed.
+    /// Resolves `${file(path):key}`. A missing file is unresolved, because it may be generated before the deployment.
     fn file(&mut self, parameters: &[&str], address: &str, at: Span) -> Resolved {
         let path = parameters.first().and_then(|path| self.inner(path, at));
         let Some(path) = path.filter(|path| !is_code(path)) else {
-            return OPEN;
+            return UNRESOLVED;
         };
         let Ok(file) = self.sources.files().real(&self.directory.join(&path)) else {
-            return OPEN;
+            return UNRESOLVED;
         };
         let is_tree = [".yml", ".yaml", ".json"].iter().any(|end| path.ends_with(end));
         if !is_tree || !file.starts_with(&self.bounds) || !self.sources.files().is_file(&file) {
-            return OPEN;
+            return UNRESOLVED;
         }
         let Some(content) = self.content(&file) else {
-            return OPEN;
+            return UNRESOLVED;
         };
         let shown = if address.is_empty() {
             format!("file({path})")
         } else {
             format!("file({path}):{address}")
         };
-        // A file that refers to itself is as endless as a value that does.
+        // Guards against files that refer to themselves.
         let key = format!("{}:{address}", file.display());
         if !self.active.insert(key.clone()) {
-            return OPEN;
+            return UNRESOLVED;
         }
         let path: Vec<&str> = address.split('.').filter(|key| !key.is_empty()).collect();
         let found = self.walk(&content, &path, &shown);
@@ -497,7 +498,7 @@ fn is_scalar(node: &Node) -> bool {
     !matches!(node.value, Value::Sequence(_) | Value::Mapping(_))
 }
 
-/// How many nodes a tree has, counted up to `enough`.
+/// Counts the nodes of a tree, up to `enough`.
 fn size(node: &Node, enough: usize) -> usize {
     let mut open = vec![node];
     let mut count = 0;
@@ -527,28 +528,28 @@ fn literal(text: &str, quoted: bool, at: Span) -> Node {
     Node { span: at, value }
 }
 
-/// Why a text is not known, where a variable of the framework was left in it.
-pub(super) fn open_reason(text: &str) -> Option<Reason> {
+/// Returns the reason why a text is unresolved, if a variable of the framework was left in it.
+pub(super) fn unresolved_reason(text: &str) -> Option<Reason> {
     pieces(text)?.into_iter().find_map(|piece| match piece {
-        Piece::Variable { written, sources } => Some(variables::reason(written, &sources)),
-        Piece::Text(_) => None,
+        TextPiece::Variable { written, sources } => Some(variables::reason(written, &sources)),
+        TextPiece::Text(_) => None,
     })
 }
 
-/// A text in which variables without a value were left.
+/// Converts a text, whose remaining variables become unresolved parts.
 pub(in super::super) fn parts(text: &str) -> Vec<Part> {
     let Some(pieces) = pieces(text) else {
         return vec![Part::Text(text.to_owned())];
     };
     let parts = pieces.into_iter().map(|piece| match piece {
-        Piece::Text(text) => Part::Text(text.to_owned()),
-        Piece::Variable { written, sources } => Part::Open {
+        TextPiece::Text(text) => Part::Text(text.to_owned()),
+        TextPiece::Variable { written, sources } => Part::Unresolved {
             text: written.to_owned(),
             reason: variables::reason(written, &sources),
-            // A Region and an account hold nothing that parts an ARN.
+            // A Region and an account contain no separator of ARNs.
             atomic: matches!(
                 sources.as_slice(),
-                [Source::Named {
+                [VariableSource::Named {
                     kind: "aws" | "sls",
                     ..
                 }]

@@ -1,21 +1,21 @@
-//! The stages that a service has values for:
+//! Finds the stages for which a service has values:
 //!
 //! ```text
 //! custom:
-//!   timeouts: {dev: 30, prod: 300}                         keys that a stage selects
+//!   timeouts: {dev: 30, prod: 300}                         keys selected by the stage
 //! params:
 //!   staging: {…}                                           parameters of a stage
 //! functions:
 //!   work: {timeout: "${self:custom.timeouts.${sls:stage}}"}   → dev, prod, staging
 //! ```
 
-use crate::frontend::tree::{Node, Value};
 use std::collections::BTreeSet;
+use trees::{Node, Value};
 
-/// What stands for the stage in the address of a variable.
+/// Variables that contain the stage, in the address of another variable.
 const STAGE: [&str; 4] = ["sls:stage", "opt:stage", "self:provider.stage", "self:custom.stage"];
 
-/// The stages that `root` names besides `default`, which it is read for anyway.
+/// Returns the stages that `root` names, except `default`, which is loaded anyway.
 pub(super) fn named(root: &Node, default: &str) -> Vec<String> {
     let mut names: BTreeSet<&str> = BTreeSet::new();
     for section in ["params", "stages"] {
@@ -37,10 +37,16 @@ pub(super) fn named(root: &Node, default: &str) -> Vec<String> {
     names.into_iter().filter(is_other).map(ToOwned::to_owned).collect()
 }
 
-/// The addresses of what a stage selects from: `custom.timeouts` of `${self:custom.timeouts.${sls:stage}}`.
+/// Returns the addresses of objects in which the stage is a key: `custom.timeouts` in
+/// `${self:custom.timeouts.${sls:stage}}`.
 fn addresses(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices("${self:").filter_map(|(at, head)| {
-        let (address, selector) = text.get(at + head.len()..)?.split_once(".${")?;
+        let rest = text.get(at + head.len()..)?;
+        // Only the address is searched. Searching the rest of the text for each of many variables would take quadratic
+        // time.
+        let end = rest.find(|c: char| !(is_of_name(c) || c == '.'))?;
+        let (address, selector) = rest.split_at_checked(end)?;
+        let (address, selector) = (address.strip_suffix('.')?, selector.strip_prefix("${")?);
         let is_plain = address.split('.').all(is_name);
         (is_plain && STAGE.iter().any(|stage| selector.starts_with(stage))).then_some(address)
     })
@@ -55,5 +61,9 @@ fn keys(node: &Node) -> impl Iterator<Item = &str> {
 }
 
 fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
+    !text.is_empty() && text.chars().all(is_of_name)
+}
+
+fn is_of_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || "_-".contains(letter)
 }

@@ -1,13 +1,13 @@
-//! What services come to, variable by variable and event by event. Whole services are compared with the framework's
-//! own output in `tests/it/serverless.rs`.
+//! Variables and events of services. Whole services are compared with the framework's own output in
+//! `tests/it/serverless.rs`.
 
 #![allow(clippy::unwrap_used)]
 
 use crate::frontend::Loaded;
 use crate::frontend::cloudformation::{Settings, load_serverless};
 use crate::graph::{Attribute, Link, State, Target, UnitGraph};
-use crate::source::Sources;
 use crate::testing::TemporaryDirectory;
+use source::Sources;
 use std::fmt::Write as _;
 
 fn load_files(files: &[(&str, &str)]) -> Loaded {
@@ -43,14 +43,14 @@ fn seconds(attribute: &Attribute<crate::graph::Seconds>) -> String {
 fn target(attribute: &Attribute<Link>) -> String {
     match attribute.known().map(|link| &link.target) {
         Some(Target::Resource(id)) => id.to_string(),
-        Some(Target::Elsewhere { address: text, .. } | Target::External(text) | Target::Dangling(text)) => {
+        Some(Target::OtherUnit { address: text, .. } | Target::External(text) | Target::Dangling(text)) => {
             format!("external {text}")
         }
         None => attribute.unresolved_reason().unwrap().1.to_string(),
     }
 }
 
-/// A service in which the visibility timeout of `Q` is `value`.
+/// Returns a service in which the visibility timeout of `Q` is `value`.
 fn with_value(value: &str) -> String {
     format!(
         "service: svc
@@ -81,7 +81,7 @@ resources:
 }
 
 #[test]
-fn variables() {
+fn variables_resolve_with_provenance() {
     let values = "a: {b: 70, c: '${self:custom.number}'}\nupwards: '${file(../outside.yml):x}'\n";
     for (value, expected) in [
         ("${self:custom.number}", "45 from `custom.number`"),
@@ -171,7 +171,7 @@ fn variables() {
 }
 
 #[test]
-fn tags_of_a_function_are_its_own_and_the_providers() {
+fn function_tags_include_those_of_the_provider() {
     let service = |provider: &str, function: &str| {
         let text =
             format!("service: s\nprovider: {{name: aws{provider}}}\nfunctions:\n  f: {{handler: a.b{function}}}\n");
@@ -204,7 +204,7 @@ fn tags_of_a_function_are_its_own_and_the_providers() {
 }
 
 #[test]
-fn timeouts() {
+fn function_timeout_defaults_to_that_of_the_provider() {
     let service = |provider: &str, function: &str| {
         let text =
             format!("service: s\nprovider: {{name: aws{provider}}}\nfunctions:\n  f: {{handler: a.b{function}}}\n");
@@ -223,7 +223,7 @@ fn timeouts() {
 }
 
 #[test]
-fn names_and_arns_meet_in_spite_of_open_variables() {
+fn arns_with_unresolved_variables_link_to_queues() {
     let graph = load(
         "service: s
 provider: {name: aws, stage: '${opt:stage}'}
@@ -244,7 +244,7 @@ resources:
 }
 
 #[test]
-fn other_events_invoke_and_use_queues() {
+fn other_events_become_invocations_and_dead_letter_uses() {
     let graph = load(
         "service: s
 provider: {name: aws}
@@ -268,7 +268,7 @@ resources:
     P: {Type: AWS::Lambda::Permission, Properties: {FunctionName: !Ref QuietLambdaFunction}}
 ",
     );
-    let mut uses: Vec<&str> = graph.dead_letter_uses.iter().map(|used| &*used.by).collect();
+    let mut uses: Vec<&str> = graph.dead_letter_uses.iter().map(|used| &*used.resource).collect();
     uses.sort_unstable();
     assert_eq!(
         uses,
@@ -277,7 +277,7 @@ resources:
     assert!(graph.mappings.is_empty());
     let mut invoked = String::new();
     for invocation in &graph.invocations {
-        let _ = writeln!(invoked, "{} {}", invocation.by, target(&invocation.function));
+        let _ = writeln!(invoked, "{} {}", invocation.resource, target(&invocation.function));
     }
     for by in [
         "FLambdaPermissionUrl",
@@ -292,7 +292,7 @@ resources:
 }
 
 #[test]
-fn what_is_not_read_is_noted() {
+fn unread_parts_are_noted_on_the_unit() {
     for (text, expected) in [
         (
             "service: s\nprovider: aws\nfunctions: ${file(functions.js)}\n",
@@ -316,7 +316,7 @@ fn what_is_not_read_is_noted() {
 }
 
 #[test]
-fn files_are_part_of_the_service() {
+fn included_files_are_part_of_the_service() {
     let loaded = load_files(&[
         (
             "svc/serverless.yml",
@@ -335,7 +335,7 @@ fn files_are_part_of_the_service() {
 }
 
 #[test]
-fn overrides_are_spelled_as_written() {
+fn overridden_attributes_have_cloudformation_names() {
     let graph = load(
         "service: s
 provider: {name: aws}
@@ -354,9 +354,9 @@ resources:
     assert_eq!(graph.mappings[0].batch_size.known(), Some(&4));
 }
 
-/// Services made to cost more than they are worth: each ends soon, and says that a bound was reached where one was.
+/// Loads services that would expand to huge values: each ends soon, and reports an exceeded bound if it reached one.
 #[test]
-fn hostile_services_are_bounded() {
+fn expansion_of_hostile_services_is_bounded() {
     let bomb = (1..40).fold("a0: x".to_owned(), |text, at| {
         let before = at - 1;
         text + &format!("\n  a{at}: ['${{self:custom.a{before}}}', '${{self:custom.a{before}}}']")
@@ -391,7 +391,7 @@ fn hostile_services_are_bounded() {
 }
 
 #[test]
-fn what_is_not_read_may_watch_queues() {
+fn unread_parts_may_watch_queues() {
     for (rest, open) in [
         ("", 0),
         ("plugins: [serverless-offline]\n", 0),
@@ -401,12 +401,12 @@ fn what_is_not_read_may_watch_queues() {
     ] {
         let text =
             format!("service: s\nprovider: aws\n{rest}resources: {{Resources: {{Q: {{Type: AWS::SQS::Queue}}}}}}\n");
-        assert_eq!(load(&text).handed_out.len(), open, "{rest}");
+        assert_eq!(load(&text).passed_to_missing_code.len(), open, "{rest}");
     }
 }
 
 #[test]
-fn resources_that_cannot_be_read_take_nothing_away() {
+fn unreadable_resources_do_not_replace_generated_ones() {
     let functions = "functions:\n  worker: {handler: a.b, events: [{sqs: !GetAtt Q.Arn}]}\n";
     for (resources, note) in [
         (
@@ -428,7 +428,7 @@ fn resources_that_cannot_be_read_take_nothing_away() {
 }
 
 #[test]
-fn a_provider_that_cannot_be_read_leaves_timeouts_open() {
+fn timeout_is_unresolved_if_the_provider_is_unreadable() {
     let service = |provider: &str| {
         let functions = "functions: {worker: {handler: a.b}}\n";
         let text = format!("service: s\nprovider: {provider}\n{functions}");
@@ -447,7 +447,7 @@ fn a_provider_that_cannot_be_read_leaves_timeouts_open() {
 }
 
 #[test]
-fn failures_of_streams_go_to_queues() {
+fn stream_failure_destination_is_a_dead_letter_use() {
     for destination in ["!GetAtt Q.Arn", "{arn: !GetAtt Q.Arn, type: sqs}"] {
         let stream = format!(
             "{{stream: {{type: kinesis, arn: 'arn:aws:kinesis:eu-west-1:123456789012:stream/s', destinations: {{onFailure: {destination}}}}}}}"
@@ -460,4 +460,52 @@ fn failures_of_streams_go_to_queues() {
         assert_eq!(uses, ["Q"], "{destination}");
         assert!(graph.mappings.is_empty(), "{destination}");
     }
+}
+
+#[test]
+fn references_of_serverless_pseudo_parameters_are_resolved() {
+    let service = |head: &str| {
+        load(&format!(
+            "service: s
+provider: {{name: aws}}
+{head}
+functions:
+  f:
+    handler: a.b
+    timeout: 20
+    onError: '#{{D.Arn}}'
+    events:
+      - sqs: '#{{Q.Arn}}'
+      - sqs: {{arn: 'arn:aws:sqs:#{{AWS::Region}}:#{{AWS::AccountId}}:named'}}
+      - sqs: {{arn: !Sub 'arn:aws:sqs:${{AWS::Region}}:#{{AWS::AccountId}}:named-2'}}
+resources:
+  Resources:
+    Q: {{Type: AWS::SQS::Queue}}
+    D: {{Type: AWS::SQS::Queue}}
+    N: {{Type: AWS::SQS::Queue, Properties: {{QueueName: named}}}}
+    O: {{Type: AWS::SQS::Queue, Properties: {{QueueName: named-2}}}}
+"
+        ))
+    };
+    let targets = |graph: &UnitGraph| {
+        let mappings = graph.mappings.iter().map(|mapping| target(&mapping.queue));
+        let failures = graph.functions.iter().flat_map(|function| &function.failure_targets);
+        let mut all: Vec<String> = mappings.chain(failures.map(|one| target(&one.target))).collect();
+        all.sort();
+        all
+    };
+    for plugins in [
+        "plugins: [serverless-pseudo-parameters]",
+        "plugins: {modules: ['@bamapookie/serverless-pseudo-parameters-lite']}",
+        "plugins: [serverless-pseudo-parameters]\ncustom: {pseudoParameters: {allowReferences: true}}",
+    ] {
+        assert_eq!(targets(&service(plugins)), ["D", "N", "O", "Q"], "{plugins}");
+    }
+    let found = targets(&service(
+        "plugins: [serverless-pseudo-parameters]\ncustom: {pseudoParameters: {allowReferences: false}}",
+    ));
+    assert_eq!(found, ["N", "O", "external #{D.Arn}", "external #{Q.Arn}"]);
+    // Without the plugin, `#{…}` is not a reference.
+    let found = targets(&service(""));
+    assert!(found.iter().all(|target| target.len() > 1), "{found:?}");
 }

@@ -1,57 +1,57 @@
-//! The Serverless Framework's variables, `${source(parameters):address, fallback}`, told apart in a text. Nothing is
-//! resolved here. `${Name}` and `${AWS::Region}` are CloudFormation's and stay text.
+//! Parses the Serverless Framework's variables in a text: `${source(parameters):address, fallback}`. It resolves
+//! nothing. `${Name}` and `${AWS::Region}` are CloudFormation's and stay text.
 //! <https://github.com/serverless/serverless/blob/v3/lib/configuration/variables/parse.js>
 
 use crate::graph::{Cause, Reason};
 
-/// Variables in variables are told apart this deep.
+/// Maximum depth of nested variables.
 const MAX_DEPTH: usize = 16;
 
 /// A piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) enum Piece<'t> {
-    /// As it stands.
+pub(in super::super) enum TextPiece<'t> {
+    /// Literal text.
     Text(&'t str),
-    /// `${…}`.
+    /// A variable `${…}`.
     Variable {
-        /// As written.
+        /// The variable as written.
         written: &'t str,
-        /// The first one that gives a value counts.
-        sources: Vec<Source<'t>>,
+        /// Sources; the first one with a value wins.
+        sources: Vec<VariableSource<'t>>,
     },
 }
 
-/// Where a variable may take its value from.
+/// A source of a variable's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) enum Source<'t> {
-    /// `'text'`, `"text"`, a number, `true`, `false` or `null`; quotes are left out.
+pub(in super::super) enum VariableSource<'t> {
+    /// A literal: `'text'`, `"text"`, a number, `true`, `false` or `null`.
     Literal {
-        /// What it says.
+        /// The text without quotes.
         text: &'t str,
-        /// Whether it stood in quotes.
+        /// `true` if it was quoted.
         quoted: bool,
     },
-    /// `self:custom.x`, `file(x.yml):key`.
+    /// A named source: `self:custom.x`, `file(x.yml):key`.
     Named {
-        /// `self`, `opt`, `file`.
+        /// The kind: `self`, `opt`, `file`.
         kind: &'t str,
-        /// What stands in parentheses.
+        /// Parameters in parentheses.
         parameters: Vec<&'t str>,
-        /// What stands behind the colon; empty where nothing does.
+        /// Text after the colon; may be empty.
         address: &'t str,
     },
-    /// A variable in the place of a fallback, as written.
+    /// A variable as a fallback, as written.
     Nested(&'t str),
-    /// None of these.
+    /// Anything else.
     Malformed,
 }
 
-/// The pieces of `text`, where it holds a variable.
-pub(in super::super) fn pieces(text: &str) -> Option<Vec<Piece<'_>>> {
+/// Splits `text` into pieces, or returns `None` if it contains no variable.
+pub(in super::super) fn pieces(text: &str) -> Option<Vec<TextPiece<'_>>> {
     pieces_within(text, 0)
 }
 
-fn pieces_within(text: &str, depth: usize) -> Option<Vec<Piece<'_>>> {
+fn pieces_within(text: &str, depth: usize) -> Option<Vec<TextPiece<'_>>> {
     if depth > MAX_DEPTH {
         return None;
     }
@@ -60,32 +60,34 @@ fn pieces_within(text: &str, depth: usize) -> Option<Vec<Piece<'_>>> {
     let mut found = false;
     while let Some(open) = text.get(at..).and_then(|rest| rest.find("${")).map(|open| at + open) {
         at = open + 2;
-        let Some(body) = text.get(at..).and_then(|rest| rest.get(..closing(rest)?)) else {
-            break;
-        };
+        let rest = text.get(at..).unwrap_or_default();
         let is_escaped = text.get(..open).is_some_and(|before| before.ends_with('\\'));
-        if is_escaped || !begins_source(body) {
-            // What stands in braces that are not ours may hold variables that are.
+        if is_escaped || !begins_source(rest) {
+            // Braces that are not a variable of the framework may contain one. Their end is not searched: it does not
+            // matter, and searching it for each of many would take quadratic time.
             continue;
         }
+        let Some(body) = closing(rest).and_then(|end| rest.get(..end)) else {
+            break;
+        };
         let end = at + body.len() + 1;
         all.extend(
             text.get(start..open)
                 .filter(|before| !before.is_empty())
-                .map(Piece::Text),
+                .map(TextPiece::Text),
         );
-        all.push(Piece::Variable {
+        all.push(TextPiece::Variable {
             written: text.get(open..end).unwrap_or_default(),
             sources: sources(body),
         });
         found = true;
         (start, at) = (end, end);
     }
-    all.extend(text.get(start..).filter(|rest| !rest.is_empty()).map(Piece::Text));
+    all.extend(text.get(start..).filter(|rest| !rest.is_empty()).map(TextPiece::Text));
     found.then_some(all)
 }
 
-/// Where the brace closes that was opened before `text`.
+/// Returns the offset in `text` of the brace that closes the one before it.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let mut quote = None;
@@ -93,7 +95,7 @@ fn closing(text: &str) -> Option<usize> {
         match (quote, character) {
             (Some(open), _) if character == open => quote = None,
             (Some(_), _) => {}
-            // An apostrophe in an address opens nothing: strings stand where a source or parameter begins.
+            // An apostrophe in an address opens no string: strings begin only where a source or parameter does.
             (None, '\'' | '"') => {
                 let before = text.get(..at).unwrap_or_default().trim_end();
                 if before.is_empty() || before.ends_with([',', '(', ':']) {
@@ -109,33 +111,33 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// Whether `body` begins with `type:` or `type(`, and not with `AWS::`.
+/// Returns `true` if `body` begins with `type:` or `type(`, and not with `AWS::`.
 fn begins_source(body: &str) -> bool {
     let kind = kind_of(body);
     let rest = body.get(kind.len()..).unwrap_or_default();
     !kind.is_empty() && (rest.starts_with('(') || (rest.starts_with(':') && !rest.starts_with("::")))
 }
 
-/// The word that `text` begins with.
+/// Returns the word with which `text` begins.
 fn kind_of(text: &str) -> &str {
     let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || "._-".contains(c)));
     text.get(..end.unwrap_or(text.len())).unwrap_or_default()
 }
 
-/// The sources between the commas of `body`.
-fn sources(body: &str) -> Vec<Source<'_>> {
+/// Parses the comma-separated sources in `body`.
+fn sources(body: &str) -> Vec<VariableSource<'_>> {
     parts(body, ',').into_iter().map(|part| source(part.trim())).collect()
 }
 
-fn source(text: &str) -> Source<'_> {
+fn source(text: &str) -> VariableSource<'_> {
     for quote in ['\'', '"'] {
         let inner = text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
         if let Some(text) = inner {
-            return Source::Literal { text, quoted: true };
+            return VariableSource::Literal { text, quoted: true };
         }
     }
     if text.starts_with("${") {
-        return Source::Nested(text);
+        return VariableSource::Nested(text);
     }
     if begins_source(text) {
         let kind = kind_of(text);
@@ -143,12 +145,12 @@ fn source(text: &str) -> Source<'_> {
         let (parameters, rest) = match rest.strip_prefix('(') {
             Some(inner) => match parts(inner, ')').first() {
                 Some(list) => (*list, inner.get(list.len() + 1..).unwrap_or_default()),
-                None => return Source::Malformed,
+                None => return VariableSource::Malformed,
             },
             None => ("", rest),
         };
         let address = rest.trim_start().strip_prefix(':').unwrap_or_default();
-        return Source::Named {
+        return VariableSource::Named {
             kind,
             parameters: parts(parameters, ',').into_iter().map(unquoted).collect(),
             address: unquoted(address),
@@ -156,9 +158,9 @@ fn source(text: &str) -> Source<'_> {
     }
     let is_literal = matches!(text, "true" | "false" | "null") || text.parse::<f64>().is_ok();
     if is_literal {
-        Source::Literal { text, quoted: false }
+        VariableSource::Literal { text, quoted: false }
     } else {
-        Source::Malformed
+        VariableSource::Malformed
     }
 }
 
@@ -168,7 +170,7 @@ fn unquoted(text: &str) -> &str {
     inner('\'').or_else(|| inner('"')).unwrap_or(text)
 }
 
-/// `text` between the `delimiter`s that stand in no braces, parentheses or quotes.
+/// Splits `text` at each `delimiter` outside braces, parentheses and quotes.
 fn parts(text: &str, delimiter: char) -> Vec<&str> {
     let mut all = Vec::new();
     let (mut start, mut depth) = (0, 0_usize);
@@ -191,11 +193,11 @@ fn parts(text: &str, delimiter: char) -> Vec<&str> {
     all
 }
 
-/// Why a variable that was left in place has no value, from the first of its sources.
-pub(in super::super) fn reason(written: &str, sources: &[Source<'_>]) -> Reason {
+/// Returns the reason why a variable has no value, by the first of its sources.
+pub(in super::super) fn reason(written: &str, sources: &[VariableSource<'_>]) -> Reason {
     let (cause, why) = match sources.first() {
-        Some(Source::Named { kind, parameters, .. }) => match *kind {
-            "env" => (Cause::Run, "is read from the environment of a deployment"),
+        Some(VariableSource::Named { kind, parameters, .. }) => match *kind {
+            "env" => (Cause::RunContext, "is read from the environment of a deployment"),
             "ssm" => (Cause::Elsewhere, "is read from the parameter store"),
             "s3" => (Cause::Elsewhere, "is read from a bucket"),
             "cf" => (Cause::Elsewhere, "is an output of a deployed stack"),
@@ -213,7 +215,7 @@ pub(in super::super) fn reason(written: &str, sources: &[Source<'_>]) -> Reason 
     cause.because(format!("`{written}` {why}"))
 }
 
-/// Whether the framework would run the file.
+/// Returns `true` if the framework would run the file.
 pub(super) fn is_code(path: &str) -> bool {
     [".js", ".cjs", ".mjs", ".ts"].iter().any(|end| path.ends_with(end))
 }
@@ -223,25 +225,25 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    fn named<'t>(kind: &'t str, parameters: &[&'t str], address: &'t str) -> Source<'t> {
-        Source::Named {
+    fn named<'t>(kind: &'t str, parameters: &[&'t str], address: &'t str) -> VariableSource<'t> {
+        VariableSource::Named {
             kind,
             parameters: parameters.to_vec(),
             address,
         }
     }
 
-    fn only(text: &str) -> Vec<Source<'_>> {
+    fn only(text: &str) -> Vec<VariableSource<'_>> {
         match pieces(text).unwrap().as_slice() {
-            [Piece::Variable { written, sources }] if *written == text => sources.clone(),
+            [TextPiece::Variable { written, sources }] if *written == text => sources.clone(),
             other => panic!("{text}: {other:?}"),
         }
     }
 
     #[test]
-    fn sources_are_told_apart() {
-        let quoted = |text| Source::Literal { text, quoted: true };
-        let bare = |text| Source::Literal { text, quoted: false };
+    fn sources_are_parsed() {
+        let quoted = |text| VariableSource::Literal { text, quoted: true };
+        let bare = |text| VariableSource::Literal { text, quoted: false };
         for (text, expected) in [
             ("${self:custom.x}", vec![named("self", &[""], "custom.x")]),
             ("${opt:stage, 'dev'}", vec![named("opt", &[""], "stage"), quoted("dev")]),
@@ -256,7 +258,10 @@ mod tests {
             ),
             (
                 "${opt:stage, ${self:custom.stage}}",
-                vec![named("opt", &[""], "stage"), Source::Nested("${self:custom.stage}")],
+                vec![
+                    named("opt", &[""], "stage"),
+                    VariableSource::Nested("${self:custom.stage}"),
+                ],
             ),
             (
                 "${self:custom.${opt:stage, 'dev'}.x}",
@@ -273,7 +278,7 @@ mod tests {
                 vec![named("cf", &["eu-west-1"], "stack.Out")],
             ),
             ("${self:}", vec![named("self", &[""], "")]),
-            ("${opt:x, y}", vec![named("opt", &[""], "x"), Source::Malformed]),
+            ("${opt:x, y}", vec![named("opt", &[""], "x"), VariableSource::Malformed]),
         ] {
             assert_eq!(only(text), expected, "{text}");
         }
@@ -296,12 +301,12 @@ mod tests {
         let text = "arn:${AWS::Partition}:${self:service}-q";
         let all = pieces(text).unwrap();
         assert_eq!(all.len(), 3, "{all:?}");
-        assert_eq!(all[0], Piece::Text("arn:${AWS::Partition}:"));
-        assert_eq!(all[2], Piece::Text("-q"));
+        assert_eq!(all[0], TextPiece::Text("arn:${AWS::Partition}:"));
+        assert_eq!(all[2], TextPiece::Text("-q"));
     }
 
     #[test]
-    fn nothing_is_sliced_inside_a_character() {
+    fn non_ascii_text_does_not_panic() {
         for text in ["${self:ä", "ä${opt:ö, 'ü'}ß", "${file(ä", "${ä:}", "${self:'}"] {
             pieces(text);
         }

@@ -1,14 +1,14 @@
-//! Every queue of real templates gets a visibility timeout, and a dead-letter queue where it has none.
+//! Adds a visibility timeout to every queue of real templates, and a dead-letter queue to those without one.
 
 use super::{absent, applied, reads};
-use crate::diagnostic::{Change, Undelivered};
+use crate::diagnostic::{Change, MissingDeadLetterQueue};
 use crate::frontend::edits::edits;
 use crate::testing::needs::PROJECTS;
 use crate::{Options, Outcome, Stdin, check};
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
-/// The real projects, where they are here.
+/// Returns the real projects, if they are available.
 fn projects() -> Vec<PathBuf> {
     let Some(shared) = PROJECTS.found() else {
         return Vec::new();
@@ -22,7 +22,7 @@ fn projects() -> Vec<PathBuf> {
     all
 }
 
-/// Rule and headline of each finding.
+/// Returns the rule and the headline of each finding.
 fn findings(outcome: &Outcome) -> BTreeSet<String> {
     let said = outcome
         .findings
@@ -31,7 +31,7 @@ fn findings(outcome: &Outcome) -> BTreeSet<String> {
     said.collect()
 }
 
-/// Whether every line of `before` stands in `after`, in order; in JSON a comma may come, and `{}` be filled.
+/// Returns `true` if `after` contains every line of `before`, in order; in JSON a comma may be added, and `{}` filled.
 fn keeps_lines(before: &str, after: &str) -> bool {
     let bare = |line: &str| line.trim_end().trim_end_matches(',').trim_end_matches("{}").to_owned();
     let mut lines = after.split_inclusive('\n');
@@ -42,7 +42,7 @@ fn keeps_lines(before: &str, after: &str) -> bool {
 }
 
 #[test]
-fn every_queue_of_real_templates_can_be_mended() {
+fn every_queue_of_real_templates_can_be_fixed() {
     let (mut asked, mut made) = (0, 0);
     for project in projects() {
         let options = Options {
@@ -63,7 +63,7 @@ fn every_queue_of_real_templates_can_be_mended() {
                     place: absent(header, "VisibilityTimeout"),
                     value: 7200,
                 },
-                Change::DeadLetterQueue(Undelivered {
+                Change::DeadLetterQueue(MissingDeadLetterQueue {
                     header,
                     fifo,
                     max_receive_count: 5,
@@ -85,7 +85,7 @@ fn every_queue_of_real_templates_can_be_mended() {
                     let diff = similar::TextDiff::from_lines(file.text(), &text);
                     println!("{}", diff.unified_diff().header(file.shown(), file.shown()));
                 }
-                // A longer timeout may well be too long for what else the template says.
+                // A longer timeout may exceed other settings of the template.
                 if !is_queue {
                     continue;
                 }
@@ -103,7 +103,7 @@ fn every_queue_of_real_templates_can_be_mended() {
                 });
                 let new = findings(&after);
                 let worse = new.difference(old);
-                // An alarm is a change of its own.
+                // The alarm is a separate change.
                 let worse = worse.filter(|said| !said.starts_with("dead-letter-queue-unalarmed"));
                 let worse: Vec<&String> = worse.collect();
                 assert!(worse.is_empty(), "{}: {worse:#?}", file.shown());
