@@ -1,34 +1,34 @@
-//! Suppressions as files spell them: in comments where a syntax has them, else in entries that nobody else reads.
+//! Finds suppressions in files: in comments if the syntax has them, else in entries that other tools ignore.
 //!
-//! It knows where one may stand and what it covers, by the syntax of the file alone; what one says, and whether it
-//! silences anything, is not known here. Files are looked at once, whoever reads them for what else.
+//! This module knows where a suppression may be written and what it covers, by the syntax of the file alone. It knows
+//! neither its content nor whether it suppresses a finding. Each file is searched once per run.
 
+mod code;
 mod insert;
 mod json;
 mod remove;
-mod source;
 pub(super) mod tree;
 
-use super::parsed::{self, Repeating};
 use super::terraform::Trace;
-use crate::source::{FileId, SourceFile, Sources, Span};
-use crate::suppress::{Content, Cover, Written, directives, may_suppress};
+use crate::suppress::{Content, Coverage, RawSuppression, directives, may_suppress};
 pub use insert::insertions;
 use rayon::prelude::*;
 pub(super) use remove::removal;
+use source::{FileId, SourceFile, Sources, Span};
+use trees::parsed::{self, Repeating};
 
-/// In which syntax a file is written.
+/// The syntax of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Syntax {
     Hcl,
     TerraformJson,
-    /// A template, in YAML or JSON, or what belongs to one.
+    /// A template, in YAML or JSON, or a file that belongs to one.
     Tree,
-    /// The source of a function, whose comments begin with this.
+    /// The source of a function, with the mark that begins its comments.
     Source(&'static str),
 }
 
-/// How the names of files end that hold the source of functions, and how comments begin there.
+/// Extensions of files with the source of functions, and the mark that begins their comments.
 const SOURCES: [(&str, &str); 10] = [
     (".cjs", "//"),
     (".cs", "//"),
@@ -43,7 +43,7 @@ const SOURCES: [(&str, &str); 10] = [
 ];
 
 impl Syntax {
-    /// By the name of the file.
+    /// Returns the syntax of the file called `name`.
     pub(super) fn of(name: &str) -> Option<Syntax> {
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
         if ends(&[".tf", ".tofu", ".hcl", ".tfvars"]) {
@@ -59,22 +59,22 @@ impl Syntax {
     }
 }
 
-/// Every suppression in the files that were read, in the order of the files.
-pub fn suppressions(sources: &Sources) -> Vec<Written> {
+/// Returns every suppression in the files of the run, in the order of the files.
+pub fn suppressions(sources: &Sources) -> Vec<RawSuppression> {
     let files = sources.all();
     let speaking: Vec<_> = files
         .into_par_iter()
         .filter(|(_, file)| !file.is_guarded() && may_suppress(file.text()))
         .collect();
-    let mut found: Vec<Written> = speaking
+    let mut found: Vec<RawSuppression> = speaking
         .par_iter()
-        .flat_map_iter(|(id, file)| file.made(|_| Found(of_file(*id, file))).0.clone())
+        .flat_map_iter(|(id, file)| file.derived(|_| FileSuppressions(of_file(*id, file))).0.clone())
         .collect();
     found.sort_by_key(|written| (written.span.file, written.span.start));
     found
 }
 
-/// Blocks, arguments, entries and items of a file, each where it stands.
+/// Returns the spans of the blocks, arguments, entries and items of a file.
 pub fn elements(id: FileId, file: &SourceFile) -> Vec<Span> {
     match Syntax::of(file.name()) {
         Some(Syntax::Hcl) => {
@@ -88,22 +88,22 @@ pub fn elements(id: FileId, file: &SourceFile) -> Vec<Span> {
     }
 }
 
-/// What stands in one file.
-struct Found(Vec<Written>);
+/// Cached suppressions of one file.
+struct FileSuppressions(Vec<RawSuppression>);
 
-fn of_file(id: FileId, file: &SourceFile) -> Vec<Written> {
+fn of_file(id: FileId, file: &SourceFile) -> Vec<RawSuppression> {
     let written = match Syntax::of(file.name()) {
         Some(Syntax::Hcl) => hcl(id, file),
         Some(Syntax::TerraformJson) => json::suppressions(&Repeating::of(id, file)),
         Some(Syntax::Tree) => tree::suppressions(&parsed::tree(id, file), file.text()),
-        Some(Syntax::Source(mark)) => source::suppressions(id, file.text(), mark),
+        Some(Syntax::Source(mark)) => code::suppressions(id, file.text(), mark),
         None => Vec::new(),
     };
-    file.let_go();
+    file.drop_derived_if_large();
     written
 }
 
-fn hcl(id: FileId, file: &SourceFile) -> Vec<Written> {
+fn hcl(id: FileId, file: &SourceFile) -> Vec<RawSuppression> {
     let mut found = Vec::new();
     for comment in &Trace::of(file).comments {
         let cover = comment.about.clone().map(|range| Span::new(id, range));
@@ -113,15 +113,15 @@ fn hcl(id: FileId, file: &SourceFile) -> Vec<Written> {
     found
 }
 
-/// What the comment at `span`, which is about what `cover` covers, says to sqslint.
-fn in_comment(text: &str, span: Span, cover: Option<Span>, leading: bool) -> Vec<Written> {
+/// Returns the suppressions in the comment at `span`, which is about `cover`.
+fn in_comment(text: &str, span: Span, cover: Option<Span>, leading: bool) -> Vec<RawSuppression> {
     let comment = text.get(span.range()).unwrap_or("");
     let found = directives(comment).into_iter().map(|(at, said)| {
         let start = span.start as usize + at;
-        Written {
+        RawSuppression {
             span: Span::new(span.file, start..start + said.len()),
             content: Content::Text(said.to_owned()),
-            covers: cover.map_or(Cover::Nothing, Cover::Place),
+            covers: cover.map_or(Coverage::Nothing, Coverage::Span),
             leading,
         }
     });

@@ -1,8 +1,8 @@
-//! Edits: what a rule wants changed, in the words of the file that has to change.
+//! Turns remedies into edits of files.
 //!
-//! Here is what all syntaxes share: which files may be edited at all, and how one number takes the place of another.
-//! Each dialect says how it writes what is not there yet. Where a file cannot be edited so that only this changes,
-//! there is no edit, and the finding's help has to do.
+//! This module has the parts that all syntaxes share: the check whether a file may be edited, and the replacement of
+//! numbers. Each dialect writes attributes that do not exist yet. If a file cannot be edited so that only the wanted
+//! value changes, the finding gets no edit and only its help.
 
 pub(super) mod alarm;
 mod inner;
@@ -13,13 +13,13 @@ pub(super) mod tree;
 use super::comments::{self, Syntax};
 use super::{cloudformation, terraform};
 use crate::diagnostic::{Change, Diagnostic, Edit, Fix, Place};
-use crate::source::{FileId, SourceFile, Sources, Span};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use source::{FileId, SourceFile, Sources, Span};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// Directories of what tools generate or download: an edit there is gone with the next run.
+/// Directories of generated or downloaded files, which the next run of a tool overwrites.
 const GENERATED: [&str; 6] = [
     ".terraform",
     ".terragrunt-cache",
@@ -29,28 +29,28 @@ const GENERATED: [&str; 6] = [
     "node_modules",
 ];
 
-/// What only the CDK writes into a template, wherever it lies.
+/// Texts that only CDK writes into templates.
 const OF_THE_CDK: [&str; 2] = ["aws:cdk:path", "/cdk-bootstrap/"];
 
-/// The largest file that is edited, in bytes. People write none that come near.
+/// Maximum size in bytes of an edited file, far above that of files written by people.
 const LARGEST: usize = 1 << 20;
 
-/// How much is looked through for the edits of one run, in bytes: a file of many findings is read once, and looked
-/// through for each, as are the files of its module. Findings beyond it are without edits; once others are fixed, it
-/// is their turn.
+/// Maximum number of bytes searched for the edits of one run. Each edit searches its file and the files of its module,
+/// so a file with many findings counts once per finding. Findings beyond this limit get no edits until others are
+/// fixed.
 const MOST_READ: u64 = 1 << 30;
 
-/// Adds to each of `findings` the edits that fix it, where there are any.
+/// Adds to each of `findings` the edits that fix it, if there are any.
 pub fn add_fixes(findings: &mut [Diagnostic], sources: &Sources) {
     let mut read = 0_u64;
-    let mut looked_through = LookedThrough::new(sources);
+    let mut looked_through = SearchCost::new(sources);
     let mut wanted: Vec<&mut Diagnostic> = findings.iter_mut().filter(|found| found.remedy.is_some()).collect();
     let within = wanted.iter().take_while(|found| {
         read = read.saturating_add(looked_through.with(found.primary().span.file));
         read <= MOST_READ
     });
     wanted.truncate(within.count());
-    // Findings come in the order of their files.
+    // Findings are sorted by file.
     let together = |one: &&mut Diagnostic, other: &&mut Diagnostic| {
         read_together(one.primary().span.file, other.primary().span.file, sources)
     };
@@ -62,29 +62,29 @@ pub fn add_fixes(findings: &mut [Diagnostic], sources: &Sources) {
         for found in findings {
             add_fix(found, sources);
         }
-        // Of thousands of files, what was made of few is there at any time.
-        let beside = sources.beside(first).into_iter();
+        // Frees the trees of each group, so that only those of a few files are in memory at any time.
+        let beside = sources.in_directory_of(first).into_iter();
         let read = beside.filter(|(id, _)| read_together(first, *id, sources));
-        read.for_each(|(_, file)| file.forget());
+        read.for_each(|(_, file)| file.drop_derived());
     });
-    sources.all().iter().for_each(|(_, file)| file.forget());
+    sources.all().iter().for_each(|(_, file)| file.drop_derived());
 }
 
-/// How much is looked through for one edit, by file and module.
-struct LookedThrough<'s> {
+/// Number of bytes searched per edit, cached by module.
+struct SearchCost<'s> {
     sources: &'s Sources,
     modules: FxHashMap<PathBuf, u64>,
 }
 
-impl<'s> LookedThrough<'s> {
+impl<'s> SearchCost<'s> {
     fn new(sources: &'s Sources) -> Self {
-        LookedThrough {
+        SearchCost {
             sources,
             modules: FxHashMap::default(),
         }
     }
 
-    /// In bytes, for an edit of the file `id`.
+    /// Returns the number of bytes searched for an edit of the file `id`.
     fn with(&mut self, id: FileId) -> u64 {
         let length = |file: &SourceFile| file.text().len() as u64;
         let file = self.sources.file(id);
@@ -94,7 +94,7 @@ impl<'s> LookedThrough<'s> {
         if let Some(known) = self.modules.get(directory) {
             return *known;
         }
-        let beside = self.sources.beside(id).into_iter();
+        let beside = self.sources.in_directory_of(id).into_iter();
         let all = beside
             .filter(|(_, file)| is_of_module(file))
             .map(|(_, file)| length(&file))
@@ -114,7 +114,7 @@ fn add_fix(found: &mut Diagnostic, sources: &Sources) {
     found.fix = edits(&remedy.change, sources).map(|edits| Box::new(fix(edits)));
 }
 
-/// Whether edits of one file read the other, too: both are the same, or of one module.
+/// Returns `true` if edits of one file read the other, too: they are the same file, or in one module.
 fn read_together(one: FileId, other: FileId, sources: &Sources) -> bool {
     if one == other {
         return true;
@@ -127,7 +127,7 @@ fn is_of_module(file: &SourceFile) -> bool {
     matches!(Syntax::of(file.name()), Some(Syntax::Hcl | Syntax::TerraformJson))
 }
 
-/// The edits that make `change`, sorted by place; `None` where no edit of the files does just that.
+/// Returns the edits that make `change`, sorted by span, or `None` if no edit does exactly that.
 pub(super) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
     let mut edits = match change {
         Change::Number { place, value } => number(place, *value, sources),
@@ -145,7 +145,7 @@ pub(super) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
     (editable && !edits.is_empty()).then_some(edits)
 }
 
-/// What only the dialect of the file knows to write.
+/// Returns the edits of changes that depend on the dialect.
 fn in_dialect(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
     let at = match change {
         Change::Number { place, .. } | Change::Remove(place) | Change::ReportFailures(place) => {
@@ -165,19 +165,20 @@ fn in_dialect(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
     }
 }
 
-/// Whether a person wrote the file, for this project. Its text is looked through once, and a large one not at all.
+/// Returns `true` if a person wrote the file, for this project. Its text is searched once, and not at all if it is
+/// large.
 fn may_edit(file: &SourceFile) -> bool {
     let mut parts = file.path().components();
     let is_generated = parts.any(|part| GENERATED.iter().any(|name| part.as_os_str() == *name));
     let by_hand = |text: &str| ByHand(file.is_exact() && !OF_THE_CDK.iter().any(|mark| text.contains(mark)));
-    !file.is_guarded() && !is_generated && file.text().len() <= LARGEST && file.made(by_hand).0
+    !file.is_guarded() && !is_generated && file.text().len() <= LARGEST && file.derived(by_hand).0
 }
 
-/// Whether a file is as somebody wrote it, and no tool.
+/// `true` if a person wrote the file, and not a tool.
 struct ByHand(bool);
 
 fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
-    // What a Terraform module that is not here sets stands nowhere: its place is the head of the call.
+    // A number set inside a Terraform module that is not available has the span of the call's header.
     let is_hcl = Syntax::of(sources.file(place.header.file).name()) == Some(Syntax::Hcl);
     let is_elsewhere = |written: &Span| is_hcl && *written == place.header;
     let Some(written) = place.written.filter(|written| !is_elsewhere(written)) else {
@@ -189,14 +190,14 @@ fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
         return in_dialect(&Change::Number { place, value }, sources);
     };
     let last = place.origins.last().copied().unwrap_or(written);
-    // Before it is read: a plan may be a hundred megabytes.
+    // This must precede reading: a plan may have a hundred megabytes.
     if !may_edit(&sources.file(last.file)) {
         return None;
     }
     let text = sources.text(last);
     let value_there = place.value?;
     let digits = literal(&text, value_there).or_else(|| inner::number_of(&text, &place.name, value_there))?;
-    // What leads there has to pass the number on as it is, and to nothing else.
+    // Every step of the provenance must pass the number on unchanged, and to no other place.
     let through = std::iter::once(written).chain(place.origins.iter().copied());
     let through: Vec<Span> = through.take_while(|span| *span != last).collect();
     if !through.iter().all(|span| is_only_use(*span, sources)) || !stands_once(last, sources) {
@@ -205,7 +206,7 @@ fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
     let start = last.start as usize;
     let span = Span::new(last.file, start + digits.start..start + digits.end);
     let file = sources.file(last.file);
-    if remark::speaks_of(file.text(), span) {
+    if remark::is_explained(file.text(), span) {
         return None;
     }
     let is_tree = Syntax::of(file.name()) == Some(Syntax::Tree);
@@ -218,7 +219,7 @@ fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
     Some(edits)
 }
 
-/// Whether what is written at `span` is a reference and nothing else, and the only one to what it names.
+/// Returns `true` if only a reference is written at `span`, and it is the only one to its target.
 fn is_only_use(span: Span, sources: &Sources) -> bool {
     match Syntax::of(sources.file(span.file).name()) {
         Some(Syntax::Hcl | Syntax::TerraformJson) => terraform::is_only_use(span, sources),
@@ -227,7 +228,7 @@ fn is_only_use(span: Span, sources: &Sources) -> bool {
     }
 }
 
-/// Whether what is written at `span` is there for one resource: an alias or a loop may repeat it.
+/// Returns `true` if the text at `span` belongs to a single resource; an alias or a loop may repeat it.
 fn stands_once(span: Span, sources: &Sources) -> bool {
     match Syntax::of(sources.file(span.file).name()) {
         Some(Syntax::Tree) => cloudformation::stands_once(span, sources),
@@ -235,11 +236,11 @@ fn stands_once(span: Span, sources: &Sources) -> bool {
     }
 }
 
-/// Where in `text` the digits of `value` stand, if it is that number, in quotes or not, behind nothing but a key.
+/// Returns the range of the digits of `value`, if `text` is that number, with or without quotes and a key before it.
 fn literal(text: &str, value: i64) -> Option<Range<usize>> {
     let trimmed = text.trim_end();
     let bare = trimmed.strip_suffix(['"', '\'']).unwrap_or(trimmed);
-    // A quote in a text of JSON within another.
+    // An escaped quote, in JSON inside a JSON string.
     let bare = bare.strip_suffix('\\').unwrap_or(bare);
     let start = bare
         .rfind(|c: char| !c.is_ascii_digit() && c != '-')
@@ -250,7 +251,7 @@ fn literal(text: &str, value: i64) -> Option<Range<usize>> {
     (is_key && digits.parse() == Ok(value)).then_some(start..bare.len())
 }
 
-/// A whole number in quotes, at the end of what `span` covers, without them.
+/// Removes the quotes from a whole number at the end of `span`.
 fn unquoted(span: Span, sources: &Sources) -> Option<Edit> {
     let text = sources.text(span);
     let (whole, digits) = quoted(&text).or_else(|| inner::quoted_number(&text))?;
@@ -261,7 +262,7 @@ fn unquoted(span: Span, sources: &Sources) -> Option<Edit> {
     })
 }
 
-/// Where a whole number in quotes at the end of `text` stands, with them and without.
+/// Returns the ranges of a quoted whole number at the end of `text`, with and without the quotes.
 fn quoted(text: &str) -> Option<(Range<usize>, Range<usize>)> {
     let trimmed = text.trim_end();
     let quote = ["\\\"", "\"", "'"].into_iter().find(|quote| trimmed.ends_with(quote))?;
@@ -277,7 +278,7 @@ mod tests {
     use super::literal;
 
     #[test]
-    fn only_a_number_of_that_value_is_one() {
+    fn only_equal_numbers_are_literals() {
         let digits = |text: &str| literal(text, 30).and_then(|range| text.get(range).map(str::to_owned));
         for text in [
             "30",

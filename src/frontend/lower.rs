@@ -1,8 +1,8 @@
-//! The one lowering: what a dialect shows of its resources becomes the nodes of the graph.
+//! Lowers resources of every dialect to the nodes of the graph.
 //!
-//! A dialect brings a [`View`] of what is written, and tables: which of its types is which [`Kind`] of node, and what it
-//! calls each attribute. The builders, a file for each family of nodes, take both and know no dialect. The same queue
-//! in two of them:
+//! A dialect provides a [`View`] of its resources, and tables: the [`NodeKind`] for each of its types, and its name
+//! for each attribute. The builders, one file per family of nodes, take both and know no dialect. Example of one queue
+//! in two dialects:
 //!
 //! ```hcl
 //! resource "aws_sqs_queue" "orders" {
@@ -19,16 +19,16 @@
 //!     RedrivePolicy: { deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5 }
 //! ```
 //!
-//! Both types are [`Kind::Queue`] in their dialect's table. The builder `queue::queue` asks the view for what the table
-//! calls the visibility timeout (`visibility_timeout_seconds`, `VisibilityTimeout`) and gets two cases, 900 and 60, each
-//! with its condition; it turns them into seconds, and what is not written into AWS's default. It asks for the redrive
-//! policy as an object, which the one view decodes from JSON and the other takes as it is, reads its two keys, and asks
-//! the view what the target links to:
+//! Both types are [`NodeKind::Queue`] in the table of their dialect. The builder `queue::queue` asks the view for the
+//! attribute that the table names (`visibility_timeout_seconds`, `VisibilityTimeout`) and gets two cases, 900 and 60,
+//! each with its condition. It converts them to seconds; for an absent attribute it uses AWS's default. It asks for the
+//! redrive policy as an object, which one view decodes from JSON and the other returns as it is, reads its two keys,
+//! and asks the view for the link of the target:
 //!
 //! ```text
 //! Queue {
-//!     visibility_timeout: 900 s where `var.slow` (or `Slow`), else 60 s, called as its author calls it,
-//!     redrive: RedrivePolicy { target: Link to the failed queue by ARN, max_receive_count: 5 },
+//!     visibility_timeout: 900 s if `var.slow` (or `Slow`), else 60 s, under the name in the dialect,
+//!     redrive: RedrivePolicy { target: Link to the dead-letter queue by ARN, max_receive_count: 5 },
 //!     retention: 4 days by default, …
 //! }
 //! ```
@@ -49,123 +49,124 @@ mod tags;
 pub(super) mod unread;
 pub(super) mod worker;
 
-use crate::conditions::Condition;
 use crate::graph::{
-    Alarm, Attribute, Commons, Form, Implicit, Link, Owner, PolicyFault, Reason, Resource, SetBy, Target, UnitGraph,
-    Unresolved,
+    Alarm, Attribute, Commons, Implicit, Link, LinkForm, Owner, PolicyErrorKind, Reason, Resource, SetBy, Target,
+    UnitGraph, Unresolved,
 };
-use crate::source::Span;
+use conditions::Condition;
+use source::Span;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Where an attribute stands: the keys, arguments or blocks that lead to it, with dots between them.
+/// Path of an attribute: keys, arguments or blocks, separated by dots.
 pub(super) type Path = &'static str;
 
-/// What a dialect shows of what is written.
+/// A dialect's view of resources.
 pub(super) trait View {
-    /// Something written: a resource, a nested block, an object, an element of a list, a single value.
-    type Written: Clone;
+    /// A written value: a resource, a nested block, an object, an element of a list, a scalar.
+    type Value: Clone;
 
-    /// Types of resources that no event source mapping and no pipe can read.
+    /// Types of resources that neither an event source mapping nor a pipe can poll.
     const NO_SOURCES: &'static [&'static str];
 
-    /// Whether the tool waits until SQS answers with the queue policy that was written.
+    /// `true` if the tool waits until SQS returns the queue policy that it wrote.
     const AWAITS_QUEUE_POLICIES: bool = false;
 
-    /// What stands at `path`, case by case, as its author calls it; the default is that nothing does. An empty path
-    /// leads to `within` itself.
-    fn attribute(&mut self, within: &Self::Written, path: Path) -> Attribute<Option<Self::Written>>;
+    /// Returns the cases of the attribute at `path`, under its name in the dialect; the default case means that it is
+    /// absent. An empty path returns `within` itself.
+    fn attribute(&mut self, within: &Self::Value, path: Path) -> Attribute<Option<Self::Value>>;
 
-    /// The elements of the list, or the nested blocks, at `path`. A single value counts as a list of it.
-    fn elements(&mut self, within: &Self::Written, path: Path) -> Vec<Element<Self::Written>>;
+    /// Returns the elements of the list, or the nested blocks, at `path`. A single value counts as a list of one.
+    fn elements(&mut self, within: &Self::Value, path: Path) -> Vec<Element<Self::Value>>;
 
-    /// The keys of an object, or why they are not known.
-    fn fields(&mut self, object: &Self::Written) -> Result<Vec<Field<Self::Written>>, Reason>;
+    /// Returns the fields of an object, or the reason why they are unresolved.
+    fn fields(&mut self, object: &Self::Value) -> Result<Vec<Field<Self::Value>>, Reason>;
 
-    /// What a value is as a policy, which some dialects take as an object and all as a text of JSON.
-    fn policy(&mut self, value: &Self::Written) -> Policy<Self::Written>;
+    /// Converts a value to a policy, which some dialects accept as an object and all as a text of JSON.
+    fn policy(&mut self, value: &Self::Value) -> Policy<Self::Value>;
 
-    /// Whether null is written at `key` where it is refused, and does not stand for nothing.
-    fn is_refused_null(&self, _within: &Self::Written, _key: &str) -> bool {
+    /// Returns `true` if null is written at `key` and the tool rejects it instead of treating it as absent.
+    fn is_refused_null(&self, _within: &Self::Value, _key: &str) -> bool {
         false
     }
 
-    /// Tags that the tool adds to `resource`, behind its own; absent where it adds none.
-    fn inherited_tags(&mut self, _resource: &Self::Written) -> Attribute<Option<Self::Written>>;
+    /// Returns tags that the tool adds to the own tags of `resource`; absent if it adds none.
+    fn inherited_tags(&mut self, _resource: &Self::Value) -> Attribute<Option<Self::Value>>;
 
-    /// Whether `key` is written, in any case. What something outside of the files may add does not count.
-    fn has(&mut self, within: &Self::Written, key: &str) -> bool;
+    /// Returns `true` if `key` is written, in any case. Attributes that may be added outside the files do not count.
+    fn has(&mut self, within: &Self::Value, key: &str) -> bool;
 
-    /// A whole number.
-    fn integer(&mut self, value: &Self::Written) -> Result<i64, Unresolved>;
+    /// Returns a whole number.
+    fn integer(&mut self, value: &Self::Value) -> Result<i64, Unresolved>;
 
-    /// A boolean.
-    fn boolean(&mut self, value: &Self::Written) -> Result<bool, Unresolved>;
+    /// Returns a boolean.
+    fn boolean(&mut self, value: &Self::Value) -> Result<bool, Unresolved>;
 
-    /// A text.
-    fn text(&mut self, value: &Self::Written) -> Result<String, Unresolved>;
+    /// Returns a text.
+    fn text(&mut self, value: &Self::Value) -> Result<String, Unresolved>;
 
-    /// What a value is that some dialects take as a text of JSON; `None` where that is not known.
-    fn decoded(&mut self, value: &Self::Written) -> Option<Self::Written> {
+    /// Decodes a value that some dialects accept as a text of JSON; returns `None` if it is unresolved.
+    fn decoded(&mut self, value: &Self::Value) -> Option<Self::Value> {
         Some(value.clone())
     }
 
-    /// What a value points to.
-    fn link(&mut self, value: &Self::Written, named: Named) -> Result<Link, Unresolved>;
+    /// Resolves the link of a value.
+    fn link(&mut self, value: &Self::Value, named: BareName) -> Result<Link, Unresolved>;
 
-    /// The alias or version in what names a function.
-    fn qualifier(&mut self, value: &Self::Written) -> Result<Option<String>, Unresolved>;
+    /// Returns the alias or version in a reference to a function.
+    fn qualifier(&mut self, value: &Self::Value) -> Result<Option<String>, Unresolved>;
 
-    /// Whether a value names a queue; `None` where that is not known.
-    fn is_queue(&mut self, value: &Self::Written) -> Option<bool>;
+    /// Returns whether a value names a queue, or `None` if that is unknown.
+    fn is_queue(&mut self, value: &Self::Value) -> Option<bool>;
 
-    /// Whether a value holds a reference to the resource that it names, `link`, so that what it stands in can only be
-    /// made afterwards. A text that is put together of its name alone holds none.
-    fn refers_to(&mut self, value: &Self::Written, link: &Link) -> bool;
+    /// Returns `true` if a value contains a reference to the target of its link, `link`, so that the resource with this
+    /// value can only be created after the target. A text composed from the target's name contains no reference.
+    fn refers_to(&mut self, value: &Self::Value, link: &Link) -> bool;
 
-    /// The type of the declared resource that a value names, where it is known.
-    fn kind_of(&mut self, value: &Self::Written) -> Option<Arc<str>>;
+    /// Returns the type of the declared resource that a value names, if known.
+    fn kind_of(&mut self, value: &Self::Value) -> Option<Arc<str>>;
 
-    /// What is wrong with `value` as a receive count in JSON, where it is known.
-    fn count_fault(&mut self, value: &Self::Written) -> Option<PolicyFault>;
+    /// Returns the fault of `value` as a receive count in JSON, if known.
+    fn count_fault(&mut self, value: &Self::Value) -> Option<PolicyErrorKind>;
 
-    /// Who sets the number at `path` of a resource: its module or template, or whoever uses that; `None` where that is
-    /// not known.
-    fn set_by(&mut self, _resource: &Self::Written, _path: Path) -> Option<SetBy> {
+    /// Returns the origin of the number at `path` of a resource: its module or template, or an input of that; `None`
+    /// if unknown.
+    fn set_by(&mut self, _resource: &Self::Value, _path: Path) -> Option<SetBy> {
         None
     }
 
-    /// Where the resource is not known that the value at `path` names: what its address may begin with.
-    fn among(&mut self, _within: &Self::Written, _path: Path) -> Option<Arc<str>> {
+    /// Returns the address of the block, without instance keys, that the unresolved value at `path` refers to.
+    fn among(&mut self, _within: &Self::Value, _path: Path) -> Option<Arc<str>> {
         None
     }
 
-    /// Whether a resource at `address` is among those.
+    /// Returns `true` if `address` is an instance of the block `among`, or inside it.
     fn is_among(_address: &str, _among: &str) -> bool {
         true
     }
 
-    /// Where paths begin that name files of the project.
+    /// Returns the base directory of relative paths.
     fn directory(&self) -> Option<PathBuf>;
 
-    /// What describes the archive that the function `within` is uploaded as, where the same files make it.
-    fn archive(&mut self, _within: &Self::Written) -> Option<Self::Written> {
+    /// Returns the description of the archive that the function `within` is uploaded as, if the same files create it.
+    fn archive(&mut self, _within: &Self::Value) -> Option<Self::Value> {
         None
     }
 
-    /// The file or directory that a tool made the code of the function `within` from, or put it into.
-    fn asset(&self, _within: &Self::Written) -> Option<String> {
+    /// Returns the file or directory from which a tool built the code of the function `within`, or to which it copied
+    /// the code.
+    fn asset(&self, _within: &Self::Value) -> Option<String> {
         None
     }
 
-    /// Why there is no value of the attribute `name`, which has to have one.
+    /// Returns the reason for a missing value of the required attribute `name`.
     fn missing(name: &str) -> Reason;
 }
 
-/// What a bare name, without an ARN around it, is a name of.
+/// Kind of resource that a bare name, without an ARN around it, refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Named {
-    /// A queue, or anything else.
+pub(super) enum BareName {
+    /// A queue, or any other resource.
     Queue,
     /// A function.
     Function,
@@ -173,68 +174,68 @@ pub(super) enum Named {
     Parameter,
 }
 
-/// One element of a list, or one nested block, where it stands.
+/// An element of a list, or a nested block.
 pub(super) struct Element<W> {
-    /// Its place in the list, from 0; or why the list is not known, all of which this stands for.
+    /// Index in the list, or the reason why the list is unresolved; this element then represents all of it.
     pub(super) place: Result<usize, Reason>,
-    /// The condition under which it stands there.
+    /// The condition under which the list contains it.
     pub(super) when: Condition,
-    /// All of it.
+    /// Its whole span.
     pub(super) span: Span,
-    /// Where to point at something absent in it.
+    /// The span for absent attributes in it.
     pub(super) header: Span,
-    /// What is written.
+    /// The value.
     pub(super) written: W,
 }
 
-/// One key of an object.
+/// A field of an object.
 pub(super) struct Field<W> {
     /// The key.
     pub(super) key: Arc<str>,
-    /// Its place.
+    /// The span of the key.
     pub(super) span: Span,
-    /// What stands there.
+    /// The value.
     pub(super) value: W,
 }
 
 /// A value as a policy.
 pub(super) enum Policy<W> {
-    /// An empty text or object, which stands for none.
+    /// An empty text or object, which means no policy.
     Empty,
     /// An object with keys.
     Object(W),
-    /// Not an object.
+    /// A value that is not an object.
     Malformed(Reason),
-    /// Not known.
+    /// An unresolved value.
     Unresolved(Reason),
 }
 
-/// One resource to lower.
+/// A resource to lower.
 pub(super) struct Node<W> {
-    /// Address, place and existence.
+    /// Address, span and condition.
     pub(super) resource: Resource,
-    /// What it says.
+    /// The properties.
     pub(super) written: W,
-    /// What its existence depends on, where that is not known: resources of one cause exist together.
+    /// Key of the unresolved value on which its existence depends: resources with equal keys exist together.
     pub(super) cause: Option<Arc<str>>,
-    /// What a transform says of it that made it.
+    /// Record of the transform that generated it.
     pub(super) made: Made,
 }
 
-/// What is to be known of a resource that nobody wrote.
+/// Facts about a generated resource.
 #[derive(Debug, Default)]
 pub(super) struct Made {
-    /// Whether a transform made it.
+    /// `true` if a transform generated it.
     pub(super) by_transform: bool,
-    /// Why a queue exists though nobody declares it.
+    /// Reason why an undeclared queue exists.
     pub(super) implicit: Option<Implicit>,
-    /// Where a wish to disable a mapping was dropped.
+    /// Span of a setting that disables the mapping and is dropped by the transform.
     pub(super) ignored_disabling: Option<Span>,
 }
 
-/// What a type of resource is in the graph, with what a dialect calls its attributes.
+/// Kind of node for a type of resource, with the names of its attributes in the dialect.
 #[derive(Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     Alarm(&'static alarm::AlarmNames),
     CompositeAlarm(&'static alarm::TextNames),
     Function(&'static function::FunctionNames),
@@ -267,23 +268,23 @@ pub(super) enum Kind {
     Worker(&'static worker::WorkerNames),
 }
 
-impl Kind {
-    /// Whether it looks at metrics of others.
+impl NodeKind {
+    /// Returns `true` if it watches metrics of other resources.
     pub(super) fn watches(self) -> bool {
-        matches!(self, Kind::Alarm(_) | Kind::Monitor(_))
+        matches!(self, NodeKind::Alarm(_) | NodeKind::Monitor(_))
     }
 
-    /// What a resource is that uses a dead-letter queue; `kind` is `None` where the graph has no such nodes.
-    pub(super) fn owner(kind: Option<Kind>) -> Owner {
+    /// Returns the kind of owner of a dead-letter queue; `kind` is `None` if the graph has no such nodes.
+    pub(super) fn owner(kind: Option<NodeKind>) -> Owner {
         match kind {
-            Some(Kind::Function(_)) => Owner::Function,
-            Some(Kind::Subscription(_)) => Owner::Subscription,
-            Some(Kind::Topic(_)) => Owner::Topic,
-            Some(Kind::Rule(_)) => Owner::Rule,
-            Some(Kind::Target(_)) => Owner::Target,
-            Some(Kind::Schedule(_)) => Owner::Schedule,
-            Some(Kind::Pipe(_)) => Owner::Pipe,
-            Some(Kind::Mapping(_)) => Owner::Mapping,
+            Some(NodeKind::Function(_)) => Owner::Function,
+            Some(NodeKind::Subscription(_)) => Owner::Subscription,
+            Some(NodeKind::Topic(_)) => Owner::Topic,
+            Some(NodeKind::Rule(_)) => Owner::Rule,
+            Some(NodeKind::Target(_)) => Owner::Target,
+            Some(NodeKind::Schedule(_)) => Owner::Schedule,
+            Some(NodeKind::Pipe(_)) => Owner::Pipe,
+            Some(NodeKind::Mapping(_)) => Owner::Mapping,
             _ => Owner::Other,
         }
     }
@@ -293,9 +294,9 @@ impl Kind {
 pub(super) struct Lowering<V: View> {
     pub(super) view: V,
     pub(super) graph: UnitGraph,
-    /// What resources have in common with those before them.
+    /// Data shared with resources lowered earlier.
     pub(super) commons: Commons,
-    /// What separate resources set on others.
+    /// Separate resources that set attributes of others.
     pending: separate::Pending,
 }
 
@@ -309,63 +310,64 @@ impl<V: View> Lowering<V> {
         }
     }
 
-    /// Adds to the graph what `node` is.
-    pub(super) fn add(&mut self, kind: Kind, node: Node<V::Written>) {
+    /// Adds the node of a resource to the graph.
+    pub(super) fn add(&mut self, kind: NodeKind, node: Node<V::Value>) {
         match kind {
-            Kind::Alarm(names) => self.alarm(node, names),
-            Kind::CompositeAlarm(names) => self.composite_alarm(node, names),
-            Kind::Function(names) => self.function(node, names),
-            Kind::InstanceProfile(names) => self.instance_profile(node, names),
-            Kind::InvokeConfig(names) => self.invoke_config(node, names),
-            Kind::Key(names) => self.key(node, names),
-            Kind::KeyAlias(names) => self.key_alias(node, names),
-            Kind::KeyPolicy(names) => self.key_policy(&node, names),
-            Kind::ManagedPolicy(names) => self.managed_policy(node, names),
-            Kind::Mapping(names) => self.mapping(node, names),
-            Kind::Monitor(names) => self.monitor(node, names),
-            Kind::Notifications(names) => self.notifications(&node, names),
-            Kind::Parameter(names) => self.parameter(node, names),
-            Kind::Permission(names) => self.permission(node, names),
-            Kind::Pipe(names) => self.pipe(node, names),
-            Kind::Queue(names) => self.queue(node, names),
-            Kind::QueuePolicy(names) => self.queue_policy(&node, names),
-            Kind::RecursionConfig(names) => self.recursion_config(&node, names),
-            Kind::RedriveAllowPolicy(names) => self.separate_redrive_allow(node, names),
-            Kind::RedrivePolicy(names) => self.separate_redrive(node, names),
-            Kind::Role(names) => self.role(node, names),
-            Kind::RolePolicy(names) => self.role_policy(&node, names),
-            Kind::Rule(names) => self.rule(&node, names),
-            Kind::Schedule(names) => self.schedule(node, names),
-            Kind::StateMachine(names) => self.state_machine(node, names),
-            Kind::Subscription(names) => self.separate_subscription(node, names),
-            Kind::Target(names) => self.separate_target(node, names),
-            Kind::Topic(names) => self.topic(node, names),
-            Kind::Worker(names) => self.worker(node, names),
+            NodeKind::Alarm(names) => self.alarm(node, names),
+            NodeKind::CompositeAlarm(names) => self.composite_alarm(node, names),
+            NodeKind::Function(names) => self.function(node, names),
+            NodeKind::InstanceProfile(names) => self.instance_profile(node, names),
+            NodeKind::InvokeConfig(names) => self.invoke_config(node, names),
+            NodeKind::Key(names) => self.key(node, names),
+            NodeKind::KeyAlias(names) => self.key_alias(node, names),
+            NodeKind::KeyPolicy(names) => self.key_policy(&node, names),
+            NodeKind::ManagedPolicy(names) => self.managed_policy(node, names),
+            NodeKind::Mapping(names) => self.mapping(node, names),
+            NodeKind::Monitor(names) => self.monitor(node, names),
+            NodeKind::Notifications(names) => self.notifications(&node, names),
+            NodeKind::Parameter(names) => self.parameter(node, names),
+            NodeKind::Permission(names) => self.permission(node, names),
+            NodeKind::Pipe(names) => self.pipe(node, names),
+            NodeKind::Queue(names) => self.queue(node, names),
+            NodeKind::QueuePolicy(names) => self.queue_policy(&node, names),
+            NodeKind::RecursionConfig(names) => self.recursion_config(&node, names),
+            NodeKind::RedriveAllowPolicy(names) => self.separate_redrive_allow(node, names),
+            NodeKind::RedrivePolicy(names) => self.separate_redrive(node, names),
+            NodeKind::Role(names) => self.role(node, names),
+            NodeKind::RolePolicy(names) => self.role_policy(&node, names),
+            NodeKind::Rule(names) => self.rule(&node, names),
+            NodeKind::Schedule(names) => self.schedule(node, names),
+            NodeKind::StateMachine(names) => self.state_machine(node, names),
+            NodeKind::Subscription(names) => self.separate_subscription(node, names),
+            NodeKind::Target(names) => self.separate_target(node, names),
+            NodeKind::Topic(names) => self.topic(node, names),
+            NodeKind::Worker(names) => self.worker(node, names),
         }
     }
 
-    /// The graph of a unit of which a part is not read, for this reason: nothing in it is known to be absent.
+    /// Returns the graph of a unit of which a part is unread for this reason, so that nothing in it is known to be
+    /// absent.
     pub(super) fn finish_in_part(mut self, reason: &Reason) -> UnitGraph {
         self.merge();
-        unread::unsettle(&mut self.graph, reason);
+        unread::make_unresolved(&mut self.graph, reason);
         self.graph
     }
 
-    /// Keeps what `node` would be of alarms, where its author leaves it out.
-    pub(super) fn leave_out(&mut self, kind: Kind, node: Node<V::Written>) {
+    /// Keeps the alarm of a resource whose condition is false.
+    pub(super) fn leave_out(&mut self, kind: NodeKind, node: Node<V::Value>) {
         if kind.watches() {
             let there = self.graph.alarms.len();
             self.add(kind, node);
             let left_out = self.graph.alarms.split_off(there).into_iter();
             let left_out = left_out.map(|alarm| Alarm {
-                is_left_out: true,
+                is_nonexistent: true,
                 ..alarm
             });
-            self.graph.left_out_alarms.extend(left_out);
+            self.graph.nonexistent_alarms.extend(left_out);
         }
     }
 
-    /// The graph, once every resource has been added.
+    /// Returns the graph, after every resource has been added.
     pub(super) fn finish(mut self) -> UnitGraph {
         self.merge();
         self.graph
@@ -373,7 +375,7 @@ impl<V: View> Lowering<V> {
 }
 
 impl<W> Element<W> {
-    /// The resource that stands for it, as a part of `of`: `Rule.Targets[0]`.
+    /// Returns a resource for the element, as a part of `of`: `Rule.Targets[0]`.
     fn resource(&self, of: &Resource, list: &str) -> Resource {
         let place = self.place.as_ref().copied().unwrap_or_default();
         Resource {
@@ -385,20 +387,20 @@ impl<W> Element<W> {
     }
 }
 
-/// A resource as what its own parts belong to.
+/// Returns a link from the parts of a resource to the resource itself.
 fn own_link(resource: &Resource) -> Link {
     Link {
         target: Target::Resource(resource.address.clone()),
-        form: Form::Arn,
+        form: LinkForm::Arn,
     }
 }
 
-/// What stands at the end of a path, to name it by.
+/// Returns the last component of a path, which is the attribute's name.
 pub(super) fn last(path: Path) -> &'static str {
     path.rsplit('.').next().unwrap_or(path)
 }
 
-/// Whether nothing is written.
+/// Returns `true` if the attribute is absent in every case.
 fn is_absent<T>(attribute: &Attribute<T>) -> bool {
     attribute.cases.iter().all(|case| case.is_default())
 }

@@ -1,4 +1,4 @@
-//! What a text holds by its syntax alone: enough to tell whether an edit left it whole.
+//! Compares the declarations of a text before and after an edit, by its syntax alone.
 //!
 //! ```text
 //! resource "aws_sqs_queue" "q" {       faults: 0
@@ -6,28 +6,29 @@
 //! }
 //! ```
 //!
-//! An edit may change what stands within a declaration. After one that drops a declaration, or brings a fault, a finding
-//! may be gone because nobody reads its resource any more, and not because it is fixed.
+//! An edit may change the content of a declaration. If it drops a declaration, or adds a syntax error, a finding may
+//! disappear because its resource was lost, and not because it is fixed.
 
 use super::comments::Syntax;
-use super::parsed;
-use super::tree::{Node, Parsed};
-use super::{json, terraform, toml};
-use crate::source::Sources;
+use super::terraform;
+use source::Sources;
 use std::collections::BTreeSet;
 use std::path::Path;
+use trees::parsed;
+use trees::{Node, Parsed};
+use trees::{json, toml};
 
-/// The faults and the declarations of a text.
+/// The syntax errors and the declarations of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// How many places its parser stumbles over, repeated names among them.
+    /// Number of syntax errors, including repeated names.
     faults: usize,
-    /// What it declares, by kind and name.
+    /// Declarations, by kind and name.
     declared: BTreeSet<String>,
 }
 
 impl Outline {
-    /// The outline of `text`, read as the file at `path` would be.
+    /// Returns the outline of `text`, parsed in the language of the file at `path`.
     pub fn of(path: &Path, text: &str) -> Outline {
         let sources = Sources::default();
         let file = sources.add(path, "");
@@ -43,7 +44,7 @@ impl Outline {
         }
     }
 
-    /// What is wrong with a text of which `after` is the outline, and was not before.
+    /// Describes the damage of an edit that results in `after`: a new syntax error or a lost declaration.
     pub fn lost_in(&self, after: &Outline) -> Option<String> {
         if after.faults > self.faults {
             return Some("it can no longer be parsed".to_owned());
@@ -53,12 +54,12 @@ impl Outline {
     }
 }
 
-/// The entries of the top level, and those of each of them.
+/// Returns the outline whose declarations are the top-level entries and their direct children.
 fn of_tree(parsed: &Parsed) -> Outline {
     let entries = |node: &Node| node.entries().unwrap_or_default().to_vec();
     let mut declared = BTreeSet::new();
     for top in parsed.documents.iter().flat_map(entries) {
-        // It holds suppressions, which come and go.
+        // It contains suppressions, which edits may add and remove.
         if &*top.key != "Metadata" {
             let below = entries(&top.value).into_iter();
             declared.extend(below.map(|entry| format!("{}.{}", top.key, entry.key)));
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn other_values_and_more_declarations_lose_nothing() {
+    fn changed_values_and_new_declarations_are_accepted() {
         let queue = "resource \"aws_sqs_queue\" \"q\" {\n  delay_seconds = 1\n}\n";
         for (path, before, after) in [
             (
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_and_lost_declarations_are_told() {
+    fn syntax_errors_and_lost_declarations_are_reported() {
         let queue = "resource \"aws_sqs_queue\" \"q\" {\n  delay_seconds = 1\n}\n";
         let parse = "it can no longer be parsed";
         for (path, before, after, expected) in [

@@ -1,16 +1,16 @@
-//! What a function returns, over all of its paths: the messages that failed, nothing that Lambda reads, or what is not
-//! known.
+//! Determines what a function returns over all of its paths: failed messages, nothing that Lambda evaluates, or an
+//! unknown value.
 
 use super::file::{File, MAX_CALLS, WALK};
-use super::syntax::{Expression, Function, Kind, Place, Statement, Term, given, walk};
+use super::syntax::{Expression, Function, Statement, StatementKind, Term, TextRange, passed_values, walk};
 use super::words::{BATCH_FUNCTIONS, FAILURES, FIFO_PROCESSORS, STANDARD_PROCESSORS, is_harmless};
 
-/// What is returned on some path.
+/// Possible results of a function.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Answers {
-    /// The messages that failed, and where.
-    pub(super) failures: Option<Place>,
-    /// What may be anything.
+    /// Place of a response with failed messages, if there is one.
+    pub(super) failures: Option<TextRange>,
+    /// `true` if some path may return anything.
     pub(super) is_unknown: bool,
 }
 
@@ -22,7 +22,7 @@ impl Answers {
         }
     }
 
-    fn failures(at: &Place) -> Self {
+    fn failures(at: &TextRange) -> Self {
         Answers {
             failures: Some(at.clone()),
             is_unknown: false,
@@ -38,7 +38,7 @@ impl Answers {
 }
 
 impl<'m> File<'m> {
-    /// What `function` returns. As Lambda calls it, it may answer through a callback.
+    /// Determines the results of `function`. An entry point may also respond through a callback.
     pub(super) fn answers_of(&self, function: &'m Function, is_entry: bool, depth: usize) -> Answers {
         if depth > MAX_CALLS || !self.spend(WALK) {
             return Answers::unknown();
@@ -60,7 +60,7 @@ impl<'m> File<'m> {
         all
     }
 
-    /// What goes through the callback of `function`.
+    /// Determines the values that `function` passes to its callback.
     fn through(&self, callback: &str, function: &'m Function, depth: usize) -> Answers {
         let mut all = Answers::default();
         walk(&function.body, true, &mut |seen| {
@@ -71,14 +71,14 @@ impl<'m> File<'m> {
                 if let Some(value) = arguments.get(1) {
                     all = std::mem::take(&mut all).or(self.answer(value, function, depth));
                 }
-            } else if given(arguments).any(|(_, one)| is_called(one, callback)) {
+            } else if passed_values(arguments).any(|(_, one)| is_called(one, callback)) {
                 all.is_unknown = true;
             }
         });
         all
     }
 
-    /// What the value of an expression in `function` is.
+    /// Determines the value of an expression in `function`.
     pub(super) fn answer(&self, value: &'m Expression, function: &'m Function, depth: usize) -> Answers {
         if depth > MAX_CALLS || !self.spend(1) {
             return Answers::unknown();
@@ -112,7 +112,7 @@ impl<'m> File<'m> {
                     return Answers::failures(&value.at);
                 }
                 if let Some(called) = self.called(callee).filter(|_| !is_new) {
-                    // A generator gives no answer, and a decorator may give another.
+                    // A generator returns no response, and a decorator may return another one.
                     return if called.decorators.is_empty() {
                         self.answers_of(called, false, depth + 1)
                     } else {
@@ -134,7 +134,7 @@ impl<'m> File<'m> {
         }
     }
 
-    /// What a variable may hold where it is returned.
+    /// Determines the values that a variable may have when it is returned.
     fn variable(&self, name: &str, function: &'m Function, depth: usize) -> Answers {
         if !self.spend(WALK) {
             return Answers::unknown();
@@ -151,13 +151,13 @@ impl<'m> File<'m> {
                 {
                     pushed = pushed.take().or(Some(whole.at.clone()));
                 }
-                let is_argument = given(arguments).any(|(_, one)| is_called(one, name));
+                let is_argument = passed_values(arguments).any(|(_, one)| is_called(one, name));
                 is_handed_out |= is_argument && !is_harmless(callee);
             }
             let Some(statement) = seen.statement() else {
                 return;
             };
-            let Kind::Assign { target, value, adds } = &statement.kind else {
+            let StatementKind::Assign { target, value, adds } = &statement.kind else {
                 return;
             };
             match &target.kind {
@@ -179,7 +179,7 @@ impl<'m> File<'m> {
         }
         if !is_given && all.failures.is_none() {
             return match self.values(name) {
-                // What the whole file shares.
+                // A variable of the module.
                 [only] if matches!(only.kind, Term::Object(_) | Term::Literal | Term::Text(_)) && !is_handed_out => {
                     self.answer(only, function, depth + 1)
                 }
@@ -190,7 +190,7 @@ impl<'m> File<'m> {
         all
     }
 
-    /// Whether a list stays empty.
+    /// Returns `true` if a list always stays empty.
     fn is_always_empty(&self, list: &Expression) -> bool {
         let name = match &list.kind {
             Term::List(items) => return items.is_empty(),
@@ -210,9 +210,11 @@ impl<'m> File<'m> {
         walk(&self.module.body, true, &mut |seen| {
             if let Some((_, callee, arguments)) = seen.call() {
                 may_grow |= matches!(&callee.kind, Term::Member(of, _) if is_it(of));
-                may_grow |= given(arguments).any(|(_, one)| is_it(one)) && !is_harmless(callee);
+                may_grow |= passed_values(arguments).any(|(_, one)| is_it(one)) && !is_harmless(callee);
             }
-            if let Some(Kind::Assign { target, adds: true, .. }) = seen.statement().map(|statement| &statement.kind) {
+            if let Some(StatementKind::Assign { target, adds: true, .. }) =
+                seen.statement().map(|statement| &statement.kind)
+            {
                 may_grow |= is_it(target);
             }
         });
@@ -220,12 +222,12 @@ impl<'m> File<'m> {
     }
 }
 
-/// Whether an expression is a variable of that name.
+/// Returns `true` if an expression is the variable `name`.
 fn is_called(expression: &Expression, name: &str) -> bool {
     expression.name().is_some_and(|found| **found == *name)
 }
 
-/// The values that a body returns; those of functions in it are left out.
+/// Returns the values that a body returns, without those of nested functions.
 pub(super) fn returned(body: &[Statement]) -> Vec<&Expression> {
     let mut all = Vec::new();
     collect(body, &mut all);
@@ -234,10 +236,10 @@ pub(super) fn returned(body: &[Statement]) -> Vec<&Expression> {
 
 fn collect<'s>(body: &'s [Statement], all: &mut Vec<&'s Expression>) {
     for statement in body {
-        if let Kind::Return(Some(value)) = &statement.kind {
+        if let StatementKind::Return(Some(value)) = &statement.kind {
             all.push(value);
         }
-        if !matches!(statement.kind, Kind::Class(_)) {
+        if !matches!(statement.kind, StatementKind::Class(_)) {
             for inner in statement.inner() {
                 collect(inner, all);
             }
@@ -245,7 +247,7 @@ fn collect<'s>(body: &'s [Statement], all: &mut Vec<&'s Expression>) {
     }
 }
 
-/// Whether the invocation is ended through its context, as Node.js 0.10 did.
+/// Returns `true` if the invocation is ended through its context, as in Node.js 0.10.
 fn ends_by(body: &[Statement], context: &str) -> bool {
     let mut found = false;
     walk(body, true, &mut |seen| {

@@ -1,14 +1,14 @@
-//! What becomes of failures on their way out of a handler: whether they reach Lambda, end in a `catch`, or are noted.
+//! Determines what happens to failures in a handler: whether they reach Lambda, end in a `catch`, or are collected.
 
 use super::file::{Entry, File, MAX_CALLS, WALK};
 use super::records::{Region, Runs};
-use super::syntax::{Catch, Expression, Function, Kind, Place, Statement, Term, walk};
+use super::syntax::{Catch, Expression, Function, Statement, StatementKind, Term, TextRange, walk};
 use super::words::{FAILURES, FIFO_PROCESSORS, STANDARD_PROCESSORS, is_harmless};
 use std::sync::Arc;
 
 impl<'m> File<'m> {
-    /// The first `catch` around all the work on a record, or on the batch, after which Lambda hears of no failure.
-    pub(super) fn swallowing(&self, entry: &Entry<'m>, regions: &[Region<'m>]) -> Option<&'m Place> {
+    /// Returns the first `catch` around all the work on a record or on the batch that hides failures from Lambda.
+    pub(super) fn swallowing(&self, entry: &Entry<'m>, regions: &[Region<'m>]) -> Option<&'m TextRange> {
         let mut lost = regions
             .iter()
             .filter_map(|region| self.lost(region.body, region.is_used, 0));
@@ -17,28 +17,29 @@ impl<'m> File<'m> {
             .or_else(|| self.settled(&entry.function.body))
     }
 
-    /// `await Promise.allSettled(event.Records.map(ship));`, whose result nobody looks at: none of the promises that
-    /// were rejected throws, and what comes behind returns as if all were done.
-    fn settled(&self, body: &'m [Statement]) -> Option<&'m Place> {
+    /// Finds `await Promise.allSettled(event.Records.map(ship));` with an unused result: rejected promises do not
+    /// throw, and the function returns as if all had succeeded.
+    fn settled(&self, body: &'m [Statement]) -> Option<&'m TextRange> {
         let (at, found) = body.iter().enumerate().find_map(|(at, statement)| {
-            let Kind::Expression(value) = &statement.kind else {
+            let StatementKind::Expression(value) = &statement.kind else {
                 return None;
             };
             let Term::Await(call) = &value.kind else { return None };
             let Term::Call { callee, arguments, .. } = &call.kind else {
                 return None;
             };
-            let (Term::Member(of, name), [given]) = (&callee.kind, arguments.as_slice()) else {
+            let (Term::Member(of, name), [argument]) = (&callee.kind, arguments.as_slice()) else {
                 return None;
             };
             let is_all = &**name == "allSettled" && of.name().is_some_and(|of| &**of == "Promise");
-            (is_all && self.is_work_on_records(given)).then_some((at, &value.at))
+            (is_all && self.is_work_on_records(argument)).then_some((at, &value.at))
         })?;
         let is_heard = self.says(&[FAILURES]) || !self.lets_go(&body[at + 1..], false, found);
         (!is_heard).then_some(found)
     }
 
-    /// `event.Records.map(…)` of a function that catches nothing itself, or the name of that.
+    /// Returns `true` for `event.Records.map(…)` with a function that catches nothing itself, or a variable with that
+    /// value.
     fn is_work_on_records(&self, promises: &'m Expression) -> bool {
         if let Some(name) = promises.name() {
             return match self.values(name) {
@@ -60,7 +61,7 @@ impl<'m> File<'m> {
         let catches = |body: &'m [Statement]| {
             let mut found = false;
             walk(body, true, &mut |seen| {
-                found |= matches!(seen.statement().map(|one| &one.kind), Some(Kind::Try { .. }));
+                found |= matches!(seen.statement().map(|one| &one.kind), Some(StatementKind::Try { .. }));
                 found |= seen
                     .call()
                     .is_some_and(|(_, callee, _)| callee.last_name() == Some("catch"));
@@ -71,10 +72,10 @@ impl<'m> File<'m> {
         &**name == "map" && self.is_of_records(of, 0) && is_plain
     }
 
-    /// A `catch` in a handler around all that it does with the records.
-    fn lost_batch(&self, body: &'m [Statement], handler: &'m Arc<Function>) -> Option<&'m Place> {
+    /// Finds a `catch` in a handler around everything it does with the records.
+    fn lost_batch(&self, body: &'m [Statement], handler: &'m Arc<Function>) -> Option<&'m TextRange> {
         body.iter().find_map(|statement| match &statement.kind {
-            Kind::Try { body, catches, .. } => {
+            StatementKind::Try { body, catches, .. } => {
                 let general = catches.iter().find(|catch| catch.is_general)?;
                 let takes_records = self.reads_records(body);
                 let is_lost = takes_records && self.works(body, 0) && self.swallows(general, false);
@@ -83,7 +84,7 @@ impl<'m> File<'m> {
                 let says_nothing = answers.all(|answer| answer.failures.is_none() && !answer.is_unknown);
                 (is_lost && says_nothing).then_some(&general.at)
             }
-            Kind::Block(_, inner) => self.lost_batch(inner, handler),
+            StatementKind::Block(_, inner) => self.lost_batch(inner, handler),
             _ => None,
         })
     }
@@ -99,8 +100,8 @@ impl<'m> File<'m> {
         found
     }
 
-    /// The `catch` around all the work in `body` that lets failures go; nothing where some work is done outside of it.
-    fn lost(&self, body: &'m [Statement], is_used: bool, depth: usize) -> Option<&'m Place> {
+    /// Returns the `catch` around all the work in `body` that drops failures, or `None` if some work is outside of it.
+    fn lost(&self, body: &'m [Statement], is_used: bool, depth: usize) -> Option<&'m TextRange> {
         if depth > MAX_CALLS || !self.spend(WALK) {
             return None;
         }
@@ -109,7 +110,7 @@ impl<'m> File<'m> {
             return None;
         };
         match &only.kind {
-            Kind::Try { body, catches, last } => {
+            StatementKind::Try { body, catches, last } => {
                 let general = catches.iter().find(|catch| catch.is_general);
                 match general {
                     Some(catch) if self.swallows(catch, is_used) && !self.works(last, 0) => Some(&catch.at),
@@ -117,11 +118,13 @@ impl<'m> File<'m> {
                     None => self.lost(body, is_used, depth + 1),
                 }
             }
-            Kind::Expression(value) => self.lost_in(value, false, depth),
-            Kind::Return(Some(value)) => self.lost_in(value, is_used, depth),
-            Kind::Assign { value, .. } => self.lost_in(value, true, depth),
-            Kind::Block(_, inner) | Kind::Loop { body: inner, .. } => self.lost(inner, is_used, depth + 1),
-            Kind::Branch { arms, .. } => {
+            StatementKind::Expression(value) => self.lost_in(value, false, depth),
+            StatementKind::Return(Some(value)) => self.lost_in(value, is_used, depth),
+            StatementKind::Assign { value, .. } => self.lost_in(value, true, depth),
+            StatementKind::Block(_, inner) | StatementKind::Loop { body: inner, .. } => {
+                self.lost(inner, is_used, depth + 1)
+            }
+            StatementKind::Branch { arms, .. } => {
                 let mut working = arms.iter().filter(|arm| self.works(arm, 0));
                 match (working.next(), working.next()) {
                     (Some(only), None) => self.lost(only, is_used, depth + 1),
@@ -132,20 +135,20 @@ impl<'m> File<'m> {
         }
     }
 
-    /// The same for an expression that is a call of a function of the file, or has a `.catch(…)`.
-    fn lost_in(&self, value: &'m Expression, is_used: bool, depth: usize) -> Option<&'m Place> {
+    /// Like [`lost`](Self::lost), for an expression that calls a function of the file or has a `.catch(…)`.
+    fn lost_in(&self, value: &'m Expression, is_used: bool, depth: usize) -> Option<&'m TextRange> {
         match &value.kind {
             Term::Await(inner) => self.lost_in(inner, is_used, depth),
             Term::Call { callee, arguments, .. } => {
-                if let (Term::Member(_, name), [given]) = (&callee.kind, arguments.as_slice())
+                if let (Term::Member(_, name), [argument]) = (&callee.kind, arguments.as_slice())
                     && &**name == "catch"
                 {
-                    let is_lost = match &given.kind {
-                        Term::Function(function) => self.lets_go(&function.body, is_used, &given.at),
+                    let is_lost = match &argument.kind {
+                        Term::Function(function) => self.lets_go(&function.body, is_used, &argument.at),
                         // `.catch(console.error)`
-                        _ => !is_used && is_harmless(given),
+                        _ => !is_used && is_harmless(argument),
                     };
-                    return is_lost.then_some(&given.at);
+                    return is_lost.then_some(&argument.at);
                 }
                 let arguments_work = arguments.iter().any(|one| self.works_in(one, 0));
                 let called = self.called(callee).filter(|_| !arguments_work)?;
@@ -155,32 +158,34 @@ impl<'m> File<'m> {
         }
     }
 
-    /// Whether a `catch` lets every failure go.
+    /// Returns `true` if a `catch` drops every failure.
     fn swallows(&self, catch: &'m Catch, is_used: bool) -> bool {
         self.lets_go(&catch.body, is_used, &catch.at)
     }
 
-    /// Whether what is done about a failure tells nobody but the readers of logs.
-    fn lets_go(&self, body: &'m [Statement], is_used: bool, from: &Place) -> bool {
+    /// Returns `true` if the statements that handle a failure report it at most to logs.
+    fn lets_go(&self, body: &'m [Statement], is_used: bool, from: &TextRange) -> bool {
         let end = body.last().map_or(from.end, |last| last.at.end);
         let within = from.start..end;
         let only_looks = |value: &'m Expression| !self.works_in(value, 0) && !mentions_failures(value);
         body.iter().all(|statement| match &statement.kind {
-            Kind::Nothing | Kind::Continue | Kind::Break | Kind::Return(None) => true,
-            Kind::Expression(value) => only_looks(value),
-            Kind::Return(Some(value)) => !is_used && only_looks(value),
-            Kind::Assign { target, value, .. } => {
+            StatementKind::Nothing | StatementKind::Continue | StatementKind::Break | StatementKind::Return(None) => {
+                true
+            }
+            StatementKind::Expression(value) => only_looks(value),
+            StatementKind::Return(Some(value)) => !is_used && only_looks(value),
+            StatementKind::Assign { target, value, .. } => {
                 only_looks(value) && target.name().is_some_and(|name| self.stays_within(name, &within))
             }
-            Kind::Branch { tests, arms, .. } => {
+            StatementKind::Branch { tests, arms, .. } => {
                 tests.iter().all(only_looks) && arms.iter().all(|arm| self.lets_go(arm, is_used, from))
             }
             _ => false,
         })
     }
 
-    /// Whether a variable is used nowhere else.
-    fn stays_within(&self, name: &str, within: &Place) -> bool {
+    /// Returns `true` if a variable is not used outside of `within`.
+    fn stays_within(&self, name: &str, within: &TextRange) -> bool {
         if !self.spend(WALK) {
             return false;
         }
@@ -194,7 +199,7 @@ impl<'m> File<'m> {
         !is_elsewhere
     }
 
-    /// Whether statements do more than to look at values and to write logs.
+    /// Returns `true` if statements do more than read values and write logs.
     pub(super) fn works(&self, body: &'m [Statement], depth: usize) -> bool {
         body.iter().any(|statement| {
             let of_its_own = statement
@@ -219,12 +224,13 @@ impl<'m> File<'m> {
         is_work || value.parts().into_iter().any(|part| self.works_in(part, depth))
     }
 
-    /// Whether some failure may be caught before it gets to Lambda.
+    /// Returns `true` if some failure may be caught before it reaches Lambda.
     pub(super) fn may_catch(&self) -> bool {
-        let rethrows = |catch: &Catch| matches!(catch.body.last().map(|last| &last.kind), Some(Kind::Raise(_)));
+        let rethrows =
+            |catch: &Catch| matches!(catch.body.last().map(|last| &last.kind), Some(StatementKind::Raise(_)));
         let mut found = false;
         walk(&self.module.body, true, &mut |seen| {
-            if let Some(Kind::Try { catches, .. }) = seen.statement().map(|statement| &statement.kind) {
+            if let Some(StatementKind::Try { catches, .. }) = seen.statement().map(|statement| &statement.kind) {
                 found |= catches.iter().any(|catch| !rethrows(catch));
             }
             let called = seen.call().and_then(|(_, callee, _)| callee.last_name());
@@ -233,8 +239,8 @@ impl<'m> File<'m> {
         found
     }
 
-    /// What goes on with the records behind one that failed, where all are reported as they fail.
-    pub(super) fn going_on(&self, regions: &[Region<'m>]) -> Option<(&'m Place, Option<&'static str>)> {
+    /// Returns the code that continues with later records after one failed, if it collects failures as they occur.
+    pub(super) fn going_on(&self, regions: &[Region<'m>]) -> Option<(&'m TextRange, Option<&'static str>)> {
         if self.says(&["MessageGroupId", "messageGroupId", "message_group_id"]) || self.says(&FIFO_PROCESSORS) {
             return None;
         }
@@ -262,7 +268,7 @@ impl<'m> File<'m> {
     }
 }
 
-/// Whether a response of failed messages stands in it.
+/// Returns `true` if the expression contains a response with failed messages.
 fn mentions_failures(value: &Expression) -> bool {
     let mut found = false;
     value.walk(true, &mut |seen| match seen.expression().map(|part| &part.kind) {
@@ -273,11 +279,11 @@ fn mentions_failures(value: &Expression) -> bool {
     found
 }
 
-/// Whether a `catch` in it puts the failed message on a list.
+/// Returns `true` if a `catch` in the statements adds the failed message to a list.
 fn notes_failures(body: &[Statement]) -> bool {
     body.iter().any(|statement| {
         let in_catch = match &statement.kind {
-            Kind::Try { catches, .. } => catches.iter().any(|catch| puts_on_list(&catch.body)),
+            StatementKind::Try { catches, .. } => catches.iter().any(|catch| puts_on_list(&catch.body)),
             _ => false,
         };
         in_catch || statement.inner().into_iter().any(notes_failures)
@@ -302,10 +308,13 @@ fn puts_on_list(body: &[Statement]) -> bool {
     found
 }
 
-/// Whether a loop may be left before its end.
+/// Returns `true` if a loop may be left before its end.
 fn leaves(body: &[Statement]) -> bool {
     body.iter().any(|statement| {
-        let itself = matches!(statement.kind, Kind::Break | Kind::Return(_) | Kind::Raise(_));
+        let itself = matches!(
+            statement.kind,
+            StatementKind::Break | StatementKind::Return(_) | StatementKind::Raise(_)
+        );
         itself || statement.inner().into_iter().any(leaves)
     })
 }

@@ -1,33 +1,33 @@
-//! A file of source by its names: which function is called what, and what a name was given.
+//! Index of a source file by name: functions, and values assigned to variables.
 
-use super::syntax::{Expression, Function, Kind, Module, Term, walk};
+use super::syntax::{Expression, Function, Module, StatementKind, Term, walk};
 use super::words::{MIDDLEWARE, TRANSPARENT};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// Calls are followed so deep.
+/// Maximum depth to which calls are followed.
 pub(super) const MAX_CALLS: usize = 6;
 
-/// Steps that are taken to understand one file. One that needs more is not understood.
+/// Maximum number of steps for one file. A file that needs more is not understood.
 const MAX_STEPS: u32 = 100_000;
-/// What going through a function counts for.
+/// Number of steps that a walk through a function counts as.
 pub(super) const WALK: u32 = 200;
 
-/// A module, and an index of its names.
+/// A module with an index of its names.
 pub(super) struct File<'m> {
     pub(super) module: &'m Module,
-    /// Functions and methods, also those in functions.
+    /// Functions and methods by name, including nested functions.
     functions: FxHashMap<&'m str, Vec<&'m Arc<Function>>>,
-    /// What names are given, wherever in the file.
+    /// Values assigned to a name anywhere in the file.
     values: FxHashMap<&'m str, Vec<&'m Expression>>,
     steps: Cell<u32>,
 }
 
-/// What Lambda calls.
+/// The entry point that Lambda calls.
 pub(super) struct Entry<'m> {
     pub(super) function: &'m Arc<Function>,
-    /// What stands around it: decorators, wrappers and middlewares, outermost last.
+    /// Decorators, wrappers and middlewares around it, outermost last.
     pub(super) around: Vec<&'m Expression>,
 }
 
@@ -43,7 +43,7 @@ impl<'m> File<'m> {
                     .iter()
                     .filter_map(|(key, value)| Some((&**key.as_ref()?, value)));
                 for (name, value) in named {
-                    // `{ handler }` says of itself what the name says already.
+                    // `{ handler }` adds nothing to the name.
                     if value.name().is_none_or(|of| **of != *name) {
                         values.entry(name).or_default().push(value);
                     }
@@ -55,12 +55,12 @@ impl<'m> File<'m> {
             &module.body,
             true,
             &mut |seen| match seen.statement().map(|statement| &statement.kind) {
-                Some(Kind::Assign {
+                Some(StatementKind::Assign {
                     target,
                     value,
                     adds: false,
                 }) => note(target, value),
-                Some(Kind::Function(function)) => {
+                Some(StatementKind::Function(function)) => {
                     if let Some(name) = &function.name {
                         functions.entry(name).or_default().push(function);
                     }
@@ -76,23 +76,23 @@ impl<'m> File<'m> {
         }
     }
 
-    /// Counts steps; false where there have been too many.
+    /// Counts steps; returns `false` if there were too many.
     pub(super) fn spend(&self, steps: u32) -> bool {
         self.steps.set(self.steps.get().saturating_add(steps));
         !self.is_exhausted()
     }
 
-    /// Whether some question was given up.
+    /// Returns `true` if there were too many steps.
     pub(super) fn is_exhausted(&self) -> bool {
         self.steps.get() > MAX_STEPS
     }
 
-    /// Whether the source says one of `words` anywhere.
+    /// Returns `true` if the source contains one of `words`.
     pub(super) fn says(&self, words: &[&str]) -> bool {
         words.iter().any(|word| self.module.words.contains(*word))
     }
 
-    /// The one function called `name`.
+    /// Returns the function called `name` if there is exactly one.
     pub(super) fn function(&self, name: &str) -> Option<&'m Arc<Function>> {
         match (
             self.functions.get(name).map(Vec::as_slice),
@@ -107,7 +107,8 @@ impl<'m> File<'m> {
         }
     }
 
-    /// The function that a call of `callee` runs, where it is here: by its name, or as a method by its own.
+    /// Returns the function that a call of `callee` runs if this file defines it: by its name, or as a method of the
+    /// same object.
     pub(super) fn called(&self, callee: &Expression) -> Option<&'m Arc<Function>> {
         match &callee.kind {
             Term::Name(name) => self.function(name),
@@ -118,12 +119,12 @@ impl<'m> File<'m> {
         }
     }
 
-    /// The values that `name` is given.
+    /// Returns the values assigned to `name`.
     pub(super) fn values(&self, name: &str) -> &[&'m Expression] {
         self.values.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// What Lambda calls by `name`.
+    /// Returns the entry point called `name`.
     pub(super) fn entry(&self, name: &str) -> Option<Entry<'m>> {
         let mut around = Vec::new();
         let function = self.named(name, &mut around, 0)?;
@@ -141,7 +142,7 @@ impl<'m> File<'m> {
         }
     }
 
-    /// The function behind wrappers.
+    /// Returns the function inside wrappers.
     fn resolved(
         &self,
         value: &'m Expression,
@@ -154,7 +155,7 @@ impl<'m> File<'m> {
         match &value.kind {
             Term::Function(function) => Some(function),
             Term::Name(name) => self.named(name, around, depth),
-            // A method of what was made of a class here.
+            // A method of an object created from a class in this file.
             Term::Member(of, name) => {
                 let is_made = |value: &&Expression| matches!(value.kind, Term::Call { .. });
                 let is_object = of.name().is_some_and(|of| self.values(of).iter().all(is_made));
@@ -175,7 +176,7 @@ impl<'m> File<'m> {
 }
 
 impl Entry<'_> {
-    /// What around it may change what it returns.
+    /// Returns `true` if nothing around it changes its return value.
     pub(super) fn is_transparent(&self) -> bool {
         self.around.iter().all(|one| {
             let name = match &one.kind {
@@ -186,7 +187,7 @@ impl Entry<'_> {
         })
     }
 
-    /// The middleware that makes the response of what the handler returns, where it has one.
+    /// Returns the middleware that creates the response from the handler's result, if there is one.
     pub(super) fn middleware(&self, file: &File<'_>) -> Option<&Expression> {
         if !file.says(&[MIDDLEWARE]) {
             return None;
@@ -199,7 +200,7 @@ impl Entry<'_> {
     }
 }
 
-/// `exports`, `module.exports`.
+/// Returns `true` for `exports` and `module.exports`.
 fn is_exports(of: &Expression) -> bool {
     match &of.kind {
         Term::Name(name) => &**name == "exports",

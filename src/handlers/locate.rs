@@ -1,13 +1,13 @@
-//! The file that a function's handler lies in, inside the bounds of the project, and its name there.
+//! Locates the file with a function's handler, within the bounds of the project, and the handler's name in it.
 
-use super::parse::LARGEST;
-use crate::files::Files;
+use super::parse::{LARGEST, parse};
 use crate::graph::{Code, CodeSource};
-use crate::source::{Sources, Span};
+use source::files::Files;
+use source::{Sources, Span};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// In which language a file is written.
+/// Language of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
     Python,
@@ -18,7 +18,7 @@ pub(super) enum Language {
     Go,
 }
 
-/// The endings that runtimes and bundlers look for, what is written by hand first.
+/// Extensions that runtimes and bundlers look for, those of hand-written files first.
 const ENDINGS: [(&str, Language); 7] = [
     ("py", Language::Python),
     ("ts", Language::Script),
@@ -29,29 +29,51 @@ const ENDINGS: [(&str, Language); 7] = [
     ("cjs", Language::Script),
 ];
 
-/// Where build tools of Java look for sources.
+/// Source directories of Java's build tools.
 const JAVA: [&str; 3] = ["src/main/java", "app/src/main/java", ""];
 
-/// The source that a handler lies in.
+impl Language {
+    /// Returns `true` if `text` has no syntax error.
+    pub(super) fn parses(self, text: &str) -> bool {
+        let grammar = match self {
+            Language::Python => tree_sitter_python::LANGUAGE,
+            Language::Script => tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
+            Language::Java => tree_sitter_java::LANGUAGE,
+            Language::CSharp => tree_sitter_c_sharp::LANGUAGE,
+            Language::Go => tree_sitter_go::LANGUAGE,
+        };
+        parse(text, &grammar.into()).is_some()
+    }
+}
+
+/// Result of locating a source.
+pub(super) enum FoundSource {
+    /// Readable source.
+    Source(Located),
+    /// Unreadable file, with the reason.
+    Unreadable(PathBuf, String),
+}
+
+/// Source file or text with a handler.
 pub(super) struct Located {
     pub(super) text: Arc<str>,
-    /// The languages that it may be written in.
+    /// Languages that it may be written in.
     pub(super) languages: &'static [Language],
-    /// What Lambda calls in it.
+    /// Name of the entry point.
     pub(super) name: String,
     pub(super) origin: Origin,
 }
 
-/// Where the text comes from.
+/// Origin of the text.
 pub(super) enum Origin {
     /// A file, by its real path.
     File(PathBuf),
-    /// It is written in the configuration, at this place.
+    /// Inline code in the configuration, at this span.
     Written(Span),
 }
 
 /// Finds the source of a function.
-pub(super) fn locate(code: &Code, sources: &Sources) -> Option<Located> {
+pub(super) fn locate(code: &Code, sources: &Sources) -> Option<FoundSource> {
     let handler = code.handler.as_deref()?;
     if let CodeSource::Path(path) = code.source.as_ref()?
         && let Some(found) = compiled(path, handler, sources)
@@ -61,41 +83,47 @@ pub(super) fn locate(code: &Code, sources: &Sources) -> Option<Located> {
     let (module, name) = handler.rsplit_once('.')?;
     let name = name.to_owned();
     match code.source.as_ref()? {
-        CodeSource::Text(text, span) => Some(Located {
+        CodeSource::Text(text, span) => Some(FoundSource::Source(Located {
             text: text.clone(),
             languages: &[Language::Python, Language::Script],
             name,
             origin: Origin::Written(*span),
-        }),
+        })),
         CodeSource::Path(path) => {
             let (path, languages) = file(path, module, sources.files())?;
-            opened(path, languages, name, sources)
+            Some(read_file(path, languages, name, sources))
         }
     }
 }
 
-fn opened(path: PathBuf, languages: &'static [Language], name: String, sources: &Sources) -> Option<Located> {
-    let bytes = sources.files().read(&path, LARGEST).ok()?;
-    Some(Located {
-        text: String::from_utf8(bytes).ok()?.into(),
+fn read_file(path: PathBuf, languages: &'static [Language], name: String, sources: &Sources) -> FoundSource {
+    let bytes = match sources.files().read(&path, LARGEST) {
+        Ok(bytes) => bytes,
+        Err(refusal) => return FoundSource::Unreadable(path, refusal.to_string()),
+    };
+    let Ok(text) = String::from_utf8(bytes) else {
+        return FoundSource::Unreadable(path, "it is not UTF-8".to_owned());
+    };
+    FoundSource::Source(Located {
+        text: text.into(),
         languages,
         name,
         origin: Origin::File(path),
     })
 }
 
-/// The source of what is compiled: a class of Java by its name (`com.example.App::handleRequest`) or of C#
-/// (`App::Example.Function::FunctionHandler`), or `main.go` where the handler is the name of a program.
-fn compiled(path: &Path, handler: &str, sources: &Sources) -> Option<Located> {
+/// Finds the source of a compiled program: a Java class by name (`com.example.App::handleRequest`), a C# class
+/// (`App::Example.Function::FunctionHandler`), or `main.go` if the handler is the name of a program.
+fn compiled(path: &Path, handler: &str, sources: &Sources) -> Option<FoundSource> {
     let files = sources.files();
     let directory = files.find(path).ok().filter(|found| files.is_directory(found))?;
     if !handler.contains(['.', ':', '/']) {
         let main = files.find(&directory.join("main.go")).ok()?;
-        return opened(main, &[Language::Go], "main".to_owned(), sources);
+        return Some(read_file(main, &[Language::Go], "main".to_owned(), sources));
     }
     if let [_, class, method] = handler.split("::").collect::<Vec<_>>().as_slice() {
         return csharp(&directory, class, method, files)
-            .and_then(|(path, name)| opened(path, &[Language::CSharp], name, sources));
+            .map(|(path, name)| read_file(path, &[Language::CSharp], name, sources));
     }
     let (class, method) = handler.split_once("::").unwrap_or((handler, "handleRequest"));
     let name = format!("{}.java", class.replace('.', "/"));
@@ -103,11 +131,12 @@ fn compiled(path: &Path, handler: &str, sources: &Sources) -> Option<Located> {
     let found = places.find(|place| files.is_file(place))?;
     let found = files.find(&found).ok()?;
     let class = class.rsplit('.').next().unwrap_or(class);
-    opened(found, &[Language::Java], format!("{class}::{method}"), sources)
+    let name = format!("{class}::{method}");
+    Some(read_file(found, &[Language::Java], name, sources))
 }
 
-/// The file of a class of C# by its name (`Assembly::Namespace.Class::Method`): by the usual name, beside the project's
-/// file, or below it in a directory that is called as the last part of the namespace.
+/// Finds the file of a C# class by name (`Assembly::Namespace.Class::Method`): the file with the name of the class,
+/// next to the project file or in a subdirectory with the name of the last part of the namespace.
 fn csharp(directory: &Path, class: &str, method: &str, files: &Files) -> Option<(PathBuf, String)> {
     let (namespace, class) = class.rsplit_once('.').unwrap_or(("", class));
     let name = format!("{class}.cs");
@@ -117,11 +146,11 @@ fn csharp(directory: &Path, class: &str, method: &str, files: &Files) -> Option<
     Some((files.find(&found).ok()?, format!("{class}::{method}")))
 }
 
-/// The file of `module` at or below `path`.
+/// Finds the file of `module` at or below `path`.
 fn file(path: &Path, module: &str, files: &Files) -> Option<(PathBuf, &'static [Language])> {
     let found = files.find(path).ok()?;
     if files.is_file(&found) {
-        // An archive of one file, which lies at its top.
+        // The file itself, which becomes an archive with that one file at its top.
         let stem = found.file_stem()?.to_str()?;
         let ending = found.extension()?.to_str()?;
         let (_, language) = ENDINGS.iter().find(|(known, _)| *known == ending)?;

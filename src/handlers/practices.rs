@@ -1,40 +1,41 @@
-//! What a handler does for messages that come twice, and with the time that it has.
+//! Determines how a handler deals with duplicate messages, and with the time it has.
 
 use super::file::{Entry, File};
 use super::records::{Region, Runs};
-use super::syntax::{Expression, Kind, Place, Seen, Statement, Term, given, walk};
+use super::syntax::{Expression, Statement, StatementKind, Term, TextRange, VisitedNode, passed_values, walk};
 use super::words::{self, BATCH_FUNCTIONS, is_harmless};
 
-/// What reads one record of a store, and what writes one without a condition of its own.
+/// Functions that read one record of a store, and functions that write one.
 const READS: [&str; 5] = ["GetCommand", "GetItemCommand", "exists", "getItem", "get_item"];
 const WRITES: [&str; 5] = ["PutCommand", "PutItemCommand", "putItem", "put_item", "set"];
 
-/// What makes a write ask first.
+/// Words that make a write conditional.
 const CONDITIONS: [&str; 6] = ["ConditionExpression", "Expected", "IfNotExists", "NX", "nx", "setnx"];
 
-/// What asks how long the invocation may still run.
+/// Functions that return the remaining time of the invocation.
 const CLOCKS: [&str; 2] = ["getRemainingTimeInMillis", "get_remaining_time_in_millis"];
 
 impl<'m> File<'m> {
-    /// Idempotency of the work on a record that is not told when Lambda ends the invocation (Powertools for AWS Lambda).
-    pub(super) fn undated(&self, entry: &Entry<'m>, regions: &[Region<'m>]) -> Option<&'m Place> {
+    /// Returns idempotency of the work on a record that is not informed of the end of the invocation (Powertools for
+    /// AWS Lambda).
+    pub(super) fn undated(&self, entry: &Entry<'m>, regions: &[Region<'m>]) -> Option<&'m TextRange> {
         if self.says(&["register_lambda_context", "registerLambdaContext"]) {
             return None;
         }
         let mut found = None;
         walk(&self.module.body, true, &mut |seen| {
             let marked = match seen {
-                Seen::Statement(statement) => self.decorated(statement, regions),
-                Seen::Expression(expression) => self.wrapped(expression, entry, regions),
+                VisitedNode::Statement(statement) => self.decorated(statement, regions),
+                VisitedNode::Expression(expression) => self.wrapped(expression, entry, regions),
             };
             found = found.or(marked);
         });
         found
     }
 
-    /// `@idempotent_function(…)` on a function that gets the records.
-    fn decorated(&self, statement: &'m Statement, regions: &[Region<'m>]) -> Option<&'m Place> {
-        let Kind::Function(function) = &statement.kind else {
+    /// Finds `@idempotent_function(…)` on a function that processes the records.
+    fn decorated(&self, statement: &'m Statement, regions: &[Region<'m>]) -> Option<&'m TextRange> {
+        let StatementKind::Function(function) = &statement.kind else {
             return None;
         };
         let decorator = function.decorators.iter().find(|one| {
@@ -48,9 +49,9 @@ impl<'m> File<'m> {
         (self.is_configured_here(decorator) && self.gets_records(name, regions)).then_some(&decorator.at)
     }
 
-    /// `makeIdempotent(work, …)` in the place of a function that gets the records, and not the context.
-    fn wrapped(&self, value: &'m Expression, entry: &Entry<'m>, regions: &[Region<'m>]) -> Option<&'m Place> {
-        let (_, callee, _) = Seen::Expression(value).call()?;
+    /// Finds `makeIdempotent(work, …)` around a function that processes the records and does not get the context.
+    fn wrapped(&self, value: &'m Expression, entry: &Entry<'m>, regions: &[Region<'m>]) -> Option<&'m TextRange> {
+        let (_, callee, _) = VisitedNode::Expression(value).call()?;
         let is_entry = entry.around.iter().any(|around| around.at == value.at);
         if callee.last_name() != Some("makeIdempotent") || is_entry || !self.is_configured_here(value) {
             return None;
@@ -74,24 +75,24 @@ impl<'m> File<'m> {
                 && callee.last_name().is_some_and(|name| BATCH_FUNCTIONS.contains(&name))
             {
                 is_called = true;
-                gets_context |= given(arguments).any(|(key, _)| key == Some("context"));
+                gets_context |= passed_values(arguments).any(|(key, _)| key == Some("context"));
             }
         });
         (is_called && !gets_context).then_some(&value.at)
     }
 
-    /// Whether the configuration among the arguments of a call, where there is one, is made in this file.
+    /// Returns `true` unless the configuration among the arguments of a call comes from another file.
     fn is_configured_here(&self, call: &Expression) -> bool {
         let Term::Call { arguments, .. } = &call.kind else {
             return true;
         };
-        given(arguments).all(|(key, value)| match value.name() {
+        passed_values(arguments).all(|(key, value)| match value.name() {
             Some(name) if key.is_some_and(|key| key.contains("onfig")) => !self.values(name).is_empty(),
             _ => true,
         })
     }
 
-    /// Whether the function `name` is what runs for each record, or is called there.
+    /// Returns `true` if the function `name` runs for each record, or is called by code that does.
     fn gets_records(&self, name: &str, regions: &[Region<'m>]) -> bool {
         let Some(function) = self.function(name) else {
             return false;
@@ -107,9 +108,9 @@ impl<'m> File<'m> {
         })
     }
 
-    /// A record that is looked for, left alone where it is there, and otherwise written behind the work without asking
-    /// again.
-    pub(super) fn unconditional_write(&self, regions: &[Region<'m>]) -> Option<&'m Place> {
+    /// Returns an unconditional write after the work, with a read of the same record before it that skips the work if
+    /// the record exists. Two invocations may both pass the read.
+    pub(super) fn unconditional_write(&self, regions: &[Region<'m>]) -> Option<&'m TextRange> {
         let mut bodies: Vec<&'m [Statement]> = regions.iter().map(|region| region.body).collect();
         for region in regions {
             walk(region.body, true, &mut |seen| {
@@ -121,15 +122,15 @@ impl<'m> File<'m> {
         bodies.into_iter().find_map(|body| self.checked_then_done(body))
     }
 
-    fn checked_then_done(&self, body: &'m [Statement]) -> Option<&'m Place> {
+    fn checked_then_done(&self, body: &'m [Statement]) -> Option<&'m TextRange> {
         let mut read: Option<&'m Expression> = None;
         let (mut leaves, mut works, mut found) = (false, false, None);
         walk(body, false, &mut |seen| {
-            if let Some(Kind::Branch { tests, arms }) = seen.statement().map(|statement| &statement.kind) {
+            if let Some(StatementKind::Branch { tests, arms }) = seen.statement().map(|statement| &statement.kind) {
                 let ends = |arm: &Vec<Statement>| {
                     matches!(
                         arm.last().map(|last| &last.kind),
-                        Some(Kind::Return(_) | Kind::Continue)
+                        Some(StatementKind::Return(_) | StatementKind::Continue)
                     )
                 };
                 let asks = read.is_some() || tests.iter().any(reads);
@@ -158,8 +159,8 @@ impl<'m> File<'m> {
         matches!(&call.kind, Term::Call { callee, is_new: false, .. } if !is_harmless(callee))
     }
 
-    /// A loop over the records with requests in it, one after the other, that never asks for the time left.
-    pub(super) fn untimed(&self, regions: &[Region<'m>]) -> Option<&'m Place> {
+    /// Returns a loop over the records with sequential requests that never checks the remaining time.
+    pub(super) fn untimed(&self, regions: &[Region<'m>]) -> Option<&'m TextRange> {
         if self.says(&CLOCKS) {
             return None;
         }
@@ -169,13 +170,13 @@ impl<'m> File<'m> {
             .map(|region| region.at)
     }
 
-    /// Whether statements wait for something that lies on another machine.
+    /// Returns `true` if statements wait for another machine.
     fn requests(&self, body: &'m [Statement], depth: usize) -> bool {
         let mut found = false;
         walk(body, false, &mut |seen| {
             if let Some(Term::Await(inner)) = seen.expression().map(|expression| &expression.kind) {
-                // What is written here is looked through itself.
-                let called = Seen::Expression(inner).call();
+                // Functions of this file are searched themselves.
+                let called = VisitedNode::Expression(inner).call();
                 found |= called.is_some_and(|(_, callee, _)| self.called(callee).is_none() && !is_harmless(callee));
             }
             if let Some((_, callee, _)) = seen.call() {
@@ -193,7 +194,7 @@ impl<'m> File<'m> {
     }
 }
 
-/// Whether a record is read in an expression.
+/// Returns `true` if an expression reads a record of a store.
 fn reads(value: &Expression) -> bool {
     let mut found = false;
     value.walk(false, &mut |seen| {
@@ -203,7 +204,7 @@ fn reads(value: &Expression) -> bool {
     found
 }
 
-/// Whether an expression stands in one of the regions.
+/// Returns `true` if an expression is in one of the regions.
 fn words_in(regions: &[Region<'_>], expression: &Expression) -> bool {
     regions.iter().any(|region| {
         let mut is_there = false;
@@ -214,7 +215,7 @@ fn words_in(regions: &[Region<'_>], expression: &Expression) -> bool {
     })
 }
 
-/// Whether one of `words` stands in an expression, as a name, a key or a text.
+/// Returns `true` if an expression contains one of `words` as a name, a key or a text.
 fn says_in(value: &Expression, words: &[&str]) -> bool {
     let mut found = false;
     value.walk(false, &mut |seen| match seen.expression().map(|one| &one.kind) {
@@ -229,7 +230,7 @@ fn says_in(value: &Expression, words: &[&str]) -> bool {
     found
 }
 
-/// Whether a read and a write are known to be of one table, or of one store of keys.
+/// Returns `true` if a read and a write are known to use the same table or key-value store.
 fn is_of_same(read: &Expression, write: &Expression) -> bool {
     let is_new = |value: &Expression| matches!(value.kind, Term::Call { is_new: true, .. });
     let tables = (table(read), table(write));
@@ -242,10 +243,10 @@ fn is_of_same(read: &Expression, write: &Expression) -> bool {
     }
 }
 
-/// What a request names as its table.
+/// Returns the table of a request.
 fn table(request: &Expression) -> Option<String> {
-    let (_, _, arguments) = Seen::Expression(request).call()?;
-    let (_, value) = given(arguments).find(|(key, _)| *key == Some("TableName"))?;
+    let (_, _, arguments) = VisitedNode::Expression(request).call()?;
+    let (_, value) = passed_values(arguments).find(|(key, _)| *key == Some("TableName"))?;
     match &value.kind {
         Term::Text(text) => Some(text.to_string()),
         _ => value.last_name().map(str::to_owned),

@@ -1,8 +1,8 @@
 //! Python, as far as it is asked for.
 
 use super::parse::{children, fields, parse};
-use super::reader::Reader;
-use super::syntax::{Catch, Expression, Function, Kind, Module, Statement, Term};
+use super::reader::SyntaxReader;
+use super::syntax::{Catch, Expression, Function, Module, Statement, StatementKind, Term};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use tree_sitter::Node;
@@ -10,18 +10,18 @@ use tree_sitter::Node;
 /// What a file says; `None` where it is not understood.
 pub(super) fn read(source: &str) -> Option<Module> {
     let tree = parse(source, &tree_sitter_python::LANGUAGE.into())?;
-    let mut reader = Python(Reader::new(source));
+    let mut reader = Python(SyntaxReader::new(source));
     let body = reader.statements(tree.root_node(), 0);
     reader.0.finish(body)
 }
 
 /// A reader of Python.
-struct Python<'s>(Reader<'s>);
+struct Python<'s>(SyntaxReader<'s>);
 
 impl<'s> Deref for Python<'s> {
-    type Target = Reader<'s>;
+    type Target = SyntaxReader<'s>;
 
-    fn deref(&self) -> &Reader<'s> {
+    fn deref(&self) -> &SyntaxReader<'s> {
         &self.0
     }
 }
@@ -58,31 +58,35 @@ impl Python<'_> {
         let at = node.byte_range();
         if self.is_beyond(depth) {
             return Statement {
-                kind: Kind::Nothing,
+                kind: StatementKind::Nothing,
                 at,
             };
         }
         let kind = match node.kind() {
             "expression_statement" => match children(node).as_slice() {
                 [only] if matches!(only.kind(), "assignment" | "augmented_assignment") => self.assignment(*only, depth),
-                [only] => Kind::Expression(self.expression(*only, depth + 1)),
-                several => Kind::Expression(self.other(several, node, depth)),
+                [only] => StatementKind::Expression(self.expression(*only, depth + 1)),
+                several => StatementKind::Expression(self.other(several, node, depth)),
             },
-            "return_statement" => Kind::Return(children(node).first().map(|value| self.expression(*value, depth + 1))),
-            "raise_statement" => Kind::Raise(children(node).first().map(|value| self.expression(*value, depth + 1))),
+            "return_statement" => {
+                StatementKind::Return(children(node).first().map(|value| self.expression(*value, depth + 1)))
+            }
+            "raise_statement" => {
+                StatementKind::Raise(children(node).first().map(|value| self.expression(*value, depth + 1)))
+            }
             "for_statement" => {
                 let over = self.field(node, "right", depth);
                 self.names(node.child_by_field_name("left"));
                 let body = self.field_block(node, "body", depth);
-                let looped = Kind::Loop { over, body };
+                let looped = StatementKind::Loop { over, body };
                 self.with_else(looped, node, depth)
             }
             "while_statement" => {
                 let over = self.field(node, "condition", depth);
-                let looped = Kind::Branch {
+                let looped = StatementKind::Branch {
                     tests: over.into_iter().collect(),
                     arms: vec![vec![Statement {
-                        kind: Kind::Loop {
+                        kind: StatementKind::Loop {
                             over: None,
                             body: self.field_block(node, "body", depth),
                         },
@@ -96,50 +100,52 @@ impl Python<'_> {
             "with_statement" => {
                 let clause = children(node).into_iter().find(|child| child.kind() == "with_clause");
                 let items = clause.map(|clause| self.parts(clause, depth)).unwrap_or_default();
-                Kind::Block(items, self.field_block(node, "body", depth))
+                StatementKind::Block(items, self.field_block(node, "body", depth))
             }
-            "function_definition" => Kind::Function(Arc::new(self.function(node, Vec::new(), depth))),
+            "function_definition" => StatementKind::Function(Arc::new(self.function(node, Vec::new(), depth))),
             "decorated_definition" => self.decorated(node, depth),
-            "class_definition" => Kind::Class(self.field_block(node, "body", depth)),
-            "break_statement" => Kind::Break,
-            "continue_statement" => Kind::Continue,
-            "pass_statement" | "global_statement" | "nonlocal_statement" | "type_alias_statement" => Kind::Nothing,
+            "class_definition" => StatementKind::Class(self.field_block(node, "body", depth)),
+            "break_statement" => StatementKind::Break,
+            "continue_statement" => StatementKind::Continue,
+            "pass_statement" | "global_statement" | "nonlocal_statement" | "type_alias_statement" => {
+                StatementKind::Nothing
+            }
             "import_statement" | "import_from_statement" | "future_import_statement" => {
                 self.learn(node, depth);
-                Kind::Nothing
+                StatementKind::Nothing
             }
-            _ => Kind::Expression(self.other(&children(node), node, depth)),
+            _ => StatementKind::Expression(self.other(&children(node), node, depth)),
         };
         Statement { kind, at }
     }
 
     /// A loop, and what is done behind it.
-    fn with_else(&mut self, looped: Kind, node: Node<'_>, depth: usize) -> Kind {
+    fn with_else(&mut self, looped: StatementKind, node: Node<'_>, depth: usize) -> StatementKind {
         let Some(alternative) = node.child_by_field_name("alternative") else {
             return looped;
         };
         let at = node.byte_range();
         let mut both = vec![Statement { kind: looped, at }];
         both.extend(self.clause(alternative, depth));
-        Kind::Block(Vec::new(), both)
+        StatementKind::Block(Vec::new(), both)
     }
 
-    fn assignment(&mut self, node: Node<'_>, depth: usize) -> Kind {
+    fn assignment(&mut self, node: Node<'_>, depth: usize) -> StatementKind {
         let adds = node.kind() == "augmented_assignment";
         let target = self.field(node, "left", depth);
         // A bare annotation has no value.
         match (target, self.field(node, "right", depth)) {
-            (Some(target), Some(value)) => Kind::Assign { target, value, adds },
+            (Some(target), Some(value)) => StatementKind::Assign { target, value, adds },
             (target, value) => {
                 let parts = target.into_iter().chain(value).collect();
                 let at = node.byte_range();
                 let kind = Term::Other(parts);
-                Kind::Expression(Expression { kind, at })
+                StatementKind::Expression(Expression { kind, at })
             }
         }
     }
 
-    fn branch(&mut self, node: Node<'_>, depth: usize) -> Kind {
+    fn branch(&mut self, node: Node<'_>, depth: usize) -> StatementKind {
         let mut tests = Vec::from_iter(self.field(node, "condition", depth));
         let mut arms = Vec::new();
         if node.kind() == "match_statement" {
@@ -161,10 +167,10 @@ impl Python<'_> {
                 }
             }
         }
-        Kind::Branch { tests, arms }
+        StatementKind::Branch { tests, arms }
     }
 
-    fn tried(&mut self, node: Node<'_>, depth: usize) -> Kind {
+    fn tried(&mut self, node: Node<'_>, depth: usize) -> StatementKind {
         let mut body = self.field_block(node, "body", depth);
         let (mut catches, mut last) = (Vec::new(), Vec::new());
         for clause in children(node) {
@@ -176,7 +182,7 @@ impl Python<'_> {
                 _ => {}
             }
         }
-        Kind::Try { body, catches, last }
+        StatementKind::Try { body, catches, last }
     }
 
     fn catch(&mut self, clause: Node<'_>, depth: usize) -> Catch {
@@ -204,17 +210,17 @@ impl Python<'_> {
         }
     }
 
-    fn decorated(&mut self, node: Node<'_>, depth: usize) -> Kind {
+    fn decorated(&mut self, node: Node<'_>, depth: usize) -> StatementKind {
         let decorators = children(node).into_iter().filter(|child| child.kind() == "decorator");
         let decorators: Vec<Expression> = decorators
             .filter_map(|decorator| Some(self.expression(*children(decorator).first()?, depth + 1)))
             .collect();
         match node.child_by_field_name("definition") {
             Some(inner) if inner.kind() == "function_definition" => {
-                Kind::Function(Arc::new(self.function(inner, decorators, depth)))
+                StatementKind::Function(Arc::new(self.function(inner, decorators, depth)))
             }
             Some(inner) => self.statement(inner, depth + 1).kind,
-            None => Kind::Nothing,
+            None => StatementKind::Nothing,
         }
     }
 
@@ -366,7 +372,7 @@ impl Python<'_> {
                 .collect(),
             decorators: Vec::new(),
             body: vec![Statement {
-                kind: Kind::Return(value),
+                kind: StatementKind::Return(value),
                 at: node.byte_range(),
             }],
             is_async: false,

@@ -1,20 +1,20 @@
 //! What the readers of languages share: the text, the words in it, and how deep they go.
 
 use super::parse::{self, MAX_DEPTH, children};
-use super::syntax::{Module, Place, Statement};
+use super::syntax::{Module, Statement, TextRange};
 use std::sync::Arc;
 use tree_sitter::Node;
 
 /// Goes through the syntax of one file.
-pub(super) struct Reader<'s> {
+pub(super) struct SyntaxReader<'s> {
     source: &'s str,
     module: Module,
     is_too_deep: bool,
 }
 
-impl<'s> Reader<'s> {
+impl<'s> SyntaxReader<'s> {
     pub(super) fn new(source: &'s str) -> Self {
-        Reader {
+        SyntaxReader {
             source,
             module: Module::default(),
             is_too_deep: false,
@@ -35,7 +35,7 @@ impl<'s> Reader<'s> {
     }
 
     /// The first line of a node.
-    pub(super) fn head(&self, node: Node<'_>) -> Place {
+    pub(super) fn head(&self, node: Node<'_>) -> TextRange {
         parse::head(node, self.source)
     }
 

@@ -1,45 +1,45 @@
-//! How a handler goes through the records of a batch: in loops, in functions that it hands to others, through a library.
+//! Finds the code that runs once per record of a batch: in loops, in callbacks, and through libraries.
 
 use super::file::{Entry, File, MAX_CALLS};
-use super::syntax::{Expression, Function, Kind, Place, Statement, Term, given};
+use super::syntax::{Expression, Function, Statement, StatementKind, Term, TextRange, passed_values};
 use super::words::{BATCH_FUNCTIONS, STANDARD_PROCESSORS};
 use std::sync::Arc;
 
-/// What runs once for each record.
+/// Code that runs once per record.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Region<'m> {
     pub(super) body: &'m [Statement],
-    /// Whether somebody looks at what it returns.
+    /// `true` if its return value is used.
     pub(super) is_used: bool,
-    /// Who runs it.
+    /// Way in which it is run.
     pub(super) runs: Runs,
-    /// What begins it.
-    pub(super) at: &'m Place,
+    /// Place of its beginning.
+    pub(super) at: &'m TextRange,
 }
 
-/// Who runs something once for each record.
+/// Ways to run code once per record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Runs {
     /// A loop, one record after the other.
     Loop,
-    /// All at once.
+    /// All records concurrently.
     Together,
     /// A library.
     Library,
 }
 
-/// Looks for what runs once for each record.
+/// Search for code that runs once per record.
 struct Search<'f, 'm> {
     file: &'f File<'m>,
     found: Vec<Region<'m>>,
-    /// Functions that were looked through, by where they begin.
+    /// Functions already searched, by the offset of their beginning.
     seen: Vec<usize>,
-    /// Whether what the entry returns means something.
+    /// `true` if the return value of the entry point is used.
     answers: bool,
 }
 
 impl<'m> File<'m> {
-    /// What runs once for each record of a batch that `entry` gets.
+    /// Finds the code that runs once per record of a batch passed to `entry`.
     pub(super) fn regions(&self, entry: &Entry<'m>) -> Vec<Region<'m>> {
         let mut search = Search {
             file: self,
@@ -49,14 +49,14 @@ impl<'m> File<'m> {
         };
         for around in &entry.around {
             if let Term::Call { arguments, .. } = &around.kind {
-                search.given_to_library(arguments);
+                search.passed_to_library(arguments);
             }
         }
         search.function(entry.function, true, 0);
         search.found
     }
 
-    /// Whether an expression is the records of a batch, or goes through them.
+    /// Returns `true` if an expression is the records of a batch, or iterates over them.
     pub(super) fn is_of_records(&self, value: &Expression, depth: usize) -> bool {
         if depth > MAX_CALLS || !self.spend(1) {
             return false;
@@ -96,7 +96,7 @@ impl<'m> Search<'_, 'm> {
 
     fn statements(&mut self, body: &'m [Statement], is_entry: bool, depth: usize) {
         for statement in body {
-            if let Kind::Loop {
+            if let StatementKind::Loop {
                 over: Some(over), body, ..
             } = &statement.kind
                 && self.file.is_of_records(over, 0)
@@ -104,9 +104,9 @@ impl<'m> Search<'_, 'm> {
                 self.add(body, false, Runs::Loop, &statement.at);
             }
             let is_used = match &statement.kind {
-                Kind::Expression(_) => false,
-                // Lambda takes no notice of a list.
-                Kind::Return(_) => self.answers || !is_entry,
+                StatementKind::Expression(_) => false,
+                // Lambda ignores a returned list.
+                StatementKind::Return(_) => self.answers || !is_entry,
                 _ => true,
             };
             for expression in statement.expressions() {
@@ -126,13 +126,13 @@ impl<'m> Search<'_, 'm> {
                 let name = callee.last_name().unwrap_or_default();
                 if BATCH_FUNCTIONS.contains(&name) || STANDARD_PROCESSORS.contains(&name) || name.ends_with("rocessor")
                 {
-                    self.given_to_library(arguments);
+                    self.passed_to_library(arguments);
                 }
                 let is_all = callee.first_name() == Some("Promise");
-                if let (Term::Member(of, _), "forEach" | "map", [given, ..]) =
+                if let (Term::Member(of, _), "forEach" | "map", [argument, ..]) =
                     (&callee.kind, name, arguments.as_slice())
                     && self.file.is_of_records(of, 0)
-                    && let Some(function) = self.handed(given)
+                    && let Some(function) = self.passed_function(argument)
                 {
                     self.add(&function.body, is_used && name == "map", Runs::Together, &function.at);
                     return;
@@ -155,24 +155,24 @@ impl<'m> Search<'_, 'm> {
         }
     }
 
-    /// Functions among the arguments of a batch processor.
-    fn given_to_library(&mut self, arguments: &'m [Expression]) {
-        for (_, argument) in given(arguments) {
-            if let Some(function) = self.handed(argument) {
+    /// Adds the functions among the arguments of a batch processor.
+    fn passed_to_library(&mut self, arguments: &'m [Expression]) {
+        for (_, argument) in passed_values(arguments) {
+            if let Some(function) = self.passed_function(argument) {
                 self.add(&function.body, false, Runs::Library, &function.at);
             }
         }
     }
 
-    /// The function that is handed on by its name, or written in place.
-    fn handed(&self, value: &'m Expression) -> Option<&'m Arc<Function>> {
+    /// Returns the function that is passed by name or as a literal.
+    fn passed_function(&self, value: &'m Expression) -> Option<&'m Arc<Function>> {
         match &value.kind {
             Term::Function(function) => Some(function),
             _ => self.file.called(value),
         }
     }
 
-    fn add(&mut self, body: &'m [Statement], is_used: bool, runs: Runs, at: &'m Place) {
+    fn add(&mut self, body: &'m [Statement], is_used: bool, runs: Runs, at: &'m TextRange) {
         if self.found.iter().all(|known| known.at != at) {
             self.found.push(Region {
                 body,

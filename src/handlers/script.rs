@@ -1,8 +1,8 @@
 //! JavaScript and TypeScript, as far as they are asked for. The grammar of the one reads the other.
 
 use super::parse::{children, parse};
-use super::reader::Reader;
-use super::syntax::{Catch, Expression, Function, Kind, Module, Place, Statement, Term};
+use super::reader::SyntaxReader;
+use super::syntax::{Catch, Expression, Function, Module, Statement, StatementKind, Term, TextRange};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use tree_sitter::Node;
@@ -10,18 +10,18 @@ use tree_sitter::Node;
 /// What a file says; `None` where it is not understood.
 pub(super) fn read(source: &str) -> Option<Module> {
     let tree = parse(source, &tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into())?;
-    let mut reader = Script(Reader::new(source));
+    let mut reader = Script(SyntaxReader::new(source));
     let body = reader.statements(tree.root_node(), 0);
     reader.0.finish(body)
 }
 
 /// A reader of JavaScript and TypeScript.
-struct Script<'s>(Reader<'s>);
+struct Script<'s>(SyntaxReader<'s>);
 
 impl<'s> Deref for Script<'s> {
-    type Target = Reader<'s>;
+    type Target = SyntaxReader<'s>;
 
-    fn deref(&self) -> &Reader<'s> {
+    fn deref(&self) -> &SyntaxReader<'s> {
         &self.0
     }
 }
@@ -81,17 +81,17 @@ impl Script<'_> {
                 return;
             }
             "export_statement" => return self.exported(node, depth, all),
-            "return_statement" => Kind::Return(first(self)),
-            "throw_statement" => Kind::Raise(first(self)),
-            "for_in_statement" => Kind::Loop {
+            "return_statement" => StatementKind::Return(first(self)),
+            "throw_statement" => StatementKind::Raise(first(self)),
+            "for_in_statement" => StatementKind::Loop {
                 over: self.field(node, "right", depth),
                 body: self.body(body, depth),
             },
-            "for_statement" => Kind::Loop {
+            "for_statement" => StatementKind::Loop {
                 over: self.field(node, "condition", depth),
                 body: self.body(body, depth),
             },
-            "while_statement" | "do_statement" => Kind::Loop {
+            "while_statement" | "do_statement" => StatementKind::Loop {
                 over: None,
                 body: self.body(body, depth),
             },
@@ -99,32 +99,32 @@ impl Script<'_> {
                 let alternative = node.child_by_field_name("alternative");
                 let mut arms = vec![self.body(node.child_by_field_name("consequence"), depth)];
                 arms.extend(alternative.map(|one| self.body(Some(one), depth)));
-                Kind::Branch {
+                StatementKind::Branch {
                     tests: self.field(node, "condition", depth).into_iter().collect(),
                     arms,
                 }
             }
             "switch_statement" => self.switched(node, depth),
             "try_statement" => self.tried(node, depth),
-            "statement_block" => Kind::Block(Vec::new(), self.statements(node, depth)),
-            "labeled_statement" => Kind::Block(Vec::new(), self.body(body, depth)),
+            "statement_block" => StatementKind::Block(Vec::new(), self.statements(node, depth)),
+            "labeled_statement" => StatementKind::Block(Vec::new(), self.body(body, depth)),
             "function_declaration" | "generator_function_declaration" => {
-                Kind::Function(Arc::new(self.function(node, depth)))
+                StatementKind::Function(Arc::new(self.function(node, depth)))
             }
-            "class_declaration" | "abstract_class_declaration" => Kind::Class(self.members(node, depth)),
-            "break_statement" => Kind::Break,
-            "continue_statement" => Kind::Continue,
+            "class_declaration" | "abstract_class_declaration" => StatementKind::Class(self.members(node, depth)),
+            "break_statement" => StatementKind::Break,
+            "continue_statement" => StatementKind::Continue,
             "import_statement" => {
                 self.learn(node, depth);
-                Kind::Nothing
+                StatementKind::Nothing
             }
             "empty_statement"
             | "interface_declaration"
             | "type_alias_declaration"
             | "enum_declaration"
             | "ambient_declaration"
-            | "hash_bang_line" => Kind::Nothing,
-            _ => Kind::Expression(Expression {
+            | "hash_bang_line" => StatementKind::Nothing,
+            _ => StatementKind::Expression(Expression {
                 kind: Term::Other(self.parts(node, depth)),
                 at: at.clone(),
             }),
@@ -139,13 +139,13 @@ impl Script<'_> {
             "assignment_expression" => false,
             "augmented_assignment_expression" => true,
             _ => {
-                let kind = Kind::Expression(self.expression(node, depth + 1));
+                let kind = StatementKind::Expression(self.expression(node, depth + 1));
                 all.push(Statement { kind, at });
                 return;
             }
         };
         if let (Some(target), Some(value)) = (self.field(node, "left", depth), self.field(node, "right", depth)) {
-            let kind = Kind::Assign { target, value, adds };
+            let kind = StatementKind::Assign { target, value, adds };
             all.push(Statement { kind, at });
         }
     }
@@ -181,7 +181,7 @@ impl Script<'_> {
                 at: pattern.byte_range(),
             };
             all.push(Statement {
-                kind: Kind::Assign {
+                kind: StatementKind::Assign {
                     target,
                     value,
                     adds: false,
@@ -251,7 +251,7 @@ impl Script<'_> {
                 kind: Term::Name(name.into()),
                 at: at.clone(),
             };
-            let kind = Kind::Assign {
+            let kind = StatementKind::Assign {
                 target,
                 value,
                 adds: false,
@@ -272,7 +272,7 @@ impl Script<'_> {
         }
     }
 
-    fn switched(&mut self, node: Node<'_>, depth: usize) -> Kind {
+    fn switched(&mut self, node: Node<'_>, depth: usize) -> StatementKind {
         let mut tests = Vec::from_iter(self.field(node, "value", depth));
         let mut arms = Vec::new();
         for case in node.child_by_field_name("body").map(children).unwrap_or_default() {
@@ -287,10 +287,10 @@ impl Script<'_> {
             }
             arms.push(arm);
         }
-        Kind::Branch { tests, arms }
+        StatementKind::Branch { tests, arms }
     }
 
-    fn tried(&mut self, node: Node<'_>, depth: usize) -> Kind {
+    fn tried(&mut self, node: Node<'_>, depth: usize) -> StatementKind {
         let handler = node.child_by_field_name("handler");
         let catches = handler.map(|handler| Catch {
             is_general: true,
@@ -299,7 +299,7 @@ impl Script<'_> {
         });
         let last = node.child_by_field_name("finalizer");
         let last = last.and_then(|clause| clause.child_by_field_name("body"));
-        Kind::Try {
+        StatementKind::Try {
             body: self.body(node.child_by_field_name("body"), depth),
             catches: catches.into_iter().collect(),
             last: self.body(last, depth),
@@ -312,11 +312,11 @@ impl Script<'_> {
         for member in class.child_by_field_name("body").map(children).unwrap_or_default() {
             let at = member.byte_range();
             let kind = match member.kind() {
-                "method_definition" => Kind::Function(Arc::new(self.function(member, depth))),
+                "method_definition" => StatementKind::Function(Arc::new(self.function(member, depth))),
                 "public_field_definition" | "field_definition" => {
                     let name = member.child_by_field_name("name").map(|name| self.text(name));
                     match (name, self.field(member, "value", depth)) {
-                        (Some(name), Some(value)) => Kind::Assign {
+                        (Some(name), Some(value)) => StatementKind::Assign {
                             target: Expression {
                                 kind: Term::Name(name),
                                 at: at.clone(),
@@ -324,12 +324,12 @@ impl Script<'_> {
                             value,
                             adds: false,
                         },
-                        _ => Kind::Nothing,
+                        _ => StatementKind::Nothing,
                     }
                 }
                 _ => {
                     self.learn(member, depth);
-                    Kind::Nothing
+                    StatementKind::Nothing
                 }
             };
             all.push(Statement { kind, at });
@@ -347,7 +347,7 @@ impl Script<'_> {
         for parameter in parameters {
             let pattern = parameter.child_by_field_name("pattern").unwrap_or(parameter);
             if pattern.kind() == "object_pattern" {
-                self.taken_apart(pattern, depth, &mut body);
+                self.destructured(pattern, depth, &mut body);
                 names.push(None);
             } else {
                 names.push(self.names(Some(parameter), depth).into_iter().next());
@@ -357,7 +357,7 @@ impl Script<'_> {
             Some(block) if block.kind() == "statement_block" => body.extend(self.statements(block, depth)),
             Some(value) => body.push(Statement {
                 at: value.byte_range(),
-                kind: Kind::Return(Some(self.expression(value, depth + 1))),
+                kind: StatementKind::Return(Some(self.expression(value, depth + 1))),
             }),
             None => {}
         }
@@ -372,9 +372,9 @@ impl Script<'_> {
     }
 
     /// A parameter that is taken apart: what its names are.
-    fn taken_apart(&mut self, pattern: Node<'_>, depth: usize, body: &mut Vec<Statement>) {
+    fn destructured(&mut self, pattern: Node<'_>, depth: usize, body: &mut Vec<Statement>) {
         let at = pattern.byte_range();
-        let whole = |at: &Place| Expression {
+        let whole = |at: &TextRange| Expression {
             kind: Term::Other(Vec::new()),
             at: at.clone(),
         };
@@ -390,7 +390,7 @@ impl Script<'_> {
                 kind: Term::Name(name),
                 at: at.clone(),
             };
-            let kind = Kind::Assign {
+            let kind = StatementKind::Assign {
                 target,
                 value,
                 adds: false,

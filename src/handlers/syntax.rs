@@ -1,45 +1,44 @@
-//! The shape that the source of a handler is brought into, whatever its language: statements and expressions, as few
-//! kinds of them as questions are asked of.
+//! Common syntax of all languages: statements and expressions, with only as many kinds as the analysis needs.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of the source.
-pub(super) type Place = Range<usize>;
+/// Byte range in the source.
+pub(super) type TextRange = Range<usize>;
 
-/// A file.
+/// A source file.
 #[derive(Debug, Default)]
 pub(super) struct Module {
-    /// What stands outside of every function.
+    /// Statements outside of functions.
     pub(super) body: Vec<Statement>,
-    /// Every identifier and every short text in it, comments left out.
+    /// All identifiers and short texts in the file, except in comments.
     pub(super) words: rustc_hash::FxHashSet<Arc<str>>,
 }
 
-/// A function, a method, a lambda.
+/// A function, method or lambda.
 #[derive(Debug)]
 pub(super) struct Function {
     pub(super) name: Option<Arc<str>>,
-    /// The names of its parameters, in their order; `None` for one that is taken apart.
+    /// Names of the parameters in order; `None` for a destructured one.
     pub(super) parameters: Vec<Option<Arc<str>>>,
     pub(super) decorators: Vec<Expression>,
     pub(super) body: Vec<Statement>,
-    /// Whether a call of it gives a promise at its first `await`.
+    /// `true` if a call returns a promise at its first `await`.
     pub(super) is_async: bool,
-    /// Its first line.
-    pub(super) at: Place,
+    /// First line.
+    pub(super) at: TextRange,
 }
 
-/// One statement.
+/// A statement.
 #[derive(Debug)]
 pub(super) struct Statement {
-    pub(super) kind: Kind,
-    pub(super) at: Place,
+    pub(super) kind: StatementKind,
+    pub(super) at: TextRange,
 }
 
-/// What a statement is.
+/// Kinds of statements.
 #[derive(Debug)]
-pub(super) enum Kind {
+pub(super) enum StatementKind {
     Expression(Expression),
     /// `a = value`, or `a += value`.
     Assign {
@@ -53,7 +52,7 @@ pub(super) enum Kind {
         over: Option<Expression>,
         body: Vec<Statement>,
     },
-    /// `if`, `switch`: what is asked, and what is done for each answer.
+    /// `if` or `switch`: the tested expressions, and the statements for each result.
     Branch {
         tests: Vec<Expression>,
         arms: Vec<Vec<Statement>>,
@@ -63,38 +62,38 @@ pub(super) enum Kind {
         catches: Vec<Catch>,
         last: Vec<Statement>,
     },
-    /// Statements that stand together; `with` has expressions before them.
+    /// A block of statements; `with` has expressions in front of it.
     Block(Vec<Expression>, Vec<Statement>),
     Break,
     Continue,
     Function(Arc<Function>),
     Class(Vec<Statement>),
-    /// Anything that does nothing here: imports, declarations of types.
+    /// A statement without an effect on the analysis: an import, a type declaration.
     Nothing,
 }
 
-/// One `except` or `catch`.
+/// An `except` or `catch`.
 #[derive(Debug)]
 pub(super) struct Catch {
-    /// Whether it takes failures of every kind.
+    /// `true` if it catches failures of every kind.
     pub(super) is_general: bool,
     pub(super) body: Vec<Statement>,
-    /// Its first line.
-    pub(super) at: Place,
+    /// First line.
+    pub(super) at: TextRange,
 }
 
-/// One expression.
+/// An expression.
 #[derive(Debug)]
 pub(super) struct Expression {
     pub(super) kind: Term,
-    pub(super) at: Place,
+    pub(super) at: TextRange,
 }
 
-/// What an expression is.
+/// Kinds of expressions.
 #[derive(Debug)]
 pub(super) enum Term {
     Name(Arc<str>),
-    /// `a.b`, and `a["b"]`, which says the same.
+    /// `a.b`, and the equivalent `a["b"]`.
     Member(Box<Expression>, Arc<str>),
     Index(Box<Expression>, Box<Expression>),
     Call {
@@ -103,26 +102,26 @@ pub(super) enum Term {
         is_new: bool,
     },
     Function(Arc<Function>),
-    /// Keys with their values; one without a key is spread.
+    /// Keys with values; a spread value has no key.
     Object(Vec<(Option<Arc<str>>, Expression)>),
     List(Vec<Expression>),
-    /// Something for each item of another.
+    /// A value for each item of another.
     Each {
         over: Box<Expression>,
         made: Box<Expression>,
     },
     Await(Box<Expression>),
-    /// One of several.
+    /// A choice between several values.
     Choice(Vec<Expression>),
     Text(Arc<str>),
-    /// A number, a boolean, nothing.
+    /// A number, a Boolean, a null.
     Literal,
-    /// Anything else that is made of others.
+    /// Any other expression with parts.
     Other(Vec<Expression>),
 }
 
 impl Expression {
-    /// The last name of what is called or read: `put_item` for `table.put_item`.
+    /// Returns the last name of a called or read expression: `put_item` for `table.put_item`.
     pub(super) fn last_name(&self) -> Option<&str> {
         match &self.kind {
             Term::Name(name) | Term::Member(_, name) => Some(name),
@@ -131,7 +130,7 @@ impl Expression {
         }
     }
 
-    /// The name that everything before it hangs on: `table` for `table.put_item`.
+    /// Returns the first name of an expression: `table` for `table.put_item`.
     pub(super) fn first_name(&self) -> Option<&str> {
         match &self.kind {
             Term::Name(name) => Some(name),
@@ -141,7 +140,7 @@ impl Expression {
         }
     }
 
-    /// The name, where it is nothing else.
+    /// Returns the name if the expression is only a name.
     pub(super) fn name(&self) -> Option<&Arc<str>> {
         match &self.kind {
             Term::Name(name) => Some(name),
@@ -149,7 +148,7 @@ impl Expression {
         }
     }
 
-    /// What it is made of, functions left out.
+    /// Returns the direct parts, except functions.
     pub(super) fn parts(&self) -> Vec<&Expression> {
         match &self.kind {
             Term::Name(_) | Term::Text(_) | Term::Literal | Term::Function(_) => Vec::new(),
@@ -162,9 +161,9 @@ impl Expression {
         }
     }
 
-    /// Itself and all it is made of; functions in it are entered where `functions` is set.
-    pub(super) fn walk<'e>(&'e self, functions: bool, visit: &mut dyn FnMut(Seen<'e>)) {
-        visit(Seen::Expression(self));
+    /// Visits the expression and all its parts, and the bodies of functions in it if `functions` is set.
+    pub(super) fn walk<'e>(&'e self, functions: bool, visit: &mut dyn FnMut(VisitedNode<'e>)) {
+        visit(VisitedNode::Expression(self));
         if let (Term::Function(function), true) = (&self.kind, functions) {
             walk(&function.body, functions, visit);
         }
@@ -174,31 +173,31 @@ impl Expression {
     }
 }
 
-/// What a walk comes by.
+/// A node visited by a walk.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Seen<'e> {
+pub(super) enum VisitedNode<'e> {
     Statement(&'e Statement),
     Expression(&'e Expression),
 }
 
-impl<'e> Seen<'e> {
-    /// The expression that it is.
+impl<'e> VisitedNode<'e> {
+    /// Returns the expression, if it is one.
     pub(super) fn expression(self) -> Option<&'e Expression> {
         match self {
-            Seen::Expression(expression) => Some(expression),
-            Seen::Statement(_) => None,
+            VisitedNode::Expression(expression) => Some(expression),
+            VisitedNode::Statement(_) => None,
         }
     }
 
-    /// The statement that it is.
+    /// Returns the statement, if it is one.
     pub(super) fn statement(self) -> Option<&'e Statement> {
         match self {
-            Seen::Statement(statement) => Some(statement),
-            Seen::Expression(_) => None,
+            VisitedNode::Statement(statement) => Some(statement),
+            VisitedNode::Expression(_) => None,
         }
     }
 
-    /// The call that it is, its callee and its arguments.
+    /// Returns the call with its callee and arguments, if it is one.
     pub(super) fn call(self) -> Option<(&'e Expression, &'e Expression, &'e [Expression])> {
         let whole = self.expression()?;
         match &whole.kind {
@@ -209,24 +208,26 @@ impl<'e> Seen<'e> {
 }
 
 impl Statement {
-    /// The expressions that stand in it directly.
+    /// Returns the direct expressions of the statement.
     pub(super) fn expressions(&self) -> Vec<&Expression> {
         match &self.kind {
-            Kind::Expression(one) | Kind::Return(Some(one)) | Kind::Raise(Some(one)) => vec![one],
-            Kind::Assign { target, value, .. } => vec![target, value],
-            Kind::Loop { over, .. } => over.iter().collect(),
-            Kind::Branch { tests, .. } => tests.iter().collect(),
-            Kind::Block(with, _) => with.iter().collect(),
+            StatementKind::Expression(one) | StatementKind::Return(Some(one)) | StatementKind::Raise(Some(one)) => {
+                vec![one]
+            }
+            StatementKind::Assign { target, value, .. } => vec![target, value],
+            StatementKind::Loop { over, .. } => over.iter().collect(),
+            StatementKind::Branch { tests, .. } => tests.iter().collect(),
+            StatementKind::Block(with, _) => with.iter().collect(),
             _ => Vec::new(),
         }
     }
 
-    /// The statements in it, in their order; functions are not entered.
+    /// Returns the nested statements in order, except those in functions.
     pub(super) fn inner(&self) -> Vec<&[Statement]> {
         match &self.kind {
-            Kind::Loop { body, .. } | Kind::Block(_, body) | Kind::Class(body) => vec![body],
-            Kind::Branch { arms, .. } => arms.iter().map(Vec::as_slice).collect(),
-            Kind::Try { body, catches, last } => {
+            StatementKind::Loop { body, .. } | StatementKind::Block(_, body) | StatementKind::Class(body) => vec![body],
+            StatementKind::Branch { arms, .. } => arms.iter().map(Vec::as_slice).collect(),
+            StatementKind::Try { body, catches, last } => {
                 let catches = catches.iter().map(|catch| catch.body.as_slice());
                 std::iter::once(body.as_slice())
                     .chain(catches)
@@ -238,22 +239,22 @@ impl Statement {
     }
 }
 
-/// What a call is given, in its arguments and in the objects among them, each with its name where it has one.
-pub(super) fn given(arguments: &[Expression]) -> impl Iterator<Item = (Option<&str>, &Expression)> {
+/// Returns the arguments of a call, and the entries of objects among them with their keys.
+pub(super) fn passed_values(arguments: &[Expression]) -> impl Iterator<Item = (Option<&str>, &Expression)> {
     arguments.iter().flat_map(|argument| match &argument.kind {
         Term::Object(entries) => entries.iter().map(|(key, value)| (key.as_deref(), value)).collect(),
         _ => vec![(None, argument)],
     })
 }
 
-/// Goes through statements and expressions, outermost first; functions are entered where `functions` is set.
-pub(super) fn walk<'e>(statements: &'e [Statement], functions: bool, visit: &mut dyn FnMut(Seen<'e>)) {
+/// Visits statements and expressions, outermost first, and the bodies of functions if `functions` is set.
+pub(super) fn walk<'e>(statements: &'e [Statement], functions: bool, visit: &mut dyn FnMut(VisitedNode<'e>)) {
     for statement in statements {
-        visit(Seen::Statement(statement));
+        visit(VisitedNode::Statement(statement));
         for expression in statement.expressions() {
             expression.walk(functions, visit);
         }
-        if let (Kind::Function(function), true) = (&statement.kind, functions) {
+        if let (StatementKind::Function(function), true) = (&statement.kind, functions) {
             walk(&function.body, functions, visit);
         }
         for inner in statement.inner() {

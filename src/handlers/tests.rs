@@ -1,11 +1,11 @@
-//! Sources that are hostile, and what the types of compiled languages say.
+//! Tests of hostile sources, and of signatures in compiled languages.
 
 use super::file::File;
 use super::syntax::Module;
 use super::typed::{Returns, csharp, go, java};
 use super::{python, script};
 
-/// What there is to know of a handler, asked as [`super::said`] does; whether it was understood.
+/// Runs all analyses like [`super::said`], and returns `true` if the module was understood.
 fn is_understood(module: &Module) -> bool {
     let file = File::new(module);
     let Some(entry) = file.entry("handler") else {
@@ -26,7 +26,7 @@ fn is_understood(module: &Module) -> bool {
 }
 
 #[test]
-fn what_is_nested_deep_is_not_understood() {
+fn deeply_nested_source_is_not_understood() {
     for depth in [300, 20_000] {
         let (open, close) = ("(".repeat(depth), ")".repeat(depth));
         assert!(python::read(&format!("def handler(event, context):\n    return {open}1{close}\n")).is_none());
@@ -40,7 +40,7 @@ fn what_is_nested_deep_is_not_understood() {
 }
 
 #[test]
-fn names_of_names_end() {
+fn analysis_of_cyclic_names_ends() {
     let mut text = String::from("def handler(event, context):\n    return a0\n");
     for at in 0..40 {
         for to in 0..40 {
@@ -92,9 +92,9 @@ fn of_java(source: &str) -> Option<Returns> {
 }
 
 #[test]
-fn a_method_of_java_says_by_its_type_what_it_returns() {
+fn return_type_of_java_method_decides_the_response() {
     assert_eq!(of_java(ORDERS), Some(Returns::Failures));
-    // A response in which nothing ever is.
+    // A response whose list stays empty.
     let empty = ORDERS
         .replace("SQSBatchResponse.BatchItemFailure", "Object")
         .replace("Object(", "Object(// BatchItemFailure\n");
@@ -138,7 +138,7 @@ fn of_csharp(source: &str) -> Option<Returns> {
 }
 
 #[test]
-fn a_method_of_csharp_says_by_its_type_what_it_returns() {
+fn return_type_of_csharp_method_decides_the_response() {
     assert_eq!(of_csharp(FUNCTION), Some(Returns::Failures));
     assert!(csharp(FUNCTION, "Function", "FunctionHandler").unwrap().may_catch);
     let around = FUNCTION.replace("Example.Orders;", "Example.Orders {") + "}\n";
@@ -156,7 +156,7 @@ fn a_method_of_csharp_says_by_its_type_what_it_returns() {
         let source = FUNCTION.replace("Task<SQSBatchResponse> F", &format!("{kind} F"));
         assert_eq!(of_csharp(&source), Some(returns), "{kind}");
     }
-    // A response in which nothing ever is, but for a comment.
+    // A response whose list stays empty; only a comment mentions failures.
     let empty = "class Function { SQSBatchResponse FunctionHandler(SQSEvent e) => new(); /* BatchItemFailure */ }";
     assert_eq!(of_csharp(empty), Some(Returns::Unknown));
     let both = "class Function { void FunctionHandler(A a) {} void FunctionHandler(B b) {} }";
@@ -174,7 +174,7 @@ fn of_go(results: &str, body: &str) -> Option<Returns> {
 }
 
 #[test]
-fn a_function_of_go_says_by_its_results_what_it_returns() {
+fn result_types_of_go_function_decide_the_response() {
     let failures = "return events.SQSEventResponse{BatchItemFailures: failures}, nil";
     assert_eq!(
         of_go("(events.SQSEventResponse, error)", failures),
@@ -201,4 +201,64 @@ fn a_function_of_go_says_by_its_results_what_it_returns() {
         go("package main\nfunc main() { lambda.Start(elsewhere.Handle) }\n"),
         None
     );
+}
+
+/// Returns cause and reason of each note that the function's source in `file` was not read.
+fn unread(file: &str, handler: &str, source: &str) -> Vec<(String, String)> {
+    let template = format!(
+        "Transform: AWS::Serverless-2016-10-31\nResources:\n  Q: {{Type: AWS::SQS::Queue}}\n  F:\n    \
+         Type: AWS::Serverless::Function\n    Properties:\n      CodeUri: src/\n      Handler: {handler}\n      \
+         Timeout: 5\n      Events: {{E: {{Type: SQS, Properties: {{Queue: !GetAtt Q.Arn}}}}}}\n"
+    );
+    let path = format!("src/{file}");
+    let rule = crate::rules::by_id("batch-item-failures-ignored").expect("the rule exists");
+    let outcome = crate::testing::run_files(rule, &[("template.yaml", &*template), (&*path, source)]);
+    let notes = outcome.not_evaluated.into_iter();
+    notes.map(|note| (note.reason, note.cause.to_owned())).collect()
+}
+
+#[test]
+fn unreadable_source_is_reported() {
+    let python = "def handler(event, context):\n    return None\n";
+    let line = format!("#{}\n", "a".repeat(998));
+    let padded = |size: usize| format!("{python}{}\n", line.repeat(66).split_at(size - python.len() - 1).0);
+    let error = "it has a syntax error, or syntax that sqslint does not know";
+    let larger = "it is larger than 64 KiB";
+    for (file, handler, source, why) in [
+        ("app.py", "app.handler", python.to_owned(), None),
+        ("app.py", "app.handler", padded(64 << 10), None),
+        ("app.py", "app.handler", padded((64 << 10) + 1), Some(larger)),
+        ("app.py", "app.handler", "def handler(:\n".to_owned(), Some(error)),
+        (
+            "app.js",
+            "app.handler",
+            "exports.handler = async (event => {\n".to_owned(),
+            Some(error),
+        ),
+        ("app.ts", "app.handler", "const a: = 1;\n".to_owned(), Some(error)),
+        (
+            "App.java",
+            "App::handle",
+            "class App { int handle( }\n".to_owned(),
+            Some(error),
+        ),
+        (
+            "App.cs",
+            "A::App::Handle",
+            "class App { int Handle( }\n".to_owned(),
+            Some(error),
+        ),
+        ("main.go", "bootstrap", "package main\nfunc (\n".to_owned(), Some(error)),
+        // A missing function or a missing source is not an error.
+        ("app.py", "app.other", python.to_owned(), None),
+        ("other.py", "app.handler", python.to_owned(), None),
+    ] {
+        let expected: Vec<_> = why.into_iter().map(|why| format!("was not read: {why}")).collect();
+        let notes = unread(file, handler, &source);
+        assert_eq!(notes.len(), expected.len(), "{file} {notes:?}");
+        for ((reason, cause), expected) in notes.iter().zip(&expected) {
+            assert!(reason.ends_with(expected) && reason.contains(file), "{reason}");
+            assert!(["limit", "not-read"].contains(&&**cause), "{cause}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Languages in which the type of a handler says what it returns: Java, C# and Go. Nothing else is asked of them.
 
 use super::parse::{MAX_DEPTH, children, fields, head, parse, text};
-use super::syntax::Place;
+use super::syntax::TextRange;
 use std::sync::Arc;
 use tree_sitter::Node;
 
@@ -21,7 +21,7 @@ pub(super) enum Returns {
 pub(super) struct Typed {
     pub(super) returns: Returns,
     /// The head of the handler.
-    pub(super) at: Place,
+    pub(super) at: TextRange,
     /// Whether any failure may be caught before it gets to Lambda.
     pub(super) may_catch: bool,
 }

@@ -1,41 +1,44 @@
-//! Work on messages that nothing waits for: its failures come too late, and so may its end.
+//! Finds work on messages that is not awaited: its failures are lost, and it may not be finished when the function
+//! returns.
 //!
 //! ```js
 //! exports.handler = async (event) => {
-//!   event.Records.forEach(async (record) => { await ship(record); });   // as with `map`, `await` before it or not
-//!   for (const record of event.Records) ship(record);                   // where `ship` is an `async` function
+//!   event.Records.forEach(async (record) => { await ship(record); });   // also with `map`, and with `await` in front
+//!   for (const record of event.Records) ship(record);                   // if `ship` is an `async` function
 //! };
 //! ```
 //!
-//! A handler that is not `async` is left out: Lambda waits until nothing is left to do there.
+//! A handler that is not `async` is not checked: Lambda waits until its event loop is empty.
 
 use super::file::{Entry, File, MAX_CALLS, WALK};
-use super::syntax::{Expression, Function, Kind, Place, Statement, Term, walk};
+use super::syntax::{Expression, Function, Statement, StatementKind, Term, TextRange, walk};
 use std::sync::Arc;
 
 impl<'m> File<'m> {
-    /// What begins the first such work.
-    pub(super) fn unawaited(&self, entry: &Entry<'m>) -> Option<&'m Place> {
-        self.left_behind(entry.function, 0)
+    /// Returns the code that starts the first such work.
+    pub(super) fn unawaited(&self, entry: &Entry<'m>) -> Option<&'m TextRange> {
+        self.unawaited_in(entry.function, 0)
     }
 
-    fn left_behind(&self, function: &'m Arc<Function>, depth: usize) -> Option<&'m Place> {
+    fn unawaited_in(&self, function: &'m Arc<Function>, depth: usize) -> Option<&'m TextRange> {
         if depth > MAX_CALLS || !function.is_async || !self.spend(WALK) {
             return None;
         }
-        self.left_behind_in(&function.body, depth)
+        self.unawaited_in_body(&function.body, depth)
     }
 
-    fn left_behind_in(&self, body: &'m [Statement], depth: usize) -> Option<&'m Place> {
+    fn unawaited_in_body(&self, body: &'m [Statement], depth: usize) -> Option<&'m TextRange> {
         body.iter().find_map(|statement| {
             let of_its_own = match &statement.kind {
-                Kind::Expression(value) => self.given_each(value),
-                Kind::Loop { over: Some(over), body } if self.is_of_records(over, 0) => self.called_and_left(body),
+                StatementKind::Expression(value) => self.passed_to_each(value),
+                StatementKind::Loop { over: Some(over), body } if self.is_of_records(over, 0) => {
+                    self.called_and_left(body)
+                }
                 _ => None,
             };
             let inner = || {
                 let mut inner = statement.inner().into_iter();
-                inner.find_map(|inner| self.left_behind_in(inner, depth))
+                inner.find_map(|inner| self.unawaited_in_body(inner, depth))
             };
             of_its_own
                 .or_else(|| self.awaited_call(statement, depth))
@@ -43,9 +46,12 @@ impl<'m> File<'m> {
         })
     }
 
-    /// In a function that is waited for.
-    fn awaited_call(&self, statement: &'m Statement, depth: usize) -> Option<&'m Place> {
-        let (Kind::Expression(value) | Kind::Return(Some(value)) | Kind::Assign { value, .. }) = &statement.kind else {
+    /// Searches a function that is called and awaited.
+    fn awaited_call(&self, statement: &'m Statement, depth: usize) -> Option<&'m TextRange> {
+        let (StatementKind::Expression(value)
+        | StatementKind::Return(Some(value))
+        | StatementKind::Assign { value, .. }) = &statement.kind
+        else {
             return None;
         };
         let call = match &value.kind {
@@ -55,12 +61,11 @@ impl<'m> File<'m> {
         let Term::Call { callee, .. } = &call.kind else {
             return None;
         };
-        self.left_behind(self.called(callee)?, depth + 1)
+        self.unawaited_in(self.called(callee)?, depth + 1)
     }
 
-    /// `event.Records.forEach(async …)`, which gives nothing that could be waited for, or `map`, whose promises nobody
-    /// has.
-    fn given_each(&self, value: &'m Expression) -> Option<&'m Place> {
+    /// Finds `event.Records.forEach(async …)`, which returns no promise, and `map` with unused promises.
+    fn passed_to_each(&self, value: &'m Expression) -> Option<&'m TextRange> {
         let call = match &value.kind {
             Term::Await(inner) => inner,
             _ => value,
@@ -68,10 +73,10 @@ impl<'m> File<'m> {
         let Term::Call { callee, arguments, .. } = &call.kind else {
             return None;
         };
-        let (Term::Member(of, name), [given, ..]) = (&callee.kind, arguments.as_slice()) else {
+        let (Term::Member(of, name), [argument, ..]) = (&callee.kind, arguments.as_slice()) else {
             return None;
         };
-        let function = match &given.kind {
+        let function = match &argument.kind {
             Term::Function(function) => Some(function),
             Term::Name(name) => self.function(name),
             _ => None,
@@ -80,10 +85,10 @@ impl<'m> File<'m> {
         (is_left && function.is_some_and(|function| self.takes_its_time(function))).then_some(&callee.at)
     }
 
-    /// A call of an `async` function of the file in a loop, with no `await` before it.
-    fn called_and_left(&self, body: &'m [Statement]) -> Option<&'m Place> {
+    /// Finds a call of an `async` function of the file in a loop without `await`.
+    fn called_and_left(&self, body: &'m [Statement]) -> Option<&'m TextRange> {
         body.iter().find_map(|statement| match &statement.kind {
-            Kind::Expression(value) => {
+            StatementKind::Expression(value) => {
                 let Term::Call { callee, .. } = &value.kind else {
                     return None;
                 };
@@ -94,7 +99,7 @@ impl<'m> File<'m> {
         })
     }
 
-    /// Whether some work of a function comes behind an `await`, or is waited for there.
+    /// Returns `true` if an `async` function does work and awaits something.
     fn takes_its_time(&self, function: &'m Arc<Function>) -> bool {
         let mut waits = false;
         walk(&function.body, false, &mut |seen| {

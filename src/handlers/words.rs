@@ -1,8 +1,8 @@
-//! The names that libraries and languages have for things, as far as handlers are understood by them.
+//! Names in languages and libraries that the analysis knows.
 
 use super::syntax::{Expression, Term};
 
-/// Functions that give every record to a handler of it and return what failed (Powertools for AWS Lambda).
+/// Functions that call a handler for each record and return the failed ones (Powertools for AWS Lambda).
 pub(super) const BATCH_FUNCTIONS: [&str; 4] = [
     "process_partial_response",
     "async_process_partial_response",
@@ -10,19 +10,19 @@ pub(super) const BATCH_FUNCTIONS: [&str; 4] = [
     "processPartialResponseSync",
 ];
 
-/// Classes that collect what failed, in any order, and go on behind it.
+/// Classes that collect failures and continue with later records.
 pub(super) const STANDARD_PROCESSORS: [&str; 3] = ["BatchProcessor", "AsyncBatchProcessor", "BatchProcessorSync"];
 
-/// Those that stop at the first failure.
+/// Classes that stop at the first failure.
 pub(super) const FIFO_PROCESSORS: [&str; 2] = ["SqsFifoPartialProcessor", "SqsFifoPartialProcessorAsync"];
 
-/// What a response lists the failed messages by.
+/// Key of the failed messages in a response.
 pub(super) const FAILURES: &str = "batchItemFailures";
 
-/// The middleware of middy that makes the response of settled promises.
+/// Middleware of middy that creates the response from settled promises.
 pub(super) const MIDDLEWARE: &str = "@middy/sqs-partial-batch-failure";
 
-/// Decorators and wrappers that hand on what a handler returns.
+/// Decorators and wrappers that pass on the return value of a handler.
 pub(super) const TRANSPARENT: [&str; 14] = [
     "async_batch_processor",
     "batch_processor",
@@ -40,7 +40,7 @@ pub(super) const TRANSPARENT: [&str; 14] = [
     "staticmethod",
 ];
 
-/// Functions that only look at values, or print them.
+/// Functions that only read values or print them.
 const FUNCTIONS: [&str; 28] = [
     "Boolean",
     "Error",
@@ -72,7 +72,7 @@ const FUNCTIONS: [&str; 28] = [
     "type",
 ];
 
-/// Objects and modules of which every function does no more.
+/// Objects and modules with only such functions.
 const OBJECTS: [&str; 16] = [
     "Array",
     "Buffer",
@@ -92,7 +92,7 @@ const OBJECTS: [&str; 16] = [
     "tracer",
 ];
 
-/// Methods that do no more, whatever they are called on.
+/// Methods that only read values, on any object.
 const METHODS: [&str; 24] = [
     "decode",
     "encode",
@@ -120,10 +120,10 @@ const METHODS: [&str; 24] = [
     "values",
 ];
 
-/// What looks up keys, and not what lies on other machines.
+/// Objects whose `get` is a request, not a lookup of a key.
 const REQUESTS: [&str; 7] = ["axios", "client", "got", "http", "httpx", "requests", "session"];
 
-/// Whether calling this changes nothing that matters here.
+/// Returns `true` if a call of `callee` has no effect that matters to the analysis.
 pub(super) fn is_harmless(callee: &Expression) -> bool {
     if says_log(callee) {
         return true;
@@ -140,12 +140,12 @@ pub(super) fn is_harmless(callee: &Expression) -> bool {
     }
 }
 
-/// Whether calling what hangs on this name asks another machine.
+/// Returns `true` if calls of `root` or its members are requests to another machine.
 pub(super) fn is_request(root: &str) -> bool {
     matches!(root, "axios" | "fetch" | "got" | "httpx" | "requests" | "urllib")
 }
 
-/// Whether something in what is called is called like a log.
+/// Returns `true` if a part of the callee has the name of a log.
 fn says_log(callee: &Expression) -> bool {
     match &callee.kind {
         Term::Name(name) => is_log(name),
@@ -155,7 +155,7 @@ fn says_log(callee: &Expression) -> bool {
     }
 }
 
-/// Whether something is called like a log.
+/// Returns `true` for names of logs.
 fn is_log(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     matches!(lower.as_str(), "log" | "logging" | "_log" | "warn") || lower.ends_with("logger")

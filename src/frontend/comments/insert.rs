@@ -1,22 +1,23 @@
-//! Where a new suppression is written, and how: what this gives is read again as covering the place it was asked for.
-//! Every other byte of a file stays.
+//! Writes new suppressions: chooses a location and a spelling such that the result is found again and covers the
+//! requested span. Every other byte of a file stays.
 
 use super::super::edits::piece::quoted;
-use super::super::parsed::{self, Repeating};
 use super::super::terraform::Trace;
-use super::super::tree::{Entry, Node, Value};
 use super::{Syntax, json::KEY, tree};
 use crate::diagnostic::Edit;
-use crate::source::{FileId, SourceFile, Span};
+use source::{FileId, SourceFile, Span};
 use std::collections::{BTreeMap, BTreeSet};
+use trees::parsed::{self, Repeating};
+use trees::{Entry, Node, Value};
 
-/// A place and the rule to silence there.
+/// A span and the rule to suppress there.
 type Wanted<'r> = (Span, &'r str);
 
-/// Rules by where they are silenced.
+/// Rules by the location of their suppression.
 type Places<'r, P> = BTreeMap<P, BTreeSet<&'r str>>;
 
-/// What to insert into `file` to silence each of `wanted`, one suppression a place; those that cannot be are given back.
+/// Returns the edits of `file` that suppress each of `wanted`, with one suppression per location, and those that cannot
+/// be suppressed.
 pub fn insertions<'t>(
     id: FileId,
     file: &'t SourceFile,
@@ -59,7 +60,7 @@ impl<'t> Writer<'t> {
         self.lines(wanted, "#", |writer, at| {
             let around = trace.elements.iter().filter(|element| element.contains(&at));
             let around: Vec<usize> = around.map(|element| element.start).collect();
-            // The whole block; of locals only the one.
+            // The whole block; in `locals` only the one value.
             let is_locals = |start: &usize| writer.text.get(*start..).is_some_and(|text| text.starts_with("locals"));
             let inner = around.get(1).filter(|_| around.first().is_some_and(is_locals));
             let line = |start: &usize| writer.line(*start, char::is_whitespace);
@@ -71,7 +72,7 @@ impl<'t> Writer<'t> {
         let elements = tree::elements(&parsed::tree(self.id, self.file));
         self.lines(wanted, "#", |writer, at| {
             let around = elements.iter().filter(|span| span.range().contains(&at));
-            // The innermost that begins its line.
+            // The innermost element that begins its line.
             let mut lines = around
                 .rev()
                 .filter_map(|span| writer.line(span.start as usize, |c| c.is_whitespace() || c == '-'));
@@ -83,7 +84,7 @@ impl<'t> Writer<'t> {
         self.lines(wanted, mark, |writer, at| writer.line(at, |_| true));
     }
 
-    /// Comments on lines of their own, each before what `place` finds around an offset.
+    /// Inserts comments on separate lines, each before the line that `place` finds for an offset.
     fn lines(&mut self, wanted: &[Wanted<'t>], mark: &str, place: impl Fn(&Self, usize) -> Option<(usize, String)>) {
         let mut places: Places<'_, (usize, String)> = BTreeMap::new();
         for &(span, rule) in wanted {
@@ -96,13 +97,14 @@ impl<'t> Writer<'t> {
         }
         for ((at, indentation), rules) in places {
             let end = self.line_end(at);
-            let said = self.said(&rules);
+            let said = self.directive(&rules);
             let text = format!("{indentation}{mark} {said}{end}");
             self.insert(at, text);
         }
     }
 
-    /// The beginning of the line of `start` and its indentation, if nothing but `before` stands before it.
+    /// Returns the beginning of the line of `start` and its indentation, if all characters between the two satisfy
+    /// `before`.
     fn line(&self, start: usize, before: impl Fn(char) -> bool) -> Option<(usize, String)> {
         let line = self.text.get(..start)?.rfind('\n').map_or(0, |at| at + 1);
         let mark = if line == 0 && self.text.starts_with('\u{feff}') {
@@ -116,7 +118,7 @@ impl<'t> Writer<'t> {
         prefix.chars().all(before).then_some((line, indentation))
     }
 
-    /// How the line of `at` ends, so that a new one ends like it.
+    /// Returns the line ending at `at`, so that a new line has the same.
     fn line_end(&self, at: usize) -> &'static str {
         let rest = self.text.get(at..).unwrap_or("");
         let first = rest.split_inclusive('\n').next().unwrap_or("");
@@ -124,7 +126,7 @@ impl<'t> Writer<'t> {
         if is_windows { "\r\n" } else { "\n" }
     }
 
-    fn said(&self, rules: &BTreeSet<&str>) -> String {
+    fn directive(&self, rules: &BTreeSet<&str>) -> String {
         let rules: Vec<&str> = rules.iter().copied().collect();
         format!("sqslint: ignore[{}] {}", rules.join(", "), self.reason)
     }
@@ -142,7 +144,7 @@ impl<'t> Writer<'t> {
             }
         }
         for (block, rules) in places.into_values() {
-            let said = quoted(&self.said(&rules));
+            let said = quoted(&self.directive(&rules));
             match block.entry(KEY).map(|entry| &entry.value) {
                 None => self.first_entry(block, &format!("{}: {said}", quoted(KEY))),
                 Some(list) if list.items().is_some() => self.first_item(list, &said),
@@ -205,7 +207,7 @@ impl<'t> Writer<'t> {
         self.found.push(Edit { span, text });
     }
 
-    /// Before the first entry of an object; what is no object stays as it is.
+    /// Inserts an entry before the first one of an object; does nothing if the node is not an object.
     fn first_entry(&mut self, object: &Node, entry: &str) {
         if let Value::Mapping(entries) = &object.value {
             let first = entries.iter().map(|entry| entry.key_span.start).min();
@@ -220,7 +222,7 @@ impl<'t> Writer<'t> {
 
     fn first(&mut self, owner: &Node, first: Option<u32>, text: &str) {
         let Some(at) = first else {
-            // Behind the bracket.
+            // After the bracket.
             self.insert(owner.span.start as usize + 1, text.to_owned());
             return;
         };
@@ -238,7 +240,7 @@ fn begins_in(place: Span, span: Span) -> bool {
     place.start <= span.start && span.start < place.end
 }
 
-/// The body of the block of Terraform's JSON that `span` begins in.
+/// Returns the body of the block in Terraform's JSON in which `span` begins.
 fn block(root: &Node, span: Span) -> Option<&Node> {
     let within =
         |node: &'_ Node| -> Option<usize> { node.entries()?.iter().position(|entry| begins_in(entry.span(), span)) };
@@ -256,7 +258,7 @@ fn block(root: &Node, span: Span) -> Option<&Node> {
     Some(node)
 }
 
-/// `node`, or of an array of objects the one that `span` begins in, or the first.
+/// Returns `node`, if it is an object; in an array of objects, the one in which `span` begins, else the first.
 fn object(node: &Node, span: Span) -> Option<&Node> {
     let Some(items) = node.items() else {
         return node.entries().map(|_| node);

@@ -1,15 +1,15 @@
-//! Terraform's JSON spelling has no comments but entries called `//`, which Terraform passes over in bodies. One covers
-//! the object that it is in; in the outermost one that is the file.
+//! Finds suppressions in Terraform's JSON, which has no comments except entries with the key `//`, which Terraform
+//! ignores in bodies. Such an entry covers the object that contains it; in the outermost object it covers the file.
 
-use super::super::parsed::Repeating;
-use super::super::tree::{Node, Value};
-use crate::source::Span;
-use crate::suppress::{Content, Cover, Written, directives};
+use crate::suppress::{Content, Coverage, RawSuppression, directives};
+use source::Span;
+use trees::parsed::Repeating;
+use trees::{Node, Value};
 
 pub(super) const KEY: &str = "//";
 
-/// The suppressions of a `.tf.json` file.
-pub(super) fn suppressions(parsed: &Repeating) -> Vec<Written> {
+/// Returns the suppressions of a `.tf.json` file.
+pub(super) fn suppressions(parsed: &Repeating) -> Vec<RawSuppression> {
     let mut found = Vec::new();
     if let Some(root) = parsed.root() {
         visit(root, None, &mut found);
@@ -17,19 +17,19 @@ pub(super) fn suppressions(parsed: &Repeating) -> Vec<Written> {
     found
 }
 
-/// Looks into `node`, which is the value of an entry, or of a part of it, at `owner`.
-fn visit(node: &Node, owner: Option<Span>, found: &mut Vec<Written>) {
+/// Searches `node`, which is the value of the entry at `owner` or a part of that value.
+fn visit(node: &Node, owner: Option<Span>, found: &mut Vec<RawSuppression>) {
     match &node.value {
         Value::Mapping(entries) => {
             for entry in entries {
                 if &*entry.key == KEY {
-                    say(&entry.value, owner, found);
+                    collect(&entry.value, owner, found);
                 } else {
                     visit(&entry.value, Some(entry.span()), found);
                 }
             }
         }
-        // An array holds one block, or several, of which one comment covers its own.
+        // An array contains one block, or several; a comment in one of several covers only that one.
         Value::Sequence(items) => {
             let single = items.len() == 1;
             for item in items {
@@ -40,15 +40,15 @@ fn visit(node: &Node, owner: Option<Span>, found: &mut Vec<Written>) {
     }
 }
 
-fn say(value: &Node, owner: Option<Span>, found: &mut Vec<Written>) {
+fn collect(value: &Node, owner: Option<Span>, found: &mut Vec<RawSuppression>) {
     for remark in value.items().unwrap_or(std::slice::from_ref(value)) {
-        // A sign before it makes a comment of a text.
+        // The parser of directives expects a comment with its sign.
         let comment = format!("# {}", remark.as_str().unwrap_or(""));
         for (_, said) in directives(&comment) {
-            found.push(Written {
+            found.push(RawSuppression {
                 span: remark.span,
                 content: Content::Text(said.to_owned()),
-                covers: owner.map_or(Cover::File, Cover::Place),
+                covers: owner.map_or(Coverage::File, Coverage::Span),
                 leading: owner.is_none(),
             });
         }

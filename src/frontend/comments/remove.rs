@@ -1,19 +1,19 @@
-//! How a suppression is taken out of a file, so that nothing else changes: the whole of it with the line that it stands
-//! on alone, or of several names one. What a comment says besides stays.
+//! Removes a suppression from a file, or one of several names in it, and changes nothing else. A comment that is alone
+//! on its line is removed with the line. Other text of the comment stays.
 
 use super::super::edits::tree::{Editor, Step};
-use super::super::parsed::{self, Repeating};
 use super::super::terraform::Trace;
-use super::super::tree::{Node, Parsed, Value};
-use super::{Syntax, source};
+use super::{Syntax, code};
 use crate::diagnostic::Edit;
-use crate::source::{Sources, Span};
+use source::{Sources, Span};
 use std::ops::Range;
+use trees::parsed::{self, Repeating};
+use trees::{Node, Parsed, Value};
 
-/// The word that a comment speaks to sqslint with.
+/// The word that begins a suppression in a comment.
 const MARKER: &str = "sqslint:";
 
-/// The edit that takes out the suppression at `at`, or of the names in it only `name`.
+/// Returns the edit that removes the suppression at `at`, or only `name` if it has several names.
 pub(in crate::frontend) fn removal(at: Span, name: Option<&str>, sources: &Sources) -> Option<Edit> {
     let file = sources.file(at.file);
     let text = file.text();
@@ -24,7 +24,7 @@ pub(in crate::frontend) fn removal(at: Span, name: Option<&str>, sources: &Sourc
             let comment = ranges.find(|range| range.start <= at.start as usize && at.end as usize <= range.end)?;
             from_comment(text, comment, at, name)
         }
-        Syntax::Source(mark) => from_comment(text, source::comment_around(text, at, mark)?, at, name),
+        Syntax::Source(mark) => from_comment(text, code::comment_around(text, at, mark)?, at, name),
         Syntax::TerraformJson => from_entry(text, &Repeating::of(at.file, &file), at, name),
         Syntax::Tree => {
             let parsed = parsed::tree(at.file, &file);
@@ -36,7 +36,7 @@ pub(in crate::frontend) fn removal(at: Span, name: Option<&str>, sources: &Sourc
     }
 }
 
-/// Out of a comment.
+/// Removes a suppression from a comment.
 fn from_comment(text: &str, comment: Range<usize>, at: Span, name: Option<&str>) -> Option<Edit> {
     let said = text.get(at.range())?;
     let range = match name.and_then(|name| one_of_several(said, name)) {
@@ -53,7 +53,7 @@ fn removed(within: Span, range: Range<usize>) -> Edit {
     }
 }
 
-/// Where in `said` stand `name` and what parts it from another name; `None` where it is the only one.
+/// Returns the range in `said` of `name` and the separator to its neighbour, or `None` if it is the only name.
 fn one_of_several(said: &str, name: &str) -> Option<Range<usize>> {
     let open = said.find('[')? + 1;
     let close = open + said.get(open..)?.find(']')?;
@@ -64,7 +64,7 @@ fn one_of_several(said: &str, name: &str) -> Option<Range<usize>> {
         if !part.is_empty() {
             words.push(at..end);
         }
-        // Each separator has one byte, or is a space that has more.
+        // A separator is a comma or a space, which may have several bytes.
         at = end + said.get(end..)?.chars().next().map_or(0, char::len_utf8);
     }
     let text = |range: &Range<usize>| said.get(range.clone()).unwrap_or("");
@@ -83,7 +83,7 @@ fn one_of_several(said: &str, name: &str) -> Option<Range<usize>> {
     }
 }
 
-/// The range that goes with the whole suppression at `at` in `comment`.
+/// Returns the range to delete if the whole suppression at `at` in `comment` is removed.
 fn whole(text: &str, comment: Range<usize>, at: Span) -> Option<Range<usize>> {
     let start = at.start as usize;
     let line_start = text.get(..start)?.rfind('\n').map_or(0, |at| at + 1);
@@ -98,11 +98,11 @@ fn whole(text: &str, comment: Range<usize>, at: Span) -> Option<Range<usize>> {
     }
     let line = text.get(body_start..marker)?;
     if line.chars().all(is_sign) && body_start > comment.start && !after.trim_start_matches(' ').starts_with("*/") {
-        // A line within a comment of several.
+        // One line of a longer comment.
         let end = at.end as usize + rest_of_line(text, at.end as usize);
         return Some(line_start..end);
     }
-    // Another remark stands before it, with a sign between; of the first and last line the comment's own signs stay.
+    // Another remark precedes it, separated by a sign. On the first and the last line the comment's own signs stay.
     let opens =
         line.trim_start().starts_with("/*") && line.trim_start().trim_start_matches(['/', '*']).trim().is_empty();
     let kept = if opens {
@@ -122,7 +122,7 @@ fn whole(text: &str, comment: Range<usize>, at: Span) -> Option<Range<usize>> {
     Some(kept..end)
 }
 
-/// A comment with its line where it stands alone, else with the spaces before it.
+/// Returns the range of a comment: with its line if it is alone there, else with the spaces before it.
 fn comment_range(text: &str, comment: Range<usize>) -> Range<usize> {
     let line_start = text
         .get(..comment.start)
@@ -150,13 +150,13 @@ fn trailing_spaces(text: &str, at: usize) -> usize {
     rest.len() - rest.trim_start_matches([' ', '\t']).len()
 }
 
-/// Out of a text in an entry called `//`.
+/// Removes a suppression from the text of an entry with the key `//`.
 fn from_entry(text: &str, parsed: &Parsed, at: Span, name: Option<&str>) -> Option<Edit> {
     let root = parsed.documents.first()?;
     let editor = Editor::new(text, root, true);
     let written = text.get(at.range())?;
     let content = written.strip_prefix('"')?.strip_suffix('"')?;
-    // What is decoded has other places.
+    // Decoded text has other offsets than the file.
     let marker = Some(content.find(MARKER)?).filter(|_| !content.contains('\\'))?;
     let said = content.get(marker + MARKER.len()..)?;
     let start = at.start as usize + 1;
@@ -176,7 +176,7 @@ fn from_entry(text: &str, parsed: &Parsed, at: Span, name: Option<&str>) -> Opti
     without(&editor, &path)
 }
 
-/// Takes the last of `path` out; the last item of a list goes with the list.
+/// Removes the last element of `path`; the last item of a list is removed together with the list.
 fn without(editor: &Editor<'_>, path: &[Step<'_>]) -> Option<Edit> {
     let (last, above) = path.split_last()?;
     match *last {
@@ -191,7 +191,7 @@ fn without(editor: &Editor<'_>, path: &[Step<'_>]) -> Option<Edit> {
     }
 }
 
-/// Out of the list `sqslint.ignore` of a `Metadata`.
+/// Removes a suppression from the list `sqslint.ignore` of a `Metadata`.
 fn from_metadata(text: &str, parsed: &Parsed, at: Span, name: Option<&str>) -> Option<Edit> {
     if !parsed.errors.is_empty() || !parsed.duplicates.is_empty() {
         return None;
@@ -206,7 +206,7 @@ fn from_metadata(text: &str, parsed: &Parsed, at: Span, name: Option<&str>) -> O
     }
     let (last, above) = path.split_last()?;
     match *last {
-        // What would be left empty goes too.
+        // Collections that would become empty are removed too.
         Step::Entry(..) => editor.remove_along(&path),
         Step::Item(item) => {
             let around = above.last()?.node();
@@ -218,7 +218,7 @@ fn from_metadata(text: &str, parsed: &Parsed, at: Span, name: Option<&str>) -> O
     }
 }
 
-/// Of several rules in one entry, `name`.
+/// Removes `name` from an entry that lists several rules.
 fn rule_of_several(editor: &Editor<'_>, written: &Node, name: &str) -> Option<Edit> {
     let list = written.get("rule").or_else(|| written.get("rules"))?;
     let items = list.items()?;

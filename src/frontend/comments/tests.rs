@@ -1,12 +1,12 @@
-//! What a suppression covers, form by form: `«»` in the expectation is nothing, `«*»` the file.
+//! Coverage of suppressions, form by form. In the expectations `«»` means nothing and `«*»` the whole file.
 #![allow(clippy::unwrap_used)]
 
 use super::suppressions;
-use crate::source::Sources;
-use crate::suppress::{Content, Cover};
+use crate::suppress::{Content, Coverage};
+use source::Sources;
 use std::path::Path;
 
-/// Each suppression of `text`: what it says and the first and last line of what it covers.
+/// Renders each suppression of `text`: its content, and the first and last line of what it covers.
 fn covered(name: &str, text: &str) -> Vec<String> {
     let sources = Sources::default();
     sources.add(Path::new(name), text);
@@ -22,9 +22,9 @@ fn covered(name: &str, text: &str) -> Vec<String> {
             ),
         };
         let cover = match written.covers {
-            Cover::Nothing => String::new(),
-            Cover::File => "*".to_owned(),
-            Cover::Place(span) => {
+            Coverage::Nothing => String::new(),
+            Coverage::File => "*".to_owned(),
+            Coverage::Span(span) => {
                 let text = sources.text(span);
                 let mut lines = text.lines().map(str::trim);
                 let first = lines.next().unwrap_or("");
@@ -40,7 +40,7 @@ fn covered(name: &str, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn hcl_comments_and_nothing_else() {
+fn hcl_suppressions_are_found_only_in_comments() {
     let text = "\
 # sqslint: ignore-file[a] why
 resource \"q\" \"r\" { // sqslint: ignore[b]
@@ -79,7 +79,7 @@ resource \"q\" \"r\" { // sqslint: ignore[b]
 }
 
 #[test]
-fn yaml_comments_and_nothing_else() {
+fn yaml_suppressions_are_found_only_in_comments() {
     let text = "\
 # sqslint: ignore-file[a] why
 ---
@@ -118,7 +118,7 @@ Resources:
 }
 
 #[test]
-fn metadata_of_resources_and_templates() {
+fn suppressions_in_metadata_are_found() {
     let yaml = "\
 Metadata:
   sqslint:
@@ -142,7 +142,7 @@ Resources:
 }
 
 #[test]
-fn entries_of_terraform_json() {
+fn suppressions_in_terraform_json_are_found() {
     let text = r#"{"//": "sqslint: ignore-file[a]",
 "resource": {"t": {"n": {"//": ["note", "sqslint: ignore[b] \u00e4"],
 "x": "sqslint: ignore[no]"},
@@ -157,7 +157,7 @@ fn entries_of_terraform_json() {
 }
 
 #[test]
-fn broken_files_do_no_harm() {
+fn broken_files_do_not_panic() {
     for name in ["a.tf", "a.tf.json", "a.yaml", "a.json"] {
         for text in [
             "# sqslint",
@@ -171,7 +171,7 @@ fn broken_files_do_no_harm() {
     }
 }
 
-/// `text` without what the `nth` suppression in it says of `name`, or without all of it.
+/// Removes the `nth` suppression from `text`, or only `name` from it.
 fn without(file: &str, text: &str, nth: usize, name: Option<&str>) -> Option<String> {
     let sources = Sources::default();
     sources.add(Path::new(file), text);
@@ -183,7 +183,7 @@ fn without(file: &str, text: &str, nth: usize, name: Option<&str>) -> Option<Str
 }
 
 #[test]
-fn a_suppression_goes_and_nothing_else() {
+fn removal_deletes_only_the_suppression() {
     let cases = [
         ("a.tf", "x = 1\n# sqslint: ignore[a] why\ny = 2\n", "x = 1\ny = 2\n"),
         ("a.tf", "  // sqslint: ignore[a] why\ny = 2\n", "y = 2\n"),
@@ -283,7 +283,7 @@ fn a_suppression_goes_and_nothing_else() {
 }
 
 #[test]
-fn of_several_names_one_goes() {
+fn removal_deletes_one_of_several_names() {
     let cases = [
         ("a.tf", "# sqslint: ignore[a, b] why\n", "# sqslint: ignore[b] why\n"),
         ("a.tf", "# sqslint: ignore[b, a] why\n", "# sqslint: ignore[b] why\n"),
@@ -325,7 +325,7 @@ fn of_several_names_one_goes() {
 }
 
 #[test]
-fn removing_stands_any_text() {
+fn removal_returns_valid_ranges_for_any_text() {
     let texts = [
         (
             "a.tf",
@@ -347,7 +347,7 @@ fn removing_stands_any_text() {
             for start in 0..=end {
                 for stop in [start, start + 1, start + 9, end] {
                     for asked in [None, Some("a"), Some("é"), Some("")] {
-                        let span = crate::source::Span::new(file, start..stop);
+                        let span = source::Span::new(file, start..stop);
                         if let Some(edit) = super::removal(span, asked, &sources) {
                             assert!(text[..end].get(edit.span.range()).is_some(), "{text} {edit:?}");
                         }

@@ -1,30 +1,30 @@
-//! Suppressions in templates and what belongs to them: YAML comments, and `Metadata` of a resource or of the template,
-//! which also survives where JSON has no comments and packaging drops them.
+//! Finds suppressions in templates and the files that belong to them: in YAML comments, and in the `Metadata` of a
+//! resource or the template. Metadata also works in JSON, which has no comments, and after packaging, which drops them.
 
-use super::super::tree::{Entry, Node, Parsed, Value};
 use super::in_comment;
-use crate::source::Span;
-use crate::suppress::{Content, Cover, Fields, Written};
+use crate::suppress::{Content, Coverage, RawSuppression, SuppressionFields};
+use source::Span;
+use trees::{Entry, Node, Parsed, Value};
 
-/// The suppressions of a YAML or JSON file.
-pub(super) fn suppressions(parsed: &Parsed, text: &str) -> Vec<Written> {
+/// Returns the suppressions of a YAML or JSON file.
+pub(super) fn suppressions(parsed: &Parsed, text: &str) -> Vec<RawSuppression> {
     let mut found = comments(parsed, text);
     for document in &parsed.documents {
         if let Some(metadata) = document.get("Metadata") {
-            entries(metadata, Cover::File, &mut found);
+            entries(metadata, Coverage::File, &mut found);
         }
         let resources = document.get("Resources").and_then(Node::entries);
         for resource in resources.unwrap_or_default() {
             if let Some(metadata) = resource.value.get("Metadata") {
-                entries(metadata, Cover::Place(resource.span()), &mut found);
+                entries(metadata, Coverage::Span(resource.span()), &mut found);
             }
         }
     }
     found
 }
 
-/// Entries of mappings and items of sequences, in the order of their beginnings; of those that begin in one place the
-/// longest first.
+/// Returns the spans of all entries of mappings and items of sequences, ordered by their start; of those with the same
+/// start, the longest comes first.
 pub(super) fn elements(parsed: &Parsed) -> Vec<Span> {
     let mut all = Vec::new();
     let mut next: Vec<&Node> = parsed.documents.iter().collect();
@@ -42,12 +42,12 @@ pub(super) fn elements(parsed: &Parsed) -> Vec<Span> {
         }
     }
     all.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
-    // Aliases repeat what they stand for.
+    // Aliases repeat the elements of their anchors.
     all.dedup();
     all
 }
 
-fn comments(parsed: &Parsed, text: &str) -> Vec<Written> {
+fn comments(parsed: &Parsed, text: &str) -> Vec<RawSuppression> {
     let mut found = Vec::new();
     if parsed.comments.is_empty() {
         return found;
@@ -69,13 +69,13 @@ fn comments(parsed: &Parsed, text: &str) -> Vec<Written> {
     found
 }
 
-/// The outermost element that begins next.
+/// Returns the outermost element that begins next after `after`.
 fn following(elements: &[Span], after: u32) -> Option<Span> {
     let at = elements.partition_point(|span| span.start < after);
     elements.get(at).copied()
 }
 
-/// All of what begins between two places.
+/// Returns the span of all elements that begin between two offsets.
 fn beginning_in(elements: &[Span], from: usize, to: usize) -> Option<Span> {
     let reaches = |at: usize| move |span: &Span| (span.start as usize) < at;
     let first = elements.partition_point(reaches(from));
@@ -84,24 +84,24 @@ fn beginning_in(elements: &[Span], from: usize, to: usize) -> Option<Span> {
     all.iter().copied().reduce(Span::to)
 }
 
-/// The list `sqslint.ignore` of `metadata`.
-fn entries(metadata: &Node, covers: Cover, found: &mut Vec<Written>) {
+/// Collects the list `sqslint.ignore` of `metadata`.
+fn entries(metadata: &Node, covers: Coverage, found: &mut Vec<RawSuppression>) {
     let Some(ours) = metadata.get("sqslint") else { return };
     for unknown in others(ours, &["ignore"]) {
-        let fields = Fields {
+        let fields = SuppressionFields {
             unknown: Some((unknown.key.to_string(), &["ignore"])),
-            ..Fields::default()
+            ..SuppressionFields::default()
         };
-        found.push(Written {
+        found.push(RawSuppression {
             span: unknown.key_span,
             content: Content::Fields(fields),
-            covers: Cover::Nothing,
+            covers: Coverage::Nothing,
             leading: false,
         });
     }
     let Some(list) = ours.get("ignore") else { return };
     for entry in list.items().unwrap_or(std::slice::from_ref(list)) {
-        found.push(Written {
+        found.push(RawSuppression {
             span: entry.span,
             content: Content::Fields(fields(entry)),
             covers,
@@ -110,25 +110,25 @@ fn entries(metadata: &Node, covers: Cover, found: &mut Vec<Written>) {
     }
 }
 
-/// The entries of `node` with other keys than `known`.
+/// Returns the entries of `node` with keys other than `known`.
 fn others<'n>(node: &'n Node, known: &'static [&'static str]) -> impl Iterator<Item = &'n Entry> {
     let entries = node.entries().unwrap_or_default().iter();
     entries.filter(|entry| !known.contains(&&*entry.key))
 }
 
-/// What an entry says; `rules` is another word for `rule`.
+/// Keys of an entry; `rules` is a synonym of `rule`.
 const KEYS: [&str; 4] = ["rule", "rules", "reason", "until"];
 
-fn fields(entry: &Node) -> Fields {
+fn fields(entry: &Node) -> SuppressionFields {
     let text = |node: &Node| match &node.value {
         Value::String(text) => Some(text.to_string()),
-        // A year alone is no day, and is told so.
+        // A year alone is not a date; keeping its text lets it be reported as such.
         Value::Integer(number) => Some(number.to_string()),
         _ => None,
     };
     let rules = entry.get("rule").or_else(|| entry.get("rules"));
     let rules = rules.map(|rules| rules.items().unwrap_or(std::slice::from_ref(rules)));
-    Fields {
+    SuppressionFields {
         rules: rules.unwrap_or_default().iter().filter_map(text).collect(),
         reason: entry.get("reason").and_then(text),
         until: entry.get("until").map(|until| text(until).unwrap_or_default()),

@@ -1,24 +1,24 @@
-//! The alarm that a fix declares on a dead-letter queue, as CloudWatch knows it; each dialect spells it its own way.
+//! The alarm that a fix adds to a dead-letter queue, in the terms of `CloudWatch`; each dialect has its own spelling.
 //!
-//! One message there is a failure already, so one is the threshold. SQS reports each minute.
+//! A single message in the queue is a failure, so the threshold is one. SQS reports every minute.
 
-/// What it says.
+/// Description of the alarm.
 pub(in crate::frontend) const DESCRIPTION: &str = "Messages that could not be processed lie in the dead-letter queue";
-/// Where its metric comes from.
+/// Namespace of the metric.
 pub(in crate::frontend) const NAMESPACE: &str = "AWS/SQS";
-/// What it watches.
+/// Watched metric.
 pub(in crate::frontend) const METRIC: &str = "ApproximateNumberOfMessagesVisible";
-/// What names the queue.
+/// Dimension with the queue's name.
 pub(in crate::frontend) const DIMENSION: &str = "QueueName";
-/// How the values of a period become one.
+/// Statistic over a period.
 pub(in crate::frontend) const STATISTIC: &str = "Maximum";
-/// Seconds of a period.
+/// Length of a period in seconds.
 pub(in crate::frontend) const PERIOD: i64 = 60;
-/// For how many of them the threshold is to be reached.
+/// Number of consecutive periods that must reach the threshold.
 pub(in crate::frontend) const EVALUATION_PERIODS: i64 = 1;
-/// From how many messages on it speaks.
+/// Number of messages that triggers the alarm.
 pub(in crate::frontend) const THRESHOLD: i64 = 1;
-/// How the value is compared with the threshold.
+/// Comparison of the value with the threshold.
 pub(in crate::frontend) const COMPARISON: &str = "GreaterThanOrEqualToThreshold";
-/// SQS reports nothing of a queue that is not used.
+/// Treatment of missing data: SQS reports nothing for an unused queue.
 pub(in crate::frontend) const MISSING_DATA: &str = "notBreaching";

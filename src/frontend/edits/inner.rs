@@ -1,13 +1,13 @@
-//! Numbers in JSON that is itself a text of the file, as a redrive policy between quotes: where they stand.
+//! Finds numbers in JSON that is itself a text of the file, such as a quoted redrive policy.
 //!
-//! Found by their keys, without reading the text whole: it may be a template.
+//! They are found by their keys, without parsing the text, because it may contain template syntax.
 
 use std::ops::Range;
 
-/// Around keys and values: in a text between quotes they are escaped.
+/// Quotes around keys and values; in a quoted text they are escaped.
 const QUOTES: [&str; 2] = ["\\\"", "\""];
 
-/// Where the digits of `value` stand in `text`, if they are the only value of `key`.
+/// Returns the range of the digits of `value` in `text`, if they are the only value of `key`.
 pub(super) fn number_of(text: &str, key: &str, value: i64) -> Option<Range<usize>> {
     let mut found = QUOTES.iter().flat_map(|quote| {
         let key = format!("{quote}{key}{quote}");
@@ -21,7 +21,8 @@ pub(super) fn number_of(text: &str, key: &str, value: i64) -> Option<Range<usize
     (text.get(digits.clone())?.parse() == Ok(value)).then_some(digits)
 }
 
-/// Where the only whole number in quotes stands in `text` that is the value of a key, with its quotes and without.
+/// Returns the ranges, with and without the quotes, of the quoted whole number that is the value of a key in `text`, if
+/// there is exactly one.
 pub(super) fn quoted_number(text: &str) -> Option<(Range<usize>, Range<usize>)> {
     let mut found = QUOTES.iter().flat_map(|quote| {
         let keys = text.match_indices(quote).map(|(at, _)| at + quote.len());
@@ -37,7 +38,7 @@ pub(super) fn quoted_number(text: &str) -> Option<(Range<usize>, Range<usize>)> 
     found.next().is_none().then_some(only)
 }
 
-/// Where what follows a colon behind `at` begins.
+/// Returns the offset of the value after a colon that follows `at`.
 fn value_at(text: &str, at: usize) -> Option<usize> {
     let rest = text.get(at..)?.trim_start().strip_prefix(':')?.trim_start();
     Some(text.len() - rest.len())
@@ -56,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_is_found_by_its_key() {
+    fn number_is_found_by_its_key() {
         for (text, expected) in [
             (r#"x = "{\"a\": \"b\", \"count\":3}""#, Some("3")),
             ("x = <<E\n{\"count\": 3,\n\"a\": 3}\nE", Some("3")),
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_in_quotes_is_found_where_there_is_one() {
+    fn single_quoted_number_is_found() {
         for (text, expected) in [
             (r#"x = "{\"a\": \"b\", \"count\":\"3\"}""#, Some(r#"\"3\""#)),
             (r#"{"a": "b", "count": "3"}"#, Some("\"3\"")),

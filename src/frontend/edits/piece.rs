@@ -1,48 +1,48 @@
-//! Values that are to be written, and how they are spelled: as a block or in brackets in YAML, or in JSON. It knows no
-//! file and no resource; what indentation and line ends a file has, it is told.
+//! Values to write, and their spelling: in block or flow style in YAML, or in JSON. It knows no file and no resource;
+//! the caller passes the indentation and line endings of the file.
 
 /// A value to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::frontend) enum Piece {
+pub(in crate::frontend) enum NewValue {
     Number(i64),
     Flag(bool),
     /// A string.
     Text(String),
-    /// Written as it stands: a short form, or what the file says elsewhere.
+    /// Text to write unchanged: a short form, or text copied from the file.
     Verbatim(String),
-    /// What stands behind a key elsewhere, from its colon on.
+    /// Text after a key elsewhere in the file, including the colon.
     Copied(String),
-    /// A list in brackets, also in a block.
-    Short(Vec<Piece>),
-    List(Vec<Piece>),
-    Mapping(Vec<(String, Piece)>),
+    /// A list in brackets, also in block style.
+    Short(Vec<NewValue>),
+    List(Vec<NewValue>),
+    Mapping(Vec<(String, NewValue)>),
 }
 
-/// How a text looks around what is written into it.
+/// Style of the surrounding text.
 #[derive(Debug, Clone)]
 pub(in crate::frontend) struct Style {
-    /// One level of indentation.
+    /// Indentation of one level.
     pub(in crate::frontend) unit: String,
-    /// How lines end.
+    /// Line ending.
     pub(in crate::frontend) end: &'static str,
-    /// Whether the items of a list stand deeper than its key.
+    /// `true` if the items of a list are indented more than its key.
     pub(in crate::frontend) deep_items: bool,
-    /// What stands between a key and its value in JSON.
+    /// Text between a key and its value in JSON.
     pub(in crate::frontend) colon: String,
-    /// Whether JSON has entries on lines of their own.
+    /// `true` if JSON has entries on separate lines.
     pub(in crate::frontend) has_lines: bool,
-    /// Whether keys stand in quotes.
+    /// `true` if keys are quoted.
     pub(in crate::frontend) quotes_keys: bool,
 }
 
-impl Piece {
-    pub(in crate::frontend) fn text(text: impl Into<String>) -> Piece {
-        Piece::Text(text.into())
+impl NewValue {
+    pub(in crate::frontend) fn text(text: impl Into<String>) -> NewValue {
+        NewValue::Text(text.into())
     }
 
-    /// A mapping of these.
-    pub(in crate::frontend) fn mapping<const N: usize>(entries: [(&str, Piece); N]) -> Piece {
-        Piece::Mapping(
+    /// Creates a mapping of `entries`.
+    pub(in crate::frontend) fn mapping<const N: usize>(entries: [(&str, NewValue); N]) -> NewValue {
+        NewValue::Mapping(
             entries
                 .into_iter()
                 .map(|(key, value)| (key.to_owned(), value))
@@ -50,23 +50,25 @@ impl Piece {
         )
     }
 
-    /// As JSON, where what belongs to it is indented deeper than `indentation`.
+    /// Renders JSON; nested lines are indented more than `indentation`.
     pub(in crate::frontend) fn json(&self, indentation: &str, style: &Style) -> String {
         let inner = format!("{indentation}{}", style.unit);
         let colon = &style.colon;
         let comma = if colon == ":" { "," } else { ", " };
         let parts: Vec<String> = match self {
-            Piece::Text(text) => return quoted(text),
-            Piece::Number(_) | Piece::Flag(_) | Piece::Verbatim(_) | Piece::Copied(_) => return self.scalar(),
-            Piece::Short(items) => {
+            NewValue::Text(text) => return quoted(text),
+            NewValue::Number(_) | NewValue::Flag(_) | NewValue::Verbatim(_) | NewValue::Copied(_) => {
+                return self.scalar();
+            }
+            NewValue::Short(items) => {
                 let items: Vec<String> = items.iter().map(|item| item.json(indentation, style)).collect();
                 return format!("[{}]", items.join(comma));
             }
-            Piece::List(items) => items.iter().map(|item| item.json(&inner, style)).collect(),
-            Piece::Mapping(entries) => {
+            NewValue::List(items) => items.iter().map(|item| item.json(&inner, style)).collect(),
+            NewValue::Mapping(entries) => {
                 let entries = entries.iter();
                 let spelled = entries.map(|(key, value)| match value {
-                    Piece::Copied(text) => format!("{}{text}", quoted(key)),
+                    NewValue::Copied(text) => format!("{}{text}", quoted(key)),
                     _ => format!("{}{colon}{}", quoted(key), value.json(&inner, style)),
                 });
                 spelled.collect()
@@ -81,11 +83,11 @@ impl Piece {
         format!("{open}{end}{inner}{parts}{end}{indentation}{close}")
     }
 
-    /// In brackets on one line, as YAML.
+    /// Renders YAML in flow style, on one line.
     pub(in crate::frontend) fn flow(&self, style: &Style) -> String {
         let parts: Vec<String> = match self {
-            Piece::Short(items) | Piece::List(items) => items.iter().map(|item| item.flow(style)).collect(),
-            Piece::Mapping(entries) => {
+            NewValue::Short(items) | NewValue::List(items) => items.iter().map(|item| item.flow(style)).collect(),
+            NewValue::Mapping(entries) => {
                 let entries = entries.iter();
                 let spelled = entries.map(|(key, value)| format!("{}: {}", spelled_key(key, style), value.flow(style)));
                 spelled.collect()
@@ -96,18 +98,18 @@ impl Piece {
         format!("{open}{}{close}", parts.join(", "))
     }
 
-    /// What follows a key and its colon in a block whose key is indented by `indentation`.
+    /// Renders the text after a key and its colon in YAML block style; the key is indented by `indentation`.
     pub(in crate::frontend) fn block(&self, indentation: &str, style: &Style) -> String {
         let inner = format!("{indentation}{}", style.unit);
         match self {
-            Piece::Mapping(entries) if !entries.is_empty() => {
+            NewValue::Mapping(entries) if !entries.is_empty() => {
                 format!("{}{inner}{}", style.end, block(entries, &inner, style))
             }
-            Piece::List(items) if !items.is_empty() => {
+            NewValue::List(items) if !items.is_empty() => {
                 let dash = if style.deep_items { &inner } else { indentation };
                 let below = format!("{dash}  ");
                 let items = items.iter().map(|item| match item {
-                    Piece::Mapping(entries) => block(entries, &below, style),
+                    NewValue::Mapping(entries) => block(entries, &below, style),
                     other => other.flow(style),
                 });
                 let items: String = items.map(|item| format!("{}{dash}- {item}", style.end)).collect();
@@ -118,7 +120,7 @@ impl Piece {
     }
 
     fn brackets(&self) -> (char, char) {
-        if matches!(self, Piece::Mapping(_)) {
+        if matches!(self, NewValue::Mapping(_)) {
             ('{', '}')
         } else {
             ('[', ']')
@@ -127,21 +129,21 @@ impl Piece {
 
     fn scalar(&self) -> String {
         match self {
-            Piece::Number(value) => value.to_string(),
-            Piece::Flag(value) => value.to_string(),
-            Piece::Text(text) => plain(text),
-            Piece::Verbatim(text) | Piece::Copied(text) => text.clone(),
-            Piece::Short(_) | Piece::List(_) | Piece::Mapping(_) => String::new(),
+            NewValue::Number(value) => value.to_string(),
+            NewValue::Flag(value) => value.to_string(),
+            NewValue::Text(text) => plain(text),
+            NewValue::Verbatim(text) | NewValue::Copied(text) => text.clone(),
+            NewValue::Short(_) | NewValue::List(_) | NewValue::Mapping(_) => String::new(),
         }
     }
 }
 
-/// Entries of a block, without the first one's indentation and the last one's line end.
-pub(in crate::frontend) fn block(entries: &[(String, Piece)], indentation: &str, style: &Style) -> String {
+/// Renders entries of a block, without the indentation of the first and the line ending of the last.
+pub(in crate::frontend) fn block(entries: &[(String, NewValue)], indentation: &str, style: &Style) -> String {
     let lines = entries.iter().map(|(key, value)| {
         let key = spelled_key(key, style);
         match value {
-            Piece::Copied(text) => format!("{key}{text}"),
+            NewValue::Copied(text) => format!("{key}{text}"),
             _ => format!("{key}:{}", value.block(indentation, style)),
         }
     });
@@ -149,17 +151,17 @@ pub(in crate::frontend) fn block(entries: &[(String, Piece)], indentation: &str,
     lines.join(&format!("{}{indentation}", style.end))
 }
 
-/// A key of YAML.
+/// Renders a key of YAML.
 pub(in crate::frontend) fn spelled_key(key: &str, style: &Style) -> String {
     if style.quotes_keys { quoted(key) } else { plain(key) }
 }
 
-/// `text` in quotes of JSON, which are those of YAML too.
+/// Renders `text` as a JSON string, which is also valid YAML.
 pub(in crate::frontend) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// A text of YAML, in quotes only where it would mean something else without.
+/// Renders a text of YAML, quoted only if it would otherwise have another meaning.
 fn plain(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/' | b'.' | b':' | b' ');
     let begins = text.starts_with(|c: char| c.is_ascii_alphabetic());

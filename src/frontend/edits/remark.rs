@@ -1,20 +1,21 @@
-//! The comments beside a number that is to change. What they say is their author's: one that says the number, or why it
-//! is that, would be wrong afterwards, or is a reason to leave the number alone. In YAML the others keep their column.
+//! Checks the comments around a number that is to change. Comments belong to their author: if one states the number or
+//! the reason for it, it would be wrong after the change, or is a reason to keep the number. In YAML all other comments
+//! keep their column.
 
 use crate::diagnostic::Edit;
-use crate::source::Span;
+use source::Span;
 use std::ops::Range;
 
-/// Units of time, by the beginnings of their names, in seconds.
+/// Units of time in seconds, by the beginnings of their names.
 const UNITS: [(&str, i64); 4] = [("day", 86_400), ("hour", 3600), ("min", 60), ("sec", 1)];
 
-/// Numbers as people write them.
+/// Numbers in words.
 const NUMBERS: [&str; 16] = [
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "half", "once", "twice", "thrice",
     "double", "triple",
 ];
 
-/// What a reason for a number has in it.
+/// Words in reasons for a number.
 const REASONS: [&str; 10] = [
     "because",
     "so that",
@@ -28,36 +29,35 @@ const REASONS: [&str; 10] = [
     "never",
 ];
 
-/// What a comment says that tells why a queue has a visibility timeout, as every documentation does: `Must be >= 6x the
-/// Lambda timeout`.
+/// Words in comments that repeat the documentation's rule for visibility timeouts: `Must be >= 6x the Lambda timeout`.
 const LEAST: [&str; 8] = [">=", "≥", "at least", "6x", "6 x", "x6", "times", "longer than"];
-/// What speaks of the most a number may be.
+/// Words in comments about an upper bound.
 const MOST: [&str; 6] = ["<", "at most", "less", "below", "under", "max"];
 
-/// Whether a comment behind `number`, or in the lines above its line, says the number or why it is that.
-pub(super) fn speaks_of(text: &str, number: Span) -> bool {
+/// Returns `true` if a comment after `number`, or in the lines above it, states the number or the reason for it.
+pub(super) fn is_explained(text: &str, number: Span) -> bool {
     let Range { start, end } = number.range();
     let (Some(before), Some(after)) = (text.get(..start), text.get(end..)) else {
         return false;
     };
-    let behind = behind(after).and_then(|range| after.get(range)).unwrap_or("");
+    let behind = trailing_comment(after).and_then(|range| after.get(range)).unwrap_or("");
     let value = text.get(start..end).and_then(|digits| digits.parse().ok());
     let mut above = before.lines().rev().skip(usize::from(!before.ends_with('\n')));
     is_about_a_number(behind)
         || std::iter::from_fn(|| above.next().map(str::trim).filter(|line| is_comment(line)))
-            .any(|line| gives_reason(line) || value.is_some_and(|value| says(line, value)))
+            .any(|line| gives_reason(line) || value.is_some_and(|value| states_value(line, value)))
 }
 
-/// The edits of what stands behind `number`, which becomes `new`, on its line of `text`.
+/// Returns the edit that keeps the column of a comment after `number`, which becomes `new`.
 pub(super) fn edits(text: &str, number: Span, new: i64) -> Option<Edit> {
     let end = number.range().end;
     let after = text.get(end..)?;
-    let at = behind(after)?.start;
+    let at = trailing_comment(after)?.start;
     let spaces = after
         .get(..at)
         .map_or(0, |before| before.len() - before.trim_end_matches(' ').len());
     let growth = new.to_string().len().saturating_sub(number.range().len());
-    // Linters ask for two spaces before a comment.
+    // Linters require two spaces before a comment.
     let spare = growth.min(spaces.saturating_sub(2));
     (spare > 0).then(|| Edit {
         span: Span::new(number.file, end + at - spare..end + at),
@@ -65,8 +65,8 @@ pub(super) fn edits(text: &str, number: Span, new: i64) -> Option<Edit> {
     })
 }
 
-/// Where in `after`, the text behind a number, a comment on its line stands.
-fn behind(after: &str) -> Option<Range<usize>> {
+/// Returns the range of a comment on the first line of `after`, the text after a number.
+fn trailing_comment(after: &str) -> Option<Range<usize>> {
     let line = after.lines().next().unwrap_or("");
     let comment = line.trim_start_matches(['"', '\'', '\\', ',', ';', '}', ')', ' ', '\t']);
     let at = line.len() - comment.len();
@@ -78,8 +78,8 @@ fn is_comment(line: &str) -> bool {
     line.starts_with('#') || line.starts_with("//") || line.starts_with("/*")
 }
 
-/// Whether a comment says only what the documentation of SQS says of visibility timeouts: it is no reason for one
-/// number, and a longer timeout leaves it true.
+/// Returns `true` if a comment only repeats the SQS documentation on visibility timeouts: it is not a reason for one
+/// number, and stays true for a longer timeout.
 fn is_of_the_documentation(comment: &str) -> bool {
     let comment = comment.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| comment.contains(word));
@@ -97,7 +97,7 @@ fn is_of_the_documentation(comment: &str) -> bool {
         && !other_reasons.into_iter().any(|reason| comment.contains(reason))
 }
 
-/// Whether a comment behind a number is about that.
+/// Returns `true` if a comment after a number is about the number.
 fn is_about_a_number(comment: &str) -> bool {
     if is_of_the_documentation(comment) {
         return false;
@@ -116,8 +116,8 @@ fn gives_reason(comment: &str) -> bool {
     REASONS.iter().any(|reason| comment.contains(reason))
 }
 
-/// Whether a comment says `value`, in seconds or a larger unit.
-fn says(comment: &str, value: i64) -> bool {
+/// Returns `true` if a comment states `value`, in seconds or a larger unit.
+fn states_value(comment: &str, value: i64) -> bool {
     let mut rest = comment;
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
         let digits = rest.get(start..).unwrap_or("");
@@ -137,21 +137,21 @@ fn says(comment: &str, value: i64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::speaks_of;
-    use crate::source::{Sources, Span};
+    use super::is_explained;
+    use source::{Sources, Span};
     use std::path::Path;
 
-    /// Whether a comment of `text` speaks of its first number.
+    /// Returns `true` if a comment of `text` is about its first number.
     fn is_spoken_of(text: &str) -> bool {
         let sources = Sources::default();
         let file = sources.add(Path::new("main.tf"), text);
         let start = text.find("= ").map_or(0, |at| at + 2);
         let length = text[start..].find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
-        speaks_of(text, Span::new(file, start..start + length))
+        is_explained(text, Span::new(file, start..start + length))
     }
 
     #[test]
-    fn comments_that_say_the_number_or_why_it_is_that() {
+    fn comments_with_the_number_or_its_reason_are_found() {
         for comment in [
             "x = 3600 # 1 hour\n",
             "x = 3 # kept to 3 times\n",

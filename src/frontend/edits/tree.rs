@@ -1,25 +1,25 @@
-//! Edits of a text through its tree: entries that are put into mappings and taken out of them, in YAML and JSON, so that
-//! every other line stays as it is. It knows no property of any resource.
+//! Edits a text through its tree: adds entries to mappings and removes them, in YAML and JSON, so that every other line
+//! stays unchanged. It knows no property of any resource.
 //!
-//! What an alias or a merge key brings in from elsewhere is never edited through it, and what others refer to by an
-//! anchor is not edited at all: an edit changes what it names, and nothing else.
+//! Entries from an alias or a merge key are never edited through it, and a value whose anchor is used elsewhere is not
+//! edited at all, so that an edit changes only its own resource.
 
 mod insert;
 mod lines;
 mod remove;
 
 use super::piece::Style;
-use crate::frontend::tree::{Entry, Node, Value};
-use crate::source::Span;
+use source::Span;
+use trees::{Entry, Node, Value};
 
-/// A text that is to be edited.
+/// A text to edit.
 pub(in crate::frontend) struct Editor<'t> {
     pub(in crate::frontend) text: &'t str,
     pub(in crate::frontend) is_json: bool,
     pub(in crate::frontend) style: Style,
 }
 
-/// A step from a collection to what is in it.
+/// A step from a collection to one of its children.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::frontend) enum Step<'n> {
     /// An entry of a mapping.
@@ -45,7 +45,7 @@ impl<'n> Step<'n> {
 }
 
 impl<'t> Editor<'t> {
-    /// An editor of `text`, whose tree is `root`.
+    /// Creates an editor of `text`, whose tree is `root`.
     pub(in crate::frontend) fn new(text: &'t str, root: &Node, is_json: bool) -> Self {
         let style = Style {
             unit: "  ".to_owned(),
@@ -60,7 +60,7 @@ impl<'t> Editor<'t> {
         editor
     }
 
-    /// How the text is indented, and whether it has lines at all.
+    /// Detects the indentation of the text, and whether it has several lines.
     fn learn(&mut self, root: &Node) {
         let first = written(root).next();
         if self.is_json {
@@ -84,7 +84,7 @@ impl<'t> Editor<'t> {
         self.style.quotes_keys = first.is_some_and(|entry| self.is_quoted(entry));
     }
 
-    /// Whether the items of the first list in a block stand deeper than its key.
+    /// Returns whether the items of the first list in block style are indented more than its key.
     fn deep_items(&self, node: &Node, depth: usize) -> Option<bool> {
         if depth > 64 {
             return None;
@@ -102,8 +102,8 @@ impl<'t> Editor<'t> {
         })
     }
 
-    /// The steps from `root` to the entry whose key, or that itself, is at `span`; `None` where others refer to
-    /// something on the way, so that a change would reach further.
+    /// Returns the path from `root` to the entry at `span`, which is the span of the entry or its key, or `None` if an
+    /// alias refers to a node on the path, so that a change would affect other values.
     pub(in crate::frontend) fn path<'n>(&self, root: &'n Node, span: Span) -> Option<Vec<Step<'n>>> {
         let mut steps = Vec::new();
         let mut node = root;
@@ -115,7 +115,7 @@ impl<'t> Editor<'t> {
             steps.push(step);
             match step {
                 Step::Entry(_, entry) if entry.key_span == span || entry.span() == span => return Some(steps),
-                // One whose value begins and ends with its only entry or item.
+                // The span of the value is that of its only entry or item.
                 Step::Entry(_, entry) if entry.value.span == span => {
                     let inner = written(&entry.value).next().filter(|inner| inner.span() == span);
                     steps.extend(inner.map(|inner| Step::Entry(&entry.value, inner)));
@@ -129,8 +129,8 @@ impl<'t> Editor<'t> {
         }
     }
 
-    /// Whether what stands at `span` is there once, as far as the tree tells: no alias names it or what it is in, and
-    /// no loop or macro repeats it.
+    /// Returns `true` if the value at `span` occurs once in the tree: no alias refers to it or its parents, and no loop
+    /// or macro repeats it.
     pub(in crate::frontend) fn stands_once(&self, root: &Node, span: Span) -> bool {
         let mut node = root;
         while let Some(step) = step_towards(node, span) {
@@ -145,7 +145,7 @@ impl<'t> Editor<'t> {
         true
     }
 
-    /// Whether the value has an anchor that an alias names.
+    /// Returns `true` if the value has an anchor that an alias uses.
     fn is_shared(&self, step: Step<'_>) -> bool {
         if self.is_json {
             return false;
@@ -171,7 +171,7 @@ impl<'t> Editor<'t> {
     }
 }
 
-/// How most lines of `text` end.
+/// Returns the line ending of most lines of `text`.
 fn line_end(text: &str) -> &'static str {
     let windows = text.matches("\r\n").count();
     if windows * 2 > text.matches('\n').count() {
@@ -181,7 +181,7 @@ fn line_end(text: &str) -> &'static str {
     }
 }
 
-/// The step from `node` into what `span` lies in.
+/// Returns the step from `node` to its child that contains `span`.
 fn step_towards(node: &Node, span: Span) -> Option<Step<'_>> {
     match &node.value {
         Value::Mapping(_) => written(node)
@@ -195,7 +195,7 @@ fn step_towards(node: &Node, span: Span) -> Option<Step<'_>> {
     }
 }
 
-/// The entries of a mapping that stand in it, not brought in from elsewhere.
+/// Returns the entries that are written in a mapping, not merged into it.
 pub(in crate::frontend) fn written(node: &Node) -> impl Iterator<Item = &Entry> {
     let entries = node.entries().unwrap_or_default().iter();
     entries.filter(|entry| node.span.contains(entry.span()))

@@ -1,77 +1,77 @@
-//! Who may do what: policies of queues, roles and what they are granted, keys, and permissions on functions.
+//! Lowers permissions: policies of queues, roles and their policies, keys, and permissions on functions.
 
-use super::{Element, Lowering, Named, Node, Path, View, last, own_link};
-use crate::conditions::{Cases, Condition};
+use super::{BareName, Element, Lowering, Node, Path, View, last, own_link};
 use crate::graph::access::{
     Effect, Grant, Key, KeyAlias, ManagedPolicy, Negates, Permission, PolicyDocument, PolicyWriter, QueuePolicy, Role,
     RolePolicy, Statement,
 };
 use crate::graph::{Attribute, Link, Resource};
-use crate::source::Span;
+use conditions::{Cases, Condition};
+use source::Span;
 
-/// What a dialect calls the attributes of a policy on queues that is a resource of its own.
+/// Names of the attributes of a separate queue policy.
 pub(in crate::frontend) struct QueuePolicyNames {
-    /// One queue, or several.
+    /// A queue, or several.
     pub(in crate::frontend) queues: Path,
     pub(in crate::frontend) document: Path,
 }
 
-/// What a dialect calls a role's attributes.
+/// Names of a role's attributes.
 pub(in crate::frontend) struct RoleNames {
     pub(in crate::frontend) name: Path,
-    /// The policies written in it, and the document of each.
+    /// Inline policies, and the document of each.
     pub(in crate::frontend) policies: Path,
     pub(in crate::frontend) document: Path,
-    /// The ARNs of the policies attached by it.
+    /// ARNs of attached policies.
     pub(in crate::frontend) managed: Path,
-    /// Who may take it.
+    /// The trust policy.
     pub(in crate::frontend) trust: Path,
 }
 
-/// What a dialect calls the attributes of what grants something to roles.
+/// Names of the attributes of a resource that grants something to roles.
 pub(in crate::frontend) struct RolePolicyNames {
-    /// One role, or several.
+    /// A role, or several.
     pub(in crate::frontend) roles: Path,
     pub(in crate::frontend) granted: Granted,
 }
 
-/// How that is written which is granted.
+/// Kind of grant.
 pub(in crate::frontend) enum Granted {
     Document(Path),
     /// The ARN of a policy, or of several.
     Managed(Path),
-    /// Leave to use a key, which needs no policy.
+    /// Permission to use a key, which needs no policy.
     Key,
 }
 
-/// What a dialect calls a managed policy's attributes.
+/// Names of a managed policy's attributes.
 pub(in crate::frontend) struct ManagedPolicyNames {
     pub(in crate::frontend) name: Path,
     pub(in crate::frontend) document: Path,
-    /// The roles that it is attached to by itself.
+    /// Roles to which the policy attaches itself.
     pub(in crate::frontend) roles: Option<Path>,
 }
 
-/// What a dialect calls a key's attributes.
+/// Names of a key's attributes.
 pub(in crate::frontend) struct KeyNames {
     pub(in crate::frontend) policy: Path,
 }
 
-/// What a dialect calls the attributes of a key's other name.
+/// Names of the attributes of a key alias.
 pub(in crate::frontend) struct KeyAliasNames {
     pub(in crate::frontend) name: Path,
     pub(in crate::frontend) key: Path,
 }
 
-/// What a dialect calls a permission's attributes.
+/// Names of a permission's attributes.
 pub(in crate::frontend) struct PermissionNames {
     pub(in crate::frontend) function: Path,
     pub(in crate::frontend) principal: Path,
 }
 
 impl<V: View> Lowering<V> {
-    /// The policy that a queue has in itself.
-    pub(super) fn inline_queue_policy(&mut self, resource: &Resource, written: &V::Written, path: Path) {
+    /// Lowers the policy written in a queue.
+    pub(super) fn inline_queue_policy(&mut self, resource: &Resource, written: &V::Value, path: Path) {
         let Attribute { name, cases } = self.optional_document(written, path);
         let there: Cases<_> = cases
             .into_iter()
@@ -97,7 +97,7 @@ impl<V: View> Lowering<V> {
         });
     }
 
-    pub(super) fn queue_policy(&mut self, node: &Node<V::Written>, names: &QueuePolicyNames) {
+    pub(super) fn queue_policy(&mut self, node: &Node<V::Value>, names: &QueuePolicyNames) {
         let document = self.document(&node.written, names.document);
         let writer = if node.made.by_transform {
             PolicyWriter::Transform
@@ -119,8 +119,8 @@ impl<V: View> Lowering<V> {
         }
     }
 
-    /// A role with the policies written in it and attached by it.
-    pub(super) fn role(&mut self, node: Node<V::Written>, names: &RoleNames) {
+    /// Lowers a role with its inline and attached policies.
+    pub(super) fn role(&mut self, node: Node<V::Value>, names: &RoleNames) {
         let itself = |span| Attribute::set("role", own_link(&node.resource), span);
         for policy in self.view.elements(&node.written, names.policies) {
             let grant = Grant::Document(self.document(&policy.written, names.document));
@@ -148,14 +148,14 @@ impl<V: View> Lowering<V> {
         });
     }
 
-    /// A resource of its own that grants something to roles.
-    pub(super) fn role_policy(&mut self, node: &Node<V::Written>, names: &RolePolicyNames) {
+    /// Lowers a separate resource that grants something to roles.
+    pub(super) fn role_policy(&mut self, node: &Node<V::Value>, names: &RolePolicyNames) {
         let always = Condition::always();
         let grants: Vec<(Condition, Grant)> = match names.granted {
             Granted::Document(path) => vec![(always, Grant::Document(self.document(&node.written, path)))],
             Granted::Managed(path) => {
                 let policies = self.view.elements(&node.written, path).into_iter();
-                let grant = |policy: Element<V::Written>| {
+                let grant = |policy: Element<V::Value>| {
                     (policy.when, Grant::Managed(self.link_of(last(path), &policy.written)))
                 };
                 policies.map(grant).collect()
@@ -171,8 +171,8 @@ impl<V: View> Lowering<V> {
         }
     }
 
-    /// A managed policy, with the roles that it is attached to by itself.
-    pub(super) fn managed_policy(&mut self, node: Node<V::Written>, names: &ManagedPolicyNames) {
+    /// Lowers a managed policy, with the roles to which it attaches itself.
+    pub(super) fn managed_policy(&mut self, node: Node<V::Value>, names: &ManagedPolicyNames) {
         let roles = names.roles.map(|roles| self.view.elements(&node.written, roles));
         for role in roles.into_iter().flatten() {
             let itself = Attribute::set("policy", own_link(&node.resource), role.span);
@@ -187,7 +187,7 @@ impl<V: View> Lowering<V> {
         self.graph.access.managed_policies.push(policy);
     }
 
-    pub(super) fn key(&mut self, node: Node<V::Written>, names: &KeyNames) {
+    pub(super) fn key(&mut self, node: Node<V::Value>, names: &KeyNames) {
         let key = Key {
             policy: self.optional_document(&node.written, names.policy),
             resource: node.resource,
@@ -195,18 +195,18 @@ impl<V: View> Lowering<V> {
         self.graph.access.keys.push(key);
     }
 
-    pub(super) fn key_alias(&mut self, node: Node<V::Written>, names: &KeyAliasNames) {
+    pub(super) fn key_alias(&mut self, node: Node<V::Value>, names: &KeyAliasNames) {
         let alias = KeyAlias {
             name: self.text(&node.written, names.name),
-            key: self.link(&node.written, names.key, Named::Queue),
+            key: self.link(&node.written, names.key, BareName::Queue),
             resource: node.resource,
         };
         self.graph.access.key_aliases.push(alias);
     }
 
-    pub(super) fn permission(&mut self, node: Node<V::Written>, names: &PermissionNames) {
+    pub(super) fn permission(&mut self, node: Node<V::Value>, names: &PermissionNames) {
         let permission = Permission {
-            function: self.link(&node.written, names.function, Named::Function),
+            function: self.link(&node.written, names.function, BareName::Function),
             principal: self.required(&node.written, names.principal, V::text),
             resource: node.resource,
         };
@@ -214,7 +214,7 @@ impl<V: View> Lowering<V> {
     }
 }
 
-/// A document that lets one use any key.
+/// Returns a document that permits the use of any key.
 fn use_of_keys(span: Span) -> Attribute<PolicyDocument> {
     let statement = Statement {
         span,

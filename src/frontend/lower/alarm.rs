@@ -1,25 +1,25 @@
-//! `CloudWatch` alarms and the queues they look at, and what else watches queues or hears of alarms.
+//! Lowers `CloudWatch` alarms with the queues they watch, monitors of other vendors, and listeners of alarms.
 
 use super::read::spread;
-use super::{Lowering, Named, Node, Path, View, is_absent};
-use crate::conditions::{Cases, Condition};
+use super::{BareName, Lowering, Node, Path, View, is_absent};
 use crate::graph::alarms::DIMENSION;
 use crate::graph::{
-    Alarm, AlarmListener, AlarmMetric, Attribute, Cause, Dimension, Link, Reason, Resource, Sourced, State,
+    Alarm, AlarmMetric, AlarmSubscriber, Attribute, Cause, Dimension, Link, Reason, Resource, SourcedValue, State,
 };
+use conditions::{Cases, Condition};
 
-/// Where events of alarms come from.
+/// Source of alarm events.
 const ALARM_EVENTS: &str = "aws.cloudwatch";
-/// Metrics of SQS, as another vendor's monitors call them.
+/// Prefix of SQS metrics in monitors of another vendor.
 const VENDOR_METRICS: &str = "aws.sqs.";
 
-/// What a dialect calls an alarm's attributes.
+/// Names of an alarm's attributes.
 pub(in crate::frontend) struct AlarmNames {
     pub(in crate::frontend) name: Path,
     pub(in crate::frontend) metric: MetricNames,
     /// The list of queries.
     pub(in crate::frontend) queries: Path,
-    /// In a query, the metric it asks for or the formula it computes.
+    /// The metric of a query; a query without one has a formula.
     pub(in crate::frontend) query_metric: Path,
     pub(in crate::frontend) metric_of_query: MetricNames,
     pub(in crate::frontend) expression: Path,
@@ -32,7 +32,7 @@ pub(in crate::frontend) struct AlarmNames {
     pub(in crate::frontend) actions_enabled: Path,
 }
 
-/// What a dialect calls the attributes of a metric, in an alarm or in a query.
+/// Names of the attributes of a metric, in an alarm or in a query.
 pub(in crate::frontend) struct MetricNames {
     pub(in crate::frontend) namespace: Path,
     pub(in crate::frontend) metric: Path,
@@ -41,21 +41,21 @@ pub(in crate::frontend) struct MetricNames {
     pub(in crate::frontend) period: Path,
 }
 
-/// How a metric's dimensions are written.
+/// Spelling of a metric's dimensions.
 pub(in crate::frontend) enum Dimensions {
-    /// As an object at a path, and the path to the queue's name in it.
+    /// An object at a path, with the path to the queue's name in it.
     Object { object: Path, queue: Path },
-    /// As a list of objects.
+    /// A list of objects.
     List { list: Path, name: Path, value: Path },
 }
 
-/// What a dialect calls the text of something that watches queues, or hears of alarms.
+/// Name of the attribute with the text of a monitor or a composite alarm.
 pub(in crate::frontend) struct TextNames {
     pub(in crate::frontend) text: Path,
 }
 
 impl<V: View> Lowering<V> {
-    pub(super) fn alarm(&mut self, node: Node<V::Written>, names: &AlarmNames) {
+    pub(super) fn alarm(&mut self, node: Node<V::Value>, names: &AlarmNames) {
         let written = &node.written;
         let mut opaque = None;
         let mut metrics = Vec::new();
@@ -92,21 +92,21 @@ impl<V: View> Lowering<V> {
             missing_data: self.text(written, names.missing_data),
             has_actions: self.has_elements(written, names.actions),
             actions_enabled: self.flag(written, names.actions_enabled, true),
-            is_left_out: false,
+            is_nonexistent: false,
             resource: node.resource,
         };
         self.graph.alarms.push(alarm);
     }
 
-    /// Whether the list at `path` has any element.
-    fn has_elements(&mut self, written: &V::Written, path: Path) -> Attribute<bool> {
+    /// Returns whether the list at `path` has any element.
+    fn has_elements(&mut self, written: &V::Value, path: Path) -> Attribute<bool> {
         let lists = self.lists(written, path, "");
         let absent = |_: &str| State::Default(false);
         self.convert(lists, absent, |this, items| {
             let texts = items
                 .iter()
-                .map(|item| this.view.link(item, Named::Queue).map(|link| link != Link::none()));
-            // An element that is not known may be nothing.
+                .map(|item| this.view.link(item, BareName::Queue).map(|link| link != Link::none()));
+            // An unresolved element may be absent.
             texts
                 .reduce(|all, one| match (all, one) {
                     (Ok(true), _) | (_, Ok(true)) => Ok(true),
@@ -117,9 +117,9 @@ impl<V: View> Lowering<V> {
         })
     }
 
-    /// Why a formula is, or may be, more than arithmetic: Metrics Insights and searches name queues in a language of
-    /// their own.
-    fn names_queues(&mut self, query: &V::Written, path: Path) -> Option<Reason> {
+    /// Returns a reason if a formula is, or may be, more than arithmetic: Metrics Insights and searches select queues
+    /// in their own language.
+    fn names_queues(&mut self, query: &V::Value, path: Path) -> Option<Reason> {
         let formula = self.required(query, path, V::text);
         formula.cases.iter().find_map(|case| match &case.state {
             State::Unresolved(unresolved) => Some(unresolved.reason().clone()),
@@ -131,13 +131,13 @@ impl<V: View> Lowering<V> {
         })
     }
 
-    fn metric(&mut self, written: &V::Written, names: &MetricNames, when: &Condition) -> AlarmMetric {
+    fn metric(&mut self, written: &V::Value, names: &MetricNames, when: &Condition) -> AlarmMetric {
         let dimension = match names.dimensions {
             Dimensions::Object { queue, .. } => self.view.attribute(written, queue),
             Dimensions::List { list, name, value } => self.value_of_queue(written, list, name, value),
         };
         let none = |_: &str| State::Default(Link::none());
-        let queue = self.convert(dimension, none, |this, value| this.view.link(&value, Named::Queue));
+        let queue = self.convert(dimension, none, |this, value| this.view.link(&value, BareName::Queue));
         AlarmMetric {
             namespace: under(self.required(written, names.namespace, V::text), when),
             metric: under(self.required(written, names.metric, V::text), when),
@@ -148,8 +148,8 @@ impl<V: View> Lowering<V> {
         }
     }
 
-    /// Dimensions besides that of the queue, as far as they are known.
-    fn other_dimensions(&mut self, metric: &V::Written, dimensions: &Dimensions, when: &Condition) -> Vec<Dimension> {
+    /// Returns the known dimensions other than that of the queue.
+    fn other_dimensions(&mut self, metric: &V::Value, dimensions: &Dimensions, when: &Condition) -> Vec<Dimension> {
         let all: Vec<Dimension> = match dimensions {
             Dimensions::Object { object, .. } => {
                 let found = self.view.attribute(metric, object);
@@ -192,17 +192,17 @@ impl<V: View> Lowering<V> {
         others.filter(|dimension| dimension.when.is_possible()).collect()
     }
 
-    /// What stands at `value` in the element of `list` in which `QueueName` stands at `name`.
+    /// Returns the attribute `value` in the element of `list` whose attribute `name` is `QueueName`.
     fn value_of_queue(
         &mut self,
-        metric: &V::Written,
+        metric: &V::Value,
         list: Path,
         name: Path,
         value: Path,
-    ) -> Attribute<Option<V::Written>> {
+    ) -> Attribute<Option<V::Value>> {
         let lists = self.lists(metric, list, "");
         spread(lists, |_, sourced| {
-            let Sourced { state, span, origins } = sourced;
+            let SourcedValue { state, span, origins } = sourced;
             let mut otherwise = State::Default(None);
             let items = match state {
                 State::Set(items) | State::Default(items) => items.unwrap_or_default(),
@@ -224,7 +224,7 @@ impl<V: View> Lowering<V> {
                     otherwise = State::Unresolved(Cause::Derived.because("the name of a dimension is unknown").into());
                 }
             }
-            Cases::one(Sourced {
+            Cases::one(SourcedValue {
                 state: otherwise,
                 span,
                 origins,
@@ -232,8 +232,8 @@ impl<V: View> Lowering<V> {
         })
     }
 
-    /// A monitor of another vendor, which counts as an alarm on any queue where it looks at SQS, or may.
-    pub(super) fn monitor(&mut self, node: Node<V::Written>, names: &TextNames) {
+    /// Lowers a monitor of another vendor, which counts as an alarm on any queue if it watches SQS, or may.
+    pub(super) fn monitor(&mut self, node: Node<V::Value>, names: &TextNames) {
         let query = self.required(&node.written, names.text, V::text);
         let reason = query.cases.iter().find_map(|case| match &case.state {
             State::Unresolved(unresolved) => Some(unresolved.reason().clone()),
@@ -246,17 +246,17 @@ impl<V: View> Lowering<V> {
         }
     }
 
-    /// A composite alarm, which hears of the alarms that its rule names.
-    pub(super) fn composite_alarm(&mut self, node: Node<V::Written>, names: &TextNames) {
+    /// Lowers a composite alarm, which listens to the alarms that its rule names.
+    pub(super) fn composite_alarm(&mut self, node: Node<V::Value>, names: &TextNames) {
         let rule = self.required(&node.written, names.text, V::text);
-        self.graph.alarm_listeners.push(AlarmListener {
+        self.graph.alarm_subscribers.push(AlarmSubscriber {
             resource: node.resource,
             names: rule.known().cloned(),
         });
     }
 
-    /// A rule hears of every alarm where its pattern takes events of alarms, or may.
-    pub(super) fn rule_on_alarms(&mut self, resource: &Resource, written: &V::Written, pattern: Path) {
+    /// Adds a rule as a listener of every alarm if its pattern matches events of alarms, or may.
+    pub(super) fn rule_on_alarms(&mut self, resource: &Resource, written: &V::Value, pattern: Path) {
         let takes = self.policy(written, pattern, |this, object, _| {
             let fields = this.view.fields(&object?)?;
             let Some(source) = fields.iter().find(|field| &*field.key == "source") else {
@@ -270,7 +270,7 @@ impl<V: View> Lowering<V> {
         });
         let is_open = takes.unresolved_reason().is_some();
         if is_open || takes.cases.iter().any(|case| matches!(case.value(), Some(Some(true)))) {
-            self.graph.alarm_listeners.push(AlarmListener {
+            self.graph.alarm_subscribers.push(AlarmSubscriber {
                 resource: resource.clone(),
                 names: None,
             });
@@ -278,7 +278,7 @@ impl<V: View> Lowering<V> {
     }
 }
 
-/// Something that may look at any queue of its unit.
+/// Returns an alarm that may watch any queue of its unit.
 fn watching_anything(resource: Resource, opaque: Option<Reason>) -> Alarm {
     let header = resource.header;
     Alarm {
@@ -293,12 +293,12 @@ fn watching_anything(resource: Resource, opaque: Option<Reason>) -> Alarm {
         missing_data: Attribute::absent("missing data", None, header),
         has_actions: Attribute::absent("actions", true, header),
         actions_enabled: Attribute::absent("actions", true, header),
-        is_left_out: false,
+        is_nonexistent: false,
         resource,
     }
 }
 
-/// `attribute` where `when` holds.
+/// Restricts `attribute` to the condition `when`.
 fn under<T>(attribute: Attribute<T>, when: &Condition) -> Attribute<T> {
     Attribute {
         cases: attribute.cases.under(when),

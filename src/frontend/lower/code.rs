@@ -1,32 +1,32 @@
-//! Where the source of a function lies, as far as the configuration says; what is in it is not looked at.
+//! Locates the source code of a function by its configuration. The code itself is not read here.
 
 use super::{Lowering, Path, View};
 use crate::graph::{Attribute, Code, CodeSource, State};
-use crate::source::Span;
+use source::Span;
 
-/// What a dialect calls what says where a function's code is.
+/// Names of the attributes that locate a function's code.
 pub(in crate::frontend) struct CodeNames {
-    /// What Lambda calls in it.
+    /// The entry point that Lambda calls.
     pub(in crate::frontend) handler: Path,
     /// A file or directory.
     pub(in crate::frontend) paths: &'static [Path],
     /// The code itself.
     pub(in crate::frontend) texts: &'static [Path],
-    /// The same for an archive: a file or directory.
+    /// A file or directory that is archived.
     pub(in crate::frontend) archived: &'static [Path],
-    /// A list of what the archive holds, and the text in each.
+    /// A list of the archive's files, and the text of each.
     pub(in crate::frontend) archived_texts: Option<(Path, Path)>,
 }
 
 impl<V: View> Lowering<V> {
-    pub(super) fn code(&mut self, written: &V::Written, names: &CodeNames) -> Code {
+    pub(super) fn code(&mut self, written: &V::Value, names: &CodeNames) -> Code {
         let handler = self.text(written, names.handler);
         let handler = handler.known().cloned().flatten();
         let source = handler.as_ref().and_then(|_| self.source_of(written, names));
         Code { handler, source }
     }
 
-    fn source_of(&mut self, written: &V::Written, names: &CodeNames) -> Option<CodeSource> {
+    fn source_of(&mut self, written: &V::Value, names: &CodeNames) -> Option<CodeSource> {
         if let Some(asset) = self.view.asset(written) {
             return self.at(&asset);
         }
@@ -45,8 +45,8 @@ impl<V: View> Lowering<V> {
         }
     }
 
-    /// The first that is known, of the files at `paths` and the `texts`.
-    fn source_in(&mut self, within: &V::Written, paths: &[Path], texts: &[Path]) -> Option<CodeSource> {
+    /// Returns the first known source among the files at `paths` and the `texts`.
+    fn source_in(&mut self, within: &V::Value, paths: &[Path], texts: &[Path]) -> Option<CodeSource> {
         let mut found = paths.iter().filter_map(|path| self.known_text(within, path));
         if let Some(path) = found.next() {
             return self.at(&path.0);
@@ -56,14 +56,14 @@ impl<V: View> Lowering<V> {
         Some(CodeSource::Text(text.into(), span))
     }
 
-    /// What is written at `path`, where that is one known text, and where it comes from.
-    fn known_text(&mut self, within: &V::Written, path: Path) -> Option<(String, Span)> {
+    /// Returns the text at `path` and its origin, if it is a single known text.
+    fn known_text(&mut self, within: &V::Value, path: Path) -> Option<(String, Span)> {
         let found: Attribute<Option<String>> = self.text(within, path);
         let [case] = &*found.cases else { return None };
         let State::Set(Some(text)) = &case.state else {
             return None;
         };
-        Some((text.clone(), case.cause()))
+        Some((text.clone(), case.source_span()))
     }
 
     fn at(&self, path: &str) -> Option<CodeSource> {

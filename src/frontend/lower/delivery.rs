@@ -1,41 +1,41 @@
-//! What delivers to queues, or reads them besides mappings: topics and subscriptions, targets of rules and schedules,
-//! notifications of buckets, pipes.
+//! Lowers resources that deliver to queues or poll them, except mappings: topics and subscriptions, targets of rules
+//! and schedules, notifications of buckets, pipes.
 
 use super::queue::is_missing;
 use super::read::{dangling, exact};
-use super::{Lowering, Named, Node, Path, View, is_absent, last, own_link};
+use super::{BareName, Lowering, Node, Path, View, is_absent, last, own_link};
 use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription, SubscriptionRedrivePolicy, TargetKind, Topic};
-use crate::graph::{Attribute, Cause, Fault, Link, PolicyFault, Resource, Unresolved, limits};
+use crate::graph::{Attribute, Cause, Link, PolicyError, PolicyErrorKind, Resource, Unresolved, limits};
 
-/// What a dialect calls a pipe's attributes.
+/// Names of a pipe's attributes.
 pub(in crate::frontend) struct PipeNames {
     pub(in crate::frontend) source: Path,
     pub(in crate::frontend) enrichment: Path,
     pub(in crate::frontend) target: Path,
-    /// What declared resources are as targets; those of other types are other targets.
+    /// Kinds of targets by resource type; all other types are [`TargetKind::Other`].
     pub(in crate::frontend) target_kinds: &'static [(&'static str, TargetKind)],
     pub(in crate::frontend) batch_size: Path,
     pub(in crate::frontend) window: Path,
-    /// What holds the filters, the list of them in it, and the pattern of each.
+    /// The object with the filters, the list in it, and the pattern of each filter.
     pub(in crate::frontend) filters: [Path; 3],
     pub(in crate::frontend) state: Path,
-    /// With the parameters of a function, and with those of a state machine.
+    /// The type among the parameters of a function, and among those of a state machine.
     pub(in crate::frontend) invocation_types: [Path; 2],
     pub(in crate::frontend) message_group_id: Path,
     pub(in crate::frontend) role: Path,
 }
 
-/// What a dialect calls a topic's attributes.
+/// Names of a topic's attributes.
 pub(in crate::frontend) struct TopicNames {
     pub(in crate::frontend) name: Path,
     pub(in crate::frontend) fifo: Path,
-    /// The first of these that is written counts.
+    /// Paths of the tags; the first that is written is used.
     pub(in crate::frontend) tags: &'static [Path],
-    /// The subscriptions written in it.
+    /// The list of inline subscriptions.
     pub(in crate::frontend) subscriptions: Option<(Path, &'static SubscriptionNames)>,
 }
 
-/// What a dialect calls a subscription's attributes.
+/// Names of a subscription's attributes.
 pub(in crate::frontend) struct SubscriptionNames {
     pub(in crate::frontend) topic: Path,
     pub(in crate::frontend) protocol: Path,
@@ -44,20 +44,20 @@ pub(in crate::frontend) struct SubscriptionNames {
     pub(in crate::frontend) redrive: Path,
 }
 
-/// What a dialect calls a rule's attributes.
+/// Names of a rule's attributes.
 pub(in crate::frontend) struct RuleNames {
     pub(in crate::frontend) state: Path,
-    /// An older switch that says the same.
+    /// An older attribute for the state.
     pub(in crate::frontend) enabled: Option<Path>,
-    /// The events it takes.
+    /// The pattern of matching events.
     pub(in crate::frontend) pattern: Path,
-    /// The targets written in it.
+    /// The list of inline targets.
     pub(in crate::frontend) targets: Option<(Path, &'static TargetNames)>,
 }
 
-/// What a dialect calls the attributes of a target, or of a schedule with its only target.
+/// Names of the attributes of a target, or of a schedule with its only target.
 pub(in crate::frontend) struct TargetNames {
-    /// The rule of a target that is a resource of its own; a name for what it belongs to elsewhere.
+    /// The rule of a separate target; elsewhere only a name for the source.
     pub(in crate::frontend) source: Path,
     pub(in crate::frontend) target: Path,
     pub(in crate::frontend) dead_letter: Path,
@@ -67,21 +67,21 @@ pub(in crate::frontend) struct TargetNames {
     pub(in crate::frontend) state: Path,
 }
 
-/// What a dialect calls the attributes of a bucket's notifications.
+/// Names of the attributes of a bucket's notifications.
 pub(in crate::frontend) struct NotificationNames {
-    /// The bucket; `None` where they are written in it.
+    /// The bucket; `None` if they are written in the bucket.
     pub(in crate::frontend) bucket: Option<Path>,
-    /// The lists of notifications, and what each calls whom it notifies.
-    pub(in crate::frontend) lists: [(Path, Path, Named); 3],
+    /// The lists of notifications, and the name of the recipient in each.
+    pub(in crate::frontend) lists: [(Path, Path, BareName); 3],
 }
 
 impl<V: View> Lowering<V> {
-    pub(super) fn pipe(&mut self, node: Node<V::Written>, names: &PipeNames) {
+    pub(super) fn pipe(&mut self, node: Node<V::Value>, names: &PipeNames) {
         let written = &node.written;
         let pipe = Pipe {
             source: self.source(written, names.source),
             enrichment: self.optional_link(written, names.enrichment),
-            target: self.link(written, names.target, Named::Queue),
+            target: self.link(written, names.target, BareName::Queue),
             target_kind: self.required(written, names.target, |view, value| {
                 target_kind(view, value, names.target_kinds)
             }),
@@ -97,8 +97,8 @@ impl<V: View> Lowering<V> {
         self.graph.deliveries.pipes.push(pipe);
     }
 
-    /// How a pipe invokes its target: the first of `paths` at which something is written.
-    fn invocation_type(&mut self, written: &V::Written, paths: [Path; 2]) -> Attribute<Option<String>> {
+    /// Returns the invocation type of a pipe's target: the first of `paths` that is written.
+    fn invocation_type(&mut self, written: &V::Value, paths: [Path; 2]) -> Attribute<Option<String>> {
         let [function, machine] = paths;
         let of_function = self.text(written, function);
         if is_absent(&of_function) {
@@ -108,8 +108,8 @@ impl<V: View> Lowering<V> {
         }
     }
 
-    /// A topic, with the subscriptions written in it.
-    pub(super) fn topic(&mut self, node: Node<V::Written>, names: &TopicNames) {
+    /// Lowers a topic, with its inline subscriptions.
+    pub(super) fn topic(&mut self, node: Node<V::Value>, names: &TopicNames) {
         if let Some((list, of_each)) = names.subscriptions {
             for element in self.view.elements(&node.written, list) {
                 let resource = element.resource(&node.resource, last(list));
@@ -126,15 +126,15 @@ impl<V: View> Lowering<V> {
         self.graph.deliveries.topics.push(topic);
     }
 
-    pub(super) fn separate_subscription(&mut self, node: Node<V::Written>, names: &SubscriptionNames) {
-        let topic = self.link(&node.written, names.topic, Named::Queue);
+    pub(super) fn separate_subscription(&mut self, node: Node<V::Value>, names: &SubscriptionNames) {
+        let topic = self.link(&node.written, names.topic, BareName::Queue);
         self.subscription(node.resource, &node.written, names, topic);
     }
 
     fn subscription(
         &mut self,
         resource: Resource,
-        written: &V::Written,
+        written: &V::Value,
         names: &SubscriptionNames,
         topic: Attribute<Link>,
     ) {
@@ -142,21 +142,17 @@ impl<V: View> Lowering<V> {
             resource,
             topic,
             protocol: self.required(written, names.protocol, V::text),
-            endpoint: self.link(written, names.endpoint, Named::Queue),
+            endpoint: self.link(written, names.endpoint, BareName::Queue),
             raw_message_delivery: self.flag(written, names.raw_message_delivery, false),
             redrive: self.subscription_redrive(written, names.redrive),
         };
         self.graph.deliveries.subscriptions.push(subscription);
     }
 
-    fn subscription_redrive(
-        &mut self,
-        written: &V::Written,
-        path: Path,
-    ) -> Attribute<Option<SubscriptionRedrivePolicy>> {
+    fn subscription_redrive(&mut self, written: &V::Value, path: Path) -> Attribute<Option<SubscriptionRedrivePolicy>> {
         let name = "deadLetterTargetArn";
         self.policy(written, path, |this, object, span| {
-            let fault = |kind, span| Fault { kind, span };
+            let fault = |kind, span| PolicyError { kind, span };
             let Ok(fields) = object.and_then(|object| this.view.fields(&object)) else {
                 return Ok(SubscriptionRedrivePolicy {
                     target: Attribute::unresolved(
@@ -164,29 +160,31 @@ impl<V: View> Lowering<V> {
                         Cause::Invalid.because("the redrive policy is malformed"),
                         span,
                     ),
-                    faults: vec![fault(PolicyFault::NotAnObject, span)],
+                    faults: vec![fault(PolicyErrorKind::NotAnObject, span)],
                 });
             };
-            let mut faults: Vec<Fault> = Vec::new();
+            let mut faults: Vec<PolicyError> = Vec::new();
             for field in fields.iter().filter(|field| &*field.key != name) {
                 let value = this.view.attribute(&field.value, "");
-                // What is null under some condition is not there under it.
+                // A key that is null in one case is absent in that case.
                 if !value.cases.iter().any(|case| matches!(case.value(), Some(None))) {
-                    faults.push(fault(PolicyFault::UnknownKey(field.key.to_string()), field.span));
+                    faults.push(fault(PolicyErrorKind::UnknownKey(field.key.to_string()), field.span));
                 }
             }
             let target = this.entry(exact(&fields, name), name, span);
             if is_absent(&target) {
-                faults.push(fault(PolicyFault::TargetMissing, span));
+                faults.push(fault(PolicyErrorKind::TargetMissing, span));
             }
-            let target = this.convert(target, is_missing, |this, value| this.view.link(&value, Named::Queue));
+            let target = this.convert(target, is_missing, |this, value| {
+                this.view.link(&value, BareName::Queue)
+            });
             let target = dangling(target, |link| link);
             Ok(SubscriptionRedrivePolicy { target, faults })
         })
     }
 
-    /// A rule, with the targets written in it.
-    pub(super) fn rule(&mut self, node: &Node<V::Written>, names: &RuleNames) {
+    /// Lowers a rule, with its inline targets.
+    pub(super) fn rule(&mut self, node: &Node<V::Value>, names: &RuleNames) {
         self.rule_on_alarms(&node.resource, &node.written, names.pattern);
         let mut enabled = self.is_not(&node.written, names.state, "DISABLED");
         if let Some(switch) = names.enabled
@@ -212,15 +210,15 @@ impl<V: View> Lowering<V> {
         }
     }
 
-    /// A target of a rule that is a resource of its own.
-    pub(super) fn separate_target(&mut self, node: Node<V::Written>, names: &TargetNames) {
-        let source = self.link(&node.written, names.source, Named::Queue);
+    /// Lowers a separate target of a rule.
+    pub(super) fn separate_target(&mut self, node: Node<V::Value>, names: &TargetNames) {
+        let source = self.link(&node.written, names.source, BareName::Queue);
         let target = self.target(node.resource, Sender::Rule, source, &node.written, names);
         self.graph.deliveries.targets.push(target);
     }
 
-    /// A schedule, which has one target.
-    pub(super) fn schedule(&mut self, node: Node<V::Written>, names: &TargetNames) {
+    /// Lowers a schedule, which has one target.
+    pub(super) fn schedule(&mut self, node: Node<V::Value>, names: &TargetNames) {
         let source = Attribute::set(last(names.source), own_link(&node.resource), node.resource.header);
         let target = self.target(node.resource, Sender::Schedule, source, &node.written, names);
         self.graph.deliveries.targets.push(target);
@@ -231,14 +229,14 @@ impl<V: View> Lowering<V> {
         resource: Resource,
         sender: Sender,
         source: Attribute<Link>,
-        written: &V::Written,
+        written: &V::Value,
         names: &TargetNames,
     ) -> EventTarget {
         EventTarget {
             resource,
             sender,
             source,
-            target: self.link(written, names.target, Named::Queue),
+            target: self.link(written, names.target, BareName::Queue),
             dead_letter: self.optional_link(written, names.dead_letter),
             role: self.optional_link(written, names.role),
             message_group_id: self.text(written, names.message_group_id),
@@ -247,11 +245,11 @@ impl<V: View> Lowering<V> {
         }
     }
 
-    /// The notifications of a bucket, each a target of its own.
-    pub(super) fn notifications(&mut self, node: &Node<V::Written>, names: &NotificationNames) {
+    /// Lowers the notifications of a bucket, each as a separate target.
+    pub(super) fn notifications(&mut self, node: &Node<V::Value>, names: &NotificationNames) {
         let bucket = names
             .bucket
-            .map(|bucket| self.link(&node.written, bucket, Named::Queue));
+            .map(|bucket| self.link(&node.written, bucket, BareName::Queue));
         for (list, path, named) in names.lists {
             for element in self.view.elements(&node.written, list) {
                 let resource = element.resource(&node.resource, last(list));
@@ -274,17 +272,17 @@ impl<V: View> Lowering<V> {
     }
 }
 
-/// What `value` names as the target of a pipe.
+/// Returns the kind of a pipe's target.
 fn target_kind<V: View>(
     view: &mut V,
-    value: &V::Written,
+    value: &V::Value,
     kinds: &[(&str, TargetKind)],
 ) -> Result<TargetKind, Unresolved> {
     if let Some(kind) = view.kind_of(value) {
         let found = kinds.iter().find(|(name, _)| **name == *kind);
         return Ok(found.map_or(TargetKind::Other, |(_, kind)| *kind));
     }
-    let link = view.link(value, Named::Queue)?;
+    let link = view.link(value, BareName::Queue)?;
     let service = link.service().map(TargetKind::of_service);
     service.ok_or_else(|| Cause::Elsewhere.because("what it names is declared elsewhere").into())
 }

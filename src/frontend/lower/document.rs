@@ -1,31 +1,30 @@
-//! Policy documents: their statements, wherever and however a dialect writes them.
+//! Lowers policy documents: their statements, in any location and any spelling.
 //!
-//! What is not settled makes the part unresolved, or the document opaque. Whether anything is allowed is not decided
-//! here.
+//! An unresolved part stays unresolved, or makes the document opaque. This module does not decide what is permitted.
 
-use super::{Element, Field, Lowering, Named, Path, View};
-use crate::conditions::Condition;
+use super::{BareName, Element, Field, Lowering, Path, View};
 use crate::graph::Reason;
 use crate::graph::access::{Effect, Negates, PolicyDocument, Principal, Statement, StatementCondition};
 use crate::graph::{Attribute, Cause, State, Target, Unresolved};
-use crate::source::Span;
+use conditions::Condition;
+use source::Span;
 
 impl<V: View> Lowering<V> {
-    /// The policy document at `path`, `None` where there is none.
-    pub(super) fn optional_document(&mut self, within: &V::Written, path: Path) -> Attribute<Option<PolicyDocument>> {
+    /// Returns the policy document at `path`, or `None` if it is absent.
+    pub(super) fn optional_document(&mut self, within: &V::Value, path: Path) -> Attribute<Option<PolicyDocument>> {
         self.policy(within, path, |this, object, span| Ok(this.document_of(&object?, span)?))
     }
 
-    /// The policy document at `path`, unresolved where there is none.
-    pub(super) fn document(&mut self, within: &V::Written, path: Path) -> Attribute<PolicyDocument> {
+    /// Returns the policy document at `path`, unresolved if it is absent.
+    pub(super) fn document(&mut self, within: &V::Value, path: Path) -> Attribute<PolicyDocument> {
         let document = self.optional_document(within, path);
         let name = document.name.clone();
         document.try_map(|document| document.ok_or_else(|| V::missing(&name).into()))
     }
 
-    fn document_of(&mut self, object: &V::Written, span: Span) -> Result<PolicyDocument, Reason> {
+    fn document_of(&mut self, object: &V::Value, span: Span) -> Result<PolicyDocument, Reason> {
         let fields = self.view.fields(object)?;
-        let version = |view: &mut V, value: &V::Written| view.text(value).map(Some);
+        let version = |view: &mut V, value: &V::Value| view.text(value).map(Some);
         let mut document = PolicyDocument {
             version: self.field(&fields, "Version", span, |_| State::Default(None), version),
             statements: Vec::new(),
@@ -44,13 +43,13 @@ impl<V: View> Lowering<V> {
         Ok(document)
     }
 
-    fn statement(&mut self, fields: &[Field<V::Written>], span: Span, when: Condition) -> Statement {
-        // A statement has the one or the other.
+    fn statement(&mut self, fields: &[Field<V::Value>], span: Span, when: Condition) -> Statement {
+        // A statement has only one of the two.
         let either = |plain, negated| match (find(fields, plain), find(fields, negated)) {
             (None, Some(_)) => negated,
             _ => plain,
         };
-        let effect = |view: &mut V, value: &V::Written| match view.text(value)?.as_str() {
+        let effect = |view: &mut V, value: &V::Value| match view.text(value)?.as_str() {
             "Allow" => Ok(Effect::Allow),
             "Deny" => Ok(Effect::Deny),
             other => Err(Cause::Invalid
@@ -83,7 +82,7 @@ impl<V: View> Lowering<V> {
         }
     }
 
-    fn statement_conditions(&mut self, statement: &[Field<V::Written>]) -> Result<Vec<StatementCondition>, Reason> {
+    fn statement_conditions(&mut self, statement: &[Field<V::Value>]) -> Result<Vec<StatementCondition>, Reason> {
         let mut all = Vec::new();
         let Some(written) = find(statement, "Condition") else {
             return Ok(all);
@@ -100,29 +99,29 @@ impl<V: View> Lowering<V> {
         Ok(all)
     }
 
-    /// What is written at `key` of an object that begins at `span`.
+    /// Converts the value of `key` in an object that begins at `span`.
     fn field<T>(
         &mut self,
-        fields: &[Field<V::Written>],
+        fields: &[Field<V::Value>],
         key: &'static str,
         span: Span,
         absent: impl Fn(&str) -> State<T>,
-        mut convert: impl FnMut(&mut V, &V::Written) -> Result<T, Unresolved>,
+        mut convert: impl FnMut(&mut V, &V::Value) -> Result<T, Unresolved>,
     ) -> Attribute<T> {
         let found = self.entry(find(fields, key), key, span);
         self.convert(found, absent, |this, value| convert(&mut this.view, &value))
     }
 }
 
-/// The field `key` of an object, whatever its case: IAM compares keys without.
+/// Returns the field `key` of an object. IAM ignores the case of keys.
 fn find<'f, W>(fields: &'f [Field<W>], key: &str) -> Option<&'f Field<W>> {
     fields.iter().find(|field| field.key.eq_ignore_ascii_case(key))
 }
 
-/// The texts in a list, or a single one.
-fn texts<V: View>(view: &mut V, list: &V::Written) -> Result<Vec<String>, Unresolved> {
+/// Returns the texts in a list, or a single one.
+fn texts<V: View>(view: &mut V, list: &V::Value) -> Result<Vec<String>, Unresolved> {
     let elements = view.elements(list, "").into_iter();
-    let text = |element: Element<V::Written>| {
+    let text = |element: Element<V::Value>| {
         if element.when.is_always() {
             view.text(&element.written)
         } else {
@@ -130,12 +129,12 @@ fn texts<V: View>(view: &mut V, list: &V::Written) -> Result<Vec<String>, Unreso
         }
     };
     let mut texts: Vec<String> = elements.map(text).collect::<Result<_, _>>()?;
-    // Collecting took over the room of the elements, each of which is ten times a text.
+    // Collecting in place kept the capacity of the elements, each ten times the size of a text.
     texts.shrink_to_fit();
     Ok(texts)
 }
 
-fn principals_of<V: View>(view: &mut V, value: &V::Written) -> Result<Vec<Principal>, Unresolved> {
+fn principals_of<V: View>(view: &mut V, value: &V::Value) -> Result<Vec<Principal>, Unresolved> {
     let Ok(kinds) = view.fields(value) else {
         let id = view.text(value)?;
         return Ok(vec![Principal {
@@ -159,9 +158,10 @@ fn principals_of<V: View>(view: &mut V, value: &V::Written) -> Result<Vec<Princi
     Ok(all)
 }
 
-/// An ARN of which only the partition, the Region or the account is not known: `arn:aws:iam::${AWS::AccountId}:root`.
-fn arn<V: View>(view: &mut V, value: &V::Written) -> Option<String> {
-    match view.link(value, Named::Queue).ok()?.target {
+/// Returns an ARN in which only the partition, the Region or the account is unresolved:
+/// `arn:aws:iam::${AWS::AccountId}:root`.
+fn arn<V: View>(view: &mut V, value: &V::Value) -> Option<String> {
+    match view.link(value, BareName::Queue).ok()?.target {
         Target::External(written) if written.starts_with("arn:") => Some(written.to_string()),
         _ => None,
     }

@@ -1,11 +1,13 @@
-//! Lambda functions, and where failed asynchronous invocations go.
+//! Lowers Lambda functions, and the destinations of failed asynchronous invocations.
 
 use super::code::CodeNames;
-use super::{Lowering, Named, Node, Path, View, is_absent};
-use crate::conditions::{Case, Cases, Condition};
-use crate::graph::{Attribute, DeadLetterUse, FailureTarget, Function, Link, Owner, Seconds, Sourced, State, limits};
+use super::{BareName, Lowering, Node, Path, View, is_absent};
+use crate::graph::{
+    Attribute, DeadLetterUse, FailureTarget, Function, Link, Owner, Seconds, SourcedValue, State, Unread, limits,
+};
+use conditions::{Case, Cases, Condition};
 
-/// What a dialect calls a function's attributes.
+/// Names of a function's attributes.
 pub(in crate::frontend) struct FunctionNames {
     pub(in crate::frontend) name: Path,
     pub(in crate::frontend) timeout: Path,
@@ -16,35 +18,36 @@ pub(in crate::frontend) struct FunctionNames {
     pub(in crate::frontend) failures: &'static [FailureNames],
     pub(in crate::frontend) role: Path,
     pub(in crate::frontend) recursive_loop: Path,
-    /// The first of these that is written counts.
+    /// Paths of the tags; the first that is written is used.
     pub(in crate::frontend) tags: &'static [Path],
     pub(in crate::frontend) code: CodeNames,
 }
 
-/// What a dialect calls a setting that takes failures.
+/// Names of the attributes of a failure destination.
 pub(in crate::frontend) struct FailureNames {
     pub(in crate::frontend) name: &'static str,
-    /// All of it, to point at.
+    /// The whole setting, for its span.
     pub(in crate::frontend) setting: Path,
     pub(in crate::frontend) target: Path,
 }
 
-/// What a dialect calls the attributes of a configuration of asynchronous invocations.
+/// Names of the attributes of a configuration of asynchronous invocations.
 pub(in crate::frontend) struct InvokeConfigNames {
     pub(in crate::frontend) function: Path,
     pub(in crate::frontend) failure: FailureNames,
 }
 
 impl<V: View> Lowering<V> {
-    /// A negative number is Terraform's "no reservation"; Lambda itself takes none.
-    fn reserved_concurrency(&mut self, written: &V::Written, path: Path) -> Attribute<Option<i64>> {
+    /// Returns the reserved concurrency. A negative number means "no reservation" in Terraform; Lambda itself accepts
+    /// none.
+    fn reserved_concurrency(&mut self, written: &V::Value, path: Path) -> Attribute<Option<i64>> {
         self.optional_integer(written, path).map(|state| match state {
             State::Set(Some(count)) if count < 0 => State::Set(None),
             other => other,
         })
     }
 
-    pub(super) fn function(&mut self, node: Node<V::Written>, names: &FunctionNames) {
+    pub(super) fn function(&mut self, node: Node<V::Value>, names: &FunctionNames) {
         let written = &node.written;
         let mut failure_targets = Vec::new();
         for failure in names.failures {
@@ -62,14 +65,14 @@ impl<V: View> Lowering<V> {
             recursive_loop: self.read(written, names.recursive_loop, &"Terminate".to_owned(), V::text),
             tags: self.tags(written, names.tags),
             code: self.code(written, &names.code),
-            handler: None,
+            handler: Err(Unread::NotFound),
             resource: node.resource,
         };
         self.graph.functions.push(function);
     }
 
-    /// `None` where the function is not durable.
-    fn durable_execution_timeout(&mut self, written: &V::Written, names: &FunctionNames) -> Attribute<Option<Seconds>> {
+    /// Returns the execution timeout, or `None` if the function is not durable.
+    fn durable_execution_timeout(&mut self, written: &V::Value, names: &FunctionNames) -> Attribute<Option<Seconds>> {
         let durable = self.view.attribute(written, names.durable);
         let is_durable = !is_absent(&durable);
         let timeout = self.view.attribute(written, names.durable_execution_timeout);
@@ -85,8 +88,9 @@ impl<V: View> Lowering<V> {
         })
     }
 
-    /// A setting that takes failures, under the conditions where it is written; a queue that it names is a dead-letter queue.
-    fn failure_target(&mut self, node: &Node<V::Written>, names: &FailureNames, owner: Owner) -> Option<FailureTarget> {
+    /// Lowers a failure destination, with the conditions under which it is written; a queue that it names is a
+    /// dead-letter queue.
+    fn failure_target(&mut self, node: &Node<V::Value>, names: &FailureNames, owner: Owner) -> Option<FailureTarget> {
         let (written, setting) = (&node.written, names.setting);
         if !self.view.has(written, setting.split('.').next().unwrap_or(setting)) {
             return None;
@@ -95,15 +99,15 @@ impl<V: View> Lowering<V> {
         let span = whole.cases.iter().find(|case| !case.is_default())?.span;
         let target = self.optional_link(written, names.target);
         let set = target.cases.into_iter().filter_map(|case| {
-            let Sourced { state, span, origins } = case.then;
+            let SourcedValue { state, span, origins } = case.then;
             let state = match state {
                 State::Set(link) => State::Set(link?),
                 State::Default(_) => return None,
                 State::Unresolved(reason) => State::Unresolved(reason),
             };
-            Some(Case::new(case.when, Sourced { state, span, origins }))
+            Some(Case::new(case.when, SourcedValue { state, span, origins }))
         });
-        let set: Cases<Sourced<Link>> = set.collect();
+        let set: Cases<SourcedValue<Link>> = set.collect();
         let when = set.iter().fold(Condition::never(), |all, case| all.or(&case.when));
         if set.is_empty() {
             return None;
@@ -118,7 +122,7 @@ impl<V: View> Lowering<V> {
             },
         };
         self.graph.dead_letter_uses.push(DeadLetterUse {
-            by: node.resource.address.clone(),
+            resource: node.resource.address.clone(),
             owner,
             span: target.span,
             target: target.target.clone(),
@@ -127,10 +131,10 @@ impl<V: View> Lowering<V> {
         Some(target)
     }
 
-    /// A resource of its own that says where failures of a function go.
-    pub(super) fn invoke_config(&mut self, node: Node<V::Written>, names: &InvokeConfigNames) {
+    /// Lowers a separate resource with the failure destination of a function.
+    pub(super) fn invoke_config(&mut self, node: Node<V::Value>, names: &InvokeConfigNames) {
         if let Some(target) = self.failure_target(&node, &names.failure, Owner::Other) {
-            let function = self.link(&node.written, names.function, Named::Function);
+            let function = self.link(&node.written, names.function, BareName::Function);
             self.pending.failure_targets.push((function, target));
         }
     }

@@ -1,23 +1,25 @@
-//! Lists, as a whole in each case in which they have the same elements, or element by element.
+//! Reads lists: as a whole, with a case for each combination of elements, or element by element.
 
 use super::read::spread;
 use super::{Element, Lowering, Path, View};
-use crate::conditions::{Case, Cases, Condition, TooMany};
 use crate::graph::Reason;
-use crate::graph::{Attribute, Cause, Link, Name, Sourced, State};
+use crate::graph::{Attribute, Cause, Link, Name, SourcedValue, State};
+use conditions::{Case, Cases, Condition, TooMany};
 
 impl<V: View> Lowering<V> {
-    /// The lists at `inner` in what stands at `path`, `None` where nothing does.
-    pub(super) fn lists(&mut self, within: &V::Written, path: Path, inner: Path) -> Attribute<Option<Vec<V::Written>>> {
+    /// Returns the lists at `inner` in the attribute at `path`, `None` if that is absent.
+    pub(super) fn lists(&mut self, within: &V::Value, path: Path, inner: Path) -> Attribute<Option<Vec<V::Value>>> {
         let found = self.view.attribute(within, path);
         spread(found, |when, sourced| {
-            let Sourced { state, span, origins } = sourced;
+            let SourcedValue { state, span, origins } = sourced;
             let lists = match state {
-                State::Set(Some(list)) => told_apart(self.view.elements(&list, inner), when),
-                State::Set(None) | State::Default(_) => return Cases::one(Sourced::new(State::Default(None), span)),
+                State::Set(Some(list)) => combinations(self.view.elements(&list, inner), when),
+                State::Set(None) | State::Default(_) => {
+                    return Cases::one(SourcedValue::new(State::Default(None), span));
+                }
                 State::Unresolved(unresolved) => Cases::one(Err(unresolved.reason().clone())),
             };
-            lists.map(|items| Sourced {
+            lists.map(|items| SourcedValue {
                 state: items.map_or_else(
                     |reason| State::Unresolved(reason.into()),
                     |items| State::Set(Some(items)),
@@ -28,9 +30,9 @@ impl<V: View> Lowering<V> {
         })
     }
 
-    /// What each element of the list at `path` points to. What may stand at one place in it are cases of one link.
-    pub(super) fn links(&mut self, within: &V::Written, path: Path, name: &Name) -> Vec<Attribute<Link>> {
-        let mut all: Vec<(Result<usize, Reason>, Vec<Case<Sourced<Link>>>)> = Vec::new();
+    /// Returns the link of each element of the list at `path`. Elements with the same index become cases of one link.
+    pub(super) fn links(&mut self, within: &V::Value, path: Path, name: &Name) -> Vec<Attribute<Link>> {
+        let mut all: Vec<(Result<usize, Reason>, Vec<Case<SourcedValue<Link>>>)> = Vec::new();
         for element in self.view.elements(within, path) {
             let link = self.link_of(name.clone(), &element.written);
             let cases = link.cases.under(&element.when);
@@ -49,8 +51,8 @@ impl<V: View> Lowering<V> {
     }
 }
 
-/// Which of `elements` stand together in the list where `within` holds.
-fn told_apart<W: Clone>(elements: Vec<Element<W>>, within: &Condition) -> Cases<Result<Vec<W>, Reason>> {
+/// Returns the lists that `elements` form under `within`, with a case for each combination of their conditions.
+fn combinations<W: Clone>(elements: Vec<Element<W>>, within: &Condition) -> Cases<Result<Vec<W>, Reason>> {
     let each = elements.into_iter().map(|element| {
         let item = element.place.map(|_| element.written);
         let there = Case::new(element.when.clone(), Some(item));

@@ -1,17 +1,16 @@
-//! State machines of Step Functions: the tasks of their definitions that wait for a token, however the definition and
-//! its states are nested. What else states do is not looked at, and what they compute neither.
+//! Lowers state machines of Step Functions: finds the tasks in their definitions that wait for a task token, at any
+//! depth of nesting. It ignores all other states, and computed values.
 
 use super::read::exact;
 use super::{Field, Lowering, Path, View, is_absent};
-use crate::conditions::Condition;
 use crate::graph::delivery::{StateMachine, TokenTask, TokenTasks};
 use crate::graph::{Attribute, Cause, Reason, State};
+use conditions::Condition;
 
-/// What the resource of a task ends in that sends a message with its token: in ARNs of the optimised integration and
-/// of the SDK's, in every partition.
-/// <https://docs.aws.amazon.com/step-functions/latest/dg/connect-sqs.html>
+/// Suffix of the resource of a task that sends a message with its token: in ARNs of the optimised integration and of
+/// the SDK's, in every partition. <https://docs.aws.amazon.com/step-functions/latest/dg/connect-sqs.html>
 const SENDS_TOKEN: &str = ":sqs:sendMessage.waitForTaskToken";
-/// What ends a task that waits; the paths exist with `JSONPath` only.
+/// Fields that end a waiting task; the paths exist only with `JSONPath`.
 /// <https://docs.aws.amazon.com/step-functions/latest/dg/state-task.html>
 const LIMITS: [&str; 4] = [
     "TimeoutSeconds",
@@ -19,18 +18,18 @@ const LIMITS: [&str; 4] = [
     "HeartbeatSeconds",
     "HeartbeatSecondsPath",
 ];
-/// States in states are read this deep.
+/// Maximum depth of nested states.
 const MAX_DEPTH: usize = 16;
 
-/// What a dialect calls a state machine's attributes.
+/// Names of a state machine's attributes.
 pub(in crate::frontend) struct MachineNames {
-    /// The definition, as a text or as an object; the first that is written counts.
+    /// The definition, as a text or as an object; the first that is written is used.
     pub(in crate::frontend) definitions: &'static [Path],
     pub(in crate::frontend) kind: Path,
 }
 
 impl<V: View> Lowering<V> {
-    pub(super) fn state_machine(&mut self, node: super::Node<V::Written>, names: &MachineNames) {
+    pub(super) fn state_machine(&mut self, node: super::Node<V::Value>, names: &MachineNames) {
         let written = &node.written;
         let definitions = names.definitions.iter().map(|path| self.definition(written, path));
         let definitions: Vec<_> = definitions.collect();
@@ -54,23 +53,23 @@ impl<V: View> Lowering<V> {
         self.graph.deliveries.machines.push(machine);
     }
 
-    fn definition(&mut self, written: &V::Written, path: Path) -> Attribute<Option<TokenTasks>> {
+    fn definition(&mut self, written: &V::Value, path: Path) -> Attribute<Option<TokenTasks>> {
         self.policy(written, path, |this, object, _| {
             let not_json = |_| Cause::Invalid.because("its definition is no JSON object");
             let fields = this.view.fields(&object.map_err(not_json)?)?;
             let mut tasks = TokenTasks::default();
-            // An execution that ends waits no longer.
+            // The timeout of an execution ends its waiting tasks, too.
             let endless = this.absent(&fields, "TimeoutSeconds");
             this.add_states(&fields, &Condition::always(), &endless, &mut tasks, 0);
             Ok(tasks)
         })
     }
 
-    /// Adds the tasks among the states of what has these `fields`, and among theirs. `unlimited` is the condition under
-    /// which nothing around them ends.
+    /// Adds the waiting tasks among the states in `fields`, including nested ones. `unlimited` is the condition under
+    /// which no enclosing timeout exists.
     fn add_states(
         &mut self,
-        fields: &[Field<V::Written>],
+        fields: &[Field<V::Value>],
         when: &Condition,
         unlimited: &Condition,
         tasks: &mut TokenTasks,
@@ -87,7 +86,7 @@ impl<V: View> Lowering<V> {
                 let fields = self.view.fields(&state.value)?;
                 self.add_state(&state, &fields, when, unlimited, tasks, depth)
             });
-            // Every one is looked at, though one of them cannot be read.
+            // All states are read, even if one of them is unresolved.
             let results: Vec<Result<(), Reason>> = each.collect();
             results.into_iter().collect()
         });
@@ -98,8 +97,8 @@ impl<V: View> Lowering<V> {
 
     fn add_state(
         &mut self,
-        state: &Field<V::Written>,
-        fields: &[Field<V::Written>],
+        state: &Field<V::Value>,
+        fields: &[Field<V::Value>],
         when: &Condition,
         unlimited: &Condition,
         tasks: &mut TokenTasks,
@@ -135,15 +134,15 @@ impl<V: View> Lowering<V> {
         Ok(())
     }
 
-    /// Where a task sends a message with its token.
-    fn sends_token(&mut self, resource: &Field<V::Written>) -> Condition {
+    /// Returns the condition under which a task sends a message with its token.
+    fn sends_token(&mut self, resource: &Field<V::Value>) -> Condition {
         let found = self.view.attribute(&resource.value, "");
         let mut all = Condition::never();
         for case in &found.cases {
             let Some(Some(value)) = case.value() else { continue };
             let sends = match self.view.text(value) {
                 Ok(text) => text.ends_with(SENDS_TOKEN),
-                // The partition may be unknown.
+                // The partition may be unresolved.
                 Err(unresolved) => unresolved.pattern().and_then(|known| known.ends_with(SENDS_TOKEN)) == Some(true),
             };
             if sends {
@@ -153,8 +152,8 @@ impl<V: View> Lowering<V> {
         all
     }
 
-    /// Where nothing is written at `key`. What is not known may be something.
-    fn absent(&mut self, fields: &[Field<V::Written>], key: &str) -> Condition {
+    /// Returns the condition under which `key` is absent. An unresolved value may be present.
+    fn absent(&mut self, fields: &[Field<V::Value>], key: &str) -> Condition {
         let Some(field) = exact(fields, key) else {
             return Condition::always();
         };

@@ -1,17 +1,17 @@
-//! Event source mappings whose source is, or may be, a queue.
+//! Lowers event source mappings whose source is, or may be, a queue.
 
-use super::{Lowering, Named, Node, Path, View, last};
+use super::{BareName, Lowering, Node, Path, View, last};
 use crate::graph::{
     Attribute, Case, Condition, EventSourceMapping, Link, ProvisionedPollers, ResponseType, State, StreamSetting,
     limits,
 };
 
-/// The response type that reports the messages of a batch that failed.
+/// The response type for partial batch responses.
 const REPORT: &str = "ReportBatchItemFailures";
 
-/// What a dialect calls a mapping's attributes.
+/// Names of a mapping's attributes.
 pub(in crate::frontend) struct MappingNames {
-    /// The source, under each of its names.
+    /// Names of the source.
     pub(in crate::frontend) queues: &'static [Path],
     pub(in crate::frontend) function: Path,
     pub(in crate::frontend) batch_size: Path,
@@ -19,21 +19,21 @@ pub(in crate::frontend) struct MappingNames {
     pub(in crate::frontend) response_types: Path,
     pub(in crate::frontend) maximum_concurrency: Path,
     pub(in crate::frontend) enabled: Path,
-    /// What holds the filters, the list of them in it, and the pattern of each.
+    /// The object with the filters, the list in it, and the pattern of each filter.
     pub(in crate::frontend) filters: [Path; 3],
     pub(in crate::frontend) provisioned_pollers: Path,
     pub(in crate::frontend) minimum_pollers: Path,
     pub(in crate::frontend) maximum_pollers: Path,
     pub(in crate::frontend) poller_group: Path,
     pub(in crate::frontend) failure_destination: Path,
-    /// Settings that only streams take, the first of them where to begin.
+    /// Settings for streams only, the first of which is the starting position.
     pub(in crate::frontend) stream_settings: [Path; 6],
-    /// Settings that tell of another source where the source itself does not.
+    /// Settings that imply another source if the source itself is unresolved.
     pub(in crate::frontend) other_sources: &'static [Path],
 }
 
 impl<V: View> Lowering<V> {
-    pub(super) fn mapping(&mut self, node: Node<V::Written>, names: &MappingNames) {
+    pub(super) fn mapping(&mut self, node: Node<V::Value>, names: &MappingNames) {
         let written = &node.written;
         let called = names.queues.iter().find(|name| self.view.has(written, name));
         let Some(source) = called.or(names.queues.first()) else {
@@ -44,9 +44,9 @@ impl<V: View> Lowering<V> {
         }
         let queue = self.source(written, source);
         let mapping = EventSourceMapping {
-            is_of_a_queue: self.proves_a_queue(written, source, &queue, names),
+            polls_a_queue_when: self.proves_a_queue(written, source, &queue, names),
             queue,
-            function: self.link(written, names.function, Named::Function),
+            function: self.link(written, names.function, BareName::Function),
             batch_size: self.integer(written, names.batch_size, limits::BATCH_SIZE_DEFAULT),
             window: self.seconds(written, names.window, limits::WINDOW_DEFAULT),
             window_set_by: self.view.set_by(written, names.window),
@@ -65,10 +65,10 @@ impl<V: View> Lowering<V> {
         self.graph.mappings.push(mapping);
     }
 
-    /// Whether the source is known to be something other than a queue in every case.
-    fn reads_no_queue(&mut self, written: &V::Written, source: Path, others: &[Path]) -> bool {
+    /// Returns `true` if the source is known to be something other than a queue in every case.
+    fn reads_no_queue(&mut self, written: &V::Value, source: Path, others: &[Path]) -> bool {
         let source = self.view.attribute(written, source);
-        // A module that serves queues and streams writes these settings too, and leaves them null for queues.
+        // A module for queues and streams writes these settings, too, and sets them to null for queues.
         let tells_of_another = others.iter().any(|name| {
             let setting = self.view.attribute(written, name);
             setting.cases.iter().all(|case| matches!(case.state, State::Set(_)))
@@ -83,13 +83,15 @@ impl<V: View> Lowering<V> {
         })
     }
 
-    /// Where only a queue can be the source, whatever its ARN is: no other takes a maximum concurrency, and every other
-    /// demands what tells it, or where to begin. A setting that is mostly one of others speaks against it. Events of
-    /// queues have names of their own for the source. Nothing is looked for where the source itself is known.
+    /// Returns the condition under which the source must be a queue, whatever its ARN.
+    ///
+    /// Only queues accept a maximum concurrency, and every other source requires a setting that names it, or a starting
+    /// position. Settings that are mostly used with other sources count against a queue. The events of queues have
+    /// their own names for the source. Nothing is examined if the source itself is known.
     /// <https://docs.aws.amazon.com/lambda/latest/api/API_CreateEventSourceMapping.html>
     fn proves_a_queue(
         &mut self,
-        written: &V::Written,
+        written: &V::Value,
         source: Path,
         queue: &Attribute<Link>,
         names: &MappingNames,
@@ -116,8 +118,8 @@ impl<V: View> Lowering<V> {
         none_of_others.or(&any_of(limited))
     }
 
-    /// Every response type that is written, as far as the list is known.
-    fn response_types(&mut self, written: &V::Written, path: Path) -> Vec<ResponseType> {
+    /// Returns the written response types, if the list is known.
+    fn response_types(&mut self, written: &V::Value, path: Path) -> Vec<ResponseType> {
         let elements = self.view.elements(written, path).into_iter();
         let known = elements.filter(|element| element.place.is_ok());
         let types = known.map(|element| ResponseType {
@@ -132,7 +134,7 @@ impl<V: View> Lowering<V> {
         types
     }
 
-    fn reports_failures(&mut self, written: &V::Written, path: Path) -> Attribute<bool> {
+    fn reports_failures(&mut self, written: &V::Value, path: Path) -> Attribute<bool> {
         let lists = self.lists(written, path, "");
         let absent = |_: &str| State::Default(false);
         self.convert(lists, absent, |this, types| {
@@ -144,9 +146,9 @@ impl<V: View> Lowering<V> {
         })
     }
 
-    /// The patterns of filters: what holds them is at the first path, the list of them in it at the second, the pattern of
-    /// each at the third.
-    pub(super) fn filters(&mut self, written: &V::Written, paths: [Path; 3]) -> Attribute<Vec<Attribute<String>>> {
+    /// Returns the patterns of filters. The paths are those of the object with the filters, the list in it, and the
+    /// pattern of each filter.
+    pub(super) fn filters(&mut self, written: &V::Value, paths: [Path; 3]) -> Attribute<Vec<Attribute<String>>> {
         let [criteria, list, pattern] = paths;
         let lists = self.lists(written, criteria, list);
         let absent = |_: &str| State::Default(Vec::new());
@@ -158,7 +160,7 @@ impl<V: View> Lowering<V> {
 
     fn provisioned_pollers(
         &mut self,
-        written: &V::Written,
+        written: &V::Value,
         names: &MappingNames,
     ) -> Attribute<Option<Box<ProvisionedPollers>>> {
         let found = self.view.attribute(written, names.provisioned_pollers);
@@ -172,8 +174,8 @@ impl<V: View> Lowering<V> {
         })
     }
 
-    /// Settings that only streams take, in the cases in which they are known to be set to something.
-    fn stream_settings(&mut self, written: &V::Written, names: [Path; 6]) -> Vec<StreamSetting> {
+    /// Returns the settings for streams only, in the cases in which they are known to be set.
+    fn stream_settings(&mut self, written: &V::Value, names: [Path; 6]) -> Vec<StreamSetting> {
         let mut all = Vec::new();
         for (at, name) in names.into_iter().enumerate() {
             let found = self.view.attribute(written, name);
@@ -190,15 +192,15 @@ impl<V: View> Lowering<V> {
         all
     }
 
-    /// Whether a setting has a value that does something: plans fill in false, 0, -1 and empty texts for what nobody
-    /// has set.
-    fn says_something(&mut self, case: &Case<Option<V::Written>>) -> bool {
+    /// Returns `true` if a setting has a value with an effect: plans contain false, 0, -1 and empty texts for absent
+    /// settings.
+    fn says_something(&mut self, case: &Case<Option<V::Value>>) -> bool {
         let Some(Some(value)) = case.value() else { return false };
         self.does_something(value) == Some(true)
     }
 
-    /// Whether it is known that a setting has none.
-    fn says_nothing(&mut self, case: &Case<Option<V::Written>>) -> bool {
+    /// Returns `true` if a setting is known to have no effect.
+    fn says_nothing(&mut self, case: &Case<Option<V::Value>>) -> bool {
         match case.value() {
             Some(Some(value)) => self.does_something(value) == Some(false),
             Some(None) => true,
@@ -206,8 +208,8 @@ impl<V: View> Lowering<V> {
         }
     }
 
-    /// Whether a value does something; `None` where it is nothing plain.
-    fn does_something(&mut self, value: &V::Written) -> Option<bool> {
+    /// Returns whether a value has an effect, or `None` if it is not a known scalar.
+    fn does_something(&mut self, value: &V::Value) -> Option<bool> {
         match (
             self.view.integer(value),
             self.view.boolean(value),
@@ -221,7 +223,7 @@ impl<V: View> Lowering<V> {
     }
 }
 
-/// Where one of `cases` holds.
+/// Returns the condition under which one of `cases` applies.
 fn any_of<'a, T: 'a>(cases: impl Iterator<Item = &'a Case<T>>) -> Condition {
     cases.fold(Condition::never(), |all, case| all.or(&case.when))
 }

@@ -1,20 +1,20 @@
-//! Queues with their two policies.
+//! Lowers queues with their redrive and redrive allow policies.
 
 use super::read::{dangling, exact, spread};
-use super::{Lowering, Named, Node, Path, View, is_absent};
-use crate::conditions::{Cases, Condition, TooMany};
+use super::{BareName, Lowering, Node, Path, View, is_absent};
 use crate::graph::Reason;
 use crate::graph::{
-    Attribute, Case, Cause, Fault, Link, PolicyFault, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds, Sourced,
-    State, Target, Unresolved, limits,
+    Attribute, Case, Cause, Link, PolicyError, PolicyErrorKind, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds,
+    SourcedValue, State, Target, Unresolved, limits,
 };
-use crate::source::Span;
+use conditions::{Cases, Condition, TooMany};
+use source::Span;
 
-/// What a dialect calls a queue's attributes, and where it is unlike the others.
+/// Names of a queue's attributes, and differences of the dialect.
 pub(in crate::frontend) struct QueueNames {
     pub(in crate::frontend) name: Path,
     pub(in crate::frontend) fifo: Path,
-    /// Whether a written `false` reaches SQS.
+    /// `true` if a written `false` is sent to SQS.
     pub(in crate::frontend) sends_fifo_false: bool,
     pub(in crate::frontend) visibility_timeout: Path,
     pub(in crate::frontend) retention: Path,
@@ -30,9 +30,9 @@ pub(in crate::frontend) struct QueueNames {
     pub(in crate::frontend) throughput_limit: Path,
     pub(in crate::frontend) redrive: Path,
     pub(in crate::frontend) redrive_allow: Path,
-    /// Its tags; the first of these that is written counts.
+    /// Paths of the tags; the first that is written is used.
     pub(in crate::frontend) tags: &'static [Path],
-    /// Its policy, where that may be written in it.
+    /// The queue policy, if the dialect permits it in the queue.
     pub(in crate::frontend) policy: Option<Path>,
 }
 
@@ -42,7 +42,7 @@ const PERMISSION: &str = "redrivePermission";
 const SOURCES: &str = "sourceQueueArns";
 
 impl<V: View> Lowering<V> {
-    pub(super) fn queue(&mut self, node: Node<V::Written>, names: &QueueNames) {
+    pub(super) fn queue(&mut self, node: Node<V::Value>, names: &QueueNames) {
         let written = &node.written;
         if let Some(path) = names.policy {
             self.inline_queue_policy(&node.resource, written, path);
@@ -55,7 +55,7 @@ impl<V: View> Lowering<V> {
             fifo: self.flag(written, names.fifo, false),
             sends_fifo_false: names.sends_fifo_false,
             visibility_timeout: self.seconds(written, names.visibility_timeout, limits::VISIBILITY_TIMEOUT_DEFAULT),
-            // Nobody has written one that a transform makes.
+            // No author sets the attributes of a generated queue.
             visibility_timeout_set_by: (node.made.implicit.is_none())
                 .then(|| self.view.set_by(written, names.visibility_timeout))
                 .flatten(),
@@ -79,20 +79,20 @@ impl<V: View> Lowering<V> {
         self.graph.queues.push(queue);
     }
 
-    /// The redrive policy at `path`, with a case for each way in which it is well or badly formed.
-    pub(super) fn redrive(&mut self, written: &V::Written, path: Path) -> Attribute<Option<Box<RedrivePolicy>>> {
+    /// Returns the redrive policy at `path`, with a case for each combination of faults.
+    pub(super) fn redrive(&mut self, written: &V::Value, path: Path) -> Attribute<Option<Box<RedrivePolicy>>> {
         let found = self.policy(written, path, |this, object, span| {
             Ok(this.redrive_policies(object, span))
         });
         spread(found, |_, sourced| {
-            let Sourced { state, span, origins } = sourced;
+            let SourcedValue { state, span, origins } = sourced;
             let states = match state {
                 State::Set(Some(policies)) => policies.map(|policy| State::Set(Some(Box::new(policy)))),
                 State::Set(None) => Cases::one(State::Set(None)),
                 State::Default(_) => Cases::one(State::Default(None)),
                 State::Unresolved(reason) => Cases::one(State::Unresolved(reason)),
             };
-            states.map(|state| Sourced {
+            states.map(|state| SourcedValue {
                 state,
                 span,
                 origins: origins.clone(),
@@ -100,8 +100,9 @@ impl<V: View> Lowering<V> {
         })
     }
 
-    /// A redrive policy, in the cases in which each key is there or not: where one is missing is a fault only there.
-    fn redrive_policies(&mut self, object: Result<V::Written, Reason>, span: Span) -> Cases<RedrivePolicy> {
+    /// Returns the cases of a redrive policy in which a key is present or absent: a missing key is a fault only in
+    /// those cases.
+    fn redrive_policies(&mut self, object: Result<V::Value, Reason>, span: Span) -> Cases<RedrivePolicy> {
         let Ok(fields) = object.and_then(|object| self.view.fields(&object)) else {
             return Cases::one(malformed(span));
         };
@@ -111,15 +112,15 @@ impl<V: View> Lowering<V> {
         let others: Vec<_> = others
             .map(|field| (field, self.view.attribute(&field.value, "")))
             .collect();
-        let is_odd = |case: &Case<Option<V::Written>>| matches!(case.value(), Some(None));
+        let is_odd = |case: &Case<Option<V::Value>>| matches!(case.value(), Some(None));
         let mut told_apart: Vec<Cases<()>> = Vec::new();
-        let mut tell_apart = |of: &Attribute<Option<V::Written>>, is_odd: bool| {
+        let mut tell_apart = |of: &Attribute<Option<V::Value>>, is_odd: bool| {
             if is_odd && of.cases.len() > 1 {
                 told_apart.push(of.cases.clone().map(|_| ()));
             }
         };
         tell_apart(&target, target.cases.iter().any(is_odd));
-        let mut is_no_count = |case: &Case<Option<V::Written>>| match case.value() {
+        let mut is_no_count = |case: &Case<Option<V::Value>>| match case.value() {
             Some(Some(value)) => self.view.count_fault(value).is_some(),
             _ => is_odd(case),
         };
@@ -130,15 +131,15 @@ impl<V: View> Lowering<V> {
         let always = Condition::always();
         let alternatives = Cases::product(told_apart, &always).unwrap_or_else(|TooMany| Cases::one(Vec::new()));
         alternatives.map_cases(|when, _| {
-            let is_there = |value: &Attribute<Option<V::Written>>| {
+            let is_there = |value: &Attribute<Option<V::Value>>| {
                 let mut written = value.cases.iter().filter(|case| !case.is_default());
                 written.any(|case| case.when.is_possible_with(when))
             };
             let unknown = others
                 .iter()
                 .filter(|(_, value)| is_there(value))
-                .map(|(field, _)| Fault {
-                    kind: PolicyFault::UnknownKey(field.key.to_string()),
+                .map(|(field, _)| PolicyError {
+                    kind: PolicyErrorKind::UnknownKey(field.key.to_string()),
                     span: field.span,
                 });
             let faults = unknown.collect();
@@ -148,22 +149,22 @@ impl<V: View> Lowering<V> {
 
     fn redrive_policy(
         &mut self,
-        target: Attribute<Option<V::Written>>,
-        count: Attribute<Option<V::Written>>,
+        target: Attribute<Option<V::Value>>,
+        count: Attribute<Option<V::Value>>,
         span: Span,
-        mut faults: Vec<Fault>,
+        mut faults: Vec<PolicyError>,
     ) -> RedrivePolicy {
         for (key, kind) in [
-            (&target, PolicyFault::TargetMissing),
-            (&count, PolicyFault::CountMissing),
+            (&target, PolicyErrorKind::TargetMissing),
+            (&count, PolicyErrorKind::CountMissing),
         ] {
             if is_absent(key) {
-                faults.push(Fault { kind, span });
+                faults.push(PolicyError { kind, span });
             }
         }
         for case in &count.cases {
             let kind = case.value().and_then(|value| self.view.count_fault(value.as_ref()?));
-            let fault = kind.map(|kind| Fault { kind, span: case.span });
+            let fault = kind.map(|kind| PolicyError { kind, span: case.span });
             faults.extend(fault.filter(|fault| !faults.contains(fault)));
         }
         let depends_on = self.depends_on(target.cases.iter().filter_map(|case| case.value()?.as_ref()));
@@ -175,14 +176,14 @@ impl<V: View> Lowering<V> {
         }
     }
 
-    /// The resources that `values` refer to.
-    fn depends_on<'w>(&mut self, values: impl Iterator<Item = &'w V::Written>) -> Vec<Target>
+    /// Returns the resources that `values` refer to.
+    fn depends_on<'w>(&mut self, values: impl Iterator<Item = &'w V::Value>) -> Vec<Target>
     where
-        V::Written: 'w,
+        V::Value: 'w,
     {
         let mut all = Vec::new();
         for value in values {
-            let link = self.view.link(value, Named::Queue);
+            let link = self.view.link(value, BareName::Queue);
             all.extend(
                 link.ok()
                     .filter(|link| self.view.refers_to(value, link))
@@ -192,9 +193,9 @@ impl<V: View> Lowering<V> {
         all
     }
 
-    /// What a redrive policy names. Declared resources that are no queues are noted.
-    fn redrive_target(&mut self, value: V::Written) -> Result<Link, Unresolved> {
-        let link = self.view.link(&value, Named::Queue)?;
+    /// Resolves the target of a redrive policy, and records declared resources that are not queues.
+    fn redrive_target(&mut self, value: V::Value) -> Result<Link, Unresolved> {
+        let link = self.view.link(&value, BareName::Queue)?;
         if self.view.is_queue(&value) == Some(false) {
             self.note_no_queue(&value, &link);
         }
@@ -203,7 +204,7 @@ impl<V: View> Lowering<V> {
 
     pub(super) fn redrive_allow(
         &mut self,
-        written: &V::Written,
+        written: &V::Value,
         path: Path,
     ) -> Attribute<Option<Box<RedriveAllowPolicy>>> {
         self.policy(written, path, |this, object, span| {
@@ -222,7 +223,7 @@ impl<V: View> Lowering<V> {
     }
 }
 
-/// The state of a policy's key that has to be there and is not.
+/// Returns the state of a required key of a policy that is absent.
 pub(super) fn is_missing<T>(key: &str) -> State<T> {
     State::Unresolved(Cause::Invalid.because(format!("`{key}` is missing")).into())
 }
@@ -232,15 +233,15 @@ fn malformed(span: Span) -> RedrivePolicy {
     RedrivePolicy {
         target: Attribute::unresolved(TARGET, unknown(), span),
         max_receive_count: Attribute::unresolved(COUNT, unknown(), span),
-        faults: vec![Fault {
-            kind: PolicyFault::NotAnObject,
+        faults: vec![PolicyError {
+            kind: PolicyErrorKind::NotAnObject,
             span,
         }],
         depends_on: Vec::new(),
     }
 }
 
-/// What `attribute` is where `when` holds.
+/// Restricts `attribute` to the condition `when`.
 fn restrict<T: Clone>(attribute: &Attribute<T>, when: &Condition) -> Attribute<T> {
     Attribute {
         name: attribute.name.clone(),

@@ -1,38 +1,38 @@
-//! Reads attributes of the graph: what the view shows, turned into numbers, texts and links, with AWS's default or the
-//! reason where nothing is written.
+//! Reads attributes of the graph: converts the values in the view to numbers, texts and links, with AWS's default or a
+//! reason for absent ones.
 
-use super::{Field, Lowering, Named, Path, Policy, View};
-use crate::conditions::{Cases, Condition};
-use crate::graph::{Attribute, Cause, Form, Link, Name, Reason, Seconds, Sourced, State, Target, Unresolved};
-use crate::source::Span;
+use super::{BareName, Field, Lowering, Path, Policy, View};
+use crate::graph::{Attribute, Cause, Link, LinkForm, Name, Reason, Seconds, SourcedValue, State, Target, Unresolved};
+use conditions::{Cases, Condition};
+use source::Span;
 
 impl<V: View> Lowering<V> {
-    /// The attribute at `path`: `default` where nothing is written, else what `convert` makes of it.
+    /// Reads the attribute at `path`: `default` if it is absent, else the result of `convert`.
     pub(super) fn read<T: Clone>(
         &mut self,
-        within: &V::Written,
+        within: &V::Value,
         path: Path,
         default: &T,
-        mut convert: impl FnMut(&mut V, &V::Written) -> Result<T, Unresolved>,
+        mut convert: impl FnMut(&mut V, &V::Value) -> Result<T, Unresolved>,
     ) -> Attribute<T> {
         let found = self.view.attribute(within, path);
         let absent = |_: &str| State::Default(default.clone());
         self.convert(found, absent, |this, value| convert(&mut this.view, &value))
     }
 
-    /// An attribute that has to be written: unresolved where it is not.
+    /// Reads a required attribute, which is unresolved if it is absent.
     pub(super) fn required<T>(
         &mut self,
-        within: &V::Written,
+        within: &V::Value,
         path: Path,
-        mut convert: impl FnMut(&mut V, &V::Written) -> Result<T, Unresolved>,
+        mut convert: impl FnMut(&mut V, &V::Value) -> Result<T, Unresolved>,
     ) -> Attribute<T> {
         let found = self.view.attribute(within, path);
         let absent = |name: &str| State::Unresolved(V::missing(name).into());
         self.convert(found, absent, |this, value| convert(&mut this.view, &value))
     }
 
-    /// What `convert` makes of what is written in `found`, and `absent` of its name where nothing is.
+    /// Converts each case of `found`: written values with `convert`, absent ones with `absent`.
     pub(super) fn convert<W, T>(
         &mut self,
         found: Attribute<Option<W>>,
@@ -47,13 +47,13 @@ impl<V: View> Lowering<V> {
         })
     }
 
-    pub(super) fn integer(&mut self, within: &V::Written, path: Path, default: i64) -> Attribute<i64> {
+    pub(super) fn integer(&mut self, within: &V::Value, path: Path, default: i64) -> Attribute<i64> {
         let number = self.read(within, path, &default, V::integer);
         self.without_null(within, path, number)
     }
 
-    /// `number`, as long as no null stands in its place that is refused.
-    fn without_null<T>(&self, within: &V::Written, path: Path, number: Attribute<T>) -> Attribute<T> {
+    /// Makes `number` unresolved if null is written and the tool rejects it.
+    fn without_null<T>(&self, within: &V::Value, path: Path, number: Attribute<T>) -> Attribute<T> {
         if !self.view.is_refused_null(within, path) {
             return number;
         }
@@ -63,58 +63,58 @@ impl<V: View> Lowering<V> {
         })
     }
 
-    pub(super) fn seconds(&mut self, within: &V::Written, path: Path, default: Seconds) -> Attribute<Seconds> {
+    pub(super) fn seconds(&mut self, within: &V::Value, path: Path, default: Seconds) -> Attribute<Seconds> {
         let number = self.read(within, path, &default, |view, value| view.integer(value).map(Seconds));
         self.without_null(within, path, number)
     }
 
-    pub(super) fn flag(&mut self, within: &V::Written, path: Path, default: bool) -> Attribute<bool> {
+    pub(super) fn flag(&mut self, within: &V::Value, path: Path, default: bool) -> Attribute<bool> {
         self.read(within, path, &default, V::boolean)
     }
 
-    /// Whether a setting has any value but `off`.
-    pub(super) fn is_not(&mut self, within: &V::Written, path: Path, off: &str) -> Attribute<bool> {
+    /// Returns whether a setting has a value other than `off`.
+    pub(super) fn is_not(&mut self, within: &V::Value, path: Path, off: &str) -> Attribute<bool> {
         self.read(within, path, &true, |view, value| Ok(view.text(value)? != off))
     }
 
-    /// What `convert` makes of a value, `None` where nothing is written.
+    /// Reads an optional attribute, `None` if it is absent.
     pub(super) fn optional<T: Clone>(
         &mut self,
-        within: &V::Written,
+        within: &V::Value,
         path: Path,
-        mut convert: impl FnMut(&mut V, &V::Written) -> Result<T, Unresolved>,
+        mut convert: impl FnMut(&mut V, &V::Value) -> Result<T, Unresolved>,
     ) -> Attribute<Option<T>> {
         self.read(within, path, &None, |view, value| convert(view, value).map(Some))
     }
 
-    /// A whole number, `None` where nothing is written.
-    pub(super) fn optional_integer(&mut self, within: &V::Written, path: Path) -> Attribute<Option<i64>> {
+    /// Reads a whole number, `None` if it is absent.
+    pub(super) fn optional_integer(&mut self, within: &V::Value, path: Path) -> Attribute<Option<i64>> {
         let number = self.optional(within, path, V::integer);
         self.without_null(within, path, number)
     }
 
-    /// A text, `None` where nothing is written.
-    pub(super) fn text(&mut self, within: &V::Written, path: Path) -> Attribute<Option<String>> {
+    /// Reads a text, `None` if it is absent.
+    pub(super) fn text(&mut self, within: &V::Value, path: Path) -> Attribute<Option<String>> {
         self.optional(within, path, V::text)
     }
 
-    /// A link, `None` where nothing is written.
-    pub(super) fn optional_link(&mut self, within: &V::Written, path: Path) -> Attribute<Option<Link>> {
-        let links = self.optional(within, path, |view, value| view.link(value, Named::Queue));
+    /// Reads a link, `None` if it is absent.
+    pub(super) fn optional_link(&mut self, within: &V::Value, path: Path) -> Attribute<Option<Link>> {
+        let links = self.optional(within, path, |view, value| view.link(value, BareName::Queue));
         dangling(links, Some)
     }
 
-    pub(super) fn link(&mut self, within: &V::Written, path: Path, named: Named) -> Attribute<Link> {
+    pub(super) fn link(&mut self, within: &V::Value, path: Path, named: BareName) -> Attribute<Link> {
         let links = self.required(within, path, |view, value| view.link(value, named));
         dangling(links, |link| link)
     }
 
-    /// What a mapping or pipe reads. Declared resources that none can read are noted.
-    pub(super) fn source(&mut self, within: &V::Written, path: Path) -> Attribute<Link> {
+    /// Reads the source of a mapping or pipe, and records declared resources that cannot be one.
+    pub(super) fn source(&mut self, within: &V::Value, path: Path) -> Attribute<Link> {
         let found = self.view.attribute(within, path);
         let missing = |name: &str| State::Unresolved(V::missing(name).into());
         let links = self.convert(found, missing, |this, value| {
-            let link = this.view.link(&value, Named::Queue)?;
+            let link = this.view.link(&value, BareName::Queue)?;
             if this.is_no_source(&value) {
                 this.note_no_queue(&value, &link);
             }
@@ -123,36 +123,37 @@ impl<V: View> Lowering<V> {
         dangling(links, |link| link)
     }
 
-    /// Whether `value` is known to name something that no mapping or pipe can read.
-    pub(super) fn is_no_source(&mut self, value: &V::Written) -> bool {
+    /// Returns `true` if `value` is known to name something that neither a mapping nor a pipe can poll.
+    pub(super) fn is_no_source(&mut self, value: &V::Value) -> bool {
         match self.view.kind_of(value) {
             Some(kind) => V::NO_SOURCES.contains(&&*kind),
-            None => (self.view.link(value, Named::Queue)).is_ok_and(|link| link.is_no_source()),
+            None => (self.view.link(value, BareName::Queue)).is_ok_and(|link| link.is_never_a_source()),
         }
     }
 
-    /// Notes the type of the declared resource that `value`, which is `link`, names.
-    pub(super) fn note_no_queue(&mut self, value: &V::Written, link: &Link) {
+    /// Records the type of the declared resource that `value`, whose link is `link`, names.
+    pub(super) fn note_no_queue(&mut self, value: &V::Value, link: &Link) {
         if let Some(kind) = self.view.kind_of(value)
-            && matches!(link.target, Target::Resource(_) | Target::Elsewhere { .. })
+            && matches!(link.target, Target::Resource(_) | Target::OtherUnit { .. })
         {
             self.graph.not_queues.push((link.target.clone(), kind));
         }
     }
 
-    /// What `value`, called `name`, points to.
-    pub(in crate::frontend) fn link_of(&mut self, name: impl Into<Name>, value: &V::Written) -> Attribute<Link> {
+    /// Returns the link of `value`, as the attribute `name`.
+    pub(in crate::frontend) fn link_of(&mut self, name: impl Into<Name>, value: &V::Value) -> Attribute<Link> {
         let name = name.into();
-        let link = self.link(value, "", Named::Queue);
+        let link = self.link(value, "", BareName::Queue);
         Attribute { name, ..link }
     }
 
-    /// The policy at `path`, `None` where there is none. `read` gets an object, or why the value is none, and its place.
+    /// Reads the policy at `path`, `None` if it is absent. `read` receives an object, or the reason why the value is
+    /// not an object, and its span.
     pub(super) fn policy<T>(
         &mut self,
-        within: &V::Written,
+        within: &V::Value,
         path: Path,
-        mut read: impl FnMut(&mut Self, Result<V::Written, Reason>, Span) -> Result<T, Unresolved>,
+        mut read: impl FnMut(&mut Self, Result<V::Value, Reason>, Span) -> Result<T, Unresolved>,
     ) -> Attribute<Option<T>> {
         let Attribute { name, cases } = self.view.attribute(within, path);
         let cases = cases.map(|sourced| {
@@ -174,13 +175,13 @@ impl<V: View> Lowering<V> {
         Attribute { name, cases }
     }
 
-    /// What `field` holds, which is called `key`; nothing where the object that begins at `span` does not have it.
+    /// Returns the value of `field`, called `key`; absent if the object that begins at `span` does not have it.
     pub(super) fn entry(
         &mut self,
-        field: Option<&Field<V::Written>>,
+        field: Option<&Field<V::Value>>,
         key: &'static str,
         span: Span,
-    ) -> Attribute<Option<V::Written>> {
+    ) -> Attribute<Option<V::Value>> {
         match field {
             None => Attribute::absent(key, None, span),
             Some(field) => Attribute {
@@ -191,13 +192,13 @@ impl<V: View> Lowering<V> {
     }
 }
 
-/// `links` with a link that dangles in place of each that is not known because nothing declares what it names.
+/// Replaces each unresolved link whose target is not declared by a dangling link.
 pub(super) fn dangling<T>(links: Attribute<T>, to: impl Fn(Link) -> T) -> Attribute<T> {
     links.map(|state| match state {
         State::Unresolved(reason) => match reason.undeclared_name() {
             Some(name) => State::Set(to(Link {
                 target: Target::Dangling(name.into()),
-                form: Form::Arn,
+                form: LinkForm::Arn,
             })),
             None => State::Unresolved(reason),
         },
@@ -205,15 +206,15 @@ pub(super) fn dangling<T>(links: Attribute<T>, to: impl Fn(Link) -> T) -> Attrib
     })
 }
 
-/// The field `key` of an object.
+/// Returns the field `key` of an object.
 pub(super) fn exact<'f, W>(fields: &'f [Field<W>], key: &str) -> Option<&'f Field<W>> {
     fields.iter().find(|field| &*field.key == key)
 }
 
-/// `attribute` with several cases in the place of each, as `split` tells them apart.
+/// Replaces each case of `attribute` by the cases that `split` returns.
 pub(super) fn spread<T, U>(
     attribute: Attribute<T>,
-    mut split: impl FnMut(&Condition, Sourced<T>) -> Cases<Sourced<U>>,
+    mut split: impl FnMut(&Condition, SourcedValue<T>) -> Cases<SourcedValue<U>>,
 ) -> Attribute<U> {
     let cases = attribute.cases.into_iter();
     let cases = cases.flat_map(|case| split(&case.when, case.then).under(&case.when));

@@ -1,48 +1,49 @@
-//! Resources of their own that set something on others: what becomes of it once every resource is known.
+//! Separate resources that set attributes of others: collects them, and merges them once every resource is lowered.
 //!
-//! A redrive policy whose queue is not known makes the absent policies of all queues unresolved that it may be for. One
-//! that may not exist is a policy where it does; elsewhere nothing is said to be absent.
+//! A redrive policy whose queue is unresolved makes the absent policies of all queues unresolved to which it may
+//! belong. A policy that may not exist applies if it does; otherwise the queue's own policy is unresolved instead of
+//! absent.
 
-use super::{Lowering, Named, Node, Path, View};
-use crate::conditions::{Case, Cases, Condition};
+use super::{BareName, Lowering, Node, Path, View};
 use crate::graph::access::PolicyDocument;
 use crate::graph::delivery::Sender;
 use crate::graph::{
-    Attribute, Cause, FailureTarget, Form, Link, Queue, Reason, RedriveAllowPolicy, RedriveKind, RedrivePolicy,
-    RedriveWriter, Sourced, State, Target, UnitKind,
+    Attribute, Cause, FailureTarget, Link, LinkForm, Queue, Reason, RedriveAllowPolicy, RedriveKind, RedrivePolicy,
+    RedriveWriter, SourcedValue, State, Target, UnitKind,
 };
-use crate::source::Span;
+use conditions::{Case, Cases, Condition};
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::Span;
 use std::sync::Arc;
 
-/// What a dialect calls the attributes of a resource that sets something on another.
+/// Names of the attributes of a separate resource.
 pub(in crate::frontend) struct SeparateNames {
-    /// The other.
+    /// The resource that it modifies.
     pub(in crate::frontend) of: Path,
-    /// What it sets.
+    /// The attribute that it sets.
     pub(in crate::frontend) setting: Path,
 }
 
-/// What waits for the resources that it is for.
+/// Settings that wait for the resources to which they belong.
 #[derive(Default)]
 pub(super) struct Pending {
     redrive: Vec<Separate>,
     /// [`Node::cause`] of queues, by address.
     pub(super) causes: FxHashMap<Arc<str>, Arc<str>>,
-    /// Destinations of failures, with the function they are for.
+    /// Failure destinations, with their function.
     pub(super) failure_targets: Vec<(Attribute<Link>, FailureTarget)>,
     /// Policies of keys.
     key_policies: Vec<(Attribute<Link>, Attribute<Option<PolicyDocument>>)>,
-    /// What Lambda does about loops, with the function it is said of.
+    /// Settings for recursive loops, with their function.
     recursive_loops: Vec<(Attribute<Link>, Attribute<String>)>,
-    /// Whether rules are enabled that others declare targets for, by address.
+    /// States of rules with separate targets, by address.
     pub(super) rules: FxHashMap<Arc<str>, Attribute<bool>>,
 }
 
-/// A policy for a queue.
+/// A separate policy for a queue.
 struct Separate {
     queue: Attribute<Link>,
-    /// Where the queue is not known: what its address may begin with, if the text says so.
+    /// Address of the block that an unresolved queue is in, if the text names one.
     among: Option<Arc<str>>,
     when: Condition,
     doubt: Option<Doubt>,
@@ -51,12 +52,12 @@ struct Separate {
     header: Span,
 }
 
-/// Why it may not exist.
+/// Uncertainty about the existence of a resource.
 struct Doubt {
     reason: Reason,
-    /// As [`Node::cause`].
+    /// Same key as [`Node::cause`].
     cause: Option<Arc<str>>,
-    /// Where it does.
+    /// The condition under which it exists.
     flag: Condition,
 }
 
@@ -66,9 +67,9 @@ enum Policy {
 }
 
 impl<V: View> Lowering<V> {
-    pub(super) fn separate_redrive(&mut self, node: Node<V::Written>, names: &SeparateNames) {
+    pub(super) fn separate_redrive(&mut self, node: Node<V::Value>, names: &SeparateNames) {
         let mut policy = self.redrive(&node.written, names.setting);
-        // The queue can be made before it.
+        // The queue can be created before its separate policy, so it depends on nothing.
         for policy in policy.cases.iter_mut().filter_map(|case| case.value_mut()?.as_mut()) {
             policy.depends_on.clear();
         }
@@ -76,7 +77,7 @@ impl<V: View> Lowering<V> {
         self.keep_separate(node, names, policy);
     }
 
-    pub(super) fn separate_redrive_allow(&mut self, node: Node<V::Written>, names: &SeparateNames) {
+    pub(super) fn separate_redrive_allow(&mut self, node: Node<V::Value>, names: &SeparateNames) {
         let mut policy = self.redrive_allow(&node.written, names.setting);
         for policy in policy.cases.iter_mut().filter_map(|case| case.value_mut()?.as_mut()) {
             policy.depends_on.clear();
@@ -85,7 +86,7 @@ impl<V: View> Lowering<V> {
         self.keep_separate(node, names, policy);
     }
 
-    fn keep_separate(&mut self, node: Node<V::Written>, names: &SeparateNames, policy: Policy) {
+    fn keep_separate(&mut self, node: Node<V::Value>, names: &SeparateNames, policy: Policy) {
         let doubt = node.resource.uncertain.clone().map(|reason| Doubt {
             reason,
             cause: node.cause,
@@ -95,7 +96,7 @@ impl<V: View> Lowering<V> {
             ),
         });
         let separate = Separate {
-            queue: self.link(&node.written, names.of, Named::Queue),
+            queue: self.link(&node.written, names.of, BareName::Queue),
             among: self.view.among(&node.written, names.of),
             when: node.resource.when,
             doubt,
@@ -106,21 +107,21 @@ impl<V: View> Lowering<V> {
         self.pending.redrive.push(separate);
     }
 
-    /// The policy of a key.
-    pub(super) fn key_policy(&mut self, node: &Node<V::Written>, names: &SeparateNames) {
-        let key = self.link(&node.written, names.of, Named::Queue);
+    /// Collects the policy of a key.
+    pub(super) fn key_policy(&mut self, node: &Node<V::Value>, names: &SeparateNames) {
+        let key = self.link(&node.written, names.of, BareName::Queue);
         let policy = self.optional_document(&node.written, names.setting);
         self.pending.key_policies.push((key, policy));
     }
 
-    /// What Lambda does about loops through a function.
-    pub(super) fn recursion_config(&mut self, node: &Node<V::Written>, names: &SeparateNames) {
-        let function = self.link(&node.written, names.of, Named::Function);
+    /// Collects the setting for recursive loops through a function.
+    pub(super) fn recursion_config(&mut self, node: &Node<V::Value>, names: &SeparateNames) {
+        let function = self.link(&node.written, names.of, BareName::Function);
         let setting = self.required(&node.written, names.setting, V::text);
         self.pending.recursive_loops.push((function, setting));
     }
 
-    /// Gives the resources what separate ones set on them.
+    /// Merges separate settings into the resources to which they belong.
     pub(super) fn merge(&mut self) {
         let pending = std::mem::take(&mut self.pending);
         self.merge_redrive(pending.redrive, &pending.causes);
@@ -170,11 +171,11 @@ impl<V: View> Lowering<V> {
         }
     }
 
-    /// Merges separate redrive policies into the queues they name.
+    /// Merges separate redrive policies into their queues.
     fn merge_redrive(&mut self, all: Vec<Separate>, causes: &FxHashMap<Arc<str>, Arc<str>>) {
         let queues = Places::of(&self.graph.queues);
         let is_deployed = matches!(self.graph.unit.kind, UnitKind::Plan | UnitKind::State);
-        // The same doubt from a thousand instances is one.
+        // Equal uncertainties, as from a thousand instances, are merged once.
         let mut doubted: FxHashSet<(bool, Option<Arc<str>>)> = FxHashSet::default();
         for separate in all {
             for case in &separate.queue.cases {
@@ -188,9 +189,9 @@ impl<V: View> Lowering<V> {
                         };
                         for queue in self.graph.queues.iter_mut().filter(may_be) {
                             match &separate.policy {
-                                Policy::Redrive(_) => unsettle(&mut queue.redrive, reason, &Condition::always()),
+                                Policy::Redrive(_) => make_unresolved(&mut queue.redrive, reason, &Condition::always()),
                                 Policy::RedriveAllow(_) => {
-                                    unsettle(&mut queue.redrive_allow, reason, &Condition::always());
+                                    make_unresolved(&mut queue.redrive_allow, reason, &Condition::always());
                                 }
                             }
                         }
@@ -203,7 +204,7 @@ impl<V: View> Lowering<V> {
                         continue;
                     };
                     let cause = causes.get(&queue.resource.address);
-                    // What depends on the same thing as the queue is there where the queue is.
+                    // A policy with the same cause as the queue exists whenever the queue does.
                     let doubt = separate
                         .doubt
                         .as_ref()
@@ -221,8 +222,8 @@ impl<V: View> Lowering<V> {
     }
 }
 
-/// Notes that `separate` sets a policy on `queue` where `when` holds, and before the first that the queue does, too. What
-/// is deployed does not tell: a queue has there what a resource of its own has set.
+/// Records that `separate` sets a policy on `queue` under `when`, and before the first such record also that the queue
+/// has its own. Deployed units are excluded: there a queue contains the policies that separate resources set.
 fn note_writers(queue: &mut Queue, separate: &Separate, when: &Condition, doubt: Option<&Doubt>, is_deployed: bool) {
     let kind = match separate.policy {
         Policy::Redrive(_) => RedriveKind::Policy,
@@ -237,19 +238,19 @@ fn note_writers(queue: &mut Queue, separate: &Separate, when: &Condition, doubt:
     }
     queue.redrive_writers.push(RedriveWriter {
         kind,
-        by: Some(separate.address.clone()),
+        resource: Some(separate.address.clone()),
         span: separate.header,
         when: when.clone(),
         doubt: doubt.map(|doubt| doubt.reason.clone()),
     });
 }
 
-/// The cases in which a queue has a policy in itself.
+/// Returns the cases in which a queue has its own policy.
 fn own_writers<T>(kind: RedriveKind, own: &Attribute<Option<T>>) -> Vec<RedriveWriter> {
     let cases = own.cases.iter().filter(|case| !matches!(case.value(), Some(None)));
     let writers = cases.map(|case| RedriveWriter {
         kind,
-        by: None,
+        resource: None,
         span: case.span,
         when: case.when.clone(),
         doubt: match &case.state {
@@ -260,7 +261,7 @@ fn own_writers<T>(kind: RedriveKind, own: &Attribute<Option<T>>) -> Vec<RedriveW
     writers.collect()
 }
 
-/// Queues by address and by name.
+/// Indexes of queues by address and by name.
 struct Places {
     by_address: FxHashMap<Arc<str>, usize>,
     by_name: FxHashMap<String, Vec<usize>>,
@@ -284,16 +285,16 @@ impl Places {
     fn named(&self, link: &Link) -> Vec<usize> {
         match (&link.target, link.form) {
             (Target::Resource(address), _) => self.by_address.get(address).copied().into_iter().collect(),
-            (Target::External(written), Form::Url | Form::Arn | Form::Name) => {
+            (Target::External(written), LinkForm::Url | LinkForm::Arn | LinkForm::Name) => {
                 let last = written.rsplit(['/', ':']).next().unwrap_or("");
                 self.by_name.get(last).cloned().unwrap_or_default()
             }
-            (Target::Elsewhere { .. } | Target::Dangling(_), _) => Vec::new(),
+            (Target::OtherUnit { .. } | Target::Dangling(_), _) => Vec::new(),
         }
     }
 }
 
-/// Where `when` holds, the separate policy replaces the queue's own.
+/// Replaces the queue's own policy by the separate one under `when`.
 fn merge<T: Clone>(
     own: &mut Attribute<Option<T>>,
     separate: &Attribute<Option<T>>,
@@ -302,7 +303,7 @@ fn merge<T: Clone>(
 ) {
     let replaced = doubt.map_or_else(|| when.clone(), |doubt| when.and(&doubt.flag));
     if let Some(doubt) = doubt {
-        unsettle(own, &doubt.reason, when);
+        make_unresolved(own, &doubt.reason, when);
     }
     let replacing = separate.cases.clone().under(&replaced);
     let kept = own.cases.clone().under(&replaced.not());
@@ -313,8 +314,8 @@ fn merge<T: Clone>(
     }
 }
 
-/// Makes an absent policy unresolved where `when` holds.
-pub(super) fn unsettle<T: Clone>(own: &mut Attribute<Option<T>>, reason: &Reason, when: &Condition) {
+/// Makes an absent policy unresolved under `when`.
+pub(super) fn make_unresolved<T: Clone>(own: &mut Attribute<Option<T>>, reason: &Reason, when: &Condition) {
     let mut cases = Vec::with_capacity(own.cases.len());
     for case in own.cases.iter().cloned() {
         if !matches!(case.state, State::Default(None)) {
@@ -327,7 +328,7 @@ pub(super) fn unsettle<T: Clone>(own: &mut Attribute<Option<T>>, reason: &Reason
         }
         if inside.is_possible() {
             let state = State::Unresolved(reason.clone().into());
-            cases.push(Case::new(inside, Sourced { state, ..case.then }));
+            cases.push(Case::new(inside, SourcedValue { state, ..case.then }));
         }
     }
     own.cases = cases.into();

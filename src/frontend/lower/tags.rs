@@ -1,16 +1,16 @@
-//! Tags: a map, or a list of keys and values, with those that the tool adds to every resource.
+//! Lowers tags: a map, or a list of keys and values, with the tags that the tool adds to every resource.
 
 use super::{Field, Lowering, Path, View};
-use crate::conditions::{Cases, Condition};
-use crate::graph::{Attribute, Cause, Reason, Sourced, State, Tag, Tags};
+use crate::graph::{Attribute, Cause, Reason, SourcedValue, State, Tag, Tags};
+use conditions::{Cases, Condition};
 
-/// The keys of an element, where tags are a list.
+/// Keys of an element if tags are a list.
 const KEY: &str = "Key";
 const VALUE: &str = "Value";
 
 impl<V: View> Lowering<V> {
-    /// The tags of `resource`, at the first of `paths` that is written.
-    pub(super) fn tags(&mut self, resource: &V::Written, paths: &[Path]) -> Attribute<Tags> {
+    /// Returns the tags of `resource`, at the first of `paths` that is written.
+    pub(super) fn tags(&mut self, resource: &V::Value, paths: &[Path]) -> Attribute<Tags> {
         let is_written = |this: &mut Self, path: &&Path| this.view.has(resource, path);
         let written = paths.iter().find(|path| is_written(self, path));
         let path = written.or(paths.last()).copied().unwrap_or_default();
@@ -30,8 +30,8 @@ impl<V: View> Lowering<V> {
         }
     }
 
-    /// `own`, and behind them those that the tool adds.
-    fn with_inherited(&mut self, own: Attribute<Tags>, inherited: &Attribute<Option<V::Written>>) -> Attribute<Tags> {
+    /// Appends to `own` the tags that the tool adds.
+    fn with_inherited(&mut self, own: Attribute<Tags>, inherited: &Attribute<Option<V::Value>>) -> Attribute<Tags> {
         let mut further: Vec<(Condition, Result<Tags, Reason>)> = Vec::new();
         for case in &inherited.cases {
             let tags = match &case.state {
@@ -64,7 +64,7 @@ impl<V: View> Lowering<V> {
         })
     }
 
-    fn tags_of(&mut self, value: &V::Written) -> Tags {
+    fn tags_of(&mut self, value: &V::Value) -> Tags {
         let mut tags = Tags::default();
         if let Ok(fields) = self.view.fields(value) {
             for field in fields {
@@ -99,8 +99,8 @@ impl<V: View> Lowering<V> {
         tags
     }
 
-    /// Adds the tag that `field` is, where it is not null.
-    fn add_tag(&mut self, tags: &mut Tags, field: &Field<V::Written>, when: &Condition) {
+    /// Adds the tag `field`, unless it is null.
+    fn add_tag(&mut self, tags: &mut Tags, field: &Field<V::Value>, when: &Condition) {
         let found = self.view.attribute(&field.value, "");
         let written: Vec<_> = (found.cases.into_iter())
             .filter(|case| !matches!(case.state, State::Default(_) | State::Set(None)))
@@ -111,7 +111,7 @@ impl<V: View> Lowering<V> {
         let set = written.iter().fold(Condition::never(), |all, case| all.or(&case.when));
         let found = Attribute {
             name: field.key.clone().into(),
-            cases: written.into_iter().collect::<Cases<Sourced<Option<V::Written>>>>(),
+            cases: written.into_iter().collect::<Cases<SourcedValue<Option<V::Value>>>>(),
         };
         let value = self.convert(
             found,

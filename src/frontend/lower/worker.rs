@@ -1,45 +1,45 @@
-//! What runs programs that may read queues: their roles and environments.
+//! Lowers resources that run programs, which may poll queues: their roles and environment variables.
 
-use super::{Lowering, Named, Node, Path, View};
-use crate::conditions::Condition;
+use super::{BareName, Lowering, Node, Path, View};
 use crate::graph::State;
 use crate::graph::workers::{InstanceProfile, Parameter, Variable, Worker};
+use conditions::Condition;
 
-/// What a dialect calls the attributes of something that runs programs.
+/// Names of the attributes of a resource that runs programs.
 pub(in crate::frontend) struct WorkerNames {
-    /// Its role, or its instance profile; several where it may be written in several ways.
+    /// Its role, or its instance profile; several paths if the dialect has several spellings.
     pub(in crate::frontend) roles: &'static [Path],
-    /// The containers, or the one container, which some dialects take as a text of JSON.
+    /// The containers, or the one container, which some dialects accept as a text of JSON.
     pub(in crate::frontend) containers: Option<Path>,
     /// The role of a container.
     pub(in crate::frontend) container_role: Option<Path>,
-    /// The environment, within a container where there are any.
+    /// The environment variables, within a container if the resource has any.
     pub(in crate::frontend) environments: &'static [EnvironmentNames],
 }
 
-/// How variables are written.
+/// Spelling of environment variables.
 pub(in crate::frontend) enum EnvironmentNames {
     /// A list of objects with a name and a value.
     Pairs { list: Path, name: Path, value: Path },
-    /// An object with a key for each.
+    /// An object with a key for each variable.
     Object(Path),
 }
 
-/// What a dialect calls the attributes of an instance profile.
+/// Names of the attributes of an instance profile.
 pub(in crate::frontend) struct InstanceProfileNames {
     pub(in crate::frontend) name: Path,
-    /// One role, or several.
+    /// A role, or several.
     pub(in crate::frontend) roles: Path,
 }
 
-/// What a dialect calls the attributes of a parameter of Systems Manager.
+/// Names of the attributes of a Systems Manager parameter.
 pub(in crate::frontend) struct ParameterNames {
     pub(in crate::frontend) name: Path,
     pub(in crate::frontend) value: Path,
 }
 
 impl<V: View> Lowering<V> {
-    pub(super) fn worker(&mut self, node: Node<V::Written>, names: &WorkerNames) {
+    pub(super) fn worker(&mut self, node: Node<V::Value>, names: &WorkerNames) {
         let roles = names.roles.iter().map(|path| self.optional_link(&node.written, path));
         let mut worker = Worker {
             roles: roles.collect(),
@@ -70,8 +70,8 @@ impl<V: View> Lowering<V> {
         self.graph.workers.push(worker);
     }
 
-    /// The variables of what is written in `part`.
-    fn environment(&mut self, part: &V::Written, when: &Condition, names: &WorkerNames, worker: &mut Worker) {
+    /// Adds the environment variables in `part`.
+    fn environment(&mut self, part: &V::Value, when: &Condition, names: &WorkerNames, worker: &mut Worker) {
         for written in names.environments {
             match written {
                 EnvironmentNames::Pairs { list, name, value } => {
@@ -81,7 +81,7 @@ impl<V: View> Lowering<V> {
                             name: key.known().cloned().flatten(),
                             span: pair.span,
                             when: when.and(&pair.when),
-                            value: self.link(&pair.written, value, Named::Parameter),
+                            value: self.link(&pair.written, value, BareName::Parameter),
                         });
                     }
                 }
@@ -104,7 +104,7 @@ impl<V: View> Lowering<V> {
         }
     }
 
-    pub(super) fn instance_profile(&mut self, node: Node<V::Written>, names: &InstanceProfileNames) {
+    pub(super) fn instance_profile(&mut self, node: Node<V::Value>, names: &InstanceProfileNames) {
         let roles = self.view.elements(&node.written, names.roles);
         let roles = roles.into_iter().map(|role| self.link_of(names.roles, &role.written));
         let profile = InstanceProfile {
@@ -115,10 +115,10 @@ impl<V: View> Lowering<V> {
         self.graph.access.instance_profiles.push(profile);
     }
 
-    pub(super) fn parameter(&mut self, node: Node<V::Written>, names: &ParameterNames) {
+    pub(super) fn parameter(&mut self, node: Node<V::Value>, names: &ParameterNames) {
         let parameter = Parameter {
             name: self.text(&node.written, names.name),
-            value: self.link(&node.written, names.value, Named::Queue),
+            value: self.link(&node.written, names.value, BareName::Queue),
             resource: node.resource,
         };
         self.graph.parameters.push(parameter);

@@ -1,21 +1,22 @@
-//! Entries that are put into mappings, and behind others.
+//! Adds entries to mappings.
 
-use super::super::piece::{Piece, Style, block, quoted, spelled_key};
+use super::super::piece::{NewValue, Style, block, quoted, spelled_key};
 use super::{Editor, written};
 use crate::diagnostic::Edit;
-use crate::frontend::tree::{Entry, Node, Value};
+use trees::{Entry, Node, Value};
 
-/// Entries of a mapping to write, each with its key.
-type Made = (String, Vec<(String, Piece)>);
+/// A new entry: its key and the entries of its value.
+type NewEntry = (String, Vec<(String, NewValue)>);
 
 impl Editor<'_> {
-    /// Puts an entry into `mapping`: behind the entry `after`, or else behind the first if that is short, or before it.
+    /// Adds an entry to `mapping`: after the entry `after`, else after the first entry if that has one line, else
+    /// before it.
     pub(in crate::frontend) fn insert(
         &self,
         mapping: &Node,
         after: Option<&str>,
         key: &str,
-        value: &Piece,
+        value: &NewValue,
     ) -> Option<Edit> {
         if !matches!(mapping.value, Value::Mapping(_)) || mapping.entry(key).is_some() {
             return None;
@@ -28,7 +29,7 @@ impl Editor<'_> {
                 Some(first) => Some(self.insert_flow(mapping, first, after, key, value)),
             };
         }
-        // Before the first entry there may be a merge key.
+        // A merge key may precede the first entry.
         let is_block = |first: &&Entry| first.key_span.start == mapping.span.start || self.begins(start, "<<");
         let first = first
             .filter(is_block)
@@ -42,7 +43,7 @@ impl Editor<'_> {
         let wanted = wanted.filter(|entry| self.ends_line(entry));
         if let Some(before) = wanted.or(Some(first).filter(|entry| self.is_one_line(entry))) {
             let column = self.column(before.key_span.start)?;
-            return Some(self.lines_at(mapping.span, self.behind(before), &line(&column), style.end));
+            return Some(self.lines_at(mapping.span, self.end_with_comments(before), &line(&column), style.end));
         }
         let indentation = self.indentation(first.key_span.start)?;
         let at = self.above_comments(first.key_span.start as usize, indentation);
@@ -50,8 +51,8 @@ impl Editor<'_> {
         Some(Edit::insertion(mapping.span, at, text))
     }
 
-    /// Puts an entry into `{}`.
-    fn fill(&self, mapping: &Node, key: &str, value: &Piece) -> Option<Edit> {
+    /// Adds an entry to `{}`.
+    fn fill(&self, mapping: &Node, key: &str, value: &NewValue) -> Option<Edit> {
         let inside = self
             .text
             .get(mapping.span.range())?
@@ -60,7 +61,7 @@ impl Editor<'_> {
         if !inside.trim().is_empty() {
             return None;
         }
-        let whole = Piece::Mapping(vec![(key.to_owned(), value.clone())]);
+        let whole = NewValue::Mapping(vec![(key.to_owned(), value.clone())]);
         let text = if self.is_json {
             let line = self.before(mapping.span.start as usize)?;
             let indentation: String = line.chars().take_while(|c| c.is_whitespace()).collect();
@@ -74,7 +75,7 @@ impl Editor<'_> {
         })
     }
 
-    fn insert_flow(&self, mapping: &Node, first: &Entry, after: Option<&str>, key: &str, value: &Piece) -> Edit {
+    fn insert_flow(&self, mapping: &Node, first: &Entry, after: Option<&str>, key: &str, value: &NewValue) -> Edit {
         let indentation = self.indentation(first.key_span.start);
         let style = Style {
             colon: self.colon(first),
@@ -98,7 +99,7 @@ impl Editor<'_> {
         };
         let wanted = written(mapping).find(|entry| after == Some(&*entry.key));
         let wanted = wanted.or(Some(first).filter(|first| self.is_one_line(first)));
-        // A comment behind it would go with the new entry.
+        // In YAML a comment after the entry would move to the new one.
         if let Some(wanted) = wanted.filter(|_| self.is_json) {
             separator.insert(0, ',');
             return Edit::insertion(mapping.span, wanted.value.span.end as usize, separator + &entry);
@@ -110,8 +111,8 @@ impl Editor<'_> {
         )
     }
 
-    /// Puts mappings of entries behind `entry`, which is one of `mapping`, each apart from the others as those are.
-    pub(in crate::frontend) fn append(&self, mapping: &Node, entry: &Entry, made: &[Made]) -> Option<Edit> {
+    /// Adds entries with mappings after `entry` of `mapping`, separated like the existing entries.
+    pub(in crate::frontend) fn append(&self, mapping: &Node, entry: &Entry, made: &[NewEntry]) -> Option<Edit> {
         if self.is_json {
             return Some(self.append_json(mapping, entry, made));
         }
@@ -122,7 +123,11 @@ impl Editor<'_> {
         let indentation = self.indentation(entry.key_span.start)?;
         let style = self.style_at(entry);
         let inner = self.inner_indentation(entry, indentation);
-        let gap = if self.is_apart(mapping, entry) { style.end } else { "" };
+        let gap = if self.has_blank_neighbour(mapping, entry) {
+            style.end
+        } else {
+            ""
+        };
         let texts = made.iter().map(|(key, entries)| {
             let lines = block(entries, &inner, &style);
             format!(
@@ -132,10 +137,10 @@ impl Editor<'_> {
             )
         });
         let lines = texts.collect::<Vec<_>>().join(style.end);
-        Some(self.lines_at(mapping.span, self.behind(entry), &lines, style.end))
+        Some(self.lines_at(mapping.span, self.end_with_comments(entry), &lines, style.end))
     }
 
-    fn append_json(&self, mapping: &Node, entry: &Entry, made: &[Made]) -> Edit {
+    fn append_json(&self, mapping: &Node, entry: &Entry, made: &[NewEntry]) -> Edit {
         let indentation = self.indentation(entry.key_span.start);
         let separator = match indentation {
             Some(indentation) => format!(",{}{indentation}", self.style.end),
@@ -148,14 +153,14 @@ impl Editor<'_> {
             ..self.style.clone()
         };
         let texts = made.iter().map(|(key, entries)| {
-            let value = Piece::Mapping(entries.clone()).json(indentation.unwrap_or(""), &style);
+            let value = NewValue::Mapping(entries.clone()).json(indentation.unwrap_or(""), &style);
             format!("{separator}{}{}{value}", quoted(key), style.colon)
         });
         let end = entry.value.span.end as usize;
         Edit::insertion(mapping.span, end, texts.collect())
     }
 
-    /// How the entries of the value of `entry` are indented, which is itself indented by `outer`.
+    /// Returns the indentation of the entries in the value of `entry`, whose own indentation is `outer`.
     pub(in crate::frontend) fn inner_indentation(&self, entry: &Entry, outer: &str) -> String {
         let first = written(&entry.value).next();
         let is_block = !self.begins(entry.value.span.start as usize, "{");
@@ -164,8 +169,8 @@ impl Editor<'_> {
         found.map_or_else(|| format!("{outer}{}", self.style.unit), str::to_owned)
     }
 
-    /// Whether an empty line stands between `entry` and a neighbour; true where it has none.
-    fn is_apart(&self, mapping: &Node, entry: &Entry) -> bool {
+    /// Returns `true` if an empty line separates `entry` from a neighbour, or if it has no neighbour.
+    fn has_blank_neighbour(&self, mapping: &Node, entry: &Entry) -> bool {
         let siblings: Vec<&Entry> = written(mapping).collect();
         let Some(at) = siblings.iter().position(|sibling| sibling.key_span == entry.key_span) else {
             return true;
@@ -179,11 +184,11 @@ impl Editor<'_> {
             return true;
         };
         let start = self.line_start(other.key_span.start as usize);
-        let between = self.text.get(self.behind(one)..start).unwrap_or("");
+        let between = self.text.get(self.end_with_comments(one)..start).unwrap_or("");
         between.lines().any(|line| line.trim().is_empty())
     }
 
-    /// The beginning of the line of `at`, or of the comments right above it that are indented like it.
+    /// Returns the beginning of the line of `at`, or of the comments directly above it with the same indentation.
     fn above_comments(&self, at: usize, indentation: &str) -> usize {
         let mut start = self.line_start(at);
         while let Some(above) = self.text.get(..start).and_then(|before| before.strip_suffix('\n')) {

@@ -1,17 +1,17 @@
-//! Where things stand on their lines, and how what stands beside them is written.
+//! Locates entries on their lines, and the text around them.
 
 use super::super::piece::Style;
 use super::Editor;
 use crate::diagnostic::Edit;
-use crate::frontend::tree::Entry;
-use crate::source::Span;
+use source::Span;
+use trees::Entry;
 
 impl<'t> Editor<'t> {
     pub(in crate::frontend) fn begins(&self, at: usize, with: &str) -> bool {
         self.text.get(at..).is_some_and(|rest| rest.starts_with(with))
     }
 
-    /// The style of the block or the braces that begin with `first`.
+    /// Returns the style of the block or flow mapping that begins with `first`.
     pub(super) fn style_at(&self, first: &Entry) -> Style {
         Style {
             quotes_keys: self.is_json || self.is_quoted(first),
@@ -24,7 +24,7 @@ impl<'t> Editor<'t> {
         key.starts_with(['"', '\''])
     }
 
-    /// What stands between the key of `entry` and its value, where that is a colon and spaces.
+    /// Returns the text between the key of `entry` and its value, if it is a colon and spaces.
     pub(super) fn colon(&self, entry: &Entry) -> String {
         let between = entry.key_span.end as usize..entry.value.span.start as usize;
         let gap = self.text.get(between).unwrap_or(": ");
@@ -32,7 +32,7 @@ impl<'t> Editor<'t> {
         if is_plain { gap } else { ": " }.to_owned()
     }
 
-    /// Whether the entry ends on the line that it begins on, and nothing but a comment or a comma stands behind it.
+    /// Returns `true` if the entry is on one line, followed by nothing except a comment or a comma.
     pub(in crate::frontend) fn is_one_line(&self, entry: &Entry) -> bool {
         let span = entry.span();
         let whole = self.text.get(span.range()).unwrap_or("\n");
@@ -41,15 +41,16 @@ impl<'t> Editor<'t> {
         !whole.contains('\n') && is_blank_or_comment(rest)
     }
 
-    /// Whether nothing but a comment stands behind the entry on its last line, and no line behind it is its own.
+    /// Returns `true` if the last line of the entry contains nothing after it except a comment, and the entry is not a
+    /// block scalar.
     pub(super) fn ends_line(&self, entry: &Entry) -> bool {
         let value = self.text.get(entry.value.span.range()).unwrap_or("");
         let is_block_text = value.starts_with(['|', '>']);
         !is_block_text && is_blank_or_comment(self.rest_of_line(entry.value.span.end as usize))
     }
 
-    /// Where the line begins behind those of `entry`: its own, and comments that are indented like what is in it.
-    pub(super) fn behind(&self, entry: &Entry) -> usize {
+    /// Returns the beginning of the line after `entry` and the comments that are indented like its content.
+    pub(super) fn end_with_comments(&self, entry: &Entry) -> usize {
         let column = entry.key_span.start as usize - self.line_start(entry.key_span.start as usize);
         let end = self.after_line(entry.value.span.end as usize);
         let mut behind = end;
@@ -68,7 +69,7 @@ impl<'t> Editor<'t> {
         behind
     }
 
-    /// `lines` at the beginning of a line, or behind the end of the text.
+    /// Inserts `lines` at the beginning of a line, or after the end of the text.
     pub(super) fn lines_at(&self, within: Span, at: usize, lines: &str, end: &str) -> Edit {
         let has_break = self
             .text
@@ -82,7 +83,7 @@ impl<'t> Editor<'t> {
         Edit::insertion(within, at, text)
     }
 
-    /// Where the line behind that of `at` begins.
+    /// Returns the beginning of the line after that of `at`.
     pub(super) fn after_line(&self, at: usize) -> usize {
         let end = at + self.rest_of_line(at).len();
         end + self.line_break(end)
@@ -102,19 +103,19 @@ impl<'t> Editor<'t> {
         }
     }
 
-    /// What stands before `at` on its line.
+    /// Returns the text before `at` on its line.
     pub(super) fn before(&self, at: usize) -> Option<&'t str> {
         self.text.get(self.line_start(at)..at)
     }
 
-    /// The spaces before `at`, if nothing else stands before it on its line.
+    /// Returns the spaces before `at`, if nothing else precedes it on its line.
     pub(super) fn indentation(&self, at: u32) -> Option<&'t str> {
         let before = self.before(at as usize)?;
         let is_space = |c: char| c == ' ' || (self.is_json && c == '\t');
         before.chars().all(is_space).then_some(before)
     }
 
-    /// As many spaces as reach to `at`, behind spaces and the dashes of lists.
+    /// Returns as many spaces as the column of `at`, which may follow only spaces and the dashes of lists.
     pub(super) fn column(&self, at: u32) -> Option<String> {
         let before = self.before(at as usize)?;
         before
@@ -123,7 +124,7 @@ impl<'t> Editor<'t> {
             .then(|| " ".repeat(before.len()))
     }
 
-    /// The rest of the line of `at`, without its end.
+    /// Returns the rest of the line of `at`, without its line ending.
     pub(super) fn rest_of_line(&self, at: usize) -> &'t str {
         let rest = self.text.get(at..).unwrap_or("");
         rest.lines().next().unwrap_or("")

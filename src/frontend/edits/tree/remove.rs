@@ -1,14 +1,14 @@
-//! Entries and items that are taken out of mappings and lists.
+//! Removes entries and items from mappings and lists.
 
 use super::lines::is_blank_or_comment;
 use super::{Editor, Step, written};
 use crate::diagnostic::Edit;
-use crate::frontend::tree::{Entry, Node};
-use crate::source::Span;
+use source::Span;
 use std::ops::Range;
+use trees::{Entry, Node};
 
 impl Editor<'_> {
-    /// Takes the entry out at the end of `path`, and every mapping that would be left empty with it.
+    /// Removes the entry at the end of `path`, and every mapping that would become empty.
     pub(in crate::frontend) fn remove_along(&self, path: &[Step<'_>]) -> Option<Edit> {
         let (Step::Entry(mapping, entry), above) = path.split_last().map(|(last, above)| (*last, above))? else {
             return None;
@@ -16,7 +16,7 @@ impl Editor<'_> {
         let is_alone = mapping.entries().is_some_and(|entries| entries.len() == 1);
         match above.last() {
             Some(Step::Entry(_, around)) if is_alone => {
-                // A comment between the two would go unasked.
+                // A comment between the two would be lost.
                 let between = around.key_span.end as usize..entry.key_span.start as usize;
                 let has_comment = !self.is_json && self.text.get(between)?.contains('#');
                 if has_comment { None } else { self.remove_along(above) }
@@ -26,13 +26,13 @@ impl Editor<'_> {
         }
     }
 
-    /// Takes `entry` out of `mapping`; the last leaves `{}`, where the mapping has braces.
+    /// Removes `entry` from `mapping`; the last entry leaves `{}`, if the mapping has braces.
     pub(in crate::frontend) fn remove(&self, mapping: &Node, entry: &Entry) -> Option<Edit> {
         let siblings: Vec<Span> = written(mapping).map(Entry::span).collect();
         self.remove_one(mapping, &siblings, entry.span())
     }
 
-    /// Takes the item at `span` out of `list`; the last leaves `[]`, where the list has brackets.
+    /// Removes the item at `span` from `list`; the last item leaves `[]`, if the list has brackets.
     pub(in crate::frontend) fn remove_item(&self, list: &Node, span: Span) -> Option<Edit> {
         let items = list.items()?.iter().map(|item| item.span);
         let siblings: Vec<Span> = items.filter(|item| list.span.contains(*item)).collect();
@@ -58,7 +58,7 @@ impl Editor<'_> {
             }
             self.line_start(start)..self.after_line(end)
         } else {
-            // Behind a dash: the next entry takes its place.
+            // The entry follows a dash, so the next entry moves to its place.
             let next = next.filter(|next| self.indentation(next.start).is_some())?;
             let between = self.text.get(end..next.start as usize)?;
             if !between.trim().is_empty() || !self.before(start)?.trim_end().ends_with('-') {
@@ -66,7 +66,7 @@ impl Editor<'_> {
             }
             start..next.start as usize
         };
-        // What is named elsewhere has to stay.
+        // An anchor that is used elsewhere has to stay.
         let gone = self.text.get(range.clone())?;
         let is_named = !self.is_json && gone.contains('&') && self.text.contains('*');
         (!is_named).then(|| Edit {

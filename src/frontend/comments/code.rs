@@ -1,15 +1,15 @@
-//! Suppressions in the source of functions, by its lines alone: a comment at the end of a line is about that line, one
-//! that stands alone about the next line that is not blank.
+//! Finds suppressions in the source of functions, line by line. A comment at the end of a line is about that line; one
+//! that is alone on its line is about the next line that is not blank.
 
-use super::{Written, in_comment};
-use crate::source::{FileId, Span};
+use super::{RawSuppression, in_comment};
+use source::{FileId, Span};
 use std::ops::Range;
 
-/// The word that a comment speaks to sqslint with.
+/// The word that begins a suppression in a comment.
 const MARKER: &str = "sqslint:";
 
-/// Every suppression in `text`, in comments that begin with `mark`.
-pub(super) fn suppressions(file: FileId, text: &str, mark: &str) -> Vec<Written> {
+/// Returns every suppression in `text`, in comments that begin with `mark`.
+pub(super) fn suppressions(file: FileId, text: &str, mark: &str) -> Vec<RawSuppression> {
     let mut lines = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -34,14 +34,14 @@ pub(super) fn suppressions(file: FileId, text: &str, mark: &str) -> Vec<Written>
     found
 }
 
-/// Where in a line a comment begins that speaks to sqslint.
+/// Returns the offset in a line at which a comment with a suppression begins.
 fn comment(line: &str, mark: &str) -> Option<usize> {
     let said = line.find(MARKER)?;
     let before = line.get(..said)?.trim_end();
     before.ends_with(mark).then(|| before.len() - mark.len())
 }
 
-/// The comment that `at` lies in.
+/// Returns the range of the comment around `at`.
 pub(super) fn comment_around(text: &str, at: Span, mark: &str) -> Option<Range<usize>> {
     let before = text.get(..at.start as usize)?;
     let start = before.rfind('\n').map_or(0, |end| end + 1);
