@@ -1,7 +1,7 @@
-//! The one model of every dialect: queues, functions, event source mappings, alarms, and their links.
+//! The model shared by all dialects: queues, functions, event source mappings, alarms, and the links between them.
 //!
-//! It knows values, conditions and places, and nothing of syntax, rules or reports. Frontends fill one
-//! [`UnitGraph`] a unit; [`Graph::assemble`] joins them and answers the questions that rules ask.
+//! It consists of values, conditions and spans, and does not know syntax, rules or reports. Frontends create one
+//! [`UnitGraph`] per unit; [`Graph::assemble`] joins them and answers the queries of rules.
 
 pub mod access;
 pub mod alarms;
@@ -11,10 +11,10 @@ pub mod declared;
 pub mod delivery;
 mod ends;
 mod handler;
-pub mod jumps;
 mod knowledge;
 pub mod limits;
 mod lookup;
+pub mod navigation;
 mod nodes;
 pub mod permits;
 mod polling;
@@ -27,25 +27,25 @@ pub mod values;
 mod watch;
 pub mod workers;
 
-pub use crate::conditions::Condition;
 pub use access::Access;
-pub use alarms::{Alarm, AlarmListener, AlarmMetric, Dimension};
+pub use alarms::{Alarm, AlarmMetric, AlarmSubscriber, Dimension};
 pub use arn::{AWS_KEY, FIFO_SUFFIX};
-pub use attribute::{Attribute, Case, Name, Origin, Origins, Sourced, State, Unresolved};
+pub use attribute::{Attribute, Case, Name, Origin, Origins, SourcedValue, State, Unresolved};
+pub use conditions::Condition;
 pub use delivery::Deliveries;
 pub use ends::End;
-pub use handler::{Code, CodeSource, Continues, Fact, Handler, Response};
+pub use handler::{Code, CodeSource, ContinuesAfterFailure, Fact, Handler, Response, Unread};
 pub use knowledge::{Bounds, Knowledge, Pattern, UNKNOWN_PIECE};
 pub use lookup::{Consumption, Graph};
 pub use nodes::Nodes;
-pub(crate) use reach::{Reach, may_watch};
+pub(crate) use reach::{Connections, join_watching_parts};
 pub use reason::{Cause, Reason};
 pub use set_by::SetBy;
 pub use tags::{Tag, Tags};
 pub use watch::{Doubt, Watch};
 pub use workers::Worker;
 
-use crate::source::Span;
+use source::Span;
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Deref;
@@ -56,7 +56,7 @@ use std::sync::Arc;
 pub struct Seconds(pub i64);
 
 impl Seconds {
-    /// In days or hours, where that makes a whole number: `4 days`.
+    /// Formats a whole number of days or hours: `4 days`.
     pub fn in_words(self) -> Option<String> {
         let (count, unit) = match self.0 {
             seconds @ 86_400.. if seconds % 86_400 == 0 => (seconds / 86_400, "day"),
@@ -66,8 +66,8 @@ impl Seconds {
         Some(format!("{count} {unit}{}", if count == 1 { "" } else { "s" }))
     }
 
-    /// With its words, where there are any: `345600 s (4 days)`.
-    pub fn spoken(self) -> String {
+    /// Formats the seconds, followed by whole days or hours: `345600 s (4 days)`.
+    pub fn with_words(self) -> String {
         match self.in_words() {
             Some(words) => format!("{self} ({words})"),
             None => self.to_string(),
@@ -81,18 +81,18 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// Names a unit of a [`Graph`]: its place in [`Graph::units`].
+/// Identifier of a unit: its index in [`Graph::units`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnitId(pub u32);
 
-/// What a unit is.
+/// Kinds of units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UnitKind {
-    /// A Terraform root module, or a module nobody calls.
+    /// A Terraform root module, or a module without a caller.
     TerraformModule,
-    /// One CloudFormation or SAM file.
+    /// A CloudFormation or SAM template.
     Template,
-    /// A stack of a CDK app, nested or not, as it was synthesised.
+    /// A synthesised stack of a CDK app, nested or not.
     CdkStack,
     /// A `serverless.yml`.
     ServerlessService,
@@ -102,55 +102,56 @@ pub enum UnitKind {
     State,
 }
 
-/// A configuration as one tool deploys it.
+/// A configuration that one tool deploys as one.
 #[derive(Debug, Clone)]
 pub struct Unit {
     /// Directory or file, relative to the repository root.
     pub name: String,
-    /// What it is.
+    /// Kind of unit.
     pub kind: UnitKind,
-    /// What in it is not read yet, for the summary ("functions and their events are not read").
+    /// Parts of it that are not supported, for the summary ("functions and their events are not read").
     pub notes: Vec<String>,
-    /// The call that it is evaluated for, where another unit calls it: `parent.yaml#Orders`.
+    /// Call for which it is evaluated, if another unit calls it: `parent.yaml#Orders`.
     pub call: Option<Arc<str>>,
 }
 
 impl Unit {
-    /// What links of other units name it by: its name, or its call.
+    /// Returns the key that links of other units use for it: its call, or else its name.
     pub fn key(&self) -> &str {
         self.call.as_deref().unwrap_or(&self.name)
     }
 }
 
-/// What every node has. It reads like its [`Common`].
+/// Data that every node has. It dereferences to its [`Common`].
 #[derive(Debug, Clone)]
 pub struct Resource {
-    /// Set by [`Graph::assemble`]; frontends leave `UnitId(0)`.
+    /// Unit of the resource. [`Graph::assemble`] sets it; frontends use `UnitId(0)`.
     pub unit: UnitId,
     /// Terraform address or CloudFormation logical id.
     pub address: Arc<str>,
-    /// The line to point at for something absent: the block header, the logical id.
+    /// Span to point at for an absent attribute: the block header, the logical id.
     pub header: Span,
-    /// Where it exists.
+    /// Condition under which it exists.
     pub when: Condition,
-    /// What it mostly has in common with others.
+    /// Data that it usually shares with other resources.
     pub common: Arc<Common>,
 }
 
-/// What the resources of one type and module mostly have in common: of tens of thousands, few have one of their own.
+/// Data that the resources of one type and module usually share. Among tens of thousands of resources there are few
+/// different values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Common {
-    /// The type as written: `aws_sqs_queue`, `AWS::SQS::Queue`.
+    /// Type as written: `aws_sqs_queue`, `AWS::SQS::Queue`.
     pub kind: Arc<str>,
-    /// The construct that it was synthesised from, where a CDK app says so: `App/Orders/Queue`.
+    /// Construct from which a CDK app synthesised it: `App/Orders/Queue`.
     pub construct: Option<Arc<str>>,
-    /// Why it may not exist at all (an unresolved `count`); `None` where `when` says everything.
+    /// Reason why it may not exist (an unresolved `count`); `None` if `when` is complete.
     pub uncertain: Option<Reason>,
-    /// Headers of the `module` blocks it comes through, outermost first.
+    /// Headers of the `module` blocks that contain it, outermost first.
     pub calls: Vec<Span>,
-    /// Its Region, where the files say one; resources of one name in two Regions are two.
+    /// Region, if known. Resources with the same name in two Regions are different.
     pub region: Option<Arc<str>>,
-    /// Its account, where the files say one.
+    /// Account, if known.
     pub account: Option<Arc<str>>,
 }
 
@@ -162,28 +163,28 @@ impl Deref for Resource {
     }
 }
 
-/// Makes one of equal [`Common`]s, as far as they come near each other: one in a row has a handful of types.
+/// Deduplicates [`Common`]s. Consecutive resources have only a handful, so the latest suffice.
 #[derive(Debug, Default)]
 pub(crate) struct Commons(VecDeque<Arc<Common>>);
 
 impl Commons {
-    /// So many are remembered.
-    const LATEST: usize = 16;
+    /// Number of values that are remembered.
+    const CAPACITY: usize = 16;
 
-    /// What equals `common`.
-    pub(crate) fn one(&mut self, common: Common) -> Arc<Common> {
+    /// Returns a shared value equal to `common`.
+    pub(crate) fn shared(&mut self, common: Common) -> Arc<Common> {
         if let Some(known) = self.0.iter().find(|known| ***known == common) {
             return known.clone();
         }
         let one = Arc::new(common);
         self.0.push_front(one.clone());
-        self.0.truncate(Commons::LATEST);
+        self.0.truncate(Commons::CAPACITY);
         one
     }
 }
 
 impl Resource {
-    /// The name to use in a sentence: the address, behind the construct that its author knows it by.
+    /// Returns the name for a sentence: the address, preceded by the construct, which its author knows better.
     pub fn shown(&self) -> String {
         match &self.construct {
             Some(construct) => format!("`{construct}` (`{}`)", self.address),
@@ -192,27 +193,27 @@ impl Resource {
     }
 }
 
-/// What a link points to.
+/// Target of a link.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// A resource of the same unit, by address; it may be of a kind that the graph does not hold.
+    /// A resource of the same unit, by address. It may be of a type that the graph does not include.
     Resource(Arc<str>),
-    /// A resource of another unit, which [`Unit::key`] names.
-    Elsewhere {
-        /// The unit.
+    /// A resource of another unit.
+    OtherUnit {
+        /// [`Unit::key`] of the unit.
         unit: Arc<str>,
-        /// The address there.
+        /// Address in that unit.
         address: Arc<str>,
     },
     /// An ARN, URL or name as written.
     External(Arc<str>),
-    /// Something the unit ought to declare and does not, as written.
+    /// A reference, as written, to something that the unit should declare and does not.
     Dangling(Arc<str>),
 }
 
-/// In which form a link was written.
+/// Form in which a link is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Form {
+pub enum LinkForm {
     /// An ARN.
     Arn,
     /// A queue's URL.
@@ -221,36 +222,36 @@ pub enum Form {
     Name,
 }
 
-/// One end of an edge. Aliases and versions link to their function.
+/// A reference to another node. References to an alias or version of a function link to the function.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Link {
-    /// What it points to.
+    /// Target of the link.
     pub target: Target,
-    /// How it was written.
-    pub form: Form,
+    /// Form in which it is written.
+    pub form: LinkForm,
 }
 
 impl Link {
-    /// A link to `target` by its ARN.
+    /// Creates a link to `target` by ARN.
     pub fn to(target: Target) -> Link {
         Link {
             target,
-            form: Form::Arn,
+            form: LinkForm::Arn,
         }
     }
 
-    /// A link to nothing, for a metric without the dimension `QueueName`.
+    /// Creates an empty link, for a metric without the dimension `QueueName`.
     pub fn none() -> Link {
         Link {
             target: Target::External("".into()),
-            form: Form::Name,
+            form: LinkForm::Name,
         }
     }
 }
 
-/// What is wrong with how a redrive policy is written.
+/// Errors in the form of a redrive policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PolicyFault {
+pub enum PolicyErrorKind {
     /// Text that is not JSON, or JSON that is not an object.
     NotAnObject,
     /// A key that redrive policies do not have.
@@ -259,92 +260,93 @@ pub enum PolicyFault {
     TargetMissing,
     /// No `maxReceiveCount`.
     CountMissing,
-    /// A string that holds a whole number, where the dialect does not convert it.
+    /// A string with a whole number, in a dialect that does not convert it.
     CountQuoted(String),
-    /// Neither a whole number nor a string that holds one, as written.
+    /// A value, as written, that is neither a whole number nor a string with one.
     CountNotInteger(String),
 }
 
-/// A fault and its place.
+/// An error in a redrive policy and its span.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    /// What is wrong.
-    pub kind: PolicyFault,
-    /// Where.
+pub struct PolicyError {
+    /// Kind of error.
+    pub kind: PolicyErrorKind,
+    /// Span of the error.
     pub span: Span,
 }
 
-/// Which queue takes the messages that fail, and after how many receives. On the source queue.
+/// Redrive policy of a source queue: its dead-letter queue, and after how many receives messages move there.
 #[derive(Debug, Clone)]
 pub struct RedrivePolicy {
-    /// `deadLetterTargetArn`; unresolved where it is missing (see `faults`).
+    /// `deadLetterTargetArn`; unresolved if it is missing (see `faults`).
     pub target: Attribute<Link>,
-    /// `maxReceiveCount`; unresolved where it is missing or no whole number (see `faults`).
+    /// `maxReceiveCount`; unresolved if it is missing or not a whole number (see `faults`).
     pub max_receive_count: Attribute<i64>,
-    /// What is wrong with its form.
-    pub faults: Vec<Fault>,
-    /// What the queue itself refers to in it, so that it can only be made afterwards.
+    /// Errors in its form.
+    pub faults: Vec<PolicyError>,
+    /// Resources that the queue refers to in the policy, so that it can only be created after them.
     pub depends_on: Vec<Target>,
 }
 
-/// Which queues may name this one as their dead-letter queue. On the dead-letter queue.
+/// Redrive allow policy of a dead-letter queue: the queues that may use it.
 #[derive(Debug, Clone)]
 pub struct RedriveAllowPolicy {
     /// `redrivePermission`: `allowAll`, `denyAll`, `byQueue`.
     pub permission: Attribute<String>,
-    /// `sourceQueueArns`; empty where absent.
+    /// `sourceQueueArns`; empty if absent.
     pub sources: Vec<Attribute<Link>>,
-    /// As [`RedrivePolicy::depends_on`].
+    /// Like [`RedrivePolicy::depends_on`].
     pub depends_on: Vec<Target>,
 }
 
-/// Which of a queue's two redrive policies is meant.
+/// The two redrive policies of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RedriveKind {
-    /// The redrive policy of a source queue.
+    /// Redrive policy of a source queue.
     Policy,
-    /// The redrive allow policy of a dead-letter queue.
+    /// Redrive allow policy of a dead-letter queue.
     AllowPolicy,
 }
 
-/// Something that sets a redrive policy or a redrive allow policy on a queue that a resource of its own sets, too.
+/// A writer of a queue's redrive policy or redrive allow policy, if it has several. At least one of them is a separate
+/// resource.
 #[derive(Debug, Clone)]
 pub struct RedriveWriter {
-    /// Which of the two.
+    /// Policy that it writes.
     pub kind: RedriveKind,
-    /// The resource of its own; `None` for the queue itself.
-    pub by: Option<Arc<str>>,
-    /// The policy in the queue, or the header of the resource.
+    /// Separate resource; `None` for the queue itself.
+    pub resource: Option<Arc<str>>,
+    /// Span of the policy in the queue, or of the resource's header.
     pub span: Span,
-    /// Where it sets one.
+    /// Condition under which it writes one.
     pub when: Condition,
-    /// Why it may not.
+    /// Reason why it may not write one.
     pub doubt: Option<Reason>,
 }
 
-/// What the SAM transform makes a queue for that the template only implies.
+/// Kinds of queues that the SAM transform creates implicitly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Implicit {
     /// `SqsSubscription: true` in an event of a function.
     Subscription,
-    /// `Type: SQS` without a queue of one's own, for what fails or what succeeds.
+    /// `Type: SQS` without a queue, as a destination for failures or successes.
     Destination,
 }
 
-/// An SQS queue, with what separate resources set on it.
+/// An SQS queue, including the settings that separate resources make.
 #[derive(Debug, Clone)]
 pub struct Queue {
-    /// Address, place and existence.
+    /// Address, location and existence.
     pub resource: Resource,
-    /// The physical name where written; `None` where AWS or the tool generates it.
+    /// Physical name; `None` if AWS or the tool generates it.
     pub name: Attribute<Option<String>>,
-    /// Whether it is a FIFO queue.
+    /// `true` for a FIFO queue.
     pub fifo: Attribute<bool>,
-    /// Whether a written `false` reaches SQS, which refuses it (CloudFormation; Terraform drops it).
+    /// `true` if a written `false` is sent to SQS, which rejects it (CloudFormation; Terraform omits it).
     pub sends_fifo_false: bool,
     /// Visibility timeout.
     pub visibility_timeout: Attribute<Seconds>,
-    /// Who sets that, where it is known.
+    /// Party that sets the visibility timeout, the module or its caller, if known.
     pub visibility_timeout_set_by: Option<SetBy>,
     /// Retention period.
     pub retention: Attribute<Seconds>,
@@ -352,149 +354,149 @@ pub struct Queue {
     pub delay: Attribute<Seconds>,
     /// Receive wait time (long polling).
     pub receive_wait_time: Attribute<Seconds>,
-    /// Largest message, in bytes.
+    /// Maximum message size in bytes.
     pub maximum_message_size: Attribute<i64>,
-    /// The KMS key that encrypts it, by ARN, id or alias; `None` where none is set.
+    /// KMS key, by ARN, id or alias; `None` if it has none.
     pub key: Attribute<Option<Link>>,
-    /// How long a data key is reused.
+    /// Data key reuse period.
     pub key_reuse_period: Attribute<Seconds>,
-    /// Whether SQS's own keys encrypt it (SSE-SQS); `None` where nothing is written.
+    /// `true` if it is encrypted by SSE-SQS; `None` if absent.
     pub managed_encryption: Attribute<Option<bool>>,
-    /// Whether SQS tells duplicates by their content.
+    /// `true` if SQS detects duplicates by their content.
     pub content_based_deduplication: Attribute<bool>,
-    /// `queue` or `messageGroup`; `None` where nothing is written.
+    /// `queue` or `messageGroup`; `None` if absent.
     pub deduplication_scope: Attribute<Option<String>>,
-    /// `perQueue` or `perMessageGroupId`; `None` where nothing is written.
+    /// `perQueue` or `perMessageGroupId`; `None` if absent.
     pub throughput_limit: Attribute<Option<String>>,
-    /// Redrive policy, `None` where there is none (absent, empty, null).
+    /// Redrive policy; `None` if absent, empty or null.
     pub redrive: Attribute<Option<Box<RedrivePolicy>>>,
     /// Redrive allow policy.
     pub redrive_allow: Attribute<Option<Box<RedriveAllowPolicy>>>,
-    /// What sets the two, where a resource of its own does.
+    /// All writers of the two policies, if a separate resource writes one.
     pub redrive_writers: Vec<RedriveWriter>,
-    /// Its tags.
+    /// Tags.
     pub tags: Attribute<Tags>,
-    /// Why it exists though nobody declares it; `None` where it is declared.
+    /// Kind of implicit queue; `None` if it is declared.
     pub implicit: Option<Implicit>,
 }
 
-/// A setting of a function that takes failures of asynchronous invocations.
+/// A setting of a function that sends failed asynchronous invocations somewhere.
 #[derive(Debug, Clone)]
 pub struct FailureTarget {
-    /// As the user spells the setting: `dead_letter_config`, `DeadLetterConfig`, `DeadLetterQueue`, `on_failure`.
+    /// Name of the setting as written: `dead_letter_config`, `DeadLetterConfig`, `DeadLetterQueue`, `on_failure`.
     pub name: Arc<str>,
-    /// The whole setting.
+    /// Span of the whole setting.
     pub span: Span,
-    /// Where it is set.
+    /// Condition under which it is set.
     pub when: Condition,
-    /// Where failures go.
+    /// Target of the failures.
     pub target: Attribute<Link>,
 }
 
 /// A Lambda function.
 #[derive(Debug, Clone)]
 pub struct Function {
-    /// Address, place and existence.
+    /// Address, location and existence.
     pub resource: Resource,
-    /// The physical name where written.
+    /// Physical name; `None` if it is generated.
     pub name: Attribute<Option<String>>,
-    /// How long one invocation may run.
+    /// Timeout of an invocation.
     pub timeout: Attribute<Seconds>,
-    /// Who sets that, where it is known.
+    /// Party that sets the timeout, the module or its caller, if known.
     pub timeout_set_by: Option<SetBy>,
-    /// Reserved concurrency; `None` is unreserved.
+    /// Reserved concurrency; `None` if unreserved.
     pub reserved_concurrency: Attribute<Option<i64>>,
-    /// Whether it runs on Managed Instances, which allow longer timeouts.
+    /// `true` if it runs on Managed Instances, which allow longer timeouts.
     pub managed_instances: Attribute<bool>,
-    /// How long a durable execution may take; `None` where the function is not durable.
+    /// Timeout of a durable execution; `None` if the function is not durable.
     pub durable_execution_timeout: Attribute<Option<Seconds>>,
     /// Dead-letter config and failure destinations.
     pub failure_targets: Vec<FailureTarget>,
-    /// The execution role, also the one that SAM makes; `None` where none is named.
+    /// Execution role, including one that SAM creates; `None` if absent.
     pub role: Attribute<Option<Link>>,
-    /// What Lambda does about loops through a queue: `Allow` or `Terminate`.
+    /// Reaction of Lambda to loops through a queue: `Allow` or `Terminate`.
     pub recursive_loop: Attribute<String>,
-    /// Its tags.
+    /// Tags.
     pub tags: Attribute<Tags>,
-    /// Where its source lies, as far as the files say.
+    /// Location of its source code.
     pub code: Code,
-    /// What its source says; `None` where that was not read or not understood.
-    pub handler: Option<Arc<Handler>>,
+    /// Facts about its source code, or the reason why it was not analysed.
+    pub handler: Result<Arc<Handler>, Unread>,
 }
 
-/// Pollers that an event source mapping holds ready.
+/// Provisioned pollers of an event source mapping.
 #[derive(Debug, Clone)]
 pub struct ProvisionedPollers {
-    /// At least so many.
+    /// Minimum number.
     pub minimum: Attribute<Option<i64>>,
-    /// At most so many.
+    /// Maximum number.
     pub maximum: Attribute<Option<i64>>,
-    /// The group whose pollers it shares, which queues do not support; `None` where nothing is written.
+    /// Group whose pollers it shares, which queues do not support; `None` if absent.
     pub group: Attribute<Option<String>>,
 }
 
-/// One response type that a mapping asks for.
+/// A response type in a mapping's list.
 #[derive(Debug, Clone)]
 pub struct ResponseType {
-    /// `ReportBatchItemFailures` is the only one that Lambda knows.
+    /// Name; `ReportBatchItemFailures` is the only one that Lambda supports.
     pub name: Attribute<String>,
-    /// Where it is in the list.
+    /// Condition under which it is in the list.
     pub when: Condition,
 }
 
-/// A setting that only streams take.
+/// A setting that applies only to streams.
 #[derive(Debug, Clone)]
 pub struct StreamSetting {
-    /// As the user spells it.
+    /// Name as written.
     pub name: Arc<str>,
-    /// Its place.
+    /// Span of the setting.
     pub span: Span,
-    /// Where it is set, to a value that is known to do something.
+    /// Condition under which it is set to a value that has an effect.
     pub when: Condition,
-    /// Whether it says where to begin in a stream, which Lambda refuses for a queue.
+    /// `true` for the starting position in a stream, which Lambda rejects for a queue.
     pub is_start: bool,
 }
 
-/// An event source mapping whose source is a queue, may be one, or is nothing that a mapping can read.
+/// An event source mapping whose source is a queue, may be one, or cannot be the source of any mapping.
 #[derive(Debug, Clone)]
 pub struct EventSourceMapping {
-    /// Address, place and existence.
+    /// Address, location and existence.
     pub resource: Resource,
-    /// The source.
+    /// Source.
     pub queue: Attribute<Link>,
-    /// The function.
+    /// Function.
     pub function: Attribute<Link>,
-    /// Largest batch.
+    /// Batch size.
     pub batch_size: Attribute<i64>,
     /// Batching window.
     pub window: Attribute<Seconds>,
-    /// Who sets that, where it is known.
+    /// Party that sets the batching window, the module or its caller, if known.
     pub window_set_by: Option<SetBy>,
-    /// Whether `ReportBatchItemFailures` is among the response types.
+    /// `true` if the response types include `ReportBatchItemFailures`.
     pub report_batch_item_failures: Attribute<bool>,
-    /// Every response type that is known to be written.
+    /// All response types known to be in the list.
     pub response_types: Vec<ResponseType>,
-    /// Maximum concurrency; `None` where there is none.
+    /// Maximum concurrency; `None` if absent.
     pub maximum_concurrency: Attribute<Option<i64>>,
-    /// Whether it polls.
+    /// `true` if it polls.
     pub enabled: Attribute<bool>,
-    /// Patterns of its filters; empty where it has none.
+    /// Filter patterns; empty if it has none.
     pub filters: Attribute<Vec<Attribute<String>>>,
-    /// Provisioned pollers; `None` where it has none.
+    /// Provisioned pollers; `None` if it has none.
     pub provisioned_pollers: Attribute<Option<Box<ProvisionedPollers>>>,
-    /// Where failed batches go, which queues do not support; `None` where nothing is written.
+    /// Destination of failed batches, which queues do not support; `None` if absent.
     pub failure_destination: Attribute<Option<Link>>,
-    /// Settings that only streams take.
+    /// Settings that apply only to streams.
     pub stream_settings: Vec<StreamSetting>,
-    /// Where its settings tell that it reads a queue, and be it not known which.
-    pub is_of_a_queue: Condition,
-    /// The alias or version of the function that it invokes; `None` for the function itself.
+    /// Condition under which its other settings show that its source is a queue, even if an unknown one.
+    pub polls_a_queue_when: Condition,
+    /// Alias or version of the function that it invokes; `None` for the function itself.
     pub qualifier: Attribute<Option<String>>,
-    /// Where `SqsSubscription.Enabled: false` is written, which the SAM transform takes for `true`.
+    /// Span of `SqsSubscription.Enabled: false`, which the SAM transform treats as `true`.
     pub ignored_disabling: Option<Span>,
 }
 
-/// What a resource that uses a dead-letter queue is.
+/// Kinds of resources that use a dead-letter queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
     /// A function.
@@ -513,12 +515,12 @@ pub enum Owner {
     Pipe,
     /// An event source mapping of a stream.
     Mapping,
-    /// Anything else.
+    /// Any other resource.
     Other,
 }
 
 impl DeadLetterUse {
-    /// The resource that refers to it, in a sentence: "the function `worker`".
+    /// Returns the resource for a sentence: "the function `worker`".
     pub fn owner_shown(&self) -> String {
         let kind = match self.owner {
             Owner::Function => "the function ",
@@ -531,77 +533,77 @@ impl DeadLetterUse {
             Owner::Mapping => "the event source mapping ",
             Owner::Other => "",
         };
-        format!("{kind}`{}`", self.by)
+        format!("{kind}`{}`", self.resource)
     }
 }
 
-/// A reference that makes a queue the dead-letter queue of something that is no queue: a function, a
-/// destination, a rule, a schedule, a subscription, a pipe.
+/// A reference that makes a queue the dead-letter queue of a resource other than a queue: a function, a destination, a
+/// rule, a schedule, a subscription, a pipe.
 #[derive(Debug, Clone)]
 pub struct DeadLetterUse {
-    /// The resource that refers to it.
-    pub by: Arc<str>,
-    /// What that resource is.
+    /// Resource with the reference.
+    pub resource: Arc<str>,
+    /// Kind of that resource.
     pub owner: Owner,
-    /// The argument.
+    /// Span of the argument.
     pub span: Span,
-    /// Where failures go.
+    /// Target of the failures.
     pub target: Attribute<Link>,
-    /// Where it is set.
+    /// Condition under which it is set.
     pub when: Condition,
 }
 
-/// Something other than a queue that may invoke a function: a permission, a subscription, a rule, a schedule.
+/// A source other than a queue that may invoke a function: a permission, a subscription, a rule, a schedule.
 #[derive(Debug, Clone)]
 pub struct Invocation {
-    /// The resource or event.
-    pub by: Arc<str>,
-    /// Its place.
+    /// Resource or event.
+    pub resource: Arc<str>,
+    /// Span of the resource or event.
     pub span: Span,
-    /// The function; unresolved stands for any function.
+    /// Function; unresolved represents any function.
     pub function: Attribute<Link>,
 }
 
-/// One unit as its frontend understood it. Links name addresses of the same unit.
+/// A unit as its frontend lowered it. Links use addresses of the same unit.
 #[derive(Debug, Clone)]
 pub struct UnitGraph {
     /// The unit.
     pub unit: Unit,
-    /// Its queues.
+    /// Queues.
     pub queues: Vec<Queue>,
-    /// Its functions.
+    /// Functions.
     pub functions: Vec<Function>,
-    /// Its event source mappings, those of streams and other sources that are no queues left out.
+    /// Event source mappings, except those of streams and other sources that are not queues.
     pub mappings: Vec<EventSourceMapping>,
-    /// Its alarms, whatever they look at.
+    /// Alarms on any metric.
     pub alarms: Vec<Alarm>,
-    /// Alarms that it declares and that do not exist: under a condition that does not hold, or with a `count` of zero.
-    pub left_out_alarms: Vec<Alarm>,
-    /// What hears of alarms besides their actions.
-    pub alarm_listeners: Vec<AlarmListener>,
-    /// What delivers to queues, or reads them besides mappings.
+    /// Alarms that are declared but do not exist: under a condition that does not hold, or with a `count` of zero.
+    pub nonexistent_alarms: Vec<Alarm>,
+    /// Subscribers to alarms, other than alarm actions.
+    pub alarm_subscribers: Vec<AlarmSubscriber>,
+    /// Resources other than mappings that send to queues or consume them.
     pub deliveries: Deliveries,
-    /// What runs programs that may read queues.
+    /// Resources that run programs, which may consume queues.
     pub workers: Vec<Worker>,
-    /// What environments take values from.
+    /// Sources of values for environment variables.
     pub parameters: Vec<workers::Parameter>,
     /// Policies, roles and keys.
     pub access: Access,
-    /// References from failure arguments.
+    /// Uses of dead-letter queues by resources other than queues.
     pub dead_letter_uses: Vec<DeadLetterUse>,
-    /// What else invokes functions.
+    /// Other sources that may invoke functions.
     pub invocations: Vec<Invocation>,
-    /// References to queues and roles that hand them to a module or nested stack that is not here, which may alarm on
-    /// the ones or consume them, and grant the others more.
-    pub handed_out: Vec<Link>,
-    /// Types of declared resources that stand where a queue has to, and are none: `AWS::SNS::Topic`.
+    /// References to queues and roles that are passed to a module or nested stack whose files are not available. It may
+    /// consume the queues or alarm on them, and grant more to the roles.
+    pub passed_to_missing_code: Vec<Link>,
+    /// References, in place of a queue, to declared resources that are not queues, with their types: `AWS::SNS::Topic`.
     pub not_queues: Vec<(Target, Arc<str>)>,
-    /// References to queues in calls of modules that have no instance, in which there may be alarms.
-    pub left_out_calls: Vec<(Link, Span)>,
+    /// References to queues in calls of modules without an instance, which may contain alarms.
+    pub uninstantiated_calls: Vec<(Link, Span)>,
 }
 
 impl UnitGraph {
-    /// A unit in which nothing has been found yet.
+    /// Creates an empty unit.
     pub fn new(unit: Unit) -> Self {
         UnitGraph {
             unit,
@@ -609,21 +611,21 @@ impl UnitGraph {
             functions: Vec::new(),
             mappings: Vec::new(),
             alarms: Vec::new(),
-            left_out_alarms: Vec::new(),
-            alarm_listeners: Vec::new(),
+            nonexistent_alarms: Vec::new(),
+            alarm_subscribers: Vec::new(),
             deliveries: Deliveries::default(),
             workers: Vec::new(),
             parameters: Vec::new(),
             access: Access::default(),
             dead_letter_uses: Vec::new(),
             invocations: Vec::new(),
-            handed_out: Vec::new(),
+            passed_to_missing_code: Vec::new(),
             not_queues: Vec::new(),
-            left_out_calls: Vec::new(),
+            uninstantiated_calls: Vec::new(),
         }
     }
 
-    /// Gives back the room that was reserved for more nodes.
+    /// Releases the spare capacity of the longest lists.
     pub(crate) fn trim(&mut self) {
         self.queues.shrink_to_fit();
         self.functions.shrink_to_fit();

@@ -1,7 +1,7 @@
-//! The rules: what one is, what of it teams may set, and the list of all.
+//! Defines [`Rule`], its categories and sets, and lists every built-in rule in [`RULES`].
 //!
-//! A rule is a static and a pure function from the graph to diagnostics. It knows no dialect, no format and
-//! no file system.
+//! A rule is a static and a pure function from the graph to diagnostics. It knows no dialect, no format and no file
+//! system.
 
 mod alarm_dimension_invalid;
 mod alarm_missing_data_unset;
@@ -127,7 +127,7 @@ mod visibility_timeout_too_short;
 mod visibility_timeout_uncoupled;
 mod visibility_timeout_zero;
 
-/// What rules are written with, and what more than one of them asks; only rules lie beside it.
+/// Building blocks and queries that several rules share. The parent directory contains only rules.
 mod shared {
     pub(super) mod advice;
     pub(super) mod alarms;
@@ -148,16 +148,16 @@ mod shared {
     pub(super) mod retries;
     pub(super) mod rivals;
     pub(super) mod roles;
+    pub(super) mod scenarios;
     pub(super) mod senders;
     pub(super) mod settings;
     pub(super) mod settle;
-    pub(super) mod stories;
     pub(super) mod trace;
     pub(super) mod work;
     pub(super) mod wrong_types;
 }
 
-/// The words that rules are written in. What a rule asks of consumers, batches or retries it imports by name.
+/// Common imports of all rules. Queries about consumers, batches or retries are imported by name where they are used.
 mod prelude {
     pub(super) use super::shared::compare::{Term, above, at_least, at_most, below, fact, is_set, within};
     pub(super) use super::shared::finding::Finding;
@@ -173,22 +173,22 @@ mod prelude {
 use crate::diagnostic::{Safety, Severity};
 use crate::graph::Graph;
 use crate::graph::limits::{self, Quota};
-pub use shared::catalogue::{Catalogue, Facts};
+pub use shared::catalogue::{Catalogue, PolicyMetadata};
 pub(crate) use shared::compare::fact;
 pub(crate) use shared::finding::Finding;
 pub use shared::findings::Findings;
 pub use shared::settings::{Setting, Settings, Value};
-pub use shared::settle::{Judge, Settled, run};
+pub use shared::settle::{Judge, RuleOutcome, run};
 pub use shared::trace::{Judgement, Verdict};
 
-/// What a rule is about.
+/// Subject area of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Category {
-    /// Visibility timeouts against the time that work takes.
+    /// Visibility timeouts compared with processing times.
     Visibility,
     /// Redrive policies and dead-letter queues.
     Redrive,
-    /// Settings that look like a dead-letter queue and are none.
+    /// Settings that look like a dead-letter queue but do not receive the queue's failed messages.
     FailureChannel,
     /// Event source mappings.
     Mapping,
@@ -196,24 +196,24 @@ pub enum Category {
     Fifo,
     /// A queue's own attributes.
     Queue,
-    /// Who may send and receive.
+    /// Permissions to send and to receive.
     Permissions,
-    /// Pipes, and what the SAM transform makes.
+    /// Pipes, and resources that the SAM transform generates.
     PipesAndSam,
     /// Alarms.
     Alarms,
-    /// How long work takes, as teams declare it.
+    /// Processing times that teams declare.
     Consumers,
-    /// What the source of functions says.
+    /// Findings from the source code of functions.
     Handlers,
-    /// What a team writes itself.
+    /// Policies that a team writes.
     Policy,
-    /// sqslint's own: files that cannot be read, limits, suppressions.
+    /// Problems that sqslint itself reports: unreadable files, limits, suppressions.
     Tool,
 }
 
 impl Category {
-    /// As the command line and the pages spell it.
+    /// Returns the name used on the command line and in the pages.
     pub fn name(self) -> &'static str {
         match self {
             Category::Visibility => "visibility",
@@ -233,17 +233,17 @@ impl Category {
     }
 }
 
-/// When a rule runs.
+/// Condition for a rule to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Set {
-    /// Always.
+    /// Rules that always run.
     Default,
-    /// When selected.
+    /// Rules that run only if selected.
     Pedantic,
 }
 
 impl Set {
-    /// As the command line spells it.
+    /// Returns the name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Set::Default => "default",
@@ -252,31 +252,31 @@ impl Set {
     }
 }
 
-/// A rule's facts, of a static of ours or of a team's policy. The prose is its page.
+/// Metadata of a rule: a built-in one or a team's policy. Its documentation is its page.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule<'r> {
-    /// Kebab-case, names the condition; never reused.
+    /// Kebab-case name of the condition that the rule reports; never reused.
     pub id: &'r str,
-    /// What it is about.
+    /// Subject area.
     pub category: Category,
-    /// The highest severity it states.
+    /// Highest severity that the rule reports.
     pub severity: Severity,
-    /// When it runs.
+    /// Set that the rule belongs to.
     pub set: Set,
-    /// What its fixes may do; `None` where no edit fixes what it finds.
+    /// Safety of its fixes; `None` if the rule has no fixes.
     pub fix: Option<Safety>,
-    /// One line: what is wrong where it speaks.
+    /// Summary of the problem that it reports, in one line.
     pub summary: &'r str,
-    /// Its page, Markdown.
+    /// Documentation in Markdown.
     pub page: &'r str,
-    /// What teams may set.
+    /// Settings that teams can change.
     pub settings: &'static [Setting],
-    /// What it does; `None` for those that the pipeline raises, and for policies: their expressions say it.
+    /// Check function; `None` for rules that the pipeline raises and for policies, whose expressions replace it.
     pub check: Option<fn(&Graph, &mut Findings<'_>)>,
 }
 
 impl<'r> Rule<'r> {
-    /// The facts of a rule that the pipeline raises: it has no check.
+    /// Creates a rule that the pipeline raises; it has no check.
     const fn raised(id: &'r str, severity: Severity, summary: &'r str, page: &'r str) -> Self {
         Rule {
             id,
@@ -291,13 +291,13 @@ impl<'r> Rule<'r> {
         }
     }
 
-    /// Whether the pipeline raises it: no comment can suppress it.
+    /// Returns `true` if the pipeline raises the rule; no comment can suppress such a rule.
     pub fn is_raised(&self) -> bool {
         self.check.is_none() && self.category != Category::Policy
     }
 }
 
-/// Every rule, by category and then by the order of the catalogue.
+/// Every built-in rule, by category and then in the order of the catalogue.
 pub static RULES: &[&Rule<'static>] = &[
     // visibility
     &visibility_timeout_below_function_timeout::RULE,
@@ -436,15 +436,16 @@ pub static RULES: &[&Rule<'static>] = &[
     &suppression_without_reason::RULE,
 ];
 
-/// The rule of ours called `id`.
+/// Returns the built-in rule with this id.
 pub fn by_id(id: &str) -> Option<&'static Rule<'static>> {
     RULES.iter().copied().find(|rule| rule.id == id)
 }
 
-/// Where two rules find the same resource at fault for one cause: a rule, and those that speak in its place where they
-/// find no less. Their conditions decide, whether they are selected or not.
+/// Rules that yield to others if both report the same resource for one cause: each rule with those that replace its
+/// finding if theirs is at least as severe. The conditions of the other finding decide, even if its rule is not
+/// selected.
 static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
-    // Where failed messages are lost, it matters less that others come back with them.
+    // Losing failed messages is worse than retrying successful ones along with them.
     (
         &batch_item_failures_unreported::RULE,
         &[&batch_item_failures_ignored::RULE],
@@ -465,7 +466,7 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
         &pipe_visibility_timeout_too_short::RULE,
         &[&visibility_timeout_zero::RULE],
     ),
-    // What is too short today matters more than what may be tomorrow.
+    // A timeout that is too short today matters more than one that may become too short.
     (
         &visibility_timeout_uncoupled::RULE,
         &[
@@ -475,7 +476,7 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
             &sam_subscription_queue_implicit::RULE,
         ],
     ),
-    // Nobody can set anything of a queue that the SAM transform makes.
+    // Users cannot set attributes of a queue that the SAM transform generates.
     (&redrive_policy_missing::RULE, &[&sam_subscription_queue_implicit::RULE]),
     (
         &retries_outlast_retention::RULE,
@@ -484,19 +485,19 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
             &visibility_timeout_exceeds_retention::RULE,
         ],
     ),
-    // Which of a circle of queues keeps messages longer is the least of its faults.
+    // In a cycle of dead-letter queues, their retention periods are a minor problem.
     (
         &dead_letter_queue_retention_too_short::RULE,
         &[&dead_letter_queue_cycle::RULE],
     ),
-    // A policy that SQS refuses lets nobody in.
+    // SQS rejects an invalid policy, so the list of allowed sources has no effect.
     (
         &redrive_allow_policy_excludes_source::RULE,
         &[&redrive_allow_policy_invalid::RULE],
     ),
-    // A circle is worse than a queue that moves messages on.
+    // A cycle is worse than a dead-letter queue with a redrive policy of its own.
     (&dead_letter_queue_redriven::RULE, &[&dead_letter_queue_cycle::RULE]),
-    // What a filter deletes matters least where it is wrong altogether.
+    // If the filter itself is wrong, the messages that it deletes are a minor problem.
     (
         &filter_discards_messages::RULE,
         &[
@@ -520,36 +521,36 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
             &retries_outlast_retention::RULE,
         ],
     ),
-    // A message that does not fit makes no batch fit.
+    // If a single message exceeds the limit, so does every batch.
     (
         &batch_exceeds_function_timeout::RULE,
         &[&latency_budget_exceeds_function_timeout::RULE],
     ),
-    // The setting that does nothing yet does harm as soon as it does something.
+    // The setting has no effect yet, but once it does, it sends failures back to the source queue.
     (
         &function_dead_letter_config_ineffective::RULE,
         &[&failure_target_is_source_queue::RULE],
     ),
 ];
 
-/// The rules that speak in place of `rule`, the first of them first.
-pub(crate) fn spoken_before(rule: &Rule) -> impl Iterator<Item = &'static Rule<'static>> {
+/// Returns the rules that replace a finding of `rule`, in order of precedence.
+pub(crate) fn rules_with_precedence(rule: &Rule) -> impl Iterator<Item = &'static Rule<'static>> {
     let entry = PRECEDENCE.iter().find(|(later, _)| later.id == rule.id);
     entry.into_iter().flat_map(|(_, before)| before.iter().copied())
 }
 
-/// A value that has a rule of its own, so that no other computes with it.
+/// Fault of a value for which there is a dedicated rule; other rules ignore the value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Cause {
-    /// AWS does not accept the number.
+    /// AWS rejects the number.
     OutOfRange(&'static Quota),
-    /// The redrive policy does not say what it should.
+    /// The redrive policy lacks a key or has a wrong one.
     MalformedPolicy,
     /// The name of a queue contradicts its type, and either may be the mistake.
     NameContradictsType,
-    /// The redrive policy leaves no retry.
+    /// The redrive policy allows no retry.
     TooFewReceives,
-    /// A batch of a FIFO queue has more messages than FIFO allows.
+    /// The batch size of a FIFO queue exceeds the limit for FIFO.
     FifoBatch,
     /// A FIFO queue has a batching window.
     FifoWindow,
@@ -557,7 +558,7 @@ pub(crate) enum Cause {
     NoConcurrency,
 }
 
-/// The rules on ranges.
+/// Rules that report out-of-range values, by quota.
 static RANGES: &[(&Quota, &Rule)] = &[
     (&limits::VISIBILITY_TIMEOUT, &queue_attribute_out_of_range::RULE),
     (&limits::RETENTION, &queue_attribute_out_of_range::RULE),
@@ -573,7 +574,7 @@ static RANGES: &[(&Quota, &Rule)] = &[
 ];
 
 impl Cause {
-    /// The rule that judges it; `None` where there is none yet.
+    /// Returns the rule that reports this fault; `None` if no rule does.
     pub(crate) fn judge(self) -> Option<&'static Rule<'static>> {
         match self {
             Cause::OutOfRange(quota) => {

@@ -1,26 +1,26 @@
-//! `CloudWatch` alarms, the metrics that they look at, and SQS's metrics.
+//! `CloudWatch` alarms, the metrics that they watch, and the metrics of SQS.
 
 use super::{Attribute, Link, Reason, Resource};
-use crate::conditions::Condition;
-use crate::source::Span;
+use conditions::Condition;
+use source::Span;
 use std::sync::Arc;
 
-/// The namespace of SQS's metrics.
+/// Namespace of SQS's metrics.
 pub const NAMESPACE: &str = "AWS/SQS";
 /// The only dimension of SQS's metrics.
 pub const DIMENSION: &str = "QueueName";
-/// How many messages can be received.
+/// Number of messages that can be received.
 pub const VISIBLE: &str = "ApproximateNumberOfMessagesVisible";
-/// How old the oldest message is.
+/// Age of the oldest message.
 pub const AGE: &str = "ApproximateAgeOfOldestMessage";
-/// How many messages somebody has received and not deleted yet.
+/// Number of messages in flight: received and not deleted yet.
 pub const NOT_VISIBLE: &str = "ApproximateNumberOfMessagesNotVisible";
-/// How many messages were sent, without those that a redrive policy moves.
+/// Number of messages sent, not counting those that a redrive policy moves.
 pub const SENT: &str = "NumberOfMessagesSent";
-/// How many messages were received.
+/// Number of messages received.
 pub const RECEIVED: &str = "NumberOfMessagesReceived";
 
-/// Every metric of SQS.
+/// All metrics of SQS.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html>
 const METRICS: [&str; 16] = [
     AGE,
@@ -40,136 +40,137 @@ const METRICS: [&str; 16] = [
     "ApproximateNumberOfMessagesDelayedInQuietGroups",
     "ApproximateAgeOfOldestMessageInQuietGroups",
 ];
-/// Metrics that tell that a message lies in a queue.
-const TELLING: [&str; 2] = [VISIBLE, AGE];
-/// Metrics that look as if they did, and do not count what a redrive policy moves. An alarm on one of them is
-/// `dead-letter-queue-alarm-metric-blind`, unless something sends to the queue itself: then they do count.
+/// Metrics that rise if messages stay in a queue.
+const RISING_WITH_BACKLOG: [&str; 2] = [VISIBLE, AGE];
+/// Metrics that seem to do so too, but do not count messages that a redrive policy moves. An alarm on one of them is
+/// reported by `dead-letter-queue-alarm-metric-blind`, unless something sends to the queue directly: those messages
+/// count.
 const BLIND: [&str; 3] = [SENT, RECEIVED, NOT_VISIBLE];
-/// So many letters may be wrong in a name for it to be still recognised.
-const SLIPS: usize = 2;
+/// Maximum number of wrong letters in a misspelled name.
+const MAX_EDITS: usize = 2;
 
-/// A dimension of a metric that is not the one that names a queue.
+/// A dimension of a metric other than `QueueName`.
 #[derive(Debug, Clone)]
 pub struct Dimension {
-    /// Its name.
+    /// Name.
     pub name: Arc<str>,
-    /// Its place.
+    /// Span of the dimension.
     pub span: Span,
-    /// Where it is set.
+    /// Condition under which it is set.
     pub when: Condition,
 }
 
-/// One metric that an alarm looks at.
+/// A metric that an alarm watches.
 #[derive(Debug, Clone)]
 pub struct AlarmMetric {
     /// `AWS/SQS`.
     pub namespace: Attribute<String>,
     /// `ApproximateNumberOfMessagesVisible`.
     pub metric: Attribute<String>,
-    /// The queue in its dimension `QueueName`; an external link to the empty name where it has no such dimension.
+    /// Queue in the dimension `QueueName`; [`Link::none`] without that dimension.
     pub queue: Attribute<Link>,
-    /// Dimensions besides `QueueName`, as far as they are known.
+    /// Known dimensions other than `QueueName`.
     pub other_dimensions: Vec<Dimension>,
-    /// `Maximum`, `p99`; `None` where nothing is written.
+    /// `Maximum`, `p99`; `None` if absent.
     pub statistic: Attribute<Option<String>>,
-    /// How many seconds make a data point; `None` where nothing is written.
+    /// Period of a data point in seconds; `None` if absent.
     pub period: Attribute<Option<i64>>,
 }
 
 /// A `CloudWatch` alarm.
 #[derive(Debug, Clone)]
 pub struct Alarm {
-    /// Address, place and existence.
+    /// Address, location and existence.
     pub resource: Resource,
-    /// The physical name where written.
+    /// Physical name; `None` if it is generated.
     pub name: Attribute<Option<String>>,
-    /// What it looks at, directly or in metric queries.
+    /// Metrics that it watches, directly or in metric queries.
     pub metrics: Vec<AlarmMetric>,
-    /// Whether it looks at what metric queries give, and not at one metric.
+    /// `true` if it watches metric queries instead of a single metric.
     pub has_queries: bool,
-    /// Why some metric could not be read (a metrics insights query, an unresolved list), where one could not.
+    /// Reason why some metric could not be determined (a metrics insights query, an unresolved list).
     pub opaque: Option<Reason>,
-    /// What the metric is compared with; `None` where nothing is written.
+    /// Threshold; `None` if absent.
     pub threshold: Attribute<Option<i64>>,
-    /// `GreaterThanThreshold`; `None` where nothing is written.
+    /// `GreaterThanThreshold`; `None` if absent.
     pub comparison: Attribute<Option<String>>,
-    /// Over how many periods.
+    /// Number of periods that are evaluated.
     pub evaluation_periods: Attribute<Option<i64>>,
-    /// How many of these have to be breaching; `None` where nothing is written, which is all of them.
+    /// Number of periods that must be breaching; `None` if absent, which means all.
     pub datapoints: Attribute<Option<i64>>,
-    /// How periods without data count; `None` where nothing is written.
+    /// Treatment of periods without data; `None` if absent.
     pub missing_data: Attribute<Option<String>>,
-    /// Whether it does anything when it goes off.
+    /// `true` if it has actions for the state ALARM.
     pub has_actions: Attribute<bool>,
-    /// Whether it may do that.
+    /// `true` if its actions are enabled.
     pub actions_enabled: Attribute<bool>,
-    /// Whether it is declared and does not exist.
-    pub is_left_out: bool,
+    /// `true` if it is declared but does not exist.
+    pub is_nonexistent: bool,
 }
 
-/// Something besides its actions that hears when an alarm goes off: a composite alarm, or a rule on events of alarms.
+/// A subscriber to alarms that is not an alarm action: a composite alarm, or a rule on events of alarms.
 #[derive(Debug, Clone)]
-pub struct AlarmListener {
-    /// Address, place and existence.
+pub struct AlarmSubscriber {
+    /// Address, location and existence.
     pub resource: Resource,
-    /// The names of the alarms are in this text; `None` where it hears of every alarm, or may.
+    /// Text that contains the names of the alarms; `None` if it may subscribe to every alarm.
     pub names: Option<String>,
 }
 
-/// Whether `metric` tells that a message lies in a queue.
-pub fn is_telling(metric: &str) -> bool {
-    TELLING.contains(&meant(metric))
+/// Returns `true` if `metric` rises when messages stay in a queue.
+pub fn reveals_backlog(metric: &str) -> bool {
+    RISING_WITH_BACKLOG.contains(&intended(metric))
 }
 
-/// Whether `metric` looks as if it told that a message lies in a dead-letter queue, and does not.
+/// Returns `true` if `metric` seems to count the messages in a dead-letter queue and does not.
 pub fn is_blind(metric: &str) -> bool {
-    BLIND.contains(&meant(metric))
+    BLIND.contains(&intended(metric))
 }
 
-/// Whether `metric` is how old the oldest message is.
+/// Returns `true` if `metric` is the age of the oldest message.
 pub fn is_age(metric: &str) -> bool {
-    meant(metric) == AGE
+    intended(metric) == AGE
 }
 
-/// Whether `metric` is how many messages can be received.
+/// Returns `true` if `metric` is the number of messages that can be received.
 pub fn is_depth(metric: &str) -> bool {
-    meant(metric) == VISIBLE
+    intended(metric) == VISIBLE
 }
 
-/// Whether `metric` is an amount at one time, not a number of events.
+/// Returns `true` if `metric` is a level, not a count of events.
 pub fn is_gauge(metric: &str) -> bool {
     metric.starts_with("Approximate") && METRICS.contains(&metric)
 }
 
-/// Whether `metric` is a number of events.
+/// Returns `true` if `metric` is a count of events.
 pub fn is_counter(metric: &str) -> bool {
     metric.starts_with("NumberOf") && METRICS.contains(&metric)
 }
 
-/// The metric of SQS that somebody who wrote `metric` means: the one of that name, or of one much like it.
-fn meant(metric: &str) -> &str {
-    slip(metric).unwrap_or(metric)
+/// Returns the intended metric: the one that `metric` misspells, or `metric` itself.
+fn intended(metric: &str) -> &str {
+    misspelled_metric(metric).unwrap_or(metric)
 }
 
-/// Whether SQS has `metric`, or it is a slip for one.
+/// Returns `true` if `metric` is a metric of SQS or misspells one.
 pub fn is_sqs_metric(metric: &str) -> bool {
-    METRICS.contains(&meant(metric))
+    METRICS.contains(&intended(metric))
 }
 
-/// The metric of SQS that `metric`, which is none, is a slip for.
-pub fn slip(metric: &str) -> Option<&'static str> {
+/// Returns the SQS metric that `metric` misspells.
+pub fn misspelled_metric(metric: &str) -> Option<&'static str> {
     if METRICS.contains(&metric) {
         return None;
     }
-    // An attribute of queues, which is no metric.
+    // An attribute of queues, not a metric.
     if metric == "ApproximateNumberOfMessages" {
         return Some(VISIBLE);
     }
     let mut metrics = METRICS.into_iter();
-    metrics.find(|known| slips(metric, known) <= SLIPS || words(metric) == words(known))
+    metrics.find(|known| edit_distance(metric, known) <= MAX_EDITS || words(metric) == words(known))
 }
 
-/// The words of a metric's name, in the order of the alphabet: people write `VisibleMessages` for `MessagesVisible`.
+/// Splits a metric's name into its words and sorts them: users write `VisibleMessages` for `MessagesVisible`.
 fn words(metric: &str) -> Vec<&str> {
     let starts = metric.char_indices().filter(|(_, letter)| letter.is_ascii_uppercase());
     let starts: Vec<usize> = starts.map(|(at, _)| at).collect();
@@ -183,18 +184,18 @@ fn words(metric: &str) -> Vec<&str> {
     words
 }
 
-/// Whether `namespace` is a slip for that of SQS.
-pub fn is_namespace_slip(namespace: &str) -> bool {
+/// Returns `true` if `namespace` misspells that of SQS.
+pub fn is_misspelled_namespace(namespace: &str) -> bool {
     let letters: String = namespace.chars().filter(char::is_ascii_alphanumeric).collect();
     namespace != NAMESPACE && matches!(letters.to_ascii_lowercase().as_str(), "awssqs" | "sqs" | "amazonsqs")
 }
 
-/// How many letters have to be added, taken away or replaced to make `one` the `other`, whatever their case; more
-/// than [`SLIPS`] where they are clearly two.
-fn slips(one: &str, other: &str) -> usize {
+/// Returns the edit distance of `one` and `other`, ignoring case, or a number above [`MAX_EDITS`] if their lengths
+/// alone differ too much.
+fn edit_distance(one: &str, other: &str) -> usize {
     let (one, other) = (one.as_bytes(), other.as_bytes());
-    if one.len().abs_diff(other.len()) > SLIPS {
-        return SLIPS + 1;
+    if one.len().abs_diff(other.len()) > MAX_EDITS {
+        return MAX_EDITS + 1;
     }
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (at, letter) in one.iter().enumerate() {
@@ -218,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_is_recognised() {
+    fn misspelled_metrics_are_recognised() {
         let cases = [
             ("ApproximateNumberOfMessagesVisible", None),
             ("ApproximateNumberOfMessagesNotVisible", None),
@@ -235,12 +236,12 @@ mod tests {
             ("", None),
         ];
         for (metric, known) in cases {
-            assert_eq!(slip(metric), known, "{metric}");
+            assert_eq!(misspelled_metric(metric), known, "{metric}");
         }
     }
 
     #[test]
-    fn a_namespace_has_one_spelling() {
+    fn misspelled_namespaces_are_recognised() {
         for (namespace, is_slip) in [
             ("AWS/SQS", false),
             ("aws/sqs", true),
@@ -248,7 +249,7 @@ mod tests {
             ("SQS", true),
             ("AWS/SNS", false),
         ] {
-            assert_eq!(is_namespace_slip(namespace), is_slip, "{namespace}");
+            assert_eq!(is_misspelled_namespace(namespace), is_slip, "{namespace}");
         }
     }
 }

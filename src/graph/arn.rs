@@ -1,16 +1,16 @@
-//! What an ARN, URL or name says of itself. A template's `${AWS::Region}` holds colons, which part nothing.
+//! Parses ARNs, URLs and names. The colons in a template's `${AWS::Region}` do not separate parts.
 
-use super::{Form, Link, Resource, Target};
+use super::{Link, LinkForm, Resource, Target};
 
-/// What the name of a FIFO queue ends in; no other queue's name does.
+/// Suffix of the name of every FIFO queue, and of no other queue.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html>
 pub const FIFO_SUFFIX: &str = ".fifo";
 
-/// AWS's own key for SQS, whose policy nobody can change.
+/// AWS's own key for SQS, whose policy cannot be changed.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-key-management.html>
 pub const AWS_KEY: &str = "alias/aws/sqs";
 
-/// The parts of an ARN: `arn`, partition, service, Region, account, and what the service adds.
+/// Splits an ARN into `arn`, partition, service, Region, account, and the parts specific to the service.
 fn parts(arn: &str) -> Vec<&str> {
     let (mut all, mut start, mut depth) = (Vec::new(), 0, 0_usize);
     let mut before = '\0';
@@ -30,17 +30,17 @@ fn parts(arn: &str) -> Vec<&str> {
     all
 }
 
-/// The physical name in an ARN of SQS or Lambda, in a URL, or a name as it is.
-pub(super) fn physical_name(written: &str, form: Form) -> Option<&str> {
+/// Returns the physical name in an ARN of SQS or Lambda, in a URL, or in a plain name.
+pub(super) fn physical_name(written: &str, form: LinkForm) -> Option<&str> {
     let name = match form {
-        Form::Arn => match parts(written).as_slice() {
+        LinkForm::Arn => match parts(written).as_slice() {
             [_, _, "sqs", _, _, name] => *name,
             [_, _, "lambda", _, _, "function", name, ..] => *name,
             _ => return None,
         },
-        Form::Url => written.rsplit('/').next()?,
-        Form::Name => match parts(written).as_slice() {
-            // Lambda takes an ARN without its beginning.
+        LinkForm::Url => written.rsplit('/').next()?,
+        LinkForm::Name => match parts(written).as_slice() {
+            // Lambda accepts an ARN without its first parts.
             [_, "function", name, ..] => *name,
             parts => *parts.first()?,
         },
@@ -48,47 +48,58 @@ pub(super) fn physical_name(written: &str, form: Form) -> Option<&str> {
     (!name.is_empty()).then_some(name)
 }
 
-/// The Region in an ARN or in the URL of a queue, where it is written out.
-pub(super) fn region(written: &str, form: Form) -> Option<&str> {
+/// Returns `true` if `text` has only characters that are allowed in queue names.
+/// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-queue-message-identifiers.html>
+pub(super) fn is_queue_name(text: &str) -> bool {
+    let name = text.strip_suffix(FIFO_SUFFIX).unwrap_or(text);
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+}
+
+/// Returns the Region in an ARN or in the URL of a queue if it is literal.
+pub(super) fn region(written: &str, form: LinkForm) -> Option<&str> {
     let region = match form {
-        Form::Arn => *parts(written).get(3)?,
-        Form::Url => written.strip_prefix("https://sqs.")?.split(".amazonaws.com").next()?,
-        Form::Name => return None,
+        LinkForm::Arn => *parts(written).get(3)?,
+        LinkForm::Url => written.strip_prefix("https://sqs.")?.split(".amazonaws.com").next()?,
+        LinkForm::Name => return None,
     };
     let written_out = !region.is_empty() && region.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     written_out.then_some(region)
 }
 
-/// The account in an ARN, where it is written out.
-pub(super) fn account(written: &str, form: Form) -> Option<&str> {
+/// Returns the account in an ARN if it is literal.
+pub(super) fn account(written: &str, form: LinkForm) -> Option<&str> {
     let account = match form {
-        Form::Arn => *parts(written).get(4)?,
-        Form::Url | Form::Name => return None,
+        LinkForm::Arn => *parts(written).get(4)?,
+        LinkForm::Url | LinkForm::Name => return None,
     };
     (account.len() == 12 && account.bytes().all(|byte| byte.is_ascii_digit())).then_some(account)
 }
 
-/// Services none of whose resources an event source mapping or a pipe reads.
+/// Services without any resource that an event source mapping or a pipe can poll.
 /// <https://docs.aws.amazon.com/lambda/latest/api/API_CreateEventSourceMapping.html>
 const NO_SOURCES: [&str; 7] = ["events", "iam", "lambda", "logs", "s3", "sns", "states"];
 
 impl Link {
-    /// Whether it is AWS's own key for SQS.
+    /// Returns `true` if this is AWS's own key for SQS.
     pub fn is_key_of_aws(&self) -> bool {
         match &self.target {
             Target::External(written) => written
                 .strip_suffix(AWS_KEY)
                 .is_some_and(|rest| rest.is_empty() || rest.ends_with(':')),
-            Target::Resource(_) | Target::Elsewhere { .. } | Target::Dangling(_) => false,
+            Target::Resource(_) | Target::OtherUnit { .. } | Target::Dangling(_) => false,
         }
     }
 
-    /// Whether it names something outside of the project that no event source mapping or pipe can read.
-    pub fn is_no_source(&self) -> bool {
+    /// Returns `true` if the target is outside of the project and cannot be polled by an event source mapping or a
+    /// pipe.
+    pub fn is_never_a_source(&self) -> bool {
         self.service().is_some_and(|service| NO_SOURCES.contains(&service))
     }
 
-    /// The Region that an ARN or URL from outside of the project says, where it is written out.
+    /// Returns the Region in the ARN or URL of an external target if it is literal.
     pub fn region(&self) -> Option<&str> {
         match &self.target {
             Target::External(written) => region(written, self.form),
@@ -96,7 +107,7 @@ impl Link {
         }
     }
 
-    /// The name of a function outside of the project, in its ARN or by itself, without its alias or version.
+    /// Returns the name of an external function, from its ARN or a plain name, without alias or version.
     pub fn external_function_name(&self) -> Option<&str> {
         match &self.target {
             Target::External(written) => physical_name(written, self.form),
@@ -104,7 +115,7 @@ impl Link {
         }
     }
 
-    /// The name of a topic outside of the project, in its ARN.
+    /// Returns the name of an external topic, from its ARN.
     pub fn external_topic_name(&self) -> Option<&str> {
         match &self.target {
             Target::External(arn) if self.service() == Some("sns") => parts(arn).get(5).copied(),
@@ -112,17 +123,17 @@ impl Link {
         }
     }
 
-    /// What is written, or the address of what it leads to.
+    /// Returns the target as written, or its address.
     pub fn written(&self) -> &str {
         match &self.target {
             Target::Resource(written)
-            | Target::Elsewhere { address: written, .. }
+            | Target::OtherUnit { address: written, .. }
             | Target::External(written)
             | Target::Dangling(written) => written,
         }
     }
 
-    /// The account in an ARN from outside of the project, where it is written out.
+    /// Returns the account in the ARN of an external target if it is literal.
     pub fn account(&self) -> Option<&str> {
         match &self.target {
             Target::External(written) => account(written, self.form),
@@ -130,35 +141,50 @@ impl Link {
         }
     }
 
-    /// The service that an ARN from outside the project names: `sqs`, `sns`.
+    /// Returns the service in the ARN of an external target: `sqs`, `sns`.
     pub fn service(&self) -> Option<&str> {
         match (&self.target, self.form) {
-            (Target::External(arn), Form::Arn) => parts(arn).get(2).copied(),
+            (Target::External(arn), LinkForm::Arn) => parts(arn).get(2).copied(),
             _ => None,
         }
     }
 
-    /// The name of a queue outside the project, in its ARN or URL.
+    /// Returns `true` if it is neither an ARN nor a URL. It may still be the name of a resource.
+    pub(super) fn is_placeholder(&self) -> bool {
+        match (&self.target, self.form) {
+            // Reference that a plugin or another tool replaces.
+            (Target::External(written), _) if written.contains("#{") => true,
+            (_, LinkForm::Url) => false,
+            (Target::External(written), LinkForm::Arn) => {
+                let parts = parts(written);
+                parts.len() < 6 || parts.get(2).is_some_and(|service| service.is_empty())
+            }
+            (Target::External(_), LinkForm::Name) => true,
+            _ => false,
+        }
+    }
+
+    /// Returns the name of an external queue, from its ARN or URL.
     pub fn external_queue_name(&self) -> Option<&str> {
         let Target::External(written) = &self.target else {
             return None;
         };
         let is_queue = match self.form {
-            Form::Arn => self.service() == Some("sqs"),
-            Form::Url => written.starts_with("https://sqs."),
-            Form::Name => false,
+            LinkForm::Arn => self.service() == Some("sqs"),
+            LinkForm::Url => written.starts_with("https://sqs."),
+            LinkForm::Name => false,
         };
         is_queue.then(|| physical_name(written, self.form)).flatten()
     }
 }
 
 impl Resource {
-    /// How this resource's ARN is referred to where it is declared.
+    /// Returns the expression for this resource's ARN in the code that declares it.
     pub fn arn_reference(&self) -> String {
         self.reference("Arn", "arn")
     }
 
-    /// How the URL of this queue is referred to where it is declared.
+    /// Returns the expression for this queue's URL in the code that declares it.
     pub fn url_reference(&self) -> String {
         if self.kind.contains("::") {
             return format!("!Ref {}", self.address);
@@ -166,7 +192,7 @@ impl Resource {
         self.reference("", "url")
     }
 
-    /// How the name of this queue is referred to where it is declared.
+    /// Returns the expression for this queue's name in the code that declares it.
     pub fn queue_name_reference(&self) -> String {
         self.reference("QueueName", "name")
     }
@@ -176,7 +202,8 @@ impl Resource {
             return format!("!GetAtt {}.{of_template}", self.address);
         }
         let mut local = &*self.address;
-        // Inside its module the resource goes by the last part of its address: `module.a["x.y"].aws_sqs_queue.b`.
+        // Within its module the address of a resource is the last part: of `module.a["x.y"].aws_sqs_queue.b`,
+        // `aws_sqs_queue.b`.
         if let Some(at) = local.rfind(&format!("{}.", self.kind)) {
             local = local.get(at..).unwrap_or(local);
         }
@@ -189,22 +216,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_stand_behind_what_is_open() {
+    fn physical_name_follows_unresolved_parts() {
         let cases = [
-            ("arn:aws:sqs:eu-west-1:1:q", Form::Arn, Some("q")),
+            ("arn:aws:sqs:eu-west-1:1:q", LinkForm::Arn, Some("q")),
             (
                 "arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:q",
-                Form::Arn,
+                LinkForm::Arn,
                 Some("q"),
             ),
-            ("arn:aws:lambda:${AWS::Region}:1:function:f:live", Form::Arn, Some("f")),
-            ("arn:aws:sns:eu-west-1:1:t", Form::Arn, None),
-            ("arn:aws:sqs", Form::Arn, None),
-            ("https://sqs.eu-west-1.amazonaws.com/1/q", Form::Url, Some("q")),
-            ("f:live", Form::Name, Some("f")),
-            ("123456789012:function:f:live", Form::Name, Some("f")),
-            ("", Form::Name, None),
-            ("${", Form::Arn, None),
+            (
+                "arn:aws:lambda:${AWS::Region}:1:function:f:live",
+                LinkForm::Arn,
+                Some("f"),
+            ),
+            ("arn:aws:sns:eu-west-1:1:t", LinkForm::Arn, None),
+            ("arn:aws:sqs", LinkForm::Arn, None),
+            ("https://sqs.eu-west-1.amazonaws.com/1/q", LinkForm::Url, Some("q")),
+            ("f:live", LinkForm::Name, Some("f")),
+            ("123456789012:function:f:live", LinkForm::Name, Some("f")),
+            ("", LinkForm::Name, None),
+            ("${", LinkForm::Arn, None),
         ];
         for (written, form, name) in cases {
             assert_eq!(physical_name(written, form), name, "{written}");
@@ -212,15 +243,19 @@ mod tests {
     }
 
     #[test]
-    fn a_region_counts_where_it_is_written_out() {
+    fn only_literal_regions_are_returned() {
         let cases = [
-            ("arn:aws:sqs:eu-west-1:1:q", Form::Arn, Some("eu-west-1")),
-            ("arn:aws:sqs:${AWS::Region}:1:q", Form::Arn, None),
-            ("arn:aws:iam::1:role/r", Form::Arn, None),
-            ("https://sqs.eu-west-1.amazonaws.com/1/q", Form::Url, Some("eu-west-1")),
-            ("https://sqs.${region}.amazonaws.com/1/q", Form::Url, None),
-            ("https://localhost:4566/1/q", Form::Url, None),
-            ("q", Form::Name, None),
+            ("arn:aws:sqs:eu-west-1:1:q", LinkForm::Arn, Some("eu-west-1")),
+            ("arn:aws:sqs:${AWS::Region}:1:q", LinkForm::Arn, None),
+            ("arn:aws:iam::1:role/r", LinkForm::Arn, None),
+            (
+                "https://sqs.eu-west-1.amazonaws.com/1/q",
+                LinkForm::Url,
+                Some("eu-west-1"),
+            ),
+            ("https://sqs.${region}.amazonaws.com/1/q", LinkForm::Url, None),
+            ("https://localhost:4566/1/q", LinkForm::Url, None),
+            ("q", LinkForm::Name, None),
         ];
         for (written, form, expected) in cases {
             assert_eq!(region(written, form), expected, "{written}");

@@ -1,42 +1,42 @@
-//! Values that know how they are known, where they stand, where they came from and how the user spells them.
+//! Values with their state (known, default or unresolved), span, origins, and name as written.
 
 mod name;
 mod origins;
 
 use super::{Bounds, Knowledge, Pattern, Reason};
-use crate::conditions::{self, Cases, Condition};
-use crate::source::Span;
+use conditions::{self, Cases, Condition};
 pub use name::Name;
 pub use origins::{Origin, Origins};
+use source::Span;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// How a value is known.
+/// State of a value: known, default or unresolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State<T> {
-    /// The files say so.
+    /// Value written in the files.
     Set(T),
-    /// Nothing is written, and this is AWS's or the tool's documented default.
+    /// Documented default of AWS or the tool, because the attribute is absent.
     Default(T),
-    /// The files do not settle it.
+    /// Value that the files do not determine.
     Unresolved(Unresolved),
 }
 
-/// Why the files do not settle a value, and what they say of it all the same. It reads like its reason. A thin
-/// pointer: most attributes are known, and this decides how much room each of them takes.
+/// Reason why a value is unresolved, and what is known about it. It dereferences to its reason. It is a single pointer,
+/// because it determines the size of every attribute, and most attributes are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unresolved(Arc<Why>);
+pub struct Unresolved(Arc<UnresolvedData>);
 
 #[derive(Debug, PartialEq, Eq)]
-struct Why {
+struct UnresolvedData {
     reason: Reason,
     knowledge: Option<Knowledge>,
 }
 
 impl From<Reason> for Unresolved {
     fn from(reason: Reason) -> Self {
-        Unresolved(Arc::new(Why {
+        Unresolved(Arc::new(UnresolvedData {
             reason,
             knowledge: None,
         }))
@@ -44,20 +44,20 @@ impl From<Reason> for Unresolved {
 }
 
 impl Unresolved {
-    /// Unresolved because of `reason`, with what is known of it.
-    pub fn knowing(reason: Reason, knowledge: Knowledge) -> Self {
-        Unresolved(Arc::new(Why {
+    /// Creates an unresolved value with partial knowledge.
+    pub fn with_knowledge(reason: Reason, knowledge: Knowledge) -> Self {
+        Unresolved(Arc::new(UnresolvedData {
             reason,
             knowledge: Some(knowledge),
         }))
     }
 
-    /// Why it is unresolved.
+    /// Returns the reason why it is unresolved.
     pub fn reason(&self) -> &Reason {
         &self.0.reason
     }
 
-    /// The numbers that it may be.
+    /// Returns the range of numbers that it may be.
     pub fn bounds(&self) -> Bounds {
         match &self.0.knowledge {
             Some(Knowledge::Number(bounds)) => *bounds,
@@ -65,7 +65,7 @@ impl Unresolved {
         }
     }
 
-    /// The known pieces of the string that it is, where there are any.
+    /// Returns the known pieces of the string, if any.
     pub fn pattern(&self) -> Option<&Pattern> {
         match &self.0.knowledge {
             Some(Knowledge::Text(pattern)) => Some(pattern),
@@ -88,54 +88,54 @@ impl fmt::Display for Unresolved {
     }
 }
 
-/// A value, and the places that say it.
+/// A value with its span and origins.
 #[derive(Debug, Clone)]
-pub struct Sourced<T> {
-    /// The value, or why it is not known.
+pub struct SourcedValue<T> {
+    /// The value, or the reason why it is unresolved.
     pub state: State<T>,
-    /// The value as written at the attribute; the resource header where it is absent.
+    /// Span of the value at the attribute, or of the resource header if the attribute is absent.
     pub span: Span,
-    /// Where the value came from, nearest first; empty where it is written at `span`.
+    /// Origins of the value, nearest first; empty if it is written at `span`.
     pub origins: Origins,
 }
 
-/// A value that an attribute has under a condition.
-pub type Case<T> = conditions::Case<Sourced<T>>;
+/// A value of an attribute under a condition.
+pub type Case<T> = conditions::Case<SourcedValue<T>>;
 
-/// An attribute of a resource: one value in each case.
+/// An attribute of a resource, with one value per case.
 #[derive(Debug, Clone)]
 pub struct Attribute<T> {
-    /// As the user spells it: `visibility_timeout_seconds`, `VisibilityTimeout`.
+    /// Name as written: `visibility_timeout_seconds`, `VisibilityTimeout`.
     pub name: Name,
-    /// Together they cover every condition under which the resource exists. Never empty.
-    pub cases: Cases<Sourced<T>>,
+    /// Values by case. Together the cases cover every condition under which the resource exists. Never empty.
+    pub cases: Cases<SourcedValue<T>>,
 }
 
 impl<T> Attribute<T> {
-    /// The same value in every case.
+    /// Creates an attribute with the same value in every case.
     pub fn single(name: impl Into<Name>, state: State<T>, span: Span) -> Self {
         Attribute {
             name: name.into(),
-            cases: Cases::one(Sourced::new(state, span)),
+            cases: Cases::one(SourcedValue::new(state, span)),
         }
     }
 
-    /// Written at `span`.
+    /// Creates an attribute that is written at `span`.
     pub fn set(name: impl Into<Name>, value: T, span: Span) -> Self {
         Attribute::single(name, State::Set(value), span)
     }
 
-    /// Absent: the documented default, pointing at the resource `header`.
+    /// Creates an absent attribute with its documented default, pointing at the resource header.
     pub fn absent(name: impl Into<Name>, default: T, header: Span) -> Self {
         Attribute::single(name, State::Default(default), header)
     }
 
-    /// Not settled by the files, because of `reason`.
+    /// Creates an unresolved attribute.
     pub fn unresolved(name: impl Into<Name>, reason: impl Into<Unresolved>, span: Span) -> Self {
         Attribute::single(name, State::Unresolved(reason.into()), span)
     }
 
-    /// The value, where it is known and the same in every case.
+    /// Returns the value if it is known and the same in every case.
     pub fn known(&self) -> Option<&T> {
         match &*self.cases {
             [case] => case.value(),
@@ -143,7 +143,7 @@ impl<T> Attribute<T> {
         }
     }
 
-    /// The known values, each with its case, where `when` holds.
+    /// Returns the known values that are possible under `when`, each with its condition and case.
     pub fn known_in(&self, when: &Condition) -> Vec<(Condition, &Case<T>, &T)> {
         let cases = self.cases.iter().filter_map(|case| {
             let both = when.and(&case.when);
@@ -152,7 +152,16 @@ impl<T> Attribute<T> {
         cases.collect()
     }
 
-    /// Whether any case is unresolved, and why.
+    /// Makes each known value unresolved if `doubt` returns a reason for it.
+    pub(super) fn doubt(&mut self, doubt: impl Fn(&T) -> Option<Reason>) {
+        for case in &mut self.cases {
+            if let Some(reason) = case.value().and_then(&doubt) {
+                case.state = State::Unresolved(reason.into());
+            }
+        }
+    }
+
+    /// Returns the first unresolved case, if any.
     pub fn unresolved_reason(&self) -> Option<(&Case<T>, &Unresolved)> {
         self.cases.iter().find_map(|case| match &case.state {
             State::Unresolved(unresolved) => Some((case, unresolved)),
@@ -160,7 +169,7 @@ impl<T> Attribute<T> {
         })
     }
 
-    /// Another attribute with each state changed by `change`.
+    /// Applies `change` to each state.
     pub fn map<U>(self, mut change: impl FnMut(State<T>) -> State<U>) -> Attribute<U> {
         Attribute {
             name: self.name,
@@ -168,7 +177,7 @@ impl<T> Attribute<T> {
         }
     }
 
-    /// Another attribute with each known value changed by `change`; a refusal makes it unresolved.
+    /// Applies `change` to each known value; an error makes it unresolved.
     pub fn try_map<U>(self, change: impl Fn(T) -> Result<U, Unresolved>) -> Attribute<U> {
         self.map(|state| match state {
             State::Set(value) => change(value).map_or_else(State::Unresolved, State::Set),
@@ -178,31 +187,31 @@ impl<T> Attribute<T> {
     }
 }
 
-impl<T> Sourced<T> {
-    /// Written, or missing, at `span`.
+impl<T> SourcedValue<T> {
+    /// Creates a value that is written, or missing, at `span`.
     pub const fn new(state: State<T>, span: Span) -> Self {
-        Sourced {
+        SourcedValue {
             state,
             span,
             origins: Origins::none(),
         }
     }
 
-    /// The same places with another state.
-    pub fn map<U>(self, change: impl FnOnce(State<T>) -> State<U>) -> Sourced<U> {
-        Sourced {
+    /// Applies `change` to the state.
+    pub fn map<U>(self, change: impl FnOnce(State<T>) -> State<U>) -> SourcedValue<U> {
+        SourcedValue {
             state: change(self.state),
             span: self.span,
             origins: self.origins,
         }
     }
 
-    /// Where the value stands, or what it comes from.
-    pub fn cause(&self) -> Span {
+    /// Returns the span of the last origin, or else of the value.
+    pub fn source_span(&self) -> Span {
         self.origins.last().map_or(self.span, |origin| origin.span)
     }
 
-    /// The value, where it is known.
+    /// Returns the value if it is known.
     pub fn value(&self) -> Option<&T> {
         match &self.state {
             State::Set(value) | State::Default(value) => Some(value),
@@ -210,7 +219,7 @@ impl<T> Sourced<T> {
         }
     }
 
-    /// The same, to be changed in place.
+    /// Returns the value for modification if it is known.
     pub fn value_mut(&mut self) -> Option<&mut T> {
         match &mut self.state {
             State::Set(value) | State::Default(value) => Some(value),
@@ -218,7 +227,7 @@ impl<T> Sourced<T> {
         }
     }
 
-    /// Whether nothing is written and the default applies.
+    /// Returns `true` if the attribute is absent and its default applies.
     pub fn is_default(&self) -> bool {
         matches!(self.state, State::Default(_))
     }

@@ -1,73 +1,73 @@
-//! What a team declares of the work on a queue's messages, which the files of the infrastructure do not say: how long
-//! it takes, and that a worker reads the queue at all.
+//! Consumers of queues that a team declares in its configuration, because the infrastructure files do not describe
+//! them: the duration of the work on a message, and workers.
 //!
-//! It knows nothing of configuration files but the places in them.
+//! It knows configuration files only by spans.
 
 use super::{Function, Graph, Queue, Resource, UnitId};
-use crate::source::Span;
 use rustc_hash::FxHashSet;
+use source::Span;
 use std::fmt;
 use std::sync::Arc;
 
-/// A declared consumer of queues: a worker, or the work of functions.
+/// A declared consumer of queues: a worker, or functions.
 #[derive(Debug)]
 pub struct DeclaredConsumer {
-    /// The queues as its author names them.
+    /// Queues as written in the configuration.
     pub queue: String,
-    /// Where that stands; `None` on a command line.
+    /// Span of the queues; `None` on a command line.
     pub span: Option<Span>,
-    /// The functions it is about; `None` for a worker.
+    /// Functions that the declaration applies to; `None` for a worker.
     pub functions: Option<FxHashSet<(UnitId, Arc<str>)>>,
-    /// Half of the messages take no longer.
+    /// Median duration of the work on a message.
     pub p50: Option<Duration>,
-    /// 99 of 100 messages take no longer.
+    /// 99th percentile of the duration.
     pub p99: Option<Duration>,
-    /// No message takes longer.
+    /// Maximum duration.
     pub max: Option<Duration>,
-    /// How a worker keeps its message invisible.
+    /// Heartbeat of a worker.
     pub heartbeat: Option<Heartbeat>,
-    /// How many messages of a batch are worked on at once.
+    /// Number of messages of a batch that are processed concurrently.
     pub parallelism: i64,
-    /// When the times were measured.
+    /// Date of the measurement of the durations.
     pub measured: Option<Measured>,
 }
 
-/// A declared span of time.
+/// A declared duration.
 #[derive(Debug, Clone, Copy)]
 pub struct Duration {
-    /// Its milliseconds.
+    /// Milliseconds.
     pub milliseconds: i64,
-    /// Where it is written.
+    /// Span of the value.
     pub span: Option<Span>,
 }
 
-/// Calls of `ChangeMessageVisibility` while the work goes on.
+/// Periodic calls of `ChangeMessageVisibility` while a message is being processed.
 #[derive(Debug, Clone, Copy)]
 pub struct Heartbeat {
-    /// How often.
+    /// Interval between calls.
     pub every: Duration,
-    /// The visibility timeout that each call sets.
+    /// Visibility timeout that each call sets.
     pub extend_to: Duration,
 }
 
-/// A day on which work was measured.
+/// Date of a measurement.
 #[derive(Debug)]
 pub struct Measured {
-    /// The day, as `2026-03-14`.
+    /// Date as `2026-03-14`.
     pub day: String,
-    /// How many days ago that is.
+    /// Number of days since then.
     pub age: i64,
-    /// Where it is written.
+    /// Span of the date.
     pub span: Option<Span>,
 }
 
 impl Duration {
-    /// In whole seconds, where it is that.
+    /// Returns the number of seconds if it is whole.
     pub fn seconds(self) -> Option<i64> {
         (self.milliseconds % 1000 == 0).then_some(self.milliseconds / 1000)
     }
 
-    /// In whole seconds, rounded up.
+    /// Returns the number of seconds, rounded up.
     pub fn seconds_up(self) -> i64 {
         self.milliseconds / 1000 + i64::from(self.milliseconds % 1000 > 0)
     }
@@ -83,12 +83,12 @@ impl fmt::Display for Duration {
 }
 
 impl DeclaredConsumer {
-    /// Whether it is a worker, and no function.
+    /// Returns `true` for a worker, `false` for functions.
     pub fn is_worker(&self) -> bool {
         self.functions.is_none()
     }
 
-    /// Whether it is about `function`.
+    /// Returns `true` if the declaration applies to `function`.
     pub fn is_of(&self, function: &Function) -> bool {
         let key = (function.resource.unit, function.resource.address.clone());
         self.functions
@@ -98,21 +98,21 @@ impl DeclaredConsumer {
 }
 
 impl Graph {
-    /// Adds what is declared of the queue `resource`.
+    /// Adds a declaration about the queue `resource`.
     pub fn declare(&mut self, resource: &(UnitId, Arc<str>), consumer: &Arc<DeclaredConsumer>) {
-        if let Some(at) = self.place_at(resource.0, &resource.1) {
+        if let Some(at) = self.queue_index_at(resource.0, &resource.1) {
             self.declared.entry(at).or_default().push(consumer.clone());
         }
     }
 
-    /// What is declared of `queue`, in the order of the configuration.
+    /// Returns the declarations about `queue`, in the order of the configuration.
     pub fn declared<'g>(&'g self, queue: &Queue) -> &'g [Arc<DeclaredConsumer>] {
         let Resource { unit, address, .. } = &queue.resource;
-        let at = self.place_at(*unit, address);
+        let at = self.queue_index_at(*unit, address);
         at.and_then(|at| self.declared.get(&at)).map_or(&[], Vec::as_slice)
     }
 
-    /// The declared workers of `queue`.
+    /// Returns the declared workers of `queue`.
     pub fn declared_workers<'g>(&'g self, queue: &Queue) -> impl Iterator<Item = &'g DeclaredConsumer> {
         let all = self.declared(queue).iter().map(|declared| &**declared);
         all.filter(|declared| declared.is_worker())

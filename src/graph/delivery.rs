@@ -1,42 +1,42 @@
-//! What delivers to queues and reads them besides event source mappings: topics and subscriptions, targets of rules
-//! and schedules, notifications of buckets, pipes, and state machines.
+//! Senders to queues, and consumers other than event source mappings: topics and subscriptions, targets of rules and
+//! schedules, notifications of buckets, pipes, and state machines.
 
-use super::lookup::take;
-use super::{Attribute, Fault, Link, Reason, Resource, Seconds, Tags, UnitId};
-use crate::conditions::Condition;
-use crate::source::Span;
+use super::lookup::append_sorted;
+use super::{Attribute, Link, PolicyError, Reason, Resource, Seconds, Tags, UnitId};
+use conditions::Condition;
+use source::Span;
 use std::sync::Arc;
 
-/// An `EventBridge` pipe, whatever its source and target.
+/// An `EventBridge` pipe with any source and target.
 #[derive(Debug, Clone)]
 pub struct Pipe {
-    /// Address, place and existence.
+    /// Address, location and existence.
     pub resource: Resource,
-    /// What it reads.
+    /// Source.
     pub source: Attribute<Link>,
-    /// What it asks about each batch, where there is such a step.
+    /// Enrichment step, if any.
     pub enrichment: Attribute<Option<Link>>,
-    /// Where it delivers.
+    /// Target.
     pub target: Attribute<Link>,
-    /// What that is.
+    /// Kind of target.
     pub target_kind: Attribute<TargetKind>,
-    /// Largest batch that it reads from a queue.
+    /// Batch size for a queue as its source.
     pub batch_size: Attribute<i64>,
-    /// Batching window of a queue as its source.
+    /// Batching window for a queue as its source.
     pub window: Attribute<Seconds>,
-    /// Patterns of its filters; empty where it has none.
+    /// Filter patterns; empty if it has none.
     pub filters: Attribute<Vec<Attribute<String>>>,
-    /// Whether it runs (`DesiredState`).
+    /// `true` if it runs (`DesiredState`).
     pub running: Attribute<bool>,
-    /// How it invokes its target: `REQUEST_RESPONSE` or `FIRE_AND_FORGET`; `None` where nothing is written.
+    /// Invocation type of its target: `REQUEST_RESPONSE` or `FIRE_AND_FORGET`; `None` if absent.
     pub invocation_type: Attribute<Option<String>>,
-    /// The message group of a FIFO queue as its target; `None` where nothing is written.
+    /// Message group for a FIFO queue as its target; `None` if absent.
     pub message_group_id: Attribute<Option<String>>,
-    /// The role it works under.
+    /// Execution role.
     pub role: Attribute<Option<Link>>,
 }
 
-/// What a pipe delivers to.
+/// Kinds of targets of a pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetKind {
     /// A queue.
@@ -49,12 +49,12 @@ pub enum TargetKind {
     Stream,
     /// A delivery stream of Data Firehose.
     DeliveryStream,
-    /// Anything else.
+    /// Any other target.
     Other,
 }
 
 impl TargetKind {
-    /// The kind of a resource of which only the ARN is known, by the service in it.
+    /// Returns the kind of an external target by the service in its ARN.
     pub fn of_service(service: &str) -> TargetKind {
         match service {
             "sqs" => TargetKind::Queue,
@@ -66,7 +66,7 @@ impl TargetKind {
         }
     }
 
-    /// In a sentence: "an SNS topic".
+    /// Returns the kind for a sentence: "an SNS topic".
     pub fn shown(self) -> &'static str {
         match self {
             TargetKind::Queue => "a queue",
@@ -78,7 +78,7 @@ impl TargetKind {
         }
     }
 
-    /// The largest batch that it takes from a pipe, where that is less than what any pipe may read.
+    /// Returns the maximum batch that it accepts from a pipe, if that is below the maximum batch size of pipes.
     /// <https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-pipes-batching-concurrency.html>
     pub fn largest_batch(self) -> Option<i64> {
         match self {
@@ -92,43 +92,43 @@ impl TargetKind {
 /// An SNS topic.
 #[derive(Debug, Clone)]
 pub struct Topic {
-    /// Address, place and existence.
+    /// Address, location and existence.
     pub resource: Resource,
-    /// The physical name where written.
+    /// Physical name; `None` if it is generated.
     pub name: Attribute<Option<String>>,
-    /// Whether it is a FIFO topic.
+    /// `true` for a FIFO topic.
     pub fifo: Attribute<bool>,
-    /// Its tags.
+    /// Tags.
     pub tags: Attribute<Tags>,
 }
 
-/// Where SNS puts what it could not deliver.
+/// Redrive policy of a subscription: the queue for messages that SNS could not deliver.
 #[derive(Debug, Clone)]
 pub struct SubscriptionRedrivePolicy {
-    /// `deadLetterTargetArn`; unresolved where it is missing (see `faults`).
+    /// `deadLetterTargetArn`; unresolved if it is missing (see `faults`).
     pub target: Attribute<Link>,
-    /// What is wrong with its form; `maxReceiveCount` is an unknown key here.
-    pub faults: Vec<Fault>,
+    /// Errors in its form; `maxReceiveCount` is an unknown key here.
+    pub faults: Vec<PolicyError>,
 }
 
-/// A subscription to a topic, whatever its protocol.
+/// A subscription to a topic with any protocol.
 #[derive(Debug, Clone)]
 pub struct Subscription {
-    /// Address, place and existence.
+    /// Address, location and existence.
     pub resource: Resource,
-    /// The topic.
+    /// Topic.
     pub topic: Attribute<Link>,
     /// `sqs`, `lambda`, `email`…
     pub protocol: Attribute<String>,
-    /// What is subscribed.
+    /// Endpoint.
     pub endpoint: Attribute<Link>,
-    /// Whether messages arrive without SNS's envelope.
+    /// `true` if messages are delivered without SNS's envelope.
     pub raw_message_delivery: Attribute<bool>,
-    /// Its redrive policy, `None` where there is none.
+    /// Redrive policy; `None` if absent.
     pub redrive: Attribute<Option<SubscriptionRedrivePolicy>>,
 }
 
-/// Which service delivers.
+/// Services that deliver events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sender {
     /// An `EventBridge` rule.
@@ -139,64 +139,64 @@ pub enum Sender {
     Bucket,
 }
 
-/// One target of a rule or a schedule, or one notification of a bucket.
+/// A target of a rule or a schedule, or a notification of a bucket.
 #[derive(Debug, Clone)]
 pub struct EventTarget {
-    /// Address, place and existence. The address is that of the resource that declares it, with its place in a
-    /// list where one resource declares several: `OrdersRule.Targets[0]`.
+    /// Address, location and existence. If one resource declares several targets, the address includes the index:
+    /// `OrdersRule.Targets[0]`.
     pub resource: Resource,
-    /// Which service delivers.
+    /// Service that delivers.
     pub sender: Sender,
-    /// The rule, schedule or bucket.
+    /// Rule, schedule or bucket.
     pub source: Attribute<Link>,
-    /// What it delivers to.
+    /// Target.
     pub target: Attribute<Link>,
-    /// Where events go that could not be delivered, `None` where nowhere.
+    /// Dead-letter queue for events that could not be delivered; `None` if absent.
     pub dead_letter: Attribute<Option<Link>>,
-    /// The role it delivers under, `None` where it asks the target's own policy.
+    /// Execution role; `None` if it needs a permission in the target's policy.
     pub role: Attribute<Option<Link>>,
-    /// The message group of a FIFO queue as its target; `None` where nothing is written.
+    /// Message group for a FIFO queue as its target; `None` if absent.
     pub message_group_id: Attribute<Option<String>>,
-    /// How long it tries.
+    /// Maximum age of an event, for which delivery is retried.
     pub maximum_event_age: Attribute<Seconds>,
-    /// Whether it delivers at all.
+    /// `true` if it is enabled.
     pub enabled: Attribute<bool>,
 }
 
 /// A state machine of Step Functions.
 #[derive(Debug, Clone)]
 pub struct StateMachine {
-    /// Address, place and existence.
+    /// Address, location and existence.
     pub resource: Resource,
-    /// Whether it is an express workflow, none of whose tasks can wait.
+    /// `true` for an express workflow, whose tasks cannot wait.
     pub express: Attribute<bool>,
-    /// What its definition says of tasks that wait.
+    /// Waiting tasks in its definition.
     pub tasks: Attribute<TokenTasks>,
 }
 
-/// The tasks of a definition that send a message with a task token, and wait until somebody sends the token back.
+/// Tasks of a definition that send a message with a task token and wait until the token is returned.
 #[derive(Debug, Clone, Default)]
 pub struct TokenTasks {
-    /// Those that are known.
+    /// Known tasks.
     pub all: Vec<TokenTask>,
-    /// Why there may be more.
+    /// Reason why there may be unknown ones.
     pub opaque: Option<Reason>,
 }
 
-/// A task that sends a message with a task token, and waits until somebody sends the token back.
+/// A task that sends a message with a task token and waits until the token is returned.
 #[derive(Debug, Clone)]
 pub struct TokenTask {
-    /// The name of its state.
+    /// Name of its state.
     pub state: Arc<str>,
-    /// What it does, in the definition.
+    /// Span of the task in the definition.
     pub span: Span,
-    /// The condition under which it does.
+    /// Condition under which it exists.
     pub when: Condition,
-    /// The condition under which nothing limits how long it waits.
+    /// Condition under which it has no limit on the waiting time.
     pub unlimited: Condition,
 }
 
-/// What delivers in a unit, or in a project.
+/// Senders and pipes of a unit or of a project.
 #[derive(Debug, Clone, Default)]
 pub struct Deliveries {
     /// Pipes.
@@ -212,14 +212,14 @@ pub struct Deliveries {
 }
 
 impl Deliveries {
-    /// Takes over what `other` holds, as of `unit`.
-    pub(super) fn absorb(&mut self, other: Deliveries, unit: UnitId) {
-        take(&mut self.pipes, other.pipes, unit, |node| &mut node.resource);
-        take(&mut self.topics, other.topics, unit, |node| &mut node.resource);
-        take(&mut self.subscriptions, other.subscriptions, unit, |node| {
+    /// Adds the contents of `other`, which belong to `unit`.
+    pub(super) fn append(&mut self, other: Deliveries, unit: UnitId) {
+        append_sorted(&mut self.pipes, other.pipes, unit, |node| &mut node.resource);
+        append_sorted(&mut self.topics, other.topics, unit, |node| &mut node.resource);
+        append_sorted(&mut self.subscriptions, other.subscriptions, unit, |node| {
             &mut node.resource
         });
-        take(&mut self.targets, other.targets, unit, |node| &mut node.resource);
-        take(&mut self.machines, other.machines, unit, |node| &mut node.resource);
+        append_sorted(&mut self.targets, other.targets, unit, |node| &mut node.resource);
+        append_sorted(&mut self.machines, other.machines, unit, |node| &mut node.resource);
     }
 }

@@ -1,25 +1,25 @@
-//! Where links end, in the words of whoever reads the graph: the far end's address, or what is written.
+//! Ends of links for reports: the target's address, or the text as written.
 
 use super::{Graph, Link, Resource, Target, UnitId};
 
-/// Where a link ends.
+/// End of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End<'g> {
-    /// A resource of the same unit.
+    /// Address of a resource of the same unit.
     Address(&'g str),
     /// A resource of another unit.
     Elsewhere {
-        /// The other unit.
+        /// Name of the other unit.
         unit: &'g str,
-        /// The resource there.
+        /// Address of the resource.
         address: &'g str,
     },
-    /// Nothing that the project declares.
+    /// Text of a link to a resource that the project does not declare.
     Written(&'g str),
 }
 
 impl Graph {
-    /// The end of `link`, written in `unit`, where `resource` is what it was found to point to.
+    /// Returns the end of `link`, written in `unit`, given the resource it refers to, if that is declared.
     pub fn end<'g>(&'g self, unit: UnitId, link: &'g Link, resource: Option<&'g Resource>) -> End<'g> {
         match resource {
             Some(found) if found.unit == unit => End::Address(&found.address),
@@ -29,7 +29,7 @@ impl Graph {
             },
             None => match &link.target {
                 Target::Resource(written)
-                | Target::Elsewhere { address: written, .. }
+                | Target::OtherUnit { address: written, .. }
                 | Target::External(written)
                 | Target::Dangling(written) => End::Written(written),
             },

@@ -1,4 +1,4 @@
-//! What is known of a value that is unresolved: a number's bounds, a string's pieces.
+//! Partial knowledge of unresolved values: the bounds of a number, the pieces of a string.
 //!
 //! ```hcl
 //! variable "timeout" {
@@ -9,28 +9,28 @@
 //! resource "aws_sqs_queue" "orders" { name = "${var.stage}-orders.fifo" }
 //! ```
 //!
-//! Nobody says what `timeout` is, yet it is 60 at least: a visibility timeout of 30 s is below it, one of 900 s is not, and
-//! of one of 300 s nothing can be said. Nor is there a name, but a [`Pattern`] of two pieces, of which the first is
-//! unknown: it ends in `.fifo` whatever the stage is, and has 12 characters at least.
+//! The value of `timeout` is unresolved, yet it is at least 60 and at most 900: a visibility timeout of 30 s is below
+//! it, one of 900 s is not, and one of 300 s cannot be compared. The name is unresolved too, but a [`Pattern`] of two
+//! pieces, of which the first is unknown: it ends in `.fifo` whatever the stage is, and has at least 12 characters.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// What is known of an unresolved value.
+/// Knowledge of an unresolved value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Knowledge {
-    /// It is a number between bounds.
+    /// A number within bounds.
     Number(Bounds),
-    /// It is a string of which some pieces are known.
+    /// A string with some known pieces.
     Text(Pattern),
 }
 
-/// The numbers that a value may be: all from the one to the other, both included.
+/// A range of numbers, including both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Bounds {
-    /// The least, where there is one.
+    /// Minimum, if any.
     pub least: Option<i64>,
-    /// The greatest, where there is one.
+    /// Maximum, if any.
     pub most: Option<i64>,
 }
 
@@ -44,13 +44,13 @@ impl From<i64> for Bounds {
 }
 
 impl Bounds {
-    /// Any number.
+    /// All numbers.
     pub const ANY: Bounds = Bounds {
         least: None,
         most: None,
     };
 
-    /// `number` or more.
+    /// Creates the range from `number` up.
     pub const fn at_least(number: i64) -> Self {
         Bounds {
             least: Some(number),
@@ -58,7 +58,7 @@ impl Bounds {
         }
     }
 
-    /// `number` or less.
+    /// Creates the range up to `number`.
     pub const fn at_most(number: i64) -> Self {
         Bounds {
             least: None,
@@ -66,25 +66,25 @@ impl Bounds {
         }
     }
 
-    /// The numbers of both.
+    /// Returns the intersection.
     #[must_use]
     pub fn and(self, other: Bounds) -> Bounds {
         Bounds {
             least: self.least.max(other.least),
-            most: both(self.most, other.most, i64::min).or(self.most).or(other.most),
+            most: zip_with(self.most, other.most, i64::min).or(self.most).or(other.most),
         }
     }
 
-    /// The numbers of either, and those between them.
+    /// Returns the smallest range that contains both.
     #[must_use]
     pub fn or(self, other: Bounds) -> Bounds {
         Bounds {
-            least: both(self.least, other.least, i64::min),
-            most: both(self.most, other.most, i64::max),
+            least: zip_with(self.least, other.least, i64::min),
+            most: zip_with(self.most, other.most, i64::max),
         }
     }
 
-    /// A number of each, added.
+    /// Returns the range of the sums of a number from each.
     #[must_use]
     pub fn plus(self, other: Bounds) -> Bounds {
         Bounds {
@@ -93,7 +93,7 @@ impl Bounds {
         }
     }
 
-    /// The numbers with their sign turned.
+    /// Returns the range of the negated numbers.
     #[must_use]
     pub fn negated(self) -> Bounds {
         Bounds {
@@ -102,7 +102,7 @@ impl Bounds {
         }
     }
 
-    /// A number of each, multiplied: known where the numbers of one are a single one.
+    /// Returns the range of the products of a number from each. It is only computed if one of them is a single number.
     #[must_use]
     pub fn times(self, other: Bounds) -> Bounds {
         let (count, numbers) = match (self.single(), other.single()) {
@@ -123,22 +123,22 @@ impl Bounds {
         }
     }
 
-    /// The greater of a number of each.
+    /// Returns the range of the greater of a number from each.
     #[must_use]
     pub fn max(self, other: Bounds) -> Bounds {
         Bounds {
             least: self.least.max(other.least),
-            most: both(self.most, other.most, i64::max),
+            most: zip_with(self.most, other.most, i64::max),
         }
     }
 
-    /// The lesser of a number of each.
+    /// Returns the range of the lesser of a number from each.
     #[must_use]
     pub fn min(self, other: Bounds) -> Bounds {
         self.negated().max(other.negated()).negated()
     }
 
-    /// Whether any number is outside.
+    /// Returns `true` unless it contains all numbers.
     pub fn is_bounded(self) -> bool {
         self.least.is_some() || self.most.is_some()
     }
@@ -148,14 +148,14 @@ impl Bounds {
     }
 }
 
-fn both(one: Option<i64>, other: Option<i64>, choose: fn(i64, i64) -> i64) -> Option<i64> {
+fn zip_with(one: Option<i64>, other: Option<i64>, choose: fn(i64, i64) -> i64) -> Option<i64> {
     one.zip(other).map(|(one, other)| choose(one, other))
 }
 
-/// How a piece that is not known is shown.
+/// Placeholder for an unknown piece.
 pub const UNKNOWN_PIECE: &str = "…";
 
-/// A string of which some pieces are known, with `None` for each that is not.
+/// A string of which some pieces are known; `None` is an unknown piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern(Arc<[Option<Arc<str>>]>);
 
@@ -173,18 +173,18 @@ impl From<&str> for Pattern {
 }
 
 impl Pattern {
-    /// Whether all of it is known.
+    /// Returns `true` if all pieces are known.
     pub fn is_known(&self) -> bool {
         self.0.iter().all(Option::is_some)
     }
 
-    /// Whether it ends with `suffix`, whatever its unknown pieces are; `None` where that depends on them.
+    /// Returns whether it ends with `suffix`, or `None` if that depends on unknown pieces.
     pub fn ends_with(&self, suffix: &str) -> Option<bool> {
-        // Known pieces may stand side by side.
+        // The last known pieces, which may be several.
         let mut tail = String::new();
         for piece in self.0.iter().rev() {
             let Some(text) = piece else {
-                // What is unknown may complete it.
+                // Undecided only if the unknown piece can complete the suffix.
                 let is_open = !tail.ends_with(suffix) && suffix.ends_with(&tail);
                 return (!is_open).then(|| tail.ends_with(suffix));
             };
@@ -193,9 +193,9 @@ impl Pattern {
         Some(tail.ends_with(suffix))
     }
 
-    /// Whether it starts with `prefix`, whatever its unknown pieces are; `None` where that depends on them.
+    /// Returns whether it starts with `prefix`, or `None` if that depends on unknown pieces.
     pub fn starts_with(&self, prefix: &str) -> Option<bool> {
-        // Known pieces may stand side by side.
+        // The first known pieces, which may be several.
         let mut head = String::new();
         for piece in self.0.iter() {
             let Some(text) = piece else {
@@ -207,23 +207,23 @@ impl Pattern {
         Some(head.starts_with(prefix))
     }
 
-    /// Whether one of its known pieces contains `part`.
+    /// Returns `true` if a known piece contains `part`.
     pub fn contains(&self, part: &str) -> bool {
         self.0.iter().flatten().any(|text| text.contains(part))
     }
 
-    /// The known piece at its beginning.
+    /// Returns the known piece at the start.
     pub fn head(&self) -> &str {
         self.0.first().and_then(Option::as_deref).unwrap_or_default()
     }
 
-    /// The known piece at its end.
+    /// Returns the known piece at the end.
     pub fn tail(&self) -> &str {
         self.0.last().and_then(Option::as_deref).unwrap_or_default()
     }
 
-    /// Whether some string fits both, going by their ends.
-    pub fn may_be(&self, other: &Pattern) -> bool {
+    /// Returns `true` if some string may match both, judged by their ends.
+    pub fn may_match(&self, other: &Pattern) -> bool {
         let fits = |text: &str, pattern: &Pattern| text.starts_with(pattern.head()) && text.ends_with(pattern.tail());
         match (self.is_known(), other.is_known()) {
             (true, true) => self.to_string() == other.to_string(),
@@ -237,19 +237,19 @@ impl Pattern {
         }
     }
 
-    /// How many letters at its ends tell it from others.
-    pub fn letters(&self) -> usize {
+    /// Returns the number of letters at its ends, a measure of how specific it is.
+    pub fn specificity(&self) -> usize {
         let ends = self.head().chars().chain(self.tail().chars());
         ends.filter(|letter| letter.is_alphanumeric()).count()
     }
 
-    /// The least number of characters it has.
-    pub fn least_length(&self) -> usize {
+    /// Returns the minimum number of characters.
+    pub fn min_length(&self) -> usize {
         self.0.iter().flatten().map(|text| text.chars().count()).sum()
     }
 }
 
-/// `…-orders.fifo`.
+/// Formats unknown pieces as an ellipsis: `…-orders.fifo`.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0
@@ -266,7 +266,7 @@ mod tests {
         Bounds::at_least(least).and(Bounds::at_most(most))
     }
 
-    /// `…` stands for a piece that is unknown.
+    /// Parses a pattern in which `…` is an unknown piece.
     fn pattern(text: &str) -> Pattern {
         let mut pieces: Vec<Option<Arc<str>>> = Vec::new();
         for (at, part) in text.split('…').enumerate() {
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_computed_with() {
+    fn bounds_are_propagated_through_arithmetic() {
         let (limits, open) = (between(60, 900), Bounds::at_least(1));
         assert_eq!(limits.times(6.into()).plus(open), Bounds::at_least(361));
         assert_eq!(Bounds::from(-1).times(limits), between(-900, -60));
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn known_ends_tell_strings_apart() {
+    fn patterns_with_different_known_ends_do_not_match() {
         for (one, other, expected) in [
             ("…-orders-dlq", "…-orders-dlq", true),
             ("…-orders-dlq", "…-refunds-dlq", false),
@@ -308,14 +308,14 @@ mod tests {
             ("orders", "orders", true),
             ("orders", "refunds", false),
         ] {
-            assert_eq!(pattern(one).may_be(&pattern(other)), expected, "{one} {other}");
-            assert_eq!(pattern(other).may_be(&pattern(one)), expected, "{other} {one}");
+            assert_eq!(pattern(one).may_match(&pattern(other)), expected, "{one} {other}");
+            assert_eq!(pattern(other).may_match(&pattern(one)), expected, "{other} {one}");
         }
-        assert_eq!(pattern("…-orders").letters(), 6);
+        assert_eq!(pattern("…-orders").specificity(), 6);
     }
 
     #[test]
-    fn a_known_end_decides() {
+    fn known_ends_decide_prefixes_and_suffixes() {
         for (text, ends) in [
             ("…-orders.fifo", Some(true)),
             (".fifo", Some(true)),
@@ -340,7 +340,7 @@ mod tests {
             assert_eq!(pattern(text).starts_with("prod-"), starts, "{text}");
         }
         assert!(pattern("…-orders-…").contains("orders"));
-        assert_eq!(pattern("…orders….fifo").least_length(), 11);
+        assert_eq!(pattern("…orders….fifo").min_length(), 11);
         assert_eq!(pattern("…orders….fifo").to_string(), "…orders….fifo");
     }
 }

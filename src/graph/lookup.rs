@@ -1,20 +1,20 @@
-//! The joined graph, and the questions that more than one rule asks of it.
+//! The linked graph, with the queries that more than one rule needs.
 
-use super::arn::{FIFO_SUFFIX, account, physical_name, region};
+use super::arn::{FIFO_SUFFIX, account, is_queue_name, physical_name, region};
 use super::declared::DeclaredConsumer;
 use super::delivery::{Pipe, Topic};
 use super::nodes::{self, Nodes};
-use super::workers::{Parameter, Readings, Worker};
+use super::workers::{Parameter, Worker, WorkerConsumptions};
 use super::{
-    Access, Alarm, AlarmListener, Attribute, Case, Cause, Code, Condition, DeadLetterUse, Deliveries,
-    EventSourceMapping, Form, Function, Handler, Invocation, Link, Queue, Reason, Resource, State, Target, Unit,
-    UnitGraph, UnitId,
+    Access, Alarm, AlarmSubscriber, Attribute, Case, Cause, Code, Condition, DeadLetterUse, Deliveries,
+    EventSourceMapping, Function, Handler, Invocation, Link, LinkForm, Queue, Reason, Resource, State, Target, Unit,
+    UnitGraph, UnitId, Unread,
 };
-use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::Span;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Every unit of a project, linked.
+/// All units of a project, linked.
 #[derive(Debug, Default)]
 pub struct Graph {
     units: Vec<Unit>,
@@ -22,57 +22,57 @@ pub struct Graph {
     functions: Nodes<Function>,
     mappings: Nodes<EventSourceMapping>,
     alarms: Vec<Alarm>,
-    left_out_alarms: Vec<Alarm>,
-    alarm_listeners: Vec<AlarmListener>,
+    nonexistent_alarms: Vec<Alarm>,
+    alarm_subscribers: Vec<AlarmSubscriber>,
     deliveries: Deliveries,
     workers: Vec<Worker>,
     parameters: Vec<Parameter>,
     access: Access,
     dead_letter_uses: Vec<(UnitId, DeadLetterUse)>,
     invocations: Vec<(UnitId, Invocation)>,
-    handed_out: Vec<(UnitId, Link)>,
-    not_queues: FxHashMap<(UnitId, Target), Arc<str>>,
-    left_out_calls: Vec<(UnitId, Link, Span)>,
+    links_passed_to_missing_code: Vec<(UnitId, Link)>,
+    types_of_non_queues: FxHashMap<(UnitId, Target), Arc<str>>,
+    uninstantiated_calls: Vec<(UnitId, Link, Span)>,
     queue_index: Index,
     function_index: Index,
     topic_index: Index,
-    /// By queue: mappings that may read it.
-    readers: FxHashMap<usize, Vec<usize>>,
-    /// By function: mappings that may invoke it.
+    /// Mappings that may poll a queue, by queue.
+    polling_mappings: FxHashMap<usize, Vec<usize>>,
+    /// Mappings that may invoke a function, by function.
     invoking: FxHashMap<usize, Vec<usize>>,
-    /// By queue: pipes that may read it.
+    /// Pipes that may poll a queue, by queue.
     pipes: FxHashMap<usize, Vec<usize>>,
-    /// By queue: queues whose redrive policy names it.
+    /// Source queues by dead-letter queue.
     sources: FxHashMap<usize, Vec<usize>>,
-    /// By queue: references from failure arguments.
+    /// Uses by resources other than queues, by dead-letter queue.
     uses: FxHashMap<usize, Vec<usize>>,
-    /// By function: what else invokes it.
+    /// Other sources that may invoke a function, by function.
     invoked: FxHashMap<usize, Vec<usize>>,
-    /// By unit: what invokes a function that is not known.
+    /// Other sources that invoke an unknown function, by unit.
     invoking_any: FxHashMap<UnitId, Vec<usize>>,
-    /// Queues that are handed to what is not here.
-    handed: FxHashSet<usize>,
-    /// By queue: what teams declare of its consumers.
+    /// Queues that are passed to a module or nested stack whose files are not available.
+    queues_passed_to_missing_code: FxHashSet<usize>,
+    /// Declared consumers by queue.
     pub(super) declared: FxHashMap<usize, Vec<Arc<DeclaredConsumer>>>,
-    /// Which workers read which queues, once somebody asks.
-    pub(super) all_readings: OnceLock<Readings>,
+    /// Queues and the workers that consume them, computed at the first request.
+    pub(super) worker_consumptions: OnceLock<WorkerConsumptions>,
 }
 
-/// Places in a list of nodes, by address and by physical name.
+/// Index of a list of nodes, by address and by physical name.
 #[derive(Debug, Default)]
 struct Index {
-    /// By unit.
+    /// Nodes by unit and address.
     by_address: Vec<FxHashMap<Arc<str>, usize>>,
-    /// By [`Unit::key`].
+    /// Units by [`Unit::key`].
     units: FxHashMap<Arc<str>, UnitId>,
-    by_name: FxHashMap<String, Vec<Named>>,
-    /// Names that were looked for, where somebody wants to know.
-    sought: Option<Mutex<FxHashSet<String>>>,
+    by_name: FxHashMap<String, Vec<NamedNode>>,
+    /// Recorder of the names that are looked up.
+    lookups: Option<Mutex<FxHashSet<String>>>,
 }
 
-/// A node by its physical name.
+/// A node with a physical name.
 #[derive(Debug)]
-struct Named {
+struct NamedNode {
     unit: UnitId,
     at: usize,
     region: Option<Arc<str>>,
@@ -94,9 +94,9 @@ impl Index {
                 nodes.insert(resource.address.clone(), at);
             }
             for name in name.cases.iter().filter_map(|case| case.value()?.as_ref()) {
-                // Hardly a name is borne by two.
+                // Two nodes rarely have the same name.
                 let bearers = index.by_name.entry(name.clone());
-                bearers.or_insert_with(|| Vec::with_capacity(1)).push(Named {
+                bearers.or_insert_with(|| Vec::with_capacity(1)).push(NamedNode {
                     unit: resource.unit,
                     at,
                     region: resource.region.clone(),
@@ -111,18 +111,18 @@ impl Index {
         self.by_address.get(unit.0 as usize)?.get(address).copied()
     }
 
-    /// The node that `link`, written in `unit`, points to: by address, or by a physical name that one
-    /// node of the unit has, or else exactly one of the project.
+    /// Returns the node that `link`, written in `unit`, points to: by address, or by physical name if exactly one node
+    /// of the unit, or else exactly one of the project, has that name.
     fn find(&self, unit: UnitId, link: &Link) -> Option<usize> {
         match &link.target {
             Target::Resource(address) => self.at(unit, address),
-            Target::Elsewhere { unit, address } => {
+            Target::OtherUnit { unit, address } => {
                 let unit = *self.units.get(unit)?;
                 self.at(unit, address)
             }
             Target::Dangling(_) => None,
             Target::External(written) => {
-                let named = self.named(written, link.form);
+                let named = self.nodes_named(written, link.form);
                 let mut here = named.iter().filter(|node| node.unit == unit);
                 match (here.next(), here.next(), named.as_slice()) {
                     (Some(node), None, _) | (None, _, [node]) => Some(node.at),
@@ -132,24 +132,24 @@ impl Index {
         }
     }
 
-    /// The nodes that `attribute`, written in `unit`, points to under some condition.
+    /// Returns the nodes that `attribute`, written in `unit`, points to under any condition.
     fn all(&self, unit: UnitId, attribute: &Attribute<Link>) -> impl Iterator<Item = usize> {
         let links = attribute.cases.iter().filter_map(|case| case.value());
         links.filter_map(move |link| self.find(unit, link))
     }
 
-    /// Every node with the physical name in `written` that is not known to be in another Region or account.
-    fn named(&self, written: &str, form: Form) -> Vec<&Named> {
+    /// Returns all nodes with the physical name in `written`, except those known to be in another Region or account.
+    fn nodes_named(&self, written: &str, form: LinkForm) -> Vec<&NamedNode> {
         let (region, account) = (region(written, form), account(written, form));
         let name = physical_name(written, form);
-        if let (Some(sought), Some(name)) = (&self.sought, name) {
-            let mut sought = sought.lock().unwrap_or_else(PoisonError::into_inner);
-            if !sought.contains(name) {
-                sought.insert(name.to_owned());
+        if let (Some(lookups), Some(name)) = (&self.lookups, name) {
+            let mut lookups = lookups.lock().unwrap_or_else(PoisonError::into_inner);
+            if !lookups.contains(name) {
+                lookups.insert(name.to_owned());
             }
         }
         let named = name.and_then(|name| self.by_name.get(name));
-        let elsewhere = move |node: &Named| {
+        let elsewhere = move |node: &NamedNode| {
             let regions = region.zip(node.region.as_deref());
             let accounts = account.zip(node.account.as_deref());
             regions.into_iter().chain(accounts).any(|(one, other)| one != other)
@@ -157,12 +157,12 @@ impl Index {
         named.into_iter().flatten().filter(|node| !elsewhere(node)).collect()
     }
 
-    /// Every node of `unit` that `link` may point to: several where they share a physical name.
+    /// Returns all nodes that `link` may point to: several if nodes of `unit` share a physical name.
     fn candidates(&self, unit: UnitId, link: &Link) -> Vec<usize> {
         let Target::External(written) = &link.target else {
             return self.find(unit, link).into_iter().collect();
         };
-        let named = self.named(written, link.form).into_iter();
+        let named = self.nodes_named(written, link.form).into_iter();
         let here: Vec<usize> = named.filter(|node| node.unit == unit).map(|node| node.at).collect();
         if here.is_empty() {
             self.find(unit, link).into_iter().collect()
@@ -172,54 +172,63 @@ impl Index {
     }
 }
 
-/// Adds the nodes of `unit` to those of the units before it, sorted by address.
-pub(super) fn take<T>(all: &mut Vec<T>, mut nodes: Vec<T>, unit: UnitId, resource: fn(&mut T) -> &mut Resource) {
+/// Appends the nodes of `unit`, sorted by address.
+pub(super) fn append_sorted<T>(
+    all: &mut Vec<T>,
+    mut nodes: Vec<T>,
+    unit: UnitId,
+    resource: fn(&mut T) -> &mut Resource,
+) {
     nodes::sort(&mut nodes, unit, resource);
     all.append(&mut nodes);
 }
 
-/// Adds `to` to what is noted under `from`, once.
-fn note(map: &mut FxHashMap<usize, Vec<usize>>, from: usize, to: usize) {
+/// Adds the pair (`from`, `to`) once.
+fn add_edge(map: &mut FxHashMap<usize, Vec<usize>>, from: usize, to: usize) {
     let noted = map.entry(from).or_default();
-    // All of one `to` are noted before the next.
+    // All pairs with the same `to` are added in succession.
     if noted.last() != Some(&to) {
         noted.push(to);
     }
 }
 
-/// A mapping that reads a queue, under the conditions where it does.
+/// A mapping that polls a queue, and the condition under which it does.
 #[derive(Debug)]
 pub struct Consumption<'g> {
     /// The mapping.
     pub mapping: &'g EventSourceMapping,
-    /// The condition under which queue and mapping exist and the one is the other's source.
+    /// Condition under which both exist and the queue is the source of the mapping.
     pub when: Condition,
-    /// The mapping's case that links the queue.
+    /// Case of the mapping's source that links the queue.
     pub link: &'g Case<Link>,
 }
 
 impl Graph {
-    /// Joins units; the order of `parts` is the order of units.
+    /// Links units; the order of `parts` is the order of units.
     pub fn assemble(parts: Vec<UnitGraph>) -> Graph {
         Graph::assembled(parts, false)
     }
 
-    /// The same, and notes every name that is looked for, for [`Reach`](super::Reach).
-    pub(crate) fn assemble_noting(parts: Vec<UnitGraph>) -> Graph {
+    /// Like [`assemble`](Self::assemble), but records all names that are looked up, for
+    /// [`Connections`](super::Connections).
+    pub(crate) fn assemble_recording_lookups(parts: Vec<UnitGraph>) -> Graph {
         Graph::assembled(parts, true)
     }
 
-    /// Hands over every name that stands in an index, or was looked for in one.
+    /// Passes all names in the indexes, and all recorded lookups, to `take`.
     pub(super) fn names_in_indexes(&self, take: &mut impl FnMut(&str)) {
         for index in [&self.queue_index, &self.function_index, &self.topic_index] {
-            #[allow(clippy::iter_over_hash_type)] // only to be put into a set
+            #[allow(clippy::iter_over_hash_type)] // the names are put into a set
             index.by_name.keys().for_each(|name| take(name));
-            let sought = index
-                .sought
+            let lookups = index
+                .lookups
                 .as_ref()
-                .map(|sought| sought.lock().unwrap_or_else(PoisonError::into_inner));
-            #[allow(clippy::iter_over_hash_type)] // likewise
-            sought.iter().flat_map(|names| names.iter()).for_each(|name| take(name));
+                .map(|lookups| lookups.lock().unwrap_or_else(PoisonError::into_inner));
+            #[allow(clippy::iter_over_hash_type)] // as above
+            lookups
+                .iter()
+                .flat_map(|names| names.iter())
+                .for_each(|name| take(name));
         }
     }
 
@@ -231,17 +240,17 @@ impl Graph {
             graph.queues.take(part.queues, unit, |node| &mut node.resource);
             graph.functions.take(part.functions, unit, |node| &mut node.resource);
             graph.mappings.take(part.mappings, unit, |node| &mut node.resource);
-            take(&mut graph.alarms, part.alarms, unit, |node| &mut node.resource);
-            take(&mut graph.left_out_alarms, part.left_out_alarms, unit, |node| {
+            append_sorted(&mut graph.alarms, part.alarms, unit, |node| &mut node.resource);
+            append_sorted(&mut graph.nonexistent_alarms, part.nonexistent_alarms, unit, |node| {
                 &mut node.resource
             });
-            take(&mut graph.alarm_listeners, part.alarm_listeners, unit, |node| {
+            append_sorted(&mut graph.alarm_subscribers, part.alarm_subscribers, unit, |node| {
                 &mut node.resource
             });
-            graph.deliveries.absorb(part.deliveries, unit);
-            take(&mut graph.workers, part.workers, unit, |node| &mut node.resource);
-            take(&mut graph.parameters, part.parameters, unit, |node| &mut node.resource);
-            graph.access.absorb(part.access, unit);
+            graph.deliveries.append(part.deliveries, unit);
+            append_sorted(&mut graph.workers, part.workers, unit, |node| &mut node.resource);
+            append_sorted(&mut graph.parameters, part.parameters, unit, |node| &mut node.resource);
+            graph.access.append(part.access, unit);
             graph
                 .dead_letter_uses
                 .extend(part.dead_letter_uses.into_iter().map(|node| (unit, node)));
@@ -249,15 +258,15 @@ impl Graph {
                 .invocations
                 .extend(part.invocations.into_iter().map(|node| (unit, node)));
             graph
-                .handed_out
-                .extend(part.handed_out.into_iter().map(|link| (unit, link)));
+                .links_passed_to_missing_code
+                .extend(part.passed_to_missing_code.into_iter().map(|link| (unit, link)));
             let not_queues = part.not_queues.into_iter();
             graph
-                .not_queues
+                .types_of_non_queues
                 .extend(not_queues.map(|(target, kind)| ((unit, target), kind)));
-            let left_out = part.left_out_calls.into_iter();
+            let left_out = part.uninstantiated_calls.into_iter();
             graph
-                .left_out_calls
+                .uninstantiated_calls
                 .extend(left_out.map(|(link, span)| (unit, link, span)));
         }
         graph.access.trim();
@@ -275,146 +284,191 @@ impl Graph {
         self.topic_index = Index::build(&self.units, topics.map(|node| (&node.resource, &node.name)));
         if notes {
             for index in [&mut self.queue_index, &mut self.function_index, &mut self.topic_index] {
-                index.sought = Some(Mutex::default());
+                index.lookups = Some(Mutex::default());
             }
         }
         for (at, mapping) in self.mappings.iter().enumerate() {
             let queues = self.queue_index.all(mapping.resource.unit, &mapping.queue);
-            queues.for_each(|queue| note(&mut self.readers, queue, at));
+            queues.for_each(|queue| add_edge(&mut self.polling_mappings, queue, at));
             let functions = self.function_index.all(mapping.resource.unit, &mapping.function);
-            functions.for_each(|function| note(&mut self.invoking, function, at));
+            functions.for_each(|function| add_edge(&mut self.invoking, function, at));
         }
         for (at, pipe) in self.deliveries.pipes.iter().enumerate() {
             let queues = self.queue_index.all(pipe.resource.unit, &pipe.source);
-            queues.for_each(|queue| note(&mut self.pipes, queue, at));
+            queues.for_each(|queue| add_edge(&mut self.pipes, queue, at));
         }
         for (at, queue) in self.queues.iter().enumerate() {
             for (_, link) in queue.redrive_targets(&Condition::always()) {
                 if let Some(target) = self.queue_index.find(queue.resource.unit, link) {
-                    note(&mut self.sources, target, at);
+                    add_edge(&mut self.sources, target, at);
                 }
             }
         }
         for (at, (unit, used)) in self.dead_letter_uses.iter().enumerate() {
             let queues = self.queue_index.all(*unit, &used.target);
-            queues.for_each(|queue| note(&mut self.uses, queue, at));
+            queues.for_each(|queue| add_edge(&mut self.uses, queue, at));
         }
         for (at, (unit, invocation)) in self.invocations.iter().enumerate() {
             let functions = self.function_index.all(*unit, &invocation.function);
-            functions.for_each(|function| note(&mut self.invoked, function, at));
+            functions.for_each(|function| add_edge(&mut self.invoked, function, at));
             if invocation.function.unresolved_reason().is_some() {
                 self.invoking_any.entry(*unit).or_default().push(at);
             }
         }
-        let handed = self.handed_out.iter();
-        self.handed = handed
+        let links = self.links_passed_to_missing_code.iter();
+        self.queues_passed_to_missing_code = links
             .filter_map(|(unit, link)| self.queue_index.find(*unit, link))
             .collect();
+        self.open_placeholders();
     }
 
-    /// Every unit, in the order of their names.
+    /// Makes sources, targets and failure destinations unresolved if they are neither an ARN, a URL nor the name of a
+    /// declared resource, but text such as `"not-used"` or a placeholder of another tool. Equal placeholders may refer
+    /// to different queues.
+    fn open_placeholders(&mut self) {
+        let indexes = [&self.queue_index, &self.function_index, &self.topic_index];
+        let doubt = |link: &Link| {
+            let name = physical_name(link.written(), link.form);
+            let is_declared = || {
+                indexes
+                    .iter()
+                    .any(|index| name.is_some_and(|name| index.by_name.contains_key(name)))
+            };
+            let is_placeholder = link.is_placeholder() && !is_declared();
+            is_placeholder.then(|| Cause::Invalid.because(format!("`{}` is not an ARN", link.written())))
+        };
+        let optional = |link: &Option<Link>| doubt(link.as_ref()?);
+        for queue in self.queues.iter_mut() {
+            let cases = queue.redrive.cases.iter_mut();
+            for policy in cases.filter_map(|case| case.value_mut()?.as_mut()) {
+                let doubt = |link: &Link| doubt(link).filter(|_| !is_queue_name(link.written()));
+                // A bare queue name is kept, because a rule reports it.
+                policy.target.doubt(doubt);
+            }
+        }
+        for mapping in self.mappings.iter_mut() {
+            mapping.queue.doubt(doubt);
+            mapping.failure_destination.doubt(optional);
+        }
+        for function in self.functions.iter_mut() {
+            (function.failure_targets.iter_mut()).for_each(|setting| setting.target.doubt(doubt));
+        }
+        for pipe in &mut self.deliveries.pipes {
+            pipe.source.doubt(doubt);
+            pipe.target.doubt(doubt);
+        }
+        for target in &mut self.deliveries.targets {
+            target.target.doubt(doubt);
+            target.dead_letter.doubt(optional);
+        }
+        self.dead_letter_uses
+            .iter_mut()
+            .for_each(|(_, used)| used.target.doubt(doubt));
+    }
+
+    /// Returns all units, ordered by name.
     pub fn units(&self) -> &[Unit] {
         &self.units
     }
 
-    /// The unit that `id` names.
+    /// Returns the unit with the id `id`.
     ///
     /// # Panics
-    /// Only for an id of another graph.
+    /// If `id` belongs to another graph.
     pub fn unit(&self, id: UnitId) -> &Unit {
         &self.units[id.0 as usize]
     }
 
-    /// Every queue, by unit and address.
+    /// Returns all queues, by unit and address.
     pub fn queues(&self) -> &Nodes<Queue> {
         &self.queues
     }
 
-    /// Every function, by unit and address.
+    /// Returns all functions, by unit and address.
     pub fn functions(&self) -> &Nodes<Function> {
         &self.functions
     }
 
-    /// Every event source mapping, by unit and address.
+    /// Returns all event source mappings, by unit and address.
     pub fn mappings(&self) -> &Nodes<EventSourceMapping> {
         &self.mappings
     }
 
-    /// Every alarm, by unit and address.
+    /// Returns all alarms, by unit and address.
     pub fn alarms(&self) -> &[Alarm] {
         &self.alarms
     }
 
-    /// Alarms that are declared and do not exist, by unit and address.
-    pub fn left_out_alarms(&self) -> &[Alarm] {
-        &self.left_out_alarms
+    /// Returns the alarms that are declared but do not exist, by unit and address.
+    pub fn nonexistent_alarms(&self) -> &[Alarm] {
+        &self.nonexistent_alarms
     }
 
-    /// What hears of alarms besides their actions, by unit and address.
-    pub fn alarm_listeners(&self) -> &[AlarmListener] {
-        &self.alarm_listeners
+    /// Returns the subscribers to alarms other than alarm actions, by unit and address.
+    pub fn alarm_subscribers(&self) -> &[AlarmSubscriber] {
+        &self.alarm_subscribers
     }
 
-    /// References to queues in calls of modules that have no instance.
-    pub(super) fn left_out_calls(&self) -> &[(UnitId, Link, Span)] {
-        &self.left_out_calls
+    /// Returns the references to queues in calls of modules without an instance.
+    pub(super) fn uninstantiated_calls(&self) -> &[(UnitId, Link, Span)] {
+        &self.uninstantiated_calls
     }
 
-    /// What delivers to queues, or reads them besides mappings; each list by unit and address.
+    /// Returns the resources other than mappings that send to queues or consume them; each list by unit and address.
     pub fn deliveries(&self) -> &Deliveries {
         &self.deliveries
     }
 
-    /// What runs programs that may read queues.
+    /// Returns the resources that run programs, which may consume queues.
     pub fn workers(&self) -> &[Worker] {
         &self.workers
     }
 
-    /// What their environments take values from.
+    /// Returns the sources of values for environment variables.
     pub(super) fn parameters(&self) -> &[Parameter] {
         &self.parameters
     }
 
-    /// Policies, roles and keys; each list by unit and address.
+    /// Returns policies, roles and keys; each list by unit and address.
     pub fn access(&self) -> &Access {
         &self.access
     }
 
-    /// The queue that `link`, written in `unit`, points to, where it is declared in the project.
+    /// Returns the queue that `link`, written in `unit`, points to, if the project declares it.
     pub fn queue(&self, unit: UnitId, link: &Link) -> Option<&Queue> {
         self.queue_index.find(unit, link).map(|at| &self.queues[at])
     }
 
-    /// The queues that `link`, written in `unit`, may point to: several where queues of the unit share a name.
+    /// Returns the queues that `link`, written in `unit`, may point to: several if queues of the unit share a name.
     pub fn queue_candidates(&self, unit: UnitId, link: &Link) -> impl Iterator<Item = &Queue> {
         let candidates = self.queue_index.candidates(unit, link).into_iter();
         candidates.map(|at| &self.queues[at])
     }
 
-    /// The function that `link`, written in `unit`, points to, where it is declared in the project.
+    /// Returns the function that `link`, written in `unit`, points to, if the project declares it.
     pub fn function(&self, unit: UnitId, link: &Link) -> Option<&Function> {
         self.function_index.find(unit, link).map(|at| &self.functions[at])
     }
 
-    /// The topic that `link`, written in `unit`, names by its address.
+    /// Returns the topic that `link`, written in `unit`, refers to by address.
     pub fn topic(&self, unit: UnitId, link: &Link) -> Option<&Topic> {
-        let is_declared = matches!(link.target, Target::Resource(_) | Target::Elsewhere { .. });
+        let is_declared = matches!(link.target, Target::Resource(_) | Target::OtherUnit { .. });
         let at = self.topic_index.find(unit, link).filter(|_| is_declared)?;
         self.deliveries.topics.get(at)
     }
 
-    fn place(&self, queue: &Queue) -> Option<usize> {
-        self.place_at(queue.resource.unit, &queue.resource.address)
+    fn queue_index_of(&self, queue: &Queue) -> Option<usize> {
+        self.queue_index_at(queue.resource.unit, &queue.resource.address)
     }
 
-    /// The place of the queue at `address` in `unit`.
-    pub(super) fn place_at(&self, unit: UnitId, address: &str) -> Option<usize> {
+    /// Returns the index of the queue at `address` in `unit`.
+    pub(super) fn queue_index_at(&self, unit: UnitId, address: &str) -> Option<usize> {
         self.queue_index.at(unit, address)
     }
 
-    /// The mappings that read `queue`, enabled or not, each under the conditions where it does.
+    /// Returns the mappings that poll `queue`, enabled or not, each with its condition.
     pub fn consumptions<'g>(&'g self, queue: &'g Queue) -> Vec<Consumption<'g>> {
-        let readers = self.place(queue).and_then(|at| self.readers.get(&at));
+        let readers = self.queue_index_of(queue).and_then(|at| self.polling_mappings.get(&at));
         let mut all = Vec::new();
         for mapping in readers.into_iter().flatten().map(|&at| &self.mappings[at]) {
             let both = queue.resource.when.and(&mapping.resource.when);
@@ -436,13 +490,13 @@ impl Graph {
         all
     }
 
-    /// The pipes that may read `queue`.
+    /// Returns the pipes that may poll `queue`.
     pub(super) fn pipes_naming<'g>(&'g self, queue: &Queue) -> impl Iterator<Item = &'g Pipe> {
-        let pipes = self.place(queue).and_then(|at| self.pipes.get(&at));
+        let pipes = self.queue_index_of(queue).and_then(|at| self.pipes.get(&at));
         pipes.into_iter().flatten().map(|&at| &self.deliveries.pipes[at])
     }
 
-    /// The functions that `mapping` may invoke, as far as `assumed` holds, each under the conditions where it does.
+    /// Returns the functions that `mapping` may invoke under `assumed`, each with its condition.
     pub fn functions_of<'g>(
         &'g self,
         mapping: &'g EventSourceMapping,
@@ -458,7 +512,7 @@ impl Graph {
             .collect()
     }
 
-    /// The mappings that may invoke `function`, each under the conditions where it does.
+    /// Returns the mappings that may invoke `function`, each with its condition.
     pub fn mappings_of<'g>(&'g self, function: &'g Function) -> Vec<(Condition, &'g EventSourceMapping)> {
         let resource = &function.resource;
         let at = self.function_index.at(resource.unit, &resource.address);
@@ -472,25 +526,27 @@ impl Graph {
         all
     }
 
-    /// The type of the resource that `link`, written in `unit` where a queue has to stand, names, and that is none.
-    pub fn no_queue(&self, unit: UnitId, link: &Link) -> Option<&str> {
-        self.not_queues.get(&(unit, link.target.clone())).map(|kind| &**kind)
+    /// Returns the type of the resource that `link`, written in `unit`, refers to, if it should be a queue and is not.
+    pub fn type_if_not_queue(&self, unit: UnitId, link: &Link) -> Option<&str> {
+        self.types_of_non_queues
+            .get(&(unit, link.target.clone()))
+            .map(|kind| &**kind)
     }
 
-    /// The queues whose redrive policy names `queue`.
+    /// Returns the source queues of `queue`.
     pub fn sources_of<'g>(&'g self, queue: &'g Queue) -> Vec<&'g Queue> {
-        let sources = self.place(queue).and_then(|at| self.sources.get(&at));
+        let sources = self.queue_index_of(queue).and_then(|at| self.sources.get(&at));
         sources.into_iter().flatten().map(|&at| &self.queues[at]).collect()
     }
 
-    /// Every reference from a failure argument, with the unit it is written in.
+    /// Returns all uses of dead-letter queues by resources other than queues, with the units that contain them.
     pub(super) fn dead_letter_uses(&self) -> &[(UnitId, DeadLetterUse)] {
         &self.dead_letter_uses
     }
 
-    /// References from failure arguments of other resources that name `queue`.
+    /// Returns the uses of `queue` as a dead-letter queue by resources other than queues.
     pub fn dead_letter_uses_of<'g>(&'g self, queue: &'g Queue) -> Vec<&'g DeadLetterUse> {
-        let uses = self.place(queue).and_then(|at| self.uses.get(&at));
+        let uses = self.queue_index_of(queue).and_then(|at| self.uses.get(&at));
         let uses = uses
             .into_iter()
             .flatten()
@@ -498,12 +554,13 @@ impl Graph {
         uses.map(|(_, used)| used).collect()
     }
 
-    /// Whether `queue` takes the failures of anything: a queue, a function, a destination, a rule…
+    /// Returns `true` if any resource uses `queue` as a dead-letter queue: a queue, a function, a destination, a rule…
     pub fn is_dead_letter_queue(&self, queue: &Queue) -> bool {
         !self.sources_of(queue).is_empty() || !self.dead_letter_uses_of(queue).is_empty()
     }
 
-    /// Whether a topic, a rule, a schedule, a bucket or a pipe sends to `queue`, or something else puts its failures there.
+    /// Returns `true` if a topic, rule, schedule, bucket or pipe sends to `queue`, or a resource other than a queue
+    /// sends its failures there.
     pub fn is_sent_to(&self, queue: &Queue) -> bool {
         let is_it = |unit: UnitId, target: &Attribute<Link>| {
             let mut links = target.cases.iter().filter_map(|case| case.value());
@@ -521,7 +578,7 @@ impl Graph {
             || pipes.iter().any(|one| is_it(one.resource.unit, &one.target))
     }
 
-    /// What besides queues may invoke `function`.
+    /// Returns the sources other than queues that may invoke `function`.
     pub fn invocations_of<'g>(&'g self, function: &'g Function) -> Vec<&'g Invocation> {
         let at = self
             .function_index
@@ -536,8 +593,8 @@ impl Graph {
         found.map(|(_, invocation)| invocation).collect()
     }
 
-    /// Says of each function that a mapping may invoke what its source says, as `read` finds it.
-    pub(crate) fn learn_handlers(&mut self, mut read: impl FnMut(&Code) -> Option<Arc<Handler>>) {
+    /// Sets the facts about the source of each function that a mapping may invoke, as `read` determines them.
+    pub(crate) fn learn_handlers(&mut self, mut read: impl FnMut(&Code) -> Result<Arc<Handler>, Unread>) {
         for (at, function) in self.functions.iter_mut().enumerate() {
             if self.invoking.contains_key(&at) {
                 function.handler = read(&function.code);
@@ -545,32 +602,34 @@ impl Graph {
         }
     }
 
-    /// The unit that links of other units call `key`.
-    pub(super) fn unit_called(&self, key: &str) -> Option<UnitId> {
+    /// Returns the unit with the [key](Unit::key) `key`.
+    pub(super) fn unit_by_key(&self, key: &str) -> Option<UnitId> {
         self.queue_index.units.get(key).copied()
     }
 
-    /// The queues and roles that are handed to modules or nested stacks that are not here, with the units that do.
-    pub(super) fn everything_handed_out(&self) -> &[(UnitId, Link)] {
-        &self.handed_out
+    /// Returns the queues and roles that are passed to modules or nested stacks whose files are not available, with the
+    /// units that pass them.
+    pub(super) fn links_passed_to_missing_code(&self) -> &[(UnitId, Link)] {
+        &self.links_passed_to_missing_code
     }
 
-    /// Whether `queue` is handed to a module or nested stack that is not here.
-    pub fn is_handed_out(&self, queue: &Queue) -> bool {
-        self.place(queue).is_some_and(|at| self.handed.contains(&at))
+    /// Returns `true` if `queue` is passed to a module or nested stack whose files are not available.
+    pub fn is_passed_to_missing_code(&self, queue: &Queue) -> bool {
+        self.queue_index_of(queue)
+            .is_some_and(|at| self.queues_passed_to_missing_code.contains(&at))
     }
 
-    /// Why it is not known whether somebody watches `queue`, where it is handed to a module or nested stack that is not
-    /// here.
-    pub fn handed_out(&self, queue: &Queue) -> Option<Reason> {
-        self.is_handed_out(queue)
-            .then(|| Cause::ModuleNotHere.because("it is passed to something that is not here and may watch it"))
+    /// Returns the reason why an unknown alarm may watch `queue`, if it is passed to a module or nested stack whose
+    /// files are not available.
+    pub fn reason_of_missing_code(&self, queue: &Queue) -> Option<Reason> {
+        self.is_passed_to_missing_code(queue)
+            .then(|| Cause::MissingModule.because("it is passed to something that is not here and may watch it"))
     }
 }
 
 impl Queue {
-    /// Whether its name says, under the condition `when`, that it is of another type than `fifo`: either may be the
-    /// mistake. SQS compares the suffix as it is written.
+    /// Returns `true` if its name under `when` contradicts the type `fifo`; either may be the mistake. SQS compares the
+    /// suffix case-sensitively.
     pub fn contradicts_name(&self, fifo: bool, when: &Condition) -> bool {
         let mut names = self.name.cases.iter().filter(|case| when.is_possible_with(&case.when));
         names.any(|case| match &case.state {
@@ -584,7 +643,7 @@ impl Queue {
         })
     }
 
-    /// The links of its redrive policy's target, each with its case, where `assumed` holds.
+    /// Returns the targets of its redrive policy under `assumed`, each with its condition.
     pub fn redrive_targets<'g>(&'g self, assumed: &Condition) -> Vec<(Condition, &'g Link)> {
         let mut all = Vec::new();
         for (assumed, _, policy) in self.redrive.known_in(assumed) {

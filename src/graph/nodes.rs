@@ -1,4 +1,5 @@
-//! The nodes of one kind, where their units left them: a project has tens of thousands, and each is large.
+//! Lists of nodes of one kind. The nodes stay in the vectors of their units, because a project has tens of thousands of
+//! large nodes, and moving them is slow.
 
 use super::delivery::{EventTarget, Pipe, StateMachine, Subscription};
 use super::{Alarm, EventSourceMapping, Function, Queue, Resource, UnitId};
@@ -9,7 +10,7 @@ use std::sync::Arc;
 /// Nodes by unit and address.
 #[derive(Debug)]
 pub struct Nodes<T> {
-    /// With the place of its first node among all.
+    /// Nodes of each unit, with the index of its first node in the whole list.
     units: Vec<(usize, Vec<T>)>,
     count: usize,
 }
@@ -24,29 +25,29 @@ impl<T> Default for Nodes<T> {
 }
 
 impl<T> Nodes<T> {
-    /// How many there are.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there is none.
+    /// Returns `true` if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// All of them.
+    /// Returns an iterator over all nodes.
     pub fn iter(&self) -> Iter<'_, T> {
         let (mut units, first) = (self.units.iter(), [].iter());
         let nodes = units.next().map_or(first, |(_, nodes)| nodes.iter());
         Iter { nodes, units }
     }
 
-    /// All of them, to change what says nothing of where they are.
+    /// Returns all nodes for modification. Unit and address must stay the same.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.units.iter_mut().flat_map(|(_, nodes)| nodes)
     }
 
-    /// The node at a place among all.
+    /// Returns the node at index `at` of the whole list.
     pub fn get(&self, at: usize) -> Option<&T> {
         let behind = self.units.partition_point(|(start, _)| *start <= at);
         let (start, nodes) = self.units.get(behind.checked_sub(1)?)?;
@@ -65,7 +66,7 @@ impl<T> Nodes<T> {
     }
 }
 
-/// Says to `nodes` that they are of `unit`, and sorts them by address.
+/// Sets the unit of `nodes` and sorts them by address.
 pub(super) fn sort<T>(nodes: &mut Vec<T>, unit: UnitId, resource: fn(&mut T) -> &mut Resource) {
     let addresses = nodes.iter_mut().map(|node| {
         let place = resource(node);
@@ -76,7 +77,7 @@ pub(super) fn sort<T>(nodes: &mut Vec<T>, unit: UnitId, resource: fn(&mut T) -> 
     if addresses.is_sorted() {
         return;
     }
-    // Each is moved once.
+    // Sort the indexes first, so that each node is moved only once.
     let mut places: Vec<usize> = (0..nodes.len()).collect();
     places.sort_by_key(|&at| addresses.get(at));
     let mut unsorted: Vec<Option<T>> = std::mem::take(nodes).into_iter().map(Some).collect();
@@ -84,7 +85,7 @@ pub(super) fn sort<T>(nodes: &mut Vec<T>, unit: UnitId, resource: fn(&mut T) -> 
     nodes.extend(places.into_iter().filter_map(|at| unsorted.get_mut(at)?.take()));
 }
 
-/// Goes through [`Nodes`].
+/// Iterator over [`Nodes`].
 #[derive(Debug, Clone)]
 pub struct Iter<'n, T> {
     nodes: slice::Iter<'n, T>,
@@ -121,7 +122,7 @@ impl<T> Index<usize> for Nodes<T> {
     }
 }
 
-/// What has an address and a place is a resource, and can be named wherever one is asked for.
+/// Implements `AsRef<Resource>`, so that nodes can be passed where a resource is expected.
 macro_rules! resources {
     ($($node:ty),* $(,)?) => {
         $(impl AsRef<Resource> for $node {

@@ -1,7 +1,8 @@
-//! Whether policies permit an action, as IAM judges it, as far as the files tell.
+//! Evaluates whether policies permit an action, as IAM does, within the limits of the files.
 //!
-//! What may permit leaves the question open: a part that is not known, a condition, a policy that nobody here has
-//! written. Denials are not looked at: where something is denied that is permitted elsewhere, nothing is said.
+//! Parts that may permit it make the result unresolved: an unresolved part, a condition, a policy that is not among the
+//! files. Denials are not evaluated: an action that is permitted and also denied counts as permitted, and is not
+//! reported.
 
 mod gather;
 mod managed;
@@ -9,91 +10,94 @@ mod matching;
 
 use super::access::{self, Effect, Grant, ManagedPolicy, PolicyDocument, QueuePolicy, Role, RolePolicy, Statement};
 use super::{Attribute, Cause, Graph, Link, Queue, Reason, Resource, State, Target, UnitId};
-use crate::conditions::Condition;
-use crate::source::Span;
+use conditions::Condition;
 use managed::actions_of;
 pub use matching::matches;
 use matching::{Match, any_case, of_anybody, of_service};
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::Span;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Where something is permitted, and where that is not known.
+/// Condition under which an action is permitted, and parts that may permit it.
 #[derive(Debug, Clone)]
 pub struct Permits {
-    /// Where it is.
+    /// Condition under which it is permitted.
     pub when: Condition,
-    /// What may permit it.
-    pub open: Vec<(Condition, Reason, Span)>,
-    /// Policies that were asked and do not.
-    pub asked: Vec<Span>,
+    /// Parts that may permit it, each with its condition, the reason and the span.
+    pub possible: Vec<(Condition, Reason, Span)>,
+    /// Evaluated policies.
+    pub evaluated: Vec<Span>,
+    /// Statement that denies or may deny the request. It is not evaluated.
+    pub denied: Option<Span>,
 }
 
-/// What is asked of a statement.
+/// A request that statements are evaluated for.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
-    who: Who<'a>,
+struct Request<'a> {
+    who: RequestPrincipal<'a>,
     action: &'a str,
-    /// `None` for any queue and any key.
+    /// Queue; `None` for any queue and any key.
     queue: Option<&'a Queue>,
 }
 
-/// Who is to be permitted.
+/// Principal of a request.
 #[derive(Clone, Copy)]
-enum Who<'a> {
-    /// A service, in a policy that names principals.
+enum RequestPrincipal<'a> {
+    /// A service, in a policy with principals.
     Service(&'a str),
-    /// The role whose policy it is.
+    /// The role to which the policy belongs.
     Role,
-    /// Anybody that a policy names by more than the account.
+    /// Any principal more specific than the account.
     Anybody,
 }
 
 impl Permits {
-    /// Nothing is permitted.
+    /// Creates a result that permits nothing.
     pub fn none() -> Self {
         Permits {
             when: Condition::never(),
-            open: Vec::new(),
-            asked: Vec::new(),
+            possible: Vec::new(),
+            evaluated: Vec::new(),
+            denied: None,
         }
     }
 
-    fn may(&mut self, when: &Condition, reason: &Reason, span: Span) {
+    fn add_possible(&mut self, when: &Condition, reason: &Reason, span: Span) {
         if when.is_possible() {
-            self.open.push((when.clone(), reason.clone(), span));
+            self.possible.push((when.clone(), reason.clone(), span));
         }
     }
 }
 
-/// The policies of a project, by what they are on. Made once a rule.
+/// Policies of a project by the queue, role or key that they apply to. Created once per rule.
 #[derive(Debug)]
 pub struct Policies<'g> {
     graph: &'g Graph,
-    /// By queue: policies on it, and where they are.
+    /// Policies by queue, with their conditions.
     queues: FxHashMap<Key, Vec<(Condition, &'g QueuePolicy)>>,
-    /// By what is deployed together: policies on queues that are not known.
-    open_queues: FxHashMap<&'g str, Vec<(Reason, Span)>>,
-    /// By role: what it is granted, and where.
+    /// Policies of unresolved queues, by the deployment that contains them.
+    unresolved_queues: FxHashMap<&'g str, Vec<(Reason, Span)>>,
+    /// Grants by role, with their conditions.
     roles: FxHashMap<Key, Vec<(Condition, &'g RolePolicy)>>,
-    /// What roles are granted that are not known.
-    open_roles: Vec<OpenGrant<'g>>,
-    /// What is granted to a name that no declared role is known to have.
-    unmatched_roles: Vec<OpenGrant<'g>>,
-    /// By action: whether some role that is not known is granted it.
-    open_actions: RefCell<FxHashMap<(String, bool), Option<(Reason, Span)>>>,
-    /// Roles that something gets which is not here.
+    /// Grants to unresolved roles.
+    unresolved_roles: Vec<UnresolvedGrant<'g>>,
+    /// Grants to physical names that no declared role is known to have.
+    unmatched_roles: Vec<UnresolvedGrant<'g>>,
+    /// Cached results of [`Policies::unresolved_grant`].
+    unresolved_actions: RefCell<FxHashMap<(String, bool), Option<(Reason, Span)>>>,
+    /// Roles that are passed to modules or nested stacks whose files are not available.
     handed_roles: FxHashSet<Key>,
     managed: FxHashMap<Key, &'g ManagedPolicy>,
     keys: FxHashMap<Key, &'g access::Key>,
     aliases: FxHashMap<Key, &'g access::KeyAlias>,
-    /// By unit and name.
+    /// Aliases by unit and name.
     alias_names: FxHashMap<Key, &'g access::KeyAlias>,
 }
 
-/// Something that is granted to a role, and it is not known to which.
+/// A grant to an unresolved role.
 #[derive(Debug)]
-struct OpenGrant<'g> {
+struct UnresolvedGrant<'g> {
     granted: &'g RolePolicy,
     reason: Reason,
     span: Span,
@@ -102,126 +106,126 @@ struct OpenGrant<'g> {
 type Key = (UnitId, Arc<str>);
 
 impl<'g> Policies<'g> {
-    /// Where a policy of `queue` lets `service` send to it.
+    /// Evaluates whether a policy of `queue` lets `service` send to it.
     pub fn send(&self, queue: &'g Queue, service: &str) -> Permits {
         let mut permits = Permits::none();
         let deployment = self.graph.deployment(queue.resource.unit);
-        for (reason, span) in self.open_queues.get(deployment).into_iter().flatten() {
-            permits.may(&Condition::always(), reason, *span);
+        for (reason, span) in self.unresolved_queues.get(deployment).into_iter().flatten() {
+            permits.add_possible(&Condition::always(), reason, *span);
         }
-        if let Some(reason) = self.graph.handed_out(queue) {
-            permits.may(&Condition::always(), &reason, queue.resource.header);
+        if let Some(reason) = self.graph.reason_of_missing_code(queue) {
+            permits.add_possible(&Condition::always(), &reason, queue.resource.header);
         }
-        let asked = Asked {
-            who: Who::Service(service),
+        let request = Request {
+            who: RequestPrincipal::Service(service),
             action: "sqs:SendMessage",
             queue: Some(queue),
         };
         for (when, policy) in self.queues.get(&key(&queue.resource)).into_iter().flatten() {
-            permits.asked.push(policy.resource.header);
-            self.ask(&mut permits, when, policy.resource.unit, &policy.document, asked);
+            permits.evaluated.push(policy.resource.header);
+            self.evaluate(&mut permits, when, policy.resource.unit, &policy.document, request);
         }
         permits
     }
 
-    /// Where the policy of `key`, declared in the project, may permit `action` to a role by itself. What it leaves to the
-    /// account's own policies it does not permit.
+    /// Evaluates whether the policy of `key`, declared in the project, permits `action` to a role without the account's
+    /// own policies.
     pub fn of_key(&self, key: &'g access::Key, action: &str) -> Permits {
         let mut permits = Permits::none();
-        let asked = Asked {
-            who: Who::Anybody,
+        let request = Request {
+            who: RequestPrincipal::Anybody,
             action,
             queue: None,
         };
         for case in &key.policy.cases {
             match &case.state {
-                State::Unresolved(unresolved) => permits.may(&case.when, unresolved.reason(), case.span),
+                State::Unresolved(unresolved) => permits.add_possible(&case.when, unresolved.reason(), case.span),
                 State::Set(Some(document)) | State::Default(Some(document)) => {
-                    self.ask_document(
+                    self.evaluate_document(
                         &mut permits,
                         &case.when,
                         key.resource.unit,
                         (document, case.span),
-                        asked,
+                        request,
                     );
                 }
-                // KMS's own, which leaves it to the account's policies.
+                // KMS's default policy leaves access to the account's policies.
                 State::Set(None) | State::Default(None) => {}
             }
         }
         permits
     }
 
-    /// The policies on `queue`.
+    /// Returns the policies of `queue`.
     pub fn on(&self, queue: &Queue) -> &[(Condition, &'g QueuePolicy)] {
         self.queues.get(&key(&queue.resource)).map_or(&[], Vec::as_slice)
     }
 
-    /// Where the role at `link`, written in `unit`, may do `action` on `queue`; on any key where there is no queue.
-    /// `None` where the role is not declared.
+    /// Evaluates whether the role at `link`, written in `unit`, may perform `action` on `queue` or, without a queue, on
+    /// any key. Returns `None` if the role is not declared.
     pub fn role(&self, unit: UnitId, link: &Link, action: &str, queue: Option<&'g Queue>) -> Option<Permits> {
         let declared = self.declared(unit, link)?;
         let role = &declared.resource;
         let mut permits = Permits::none();
         let is_named = declared.name.unresolved_reason().is_none();
-        if let Some((reason, span)) = self.open_grant(action, !is_named) {
-            permits.may(&Condition::always(), &reason, span);
+        if let Some((reason, span)) = self.unresolved_grant(action, !is_named) {
+            permits.add_possible(&Condition::always(), &reason, span);
         }
         if self.handed_roles.contains(&key(role)) {
             let reason = "the role is passed to something that is not here and may grant it more";
-            permits.may(&Condition::always(), &Cause::ModuleNotHere.because(reason), role.header);
+            permits.add_possible(&Condition::always(), &Cause::MissingModule.because(reason), role.header);
         }
-        let asked = Asked {
-            who: Who::Role,
+        let request = Request {
+            who: RequestPrincipal::Role,
             action,
             queue,
         };
         for (when, granted) in self.roles.get(&key(role)).into_iter().flatten() {
-            permits.asked.push(granted.span);
-            self.ask_grant(&mut permits, when, granted, asked);
+            permits.evaluated.push(granted.span);
+            self.evaluate_grant(&mut permits, when, granted, request);
         }
         // The queue's own policy may name the role.
         for (when, policy) in queue.into_iter().flat_map(|queue| self.on(queue)) {
-            let asked = Asked {
-                who: Who::Anybody,
-                ..asked
+            let request = Request {
+                who: RequestPrincipal::Anybody,
+                ..request
             };
-            self.ask(&mut permits, when, policy.resource.unit, &policy.document, asked);
+            self.evaluate(&mut permits, when, policy.resource.unit, &policy.document, request);
         }
         Some(permits)
     }
 
-    /// Why a role may be granted `action` by something of which it is not known to which role it grants it; with those
-    /// that say a name which no role is known to have, where `is_unnamed`.
-    fn open_grant(&self, action: &str, is_unnamed: bool) -> Option<(Reason, Span)> {
+    /// Returns the reason why a policy with an unresolved role may grant `action`. With `is_unnamed`, policies whose
+    /// role name matches no declared role count as well.
+    fn unresolved_grant(&self, action: &str, is_unnamed: bool) -> Option<(Reason, Span)> {
         let at = (action.to_owned(), is_unnamed);
-        if let Some(known) = self.open_actions.borrow().get(&at) {
+        if let Some(known) = self.unresolved_actions.borrow().get(&at) {
             return known.clone();
         }
-        let asked = Asked {
-            who: Who::Role,
+        let request = Request {
+            who: RequestPrincipal::Role,
             action,
             queue: None,
         };
-        let may_permit = |open: &&OpenGrant<'g>| {
+        let may_permit = |open: &&UnresolvedGrant<'g>| {
             let mut permits = Permits::none();
-            self.ask_grant(&mut permits, &open.granted.when, open.granted, asked);
-            permits.when.is_possible() || !permits.open.is_empty()
+            self.evaluate_grant(&mut permits, &open.granted.when, open.granted, request);
+            permits.when.is_possible() || !permits.possible.is_empty()
         };
         let unmatched = self.unmatched_roles.iter().filter(|_| is_unnamed);
-        let open = self.open_roles.iter().chain(unmatched).find(may_permit);
+        let open = self.unresolved_roles.iter().chain(unmatched).find(may_permit);
         let found = open.map(|open| (open.reason.clone(), open.span));
-        self.open_actions.borrow_mut().insert(at, found.clone());
+        self.unresolved_actions.borrow_mut().insert(at, found.clone());
         found
     }
 
-    /// Whether anything is granted to a role that is not known, or that has a name which no declared role is known to
-    /// have: it concerns every role of the project.
-    pub(super) fn grants_openly(&self) -> bool {
-        !(self.open_roles.is_empty() && self.unmatched_roles.is_empty())
+    /// Returns `true` if there is a grant to an unresolved role, or to a name that no declared role is known to have.
+    /// Such a grant concerns every role of the project.
+    pub(super) fn has_unresolved_grants(&self) -> bool {
+        !(self.unresolved_roles.is_empty() && self.unmatched_roles.is_empty())
     }
 
-    /// The role at `link`, where it is declared in the project.
+    /// Returns the role at `link` if the project declares it.
     pub fn declared_role(&self, unit: UnitId, link: &Link) -> Option<&'g Resource> {
         self.declared(unit, link).map(|role| &role.resource)
     }
@@ -233,14 +237,14 @@ impl<'g> Policies<'g> {
         at.ok().and_then(|at| roles.get(at))
     }
 
-    fn ask_grant(&self, permits: &mut Permits, when: &Condition, granted: &RolePolicy, asked: Asked<'_>) {
+    fn evaluate_grant(&self, permits: &mut Permits, when: &Condition, granted: &RolePolicy, request: Request<'_>) {
         match &granted.grant {
-            Grant::Document(document) => self.ask(permits, when, granted.resource.unit, document, asked),
-            Grant::Managed(link) => self.ask_managed(permits, when, granted, link, asked),
+            Grant::Document(document) => self.evaluate(permits, when, granted.resource.unit, document, request),
+            Grant::Managed(link) => self.evaluate_managed(permits, when, granted, link, request),
         }
     }
 
-    /// The declared role that `link` names, by its address or by the name that it has in `unit`.
+    /// Returns the declared role that `link` refers to by its address or, within `unit`, by its name.
     pub(super) fn role_called(&self, unit: UnitId, link: &Link) -> Option<&'g Role> {
         let Target::External(written) = &link.target else {
             return self.declared(unit, link);
@@ -253,12 +257,12 @@ impl<'g> Policies<'g> {
         self.graph.access().roles.iter().find(has_name)
     }
 
-    /// What `role` is granted, each with where it is.
+    /// Returns the grants to `role`, each with its condition.
     pub(super) fn granted(&self, role: &Resource) -> &[(Condition, &'g RolePolicy)] {
         self.roles.get(&key(role)).map_or(&[], Vec::as_slice)
     }
 
-    /// The managed policy that `link`, written in `unit`, names, where the project declares it.
+    /// Returns the managed policy that `link`, written in `unit`, refers to, if the project declares it.
     pub(super) fn managed(&self, unit: UnitId, link: &Link) -> Option<&'g ManagedPolicy> {
         let Target::Resource(address) = &link.target else {
             return None;
@@ -266,112 +270,117 @@ impl<'g> Policies<'g> {
         self.managed.get(&(unit, address.clone())).copied()
     }
 
-    fn ask_managed(
+    fn evaluate_managed(
         &self,
         permits: &mut Permits,
         when: &Condition,
         granted: &RolePolicy,
         link: &Attribute<Link>,
-        asked: Asked<'_>,
+        request: Request<'_>,
     ) {
         for case in &link.cases {
             let when = when.and(&case.when);
             let named = match &case.state {
                 State::Unresolved(unresolved) => {
-                    permits.may(&when, unresolved.reason(), case.span);
+                    permits.add_possible(&when, unresolved.reason(), case.span);
                     continue;
                 }
                 State::Set(link) | State::Default(link) => link,
             };
             match &named.target {
                 Target::Resource(address) => match self.managed.get(&(granted.resource.unit, address.clone())) {
-                    Some(policy) => self.ask(permits, &when, granted.resource.unit, &policy.document, asked),
-                    None => permits.may(&when, &unknown_policy(address), case.span),
+                    Some(policy) => self.evaluate(permits, &when, granted.resource.unit, &policy.document, request),
+                    None => permits.add_possible(&when, &unknown_policy(address), case.span),
                 },
                 Target::External(arn) => match actions_of(arn) {
-                    Some(actions) if actions.iter().any(|action| matches(action, asked.action)) => {
+                    Some(actions) if actions.iter().any(|action| matches(action, request.action)) => {
                         permits.when = permits.when.or(&when);
                     }
                     Some(_) => {}
-                    None => permits.may(&when, &unknown_policy(arn), case.span),
+                    None => permits.add_possible(&when, &unknown_policy(arn), case.span),
                 },
-                Target::Elsewhere { address, .. } | Target::Dangling(address) => {
-                    permits.may(&when, &unknown_policy(address), case.span);
+                Target::OtherUnit { address, .. } | Target::Dangling(address) => {
+                    permits.add_possible(&when, &unknown_policy(address), case.span);
                 }
             }
         }
     }
 
-    fn ask(
+    fn evaluate(
         &self,
         permits: &mut Permits,
         when: &Condition,
         unit: UnitId,
         document: &Attribute<PolicyDocument>,
-        asked: Asked<'_>,
+        request: Request<'_>,
     ) {
         for case in &document.cases {
             let when = when.and(&case.when);
             let document = match &case.state {
                 State::Unresolved(unresolved) => {
-                    permits.may(&when, unresolved.reason(), case.span);
+                    permits.add_possible(&when, unresolved.reason(), case.span);
                     continue;
                 }
                 State::Set(document) | State::Default(document) => document,
             };
-            self.ask_document(permits, &when, unit, (document, case.span), asked);
+            self.evaluate_document(permits, &when, unit, (document, case.span), request);
         }
     }
 
-    fn ask_document(
+    fn evaluate_document(
         &self,
         permits: &mut Permits,
         when: &Condition,
         unit: UnitId,
         (document, span): (&PolicyDocument, Span),
-        asked: Asked<'_>,
+        request: Request<'_>,
     ) {
         if let Some(reason) = &document.opaque {
-            permits.may(when, reason, span);
+            permits.add_possible(when, reason, span);
         }
         for statement in &document.statements {
             let when = when.and(&statement.when);
-            match self.answer(statement, unit, asked) {
+            if self.answer(statement, unit, request, Effect::Deny) != Match::No {
+                permits.denied.get_or_insert(statement.span);
+            }
+            match self.answer(statement, unit, request, Effect::Allow) {
                 Match::Yes => permits.when = permits.when.or(&when),
                 Match::Maybe => {
                     let reason = Cause::Derived.because("a statement of a policy may permit it");
-                    permits.may(&when, &reason, statement.span);
+                    permits.add_possible(&when, &reason, statement.span);
                 }
                 Match::No => {}
             }
         }
     }
 
-    /// Whether `statement` permits what is asked. What its conditions say is taken to hold.
-    fn answer(&self, statement: &Statement, unit: UnitId, asked: Asked<'_>) -> Match {
+    /// Returns whether `statement` has `effect` on the request, on the assumption that its conditions hold.
+    fn answer(&self, statement: &Statement, unit: UnitId, request: Request<'_>, effect: Effect) -> Match {
         let negated = statement.negates;
-        let allows = any_case(&statement.effect, |effect| Match::of(*effect == Effect::Allow));
+        let has_effect = any_case(&statement.effect, |written| Match::of(*written == effect));
         let actions = any_case(&statement.actions, |actions| {
-            Match::of(actions.iter().any(|action| matches(action, asked.action))).not_if(negated.actions)
+            Match::of(actions.iter().any(|action| matches(action, request.action))).not_if(negated.actions)
         });
-        let who = match asked.who {
-            Who::Role => Match::Yes,
-            Who::Service(service) => any_case(&statement.principals, |all| {
+        let who = match request.who {
+            RequestPrincipal::Role => Match::Yes,
+            RequestPrincipal::Service(service) => any_case(&statement.principals, |all| {
                 of_service(all, service).not_if(negated.principals)
             }),
-            Who::Anybody => any_case(&statement.principals, |all| of_anybody(all).not_if(negated.principals)),
+            RequestPrincipal::Anybody => {
+                any_case(&statement.principals, |all| of_anybody(all).not_if(negated.principals))
+            }
         };
         let is_known = Match::of(statement.conditions.is_ok()).or(Match::Maybe);
-        allows
+        has_effect
             .and(actions)
             .and(who)
-            .and(self.names(statement, unit, asked))
+            .and(self.names(statement, unit, request))
             .and(is_known)
     }
 
-    /// Whether the queue is among what `statement` is about.
-    fn names(&self, statement: &Statement, unit: UnitId, asked: Asked<'_>) -> Match {
-        let Some(queue) = asked.queue else {
+    /// Returns whether the resources of `statement` include the queue.
+    fn names(&self, statement: &Statement, unit: UnitId, request: Request<'_>) -> Match {
+        let Some(queue) = request.queue else {
             return Match::Yes;
         };
         if statement.resources.is_empty() {
@@ -397,13 +406,13 @@ impl<'g> Policies<'g> {
             _ if !found.is_empty() => Match::No,
             Target::External(written) if &**written == "*" => Match::Yes,
             Target::External(written) => named(written, link, queue),
-            // Something that is no queue, or that the graph does not hold.
-            Target::Resource(_) | Target::Elsewhere { .. } | Target::Dangling(_) => Match::Maybe,
+            // A resource that is not a queue, or that the graph does not include.
+            Target::Resource(_) | Target::OtherUnit { .. } | Target::Dangling(_) => Match::Maybe,
         }
     }
 }
 
-/// Whether the ARN or pattern in `written` fits `queue`.
+/// Returns whether the ARN or pattern in `written` matches `queue`.
 fn named(written: &str, link: &Link, queue: &Queue) -> Match {
     let is_other = |service: &str| !service.contains('$') && !matches(service, "sqs");
     if link.service().is_some_and(is_other) {
@@ -416,7 +425,7 @@ fn named(written: &str, link: &Link, queue: &Queue) -> Match {
         return Match::Yes;
     }
     let is_short = written.split(':').count() < 6;
-    // AWS or the tool chooses a name that is not written: a pattern may fit it.
+    // An unwritten name is chosen by AWS or the tool, so a pattern may match it.
     let may_fit = |name: Option<&Option<String>>| match name {
         None => true,
         Some(None) => last.contains(['*', '?']),

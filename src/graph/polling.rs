@@ -1,28 +1,28 @@
-//! Who reads a queue, through an event source mapping or a pipe (`workers` knows the others): the questions of every rule that compares a queue with
-//! its consumers. What is unresolved stays for the caller to note.
+//! Consumers that poll a queue through an event source mapping or a pipe (`workers` finds the others), for the rules
+//! that compare a queue with its consumers. Callers handle unresolved links.
 
 use super::delivery::Pipe;
 use super::{Consumption, EventSourceMapping, Function, Graph, Link, Queue};
-use crate::conditions::Condition;
+use conditions::Condition;
 
 impl Graph {
-    /// Every queue that some mapping names as its source, with these mappings, enabled or not.
+    /// Returns the queues that are the source of a mapping, each with its mappings, enabled or not.
     pub fn polled(&self) -> impl Iterator<Item = (&Queue, Vec<Consumption<'_>>)> {
         let all = self.queues().iter().map(|queue| (queue, self.consumptions(queue)));
         all.filter(|(_, consumptions)| !consumptions.is_empty())
     }
 
-    /// Every queue that some mapping or pipe names as its source.
+    /// Returns the queues that are the source of a mapping or a pipe.
     pub fn read(&self) -> impl Iterator<Item = &Queue> {
         self.queues().iter().filter(|queue| self.is_read(queue))
     }
 
-    /// Whether some mapping or pipe names `queue` as its source.
+    /// Returns `true` if `queue` is the source of a mapping or a pipe.
     pub fn is_read(&self, queue: &Queue) -> bool {
         !self.consumptions(queue).is_empty() || !self.pipes_from(queue).is_empty()
     }
 
-    /// The pipes that read `queue`, running or not, each under the conditions where it does.
+    /// Returns the pipes with the source `queue`, running or not, each with its condition.
     pub fn pipes_from<'g>(&'g self, queue: &'g Queue) -> Vec<(Condition, &'g Pipe)> {
         let mut all = Vec::new();
         for pipe in self.pipes_naming(queue) {
@@ -37,8 +37,8 @@ impl Graph {
         all
     }
 
-    /// The function that `link`, written in `mapping`, invokes, where it is declared in the project and exists
-    /// where `assumed` may hold.
+    /// Returns the function that `link`, written in `mapping`, invokes, if the project declares it and it can exist
+    /// under `assumed`.
     pub fn invoked<'g>(
         &'g self,
         mapping: &EventSourceMapping,

@@ -1,70 +1,70 @@
-//! What a part of a project may have to do with the rest of it: names that it declares or looks for, and what concerns
-//! every unit of a project wherever it stands. Two parts that share none of this are judged alike together and apart,
-//! as long as neither reads a file of the other.
+//! Connections between a part of a project and the rest: the names that it declares or looks up, and properties that
+//! concern every unit. Two parts without a common connection give the same findings together and apart, as long as
+//! neither reads a file of the other.
 //!
 //! ```text
-//! queue "orders" here, ARN "…:orders" there        a name that both have
-//! an alarm on an unresolved name "${…}-dlq"        may be about each queue with a name like it
-//! a rule that hears of all alarms                  concerns each alarm
-//! a policy on a role that is not known             may be granted to each role
+//! queue "orders" here, ARN "…:orders" there        both contain the name
+//! an alarm on an unresolved name "${…}-dlq"        may watch every queue with a matching name
+//! a rule on events of all alarms                   concerns every alarm
+//! a policy of an unresolved role                   may grant to every role
 //! ```
 
-use super::watch::{LEAST_LETTERS, name_of};
+use super::watch::{MIN_SPECIFICITY, name_of};
 use super::{Graph, Pattern, State, Target};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 
-/// What a part of a project may have to do with others.
-// Facts that hold or not, each by itself, are no state machine.
+/// Connections of a part of a project.
+// Independent facts, not the states of a state machine.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Reach {
-    /// Hashes of names: two that are alike by chance only join what need not be joined.
+pub(crate) struct Connections {
+    /// Hashes of names. A collision only joins parts that could be checked apart.
     pub(crate) names: FxHashSet<u64>,
-    /// Whether something hears of alarms besides their actions.
-    pub(crate) hears: bool,
-    /// Whether there are alarms.
+    /// `true` if there are subscribers to alarms other than alarm actions.
+    pub(crate) has_alarm_subscribers: bool,
+    /// `true` if there are alarms.
     pub(crate) alarms: bool,
-    /// Whether something is granted to a role that is not known.
-    pub(crate) grants: bool,
-    /// Whether there are roles.
+    /// `true` if there are grants to unresolved roles.
+    pub(crate) has_unresolved_grants: bool,
+    /// `true` if there are roles.
     pub(crate) roles: bool,
-    /// Directories of which every template may be put together with one of this part.
+    /// Directories with templates that may be combined with one of this part.
     pub(crate) below: BTreeSet<PathBuf>,
-    /// Environments that files name.
+    /// Environments named by files.
     pub(crate) environments: BTreeSet<String>,
-    /// Names of queues that are not known whole.
-    open_names: Vec<Pattern>,
-    /// Names that alarms look at.
+    /// Patterns of unresolved names of queues.
+    unresolved_names: Vec<Pattern>,
+    /// Names that alarms watch.
     watched: Vec<Pattern>,
 }
 
-impl Reach {
-    /// Adds a name of a kind of its own.
+impl Connections {
+    /// Adds a name in the namespace `kind`.
     pub(crate) fn name(&mut self, kind: &str, name: &str) {
         let mut hasher = FxHasher::default();
         (kind, name).hash(&mut hasher);
         self.names.insert(hasher.finish());
     }
 
-    /// The reach of both.
-    pub(crate) fn add(&mut self, other: Reach) {
+    /// Adds the connections of another part.
+    pub(crate) fn add(&mut self, other: Connections) {
         self.names.extend(other.names);
-        self.hears |= other.hears;
+        self.has_alarm_subscribers |= other.has_alarm_subscribers;
         self.alarms |= other.alarms;
-        self.grants |= other.grants;
+        self.has_unresolved_grants |= other.has_unresolved_grants;
         self.roles |= other.roles;
         self.below.extend(other.below);
         self.environments.extend(other.environments);
-        self.open_names.extend(other.open_names);
+        self.unresolved_names.extend(other.unresolved_names);
         self.watched.extend(other.watched);
     }
 
-    /// As far as `graph` tells, whose rules have run.
-    pub(crate) fn of(graph: &Graph) -> Reach {
-        let mut reach = Reach::default();
+    /// Collects the connections of `graph`. Its rules must have run, because they look up names.
+    pub(crate) fn of(graph: &Graph) -> Connections {
+        let mut reach = Connections::default();
         graph.names_in_indexes(&mut |name| reach.name("name", name));
         for queue in graph.queues() {
             for case in &queue.name.cases {
@@ -72,24 +72,24 @@ impl Reach {
                     continue;
                 };
                 let name = name_of(unresolved);
-                if name.letters() >= LEAST_LETTERS {
+                if name.specificity() >= MIN_SPECIFICITY {
                     reach.name("name", &name.to_string());
-                    reach.open_names.push(name);
+                    reach.unresolved_names.push(name);
                 }
             }
         }
         reach.of_alarms(graph);
         reach.of_access(graph);
-        reach.open_names.sort_by_key(ToString::to_string);
-        reach.open_names.dedup();
+        reach.unresolved_names.sort_by_key(ToString::to_string);
+        reach.unresolved_names.dedup();
         reach.watched.sort_by_key(ToString::to_string);
         reach.watched.dedup();
         reach
     }
 
     fn of_alarms(&mut self, graph: &Graph) {
-        self.hears = !graph.alarm_listeners().is_empty();
-        let alarms = graph.alarms().iter().chain(graph.left_out_alarms());
+        self.has_alarm_subscribers = !graph.alarm_subscribers().is_empty();
+        let alarms = graph.alarms().iter().chain(graph.nonexistent_alarms());
         for alarm in alarms {
             self.alarms = true;
             for case in alarm.metrics.iter().flat_map(|metric| &metric.queue.cases) {
@@ -124,13 +124,16 @@ impl Reach {
                 }
             }
         }
-        self.grants = graph.policies().grants_openly();
+        self.has_unresolved_grants = graph.policies().has_unresolved_grants();
     }
 }
 
-/// Hands over the places of parts of which one has an alarm that may look at a queue of the other, whose name is not
-/// known whole: each of them with another, so that all hang together that belong together.
-pub(crate) fn may_watch<'r>(parts: impl Iterator<Item = &'r Reach> + Clone, join: &mut impl FnMut(usize, usize)) {
+/// Calls `join` for pairs of parts to lint together, because an alarm in one may watch a queue with an unresolved name
+/// in the other. Parts that belong together are connected by these pairs, but not every such pair is passed.
+pub(crate) fn join_watching_parts<'r>(
+    parts: impl Iterator<Item = &'r Connections> + Clone,
+    join: &mut impl FnMut(usize, usize),
+) {
     let mut watched = Watched::default();
     for (at, part) in parts.clone().enumerate() {
         for name in &part.watched {
@@ -139,21 +142,21 @@ pub(crate) fn may_watch<'r>(parts: impl Iterator<Item = &'r Reach> + Clone, join
     }
     watched.sort();
     for (at, part) in parts.enumerate() {
-        for name in &part.open_names {
+        for name in &part.unresolved_names {
             watched.join(name, at, join);
         }
     }
 }
 
-/// Names that alarms look at, each with the places of the parts that they are of.
+/// Names that alarms watch, each with the indexes of the parts that contain it.
 #[derive(Default)]
 struct Watched {
     all: Vec<(Pattern, Vec<usize>)>,
     by_text: FxHashMap<String, usize>,
-    /// Those that are known whole, sorted; and from their ends.
+    /// Known names, sorted, and the same reversed.
     known: Vec<(String, usize)>,
     reversed: Vec<(String, usize)>,
-    /// The others.
+    /// Unresolved names.
     open: Vec<usize>,
 }
 
@@ -181,10 +184,10 @@ impl Watched {
         self.reversed.sort();
     }
 
-    /// Joins the part `at`, which has a queue of that name, with all that may look at it.
+    /// Joins the part `at`, which has a queue with this name, with all parts that may watch it.
     fn join(&mut self, name: &Pattern, at: usize, join: &mut impl FnMut(usize, usize)) {
         let (head, tail) = (name.head(), reversed(name.tail()));
-        // What is longer leaves less to compare.
+        // The longer end selects fewer candidates.
         let (sorted, start) = if head.len() >= tail.len() {
             (&self.known, head)
         } else {
@@ -197,11 +200,11 @@ impl Watched {
             let Some((watched, parts)) = self.all.get_mut(place) else {
                 continue;
             };
-            if name.may_be(watched) {
+            if name.may_match(watched) {
                 for part in parts.iter() {
                     join(*part, at);
                 }
-                // They hang together now.
+                // These parts are connected now, so one of them suffices from here on.
                 parts.truncate(1);
             }
         }
@@ -216,7 +219,7 @@ fn reversed(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// `…` stands for what is not known.
+    /// Parses a pattern in which `…` is an unknown piece.
     fn pattern(text: &str) -> Pattern {
         let mut pieces: Vec<Option<std::sync::Arc<str>>> = Vec::new();
         for (at, piece) in text.split('…').enumerate() {
@@ -229,18 +232,18 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_joined_as_their_names_are_compared_one_by_one() {
+    fn joined_parts_are_those_with_names_that_may_match() {
         let names = ["a-dlq", "b-dlq", "…-dlq", "a-…", "a-…-dlq", "…", "x", "b-…q", "ü-…"];
-        let parts: Vec<Reach> = names
+        let parts: Vec<Connections> = names
             .iter()
             .flat_map(|name| {
-                let (name, other) = (pattern(name), Reach::default());
-                let watches = Reach {
+                let (name, other) = (pattern(name), Connections::default());
+                let watches = Connections {
                     watched: vec![name.clone()],
-                    ..Reach::default()
+                    ..Connections::default()
                 };
-                let open = Reach {
-                    open_names: if name.is_known() { Vec::new() } else { vec![name] },
+                let open = Connections {
+                    unresolved_names: if name.is_known() { Vec::new() } else { vec![name] },
                     ..other
                 };
                 [watches, open]
@@ -249,11 +252,11 @@ mod tests {
         for one in &parts {
             for other in &parts {
                 let mut joined = false;
-                may_watch([one, other].into_iter(), &mut |a, b| joined |= a != b);
-                let meets = |one: &Reach, other: &Reach| {
-                    one.open_names
+                join_watching_parts([one, other].into_iter(), &mut |a, b| joined |= a != b);
+                let meets = |one: &Connections, other: &Connections| {
+                    one.unresolved_names
                         .iter()
-                        .any(|open| other.watched.iter().any(|name| open.may_be(name)))
+                        .any(|open| other.watched.iter().any(|name| open.may_match(name)))
                 };
                 assert_eq!(joined, meets(one, other) || meets(other, one), "{one:?} {other:?}");
             }

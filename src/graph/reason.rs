@@ -1,49 +1,49 @@
-//! Why something is not known.
+//! Reasons why a value is unresolved.
 
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// The kind of thing that keeps a value from being known, by which reasons are grouped and counted.
+/// Kinds of reasons, by which they are grouped and counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
-    /// A variable or parameter that nobody gives a value, or that may have any.
+    /// A variable or parameter without a value, or with any of several.
     InputWithoutValue,
-    /// The code of a module that is somewhere else.
-    ModuleNotHere,
-    /// AWS or a provider chooses it when it is deployed.
+    /// The code of a module that is not among the files.
+    MissingModule,
+    /// A value that AWS or a provider chooses at deployment.
     KnownAfterApply,
-    /// Another stack, a store of parameters, or a file that is not part of the run has it.
+    /// A value in another stack, in a parameter store, or in a file outside of the run.
     Elsewhere,
-    /// It depends on where, when and by whom the tool is run.
-    Run,
-    /// It is sensitive, and left out of what is read.
+    /// A value that depends on the place, time or user of the tool's run.
+    RunContext,
+    /// A secret, which is removed from the input.
     Secret,
-    /// A bound of sqslint is reached.
+    /// A bound of sqslint.
     Limit,
-    /// sqslint does not evaluate what is written.
+    /// An expression that sqslint does not evaluate.
     Unsupported,
-    /// What is written is refused when it is deployed.
+    /// An expression that is rejected at deployment.
     Invalid,
-    /// A name that the configuration has to declare, and does not.
+    /// A name that the configuration must declare and does not.
     Undeclared,
-    /// What is written has another type than the attribute: `"30s"` for a number of seconds.
+    /// A value of another type than the attribute's: `"30s"` for a number of seconds.
     WrongType,
-    /// A part of the configuration cannot be read, or another language fills it in.
+    /// A part of the configuration that cannot be read, or that another language generates.
     NotRead,
-    /// It is computed from something that is not known.
+    /// A value computed from an unresolved one.
     Derived,
 }
 
 impl Cause {
-    /// As documents write it: `input-without-value`.
+    /// Returns the name in documents: `input-without-value`.
     pub const fn name(self) -> &'static str {
         match self {
             Cause::InputWithoutValue => "input-without-value",
-            Cause::ModuleNotHere => "module-not-here",
+            Cause::MissingModule => "module-not-here",
             Cause::KnownAfterApply => "known-after-apply",
             Cause::Elsewhere => "elsewhere",
-            Cause::Run => "run",
+            Cause::RunContext => "run",
             Cause::Secret => "secret",
             Cause::Limit => "limit",
             Cause::Unsupported => "unsupported",
@@ -55,7 +55,7 @@ impl Cause {
         }
     }
 
-    /// A reason of this cause, which `words` tell to people as a clause: "`var.x` has no value".
+    /// Creates a reason with this cause. `words` is a clause: "`var.x` has no value".
     pub fn because(self, words: impl Into<Arc<str>>) -> Reason {
         Reason {
             cause: self,
@@ -64,30 +64,30 @@ impl Cause {
     }
 }
 
-/// Why a value is not known. It reads like its words; code asks for the cause.
+/// The reason why a value is unresolved. It dereferences to its text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reason {
     cause: Cause,
     words: Arc<str>,
 }
 
-/// What stands behind the name in the words of a reason for [`Cause::Undeclared`].
+/// Text after the name in a reason for [`Cause::Undeclared`].
 const IS_NOT_DECLARED: &str = "` is not declared";
 
 impl Reason {
-    /// That `name` is not declared, though it has to be.
+    /// Creates the reason that `name` is not declared.
     pub fn undeclared(name: impl fmt::Display) -> Reason {
         Cause::Undeclared.because(format!("`{name}{IS_NOT_DECLARED}"))
     }
 
-    /// The name that is not declared.
+    /// Returns the name that is not declared.
     pub fn undeclared_name(&self) -> Option<&str> {
         let is_undeclared = self.cause == Cause::Undeclared;
         let name = self.words.strip_prefix('`').filter(|_| is_undeclared)?;
         name.strip_suffix(IS_NOT_DECLARED)
     }
 
-    /// The kind of thing that it is.
+    /// Returns the cause.
     pub const fn cause(&self) -> Cause {
         self.cause
     }

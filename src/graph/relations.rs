@@ -1,23 +1,23 @@
-//! Who links to a resource: the other end of every link, for `sqslint explain`. What a resource itself links to is among
-//! its [`values`](super::values).
+//! Links of other resources to a resource, for `sqslint explain`. Its own links are among its
+//! [`values`](super::values).
 
 use super::delivery::Sender;
 use super::{Attribute, Case, Function, Graph, Link, Queue, Resource, UnitId};
-use crate::conditions::Condition;
-use crate::source::Span;
+use conditions::Condition;
+use source::Span;
 
 /// A link of another resource to this one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relation {
-    /// What this one is to the other: "read by `aws_lambda_event_source_mapping.orders`".
+    /// Role of this resource: "read by `aws_lambda_event_source_mapping.orders`".
     pub text: String,
-    /// Where the link is written.
+    /// Span of the link.
     pub span: Span,
-    /// The condition, where the link does not hold always.
+    /// Condition of the link; `None` if it always applies.
     pub when: Option<String>,
 }
 
-/// Who links to the queue or function `resource`.
+/// Returns the links to the queue or function `resource`.
 pub fn relations(graph: &Graph, resource: &Resource) -> Vec<Relation> {
     let is_it = |other: &Resource| (other.unit, &other.address) == (resource.unit, &resource.address);
     let mut all = Vec::new();
@@ -61,10 +61,14 @@ fn of_queue(graph: &Graph, queue: &Queue, all: &mut Vec<Relation>) {
         let text = format!("read by the pipe {}", pipe.resource.shown());
         all.push(relation(text, pipe.resource.header, &assumed, this));
     }
-    for reading in graph.readings(queue) {
-        let may = if reading.is_permitted { "read by" } else { "given to" };
-        let text = format!("{may} {}", reading.resource.shown());
-        all.push(relation(text, reading.span, &reading.when, this));
+    for consumption in graph.worker_consumptions(queue) {
+        let may = if consumption.is_permitted {
+            "read by"
+        } else {
+            "given to"
+        };
+        let text = format!("{may} {}", consumption.resource.shown());
+        all.push(relation(text, consumption.span, &consumption.when, this));
     }
     for span in graph.declared_workers(queue).filter_map(|declared| declared.span) {
         all.push(relation("read by a declared worker".to_owned(), span, &this.when, this));
@@ -79,7 +83,7 @@ fn of_queue(graph: &Graph, queue: &Queue, all: &mut Vec<Relation>) {
         }
     }
     for used in graph.dead_letter_uses_of(queue) {
-        let text = format!("where `{}` puts what failed", used.by);
+        let text = format!("where `{}` puts what failed", used.resource);
         all.push(relation(text, used.span, &used.when, this));
     }
     senders(graph, this, all);
@@ -89,7 +93,7 @@ fn of_queue(graph: &Graph, queue: &Queue, all: &mut Vec<Relation>) {
     }
 }
 
-/// What sends to the queue `this`.
+/// Adds the resources that send to the queue `this`.
 fn senders(graph: &Graph, this: &Resource, all: &mut Vec<Relation>) {
     let deliveries = graph.deliveries();
     let mut add = |kind: &str, sender: &Resource, target: &Attribute<Link>| {
@@ -114,7 +118,7 @@ fn senders(graph: &Graph, this: &Resource, all: &mut Vec<Relation>) {
     }
 }
 
-/// The cases of `attribute`, written in `by`, that name the queue `this`.
+/// Returns the cases of `attribute`, written in `by`, that refer to the queue `this`.
 fn naming<'g>(
     graph: &Graph,
     by: &Resource,
@@ -156,7 +160,7 @@ fn of_function(graph: &Graph, function: &Function, all: &mut Vec<Relation>) {
         }
     }
     for invocation in graph.invocations_of(function) {
-        let text = format!("invoked by `{}`", invocation.by);
+        let text = format!("invoked by `{}`", invocation.resource);
         all.push(relation(text, invocation.span, &this.when, this));
     }
 }

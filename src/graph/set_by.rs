@@ -1,29 +1,28 @@
-//! Who sets a number: the module or template that it is written in, or whoever uses that.
+//! Parties that set a number: the module or template that contains it, or its caller.
 
-use crate::source::Span;
+use source::Span;
 use std::sync::Arc;
 
-/// Who sets a number.
+/// Party that sets a number.
 #[derive(Debug, Clone)]
 pub enum SetBy {
-    /// The module or template itself: a number is written in it, or nothing and the default applies. Nobody outside
-    /// changes it.
+    /// The module or template itself, by a literal or by leaving out the attribute. No caller can change it.
     Itself,
-    /// Whoever uses the module or template that has this input. Nobody here does, so it has its default.
+    /// The caller, through this input. No caller is known, so it has its default.
     Input(Arc<Input>),
 }
 
-/// A variable of a module, or a parameter of a template, on its default.
+/// A variable of a module, or a parameter of a template, with its default.
 #[derive(Debug)]
 pub struct Input {
-    /// In a sentence: `` `var.timeout` ``, ``parameter `Timeout` ``.
+    /// Name for a sentence: `` `var.timeout` ``, ``parameter `Timeout` ``.
     pub shown: String,
-    /// What the addresses of the resources begin with that the module makes, and those it calls.
+    /// Common prefix of the addresses of the module's resources, including those of modules that it calls.
     pub within: String,
-    /// The default.
+    /// Span of the default.
     pub span: Span,
-    /// The greatest number that it takes, where it says so.
+    /// Maximum that it accepts, if it declares one.
     pub most: Option<i64>,
-    /// What would say so: "a `validation`".
+    /// Construct that would declare a maximum: "a `validation`".
     pub limit: &'static str,
 }

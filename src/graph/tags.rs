@@ -1,24 +1,24 @@
-//! Tags of resources, as far as they are known.
+//! Tags of resources.
 
 use super::{Attribute, Condition, Reason};
 use std::sync::Arc;
 
-/// The tags of a resource. Those that a stack is given when it is deployed are in no file.
+/// Tags of a resource. Tags added to a stack at deployment are not in the files.
 #[derive(Debug, Clone, Default)]
 pub struct Tags {
-    /// Those that are known, the first of each key before those that it hides.
+    /// Known tags. If a key occurs twice, the first one takes precedence.
     pub entries: Vec<Tag>,
-    /// Why there may be more.
+    /// Reason why there may be unknown ones.
     pub opaque: Option<Reason>,
 }
 
 /// A tag.
 #[derive(Debug, Clone)]
 pub struct Tag {
-    /// Its key.
+    /// Key.
     pub key: Arc<str>,
-    /// Its value.
+    /// Value.
     pub value: Attribute<String>,
-    /// Where it is set.
+    /// Condition under which it is set.
     pub when: Condition,
 }

@@ -1,38 +1,38 @@
-//! Every attribute of the graph by itself: what it is, where it stands and how it came about. For `sqslint explain`.
+//! Lists the attributes of the graph with values, spans and origins, for `sqslint explain`.
 
 use super::{Attribute, Case, End, Graph, Link, Origin, Resource, State, Target, UnitId};
-use crate::source::Span;
+use source::Span;
 use std::fmt::Display;
 
-/// One attribute of one resource.
+/// An attribute of a resource.
 #[derive(Debug)]
-pub struct Listed<'g> {
-    /// Whose.
+pub struct ListedAttribute<'g> {
+    /// The resource.
     pub resource: &'g Resource,
-    /// As the user spells it.
+    /// Name as written.
     pub name: &'g str,
-    /// Its values.
-    pub cases: Vec<ListedCase<'g>>,
+    /// Values.
+    pub cases: Vec<ListedValue<'g>>,
 }
 
-/// A value under some conditions.
+/// A value under a condition.
 #[derive(Debug)]
-pub struct ListedCase<'g> {
-    /// The condition, where it does not always hold.
+pub struct ListedValue<'g> {
+    /// Condition; `None` if it always applies.
     pub when: Option<String>,
-    /// The value, or why it is not known.
+    /// Value, or the reason why it is unresolved.
     pub value: Result<String, &'g str>,
-    /// Whether nothing is written and the default applies.
+    /// `true` if the attribute is absent and its default applies.
     pub is_default: bool,
-    /// Where it stands; the resource's header where it is absent.
+    /// Span of the value, or of the resource's header if absent.
     pub span: Span,
-    /// Where it comes from, nearest first.
+    /// Origins, nearest first.
     pub origins: &'g [Origin],
 }
 
-/// Every attribute, resource by resource: those that decide most, and others where they are not left to AWS.
-pub fn list(graph: &Graph) -> Vec<Listed<'_>> {
-    let mut lister = Lister { graph, all: Vec::new() };
+/// Lists the attributes of all resources: the most important ones, and others if they are not left to AWS.
+pub fn list(graph: &Graph) -> Vec<ListedAttribute<'_>> {
+    let mut lister = AttributeLister { graph, all: Vec::new() };
     lister.queues();
     lister.functions();
     lister.mappings();
@@ -43,12 +43,12 @@ pub fn list(graph: &Graph) -> Vec<Listed<'_>> {
 
 const NONE: &str = "none";
 
-struct Lister<'g> {
+struct AttributeLister<'g> {
     graph: &'g Graph,
-    all: Vec<Listed<'g>>,
+    all: Vec<ListedAttribute<'g>>,
 }
 
-impl<'g> Lister<'g> {
+impl<'g> AttributeLister<'g> {
     fn add<T>(&mut self, resource: &'g Resource, attribute: &'g Attribute<T>, show: impl Fn(&'g T) -> String) {
         let assumed = &resource.when;
         let possible = attribute
@@ -56,12 +56,12 @@ impl<'g> Lister<'g> {
             .iter()
             .filter(|case| assumed.is_possible_with(&case.when));
         let cases: Vec<_> = possible.map(|case| listed(case, &show)).collect();
-        // That nothing is there by default is nothing to tell.
-        let is_nothing = |case: &ListedCase<'_>| {
+        // An absent attribute without a default is not listed.
+        let is_nothing = |case: &ListedValue<'_>| {
             case.is_default && case.value.as_deref() == Ok(NONE) && case.span == resource.header
         };
         if !cases.iter().all(is_nothing) {
-            self.all.push(Listed {
+            self.all.push(ListedAttribute {
                 resource,
                 name: &attribute.name,
                 cases,
@@ -73,7 +73,7 @@ impl<'g> Lister<'g> {
         self.add(resource, attribute, ToString::to_string);
     }
 
-    /// What is worth telling only where somebody writes it.
+    /// Adds an attribute only if it is written.
     fn written<T: Display>(&mut self, resource: &'g Resource, attribute: &'g Attribute<T>) {
         if !attribute.cases.iter().all(|case| case.is_default()) {
             self.plain(resource, attribute);
@@ -207,8 +207,8 @@ impl<'g> Lister<'g> {
     }
 }
 
-fn listed<'g, T>(case: &'g Case<T>, show: impl Fn(&'g T) -> String) -> ListedCase<'g> {
-    ListedCase {
+fn listed<'g, T>(case: &'g Case<T>, show: impl Fn(&'g T) -> String) -> ListedValue<'g> {
+    ListedValue {
         when: case.when.describe(),
         value: match &case.state {
             State::Set(value) | State::Default(value) => Ok(show(value)),
@@ -220,14 +220,14 @@ fn listed<'g, T>(case: &'g Case<T>, show: impl Fn(&'g T) -> String) -> ListedCas
     }
 }
 
-/// What a link points to, with its unit where that is another.
+/// Formats the target of a link, with its unit if that is a different one.
 fn shown(graph: &Graph, unit: UnitId, link: &Link) -> String {
     let queue = graph.queue(unit, link).map(|queue| &queue.resource);
     let function = || graph.function(unit, link).map(|function| &function.resource);
     match graph.end(unit, link, queue.or_else(function)) {
         End::Address(address) => format!("→ {address}"),
         End::Elsewhere { unit, address } => format!("→ {address} in {unit}"),
-        // It may well be declared, as something that the graph does not hold.
+        // It may be declared as a resource that the graph does not include.
         End::Written(written) if matches!(link.target, Target::Resource(_)) => format!("→ {written}"),
         End::Written(written) => format!("→ {written} (not declared here)"),
     }

@@ -1,103 +1,103 @@
-//! Who notices what arrives in a dead-letter queue.
+//! Finds the alarms, mappings and other consumers that notice messages in a dead-letter queue.
 //!
-//! An alarm counts wherever it is declared: under a condition, with a `count` of zero, in another environment. Where its
-//! author leaves it out, that is meant. What may notice and is not known to (a name that is not known, a mapping with an
-//! unresolved source) is a [`Doubt`], and leaves the queue undecided.
+//! An alarm counts even if it does not exist here: under a condition, with a `count` of zero, in another environment.
+//! Its author leaves it out on purpose. A resource that may notice messages (an alarm on an unresolved name, a mapping
+//! with an unresolved source) is a [`Doubt`] and leaves the queue unjudged.
 
-use super::alarms::{NAMESPACE, is_blind, is_namespace_slip, is_telling};
+use super::alarms::{NAMESPACE, is_blind, is_misspelled_namespace, reveals_backlog};
 use super::{
     Alarm, AlarmMetric, Attribute, Cause, Graph, Link, Pattern, Queue, Reason, Resource, State, Target, UnitId,
     Unresolved,
 };
-use crate::conditions::Condition;
-use crate::source::Span;
+use conditions::Condition;
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::Span;
 use std::sync::Arc;
 
 type Key = (UnitId, Arc<str>);
 
-/// Something that may notice what arrives in a queue.
+/// A resource that may notice messages in a queue.
 #[derive(Debug, Clone)]
 pub struct Doubt {
-    /// Where it may.
+    /// Condition under which it may.
     pub when: Condition,
-    /// Why that is not known.
+    /// Reason why that is unresolved.
     pub reason: Reason,
-    /// What is not known.
+    /// Span of the unresolved part.
     pub span: Span,
 }
 
-/// An alarm on a queue whose name is not known whole.
+/// An alarm on a queue with an unresolved name.
 #[derive(Debug)]
-struct Patterned {
+struct NamePatternDoubt {
     unit: UnitId,
     name: Pattern,
     doubt: Doubt,
 }
 
-/// So many letters have to agree for two names in two units to be taken for one.
-pub(super) const LEAST_LETTERS: usize = 4;
+/// Minimum number of equal letters for unresolved names of two units to count as the same name.
+pub(super) const MIN_SPECIFICITY: usize = 4;
 
-/// Which metrics are asked for, by name.
+/// Filter of metrics by name.
 type Counts = fn(&str) -> bool;
 
-/// What is known about who watches queues. Made once a rule, since it goes over every alarm.
+/// Alarms and consumers by queue. Created once per rule, because it visits every alarm.
 #[derive(Debug, Default)]
 pub struct Watch<'g> {
-    /// By queue: alarms on the metrics asked for, those that are left out too.
+    /// Alarms on the selected metrics by queue, including those that do not exist.
     alarms: FxHashMap<Key, Vec<&'g Alarm>>,
-    /// By queue: where it takes the failures of something.
+    /// Condition under which a queue is a dead-letter queue, by queue.
     dead_letter: FxHashMap<Key, Condition>,
-    /// By queue: where an alarm, a mapping or a pipe notices its messages.
-    noticed: FxHashMap<Key, Condition>,
-    /// What may notice messages of one queue.
+    /// Condition under which an alarm, a mapping or a pipe notices messages, by queue.
+    noticed_when: FxHashMap<Key, Condition>,
+    /// Doubts about a single queue, by queue.
     doubts: FxHashMap<Key, Vec<Doubt>>,
-    /// What may notice messages of any queue in a unit.
-    open: FxHashMap<UnitId, Vec<Doubt>>,
-    /// What may notice messages of queues with some name.
-    patterned: Vec<Patterned>,
-    /// By what is known of the name, places in `patterned`.
+    /// Doubts about all queues of a unit, by unit.
+    unit_doubts: FxHashMap<UnitId, Vec<Doubt>>,
+    /// Doubts about queues with a matching name.
+    patterned: Vec<NamePatternDoubt>,
+    /// Indexes in `patterned` by the text of the pattern.
     skeletons: FxHashMap<String, Vec<usize>>,
-    /// By the outermost of nested stacks: whether any of them declares an alarm on a metric of SQS, or may.
+    /// Deployments with an alarm on a metric of SQS, or with one that may be.
     alarming: FxHashSet<&'g str>,
 }
 
 impl<'g> Watch<'g> {
-    /// The alarms that look at `queue`, or may, wherever they are declared.
+    /// Returns the alarms that watch `queue`, or may, in any unit.
     pub fn alarms(&self, queue: &Queue) -> &[&'g Alarm] {
         self.alarms.get(&key(queue)).map_or(&[], Vec::as_slice)
     }
 
-    /// The condition under which `queue` is a dead-letter queue.
+    /// Returns the condition under which `queue` is a dead-letter queue.
     pub fn dead_letter_when(&self, queue: &Queue) -> Condition {
         let when = self.dead_letter.get(&key(queue));
         when.map_or_else(Condition::never, |when| when.and(&queue.resource.when))
     }
 
-    /// The condition under which something notices what arrives in `queue`.
+    /// Returns the condition under which messages in `queue` are noticed.
     pub fn noticed_when(&self, queue: &Queue) -> Condition {
-        let when = self.noticed.get(&key(queue));
+        let when = self.noticed_when.get(&key(queue));
         when.cloned().unwrap_or_else(Condition::never)
     }
 
-    /// What may notice it.
+    /// Returns the doubts about `queue`.
     pub fn doubts(&self, queue: &Queue) -> Vec<&Doubt> {
         let unit = queue.resource.unit;
         let own = self.doubts.get(&key(queue)).into_iter().flatten();
-        let here = self.open.get(&unit).into_iter().flatten();
+        let here = self.unit_doubts.get(&unit).into_iter().flatten();
         let mut all: Vec<&Doubt> = own.chain(here).collect();
         for name in names(queue) {
             let beside = self.patterned.iter().filter(|other| other.unit == unit);
             all.extend(
                 beside
-                    .filter(|other| name.may_be(&other.name))
+                    .filter(|other| name.may_match(&other.name))
                     .map(|other| &other.doubt),
             );
-            // The same unresolved name in two stacks may well be the same name.
+            // Equal patterns of unresolved names in two stacks may be the same name.
             let same = self.skeletons.get(&name.to_string()).into_iter().flatten();
             let same = same.filter_map(|at| self.patterned.get(*at));
             all.extend(
-                same.filter(|_| name.letters() >= LEAST_LETTERS)
+                same.filter(|_| name.specificity() >= MIN_SPECIFICITY)
                     .map(|other| &other.doubt),
             );
         }
@@ -105,7 +105,7 @@ impl<'g> Watch<'g> {
     }
 
     fn notice(&mut self, queue: &Queue, when: &Condition) {
-        let entry = self.noticed.entry(key(queue)).or_insert_with(Condition::never);
+        let entry = self.noticed_when.entry(key(queue)).or_insert_with(Condition::never);
         *entry = entry.or(when);
     }
 
@@ -113,20 +113,20 @@ impl<'g> Watch<'g> {
         self.doubts.entry(key(queue)).or_default().push(doubt);
     }
 
-    /// Some queue of `unit`, or with this name, may be noticed.
-    fn open(&mut self, unit: UnitId, name: Option<&Pattern>, doubt: Doubt) {
-        let Some(name) = name.filter(|name| name.letters() > 0) else {
-            self.open.entry(unit).or_default().push(doubt);
+    /// Adds a doubt about the queues of `unit` with a matching name, or about all of them if the name is unknown.
+    fn add_doubt(&mut self, unit: UnitId, name: Option<&Pattern>, doubt: Doubt) {
+        let Some(name) = name.filter(|name| name.specificity() > 0) else {
+            self.unit_doubts.entry(unit).or_default().push(doubt);
             return;
         };
         let same = self.skeletons.entry(name.to_string()).or_default();
         same.push(self.patterned.len());
         let name = name.clone();
-        self.patterned.push(Patterned { unit, name, doubt });
+        self.patterned.push(NamePatternDoubt { unit, name, doubt });
     }
 }
 
-/// The names that `queue` has, as far as they are known.
+/// Returns the possible names of `queue`.
 fn names(queue: &Queue) -> Vec<Pattern> {
     let names = queue.name.cases.iter().filter_map(|case| match &case.state {
         State::Set(name) | State::Default(name) => name.as_deref().map(Pattern::from),
@@ -135,16 +135,16 @@ fn names(queue: &Queue) -> Vec<Pattern> {
     names.collect()
 }
 
-/// What is known of a name that is not known whole.
+/// Returns the known pieces of an unresolved name.
 pub(super) fn name_of(unresolved: &Unresolved) -> Pattern {
     let pattern = unresolved.pattern().cloned();
     pattern.unwrap_or_else(|| std::iter::once(None).collect())
 }
 
 impl Graph {
-    /// Finds the dead-letter queues and who watches them.
+    /// Finds the dead-letter queues and the resources that notice messages in them.
     pub fn dead_letter_watch(&self) -> Watch<'_> {
-        let mut watch = self.alarm_watch(|metric| is_telling(metric) || is_blind(metric));
+        let mut watch = self.alarm_watch(|metric| reveals_backlog(metric) || is_blind(metric));
         self.find_dead_letter_queues(&mut watch);
         for mapping in self.mappings() {
             self.find_consumed_queue(&mut watch, &mapping.resource, &mapping.enabled, &mapping.queue);
@@ -164,55 +164,57 @@ impl Graph {
     /// Finds the alarms on metrics that `counts` accepts.
     pub fn alarm_watch(&self, counts: Counts) -> Watch<'_> {
         let mut watch = Watch::default();
-        for alarm in self.alarms().iter().chain(self.left_out_alarms()) {
+        for alarm in self.alarms().iter().chain(self.nonexistent_alarms()) {
             if let Some(reason) = &alarm.opaque {
-                self.may_look(&mut watch, alarm, reason);
+                self.add_doubts_of_alarm(&mut watch, alarm, reason);
             }
             for metric in &alarm.metrics {
                 self.find_watched_queue(&mut watch, alarm, metric, counts);
             }
         }
-        for (unit, link, span) in self.left_out_calls() {
+        for (unit, link, span) in self.uninstantiated_calls() {
             if let Some(queue) = self.queue(*unit, link) {
                 let reason = "a module that is not created here may watch it";
-                watch.doubt(queue, always(Cause::Run.because(reason), *span));
+                watch.doubt(queue, always(Cause::RunContext.because(reason), *span));
             }
         }
         watch
     }
 
-    /// Whether `unit`, or a stack that is deployed with it, declares an alarm on any queue.
+    /// Returns `true` if `unit`, or a stack deployed with it, declares an alarm on any queue.
     pub fn has_queue_alarms(&self, watch: &Watch<'_>, unit: UnitId) -> bool {
         watch.alarming.contains(self.deployment(unit))
     }
 
-    /// The outermost of the nested stacks that `unit` is one of, which are deployed together.
+    /// Returns the outermost of the nested stacks that include `unit` and are deployed together.
     pub fn deployment(&self, unit: UnitId) -> &str {
         let key = self.unit(unit).key();
         key.split_once('#').map_or(key, |(outermost, _)| outermost)
     }
 
-    /// Whether something besides its actions hears when `alarm` goes off, or may.
-    pub fn is_heard(&self, alarm: &Alarm) -> bool {
+    /// Returns `true` if `alarm` has, or may have, a subscriber other than its actions.
+    pub fn has_subscriber(&self, alarm: &Alarm) -> bool {
         let names = || alarm.name.cases.iter().map(|case| case.value());
-        self.alarm_listeners().iter().any(|listener| match &listener.names {
-            None => true,
-            // A generated name stands in no text.
-            Some(text) => {
-                names().any(|name| name.is_none_or(|name| name.as_ref().is_some_and(|name| text.contains(name))))
-            }
-        })
+        self.alarm_subscribers()
+            .iter()
+            .any(|subscriber| match &subscriber.names {
+                None => true,
+                // A generated name cannot be in a text.
+                Some(text) => {
+                    names().any(|name| name.is_none_or(|name| name.as_ref().is_some_and(|name| text.contains(name))))
+                }
+            })
     }
 
-    /// The alarms with a metric that names `queue`.
+    /// Returns the alarms with a metric of `queue`.
     pub fn alarms_on<'g>(&'g self, queue: &'g Queue) -> impl Iterator<Item = &'g Alarm> {
         self.alarms()
             .iter()
-            .filter(|alarm| alarm.metrics.iter().any(|metric| self.looks_at(alarm, metric, queue)))
+            .filter(|alarm| alarm.metrics.iter().any(|metric| self.watches(alarm, metric, queue)))
     }
 
-    /// Whether `metric` of `alarm` names `queue` in some case.
-    pub fn looks_at(&self, alarm: &Alarm, metric: &AlarmMetric, queue: &Queue) -> bool {
+    /// Returns `true` if `metric` of `alarm` is a metric of `queue` in some case.
+    pub fn watches(&self, alarm: &Alarm, metric: &AlarmMetric, queue: &Queue) -> bool {
         let mut links = metric.queue.cases.iter().filter_map(|case| case.value());
         links.any(|link| {
             let mut candidates = self.queue_candidates(alarm.resource.unit, link);
@@ -220,8 +222,8 @@ impl Graph {
         })
     }
 
-    /// The queues that `metric` of `alarm` names in some case.
-    pub fn looked_at<'g>(&'g self, alarm: &'g Alarm, metric: &'g AlarmMetric) -> Vec<&'g Queue> {
+    /// Returns the queues of `metric` of `alarm`, over all cases.
+    pub fn watched_queues<'g>(&'g self, alarm: &'g Alarm, metric: &'g AlarmMetric) -> Vec<&'g Queue> {
         let links = metric.queue.cases.iter().filter_map(|case| case.value());
         links
             .flat_map(|link| self.queue_candidates(alarm.resource.unit, link))
@@ -247,10 +249,10 @@ impl Graph {
         }
     }
 
-    fn may_look<'g>(&'g self, watch: &mut Watch<'g>, alarm: &Alarm, reason: &Reason) {
+    fn add_doubts_of_alarm<'g>(&'g self, watch: &mut Watch<'g>, alarm: &Alarm, reason: &Reason) {
         let Resource { unit, header, .. } = &alarm.resource;
         watch.alarming.insert(self.deployment(*unit));
-        watch.open(*unit, None, always(reason.clone(), *header));
+        watch.add_doubt(*unit, None, always(reason.clone(), *header));
     }
 
     fn find_watched_queue<'g>(
@@ -261,20 +263,22 @@ impl Graph {
         counts: Counts,
     ) {
         let unit = alarm.resource.unit;
-        let on_queues = asked(&metric.namespace, |name| name == NAMESPACE || is_namespace_slip(name));
-        if matches!(on_queues, Answer::No) {
+        let on_queues = any_case(&metric.namespace, |name| {
+            name == NAMESPACE || is_misspelled_namespace(name)
+        });
+        if matches!(on_queues, AnyCase::No) {
             return;
         }
         watch.alarming.insert(self.deployment(unit));
-        let tells = asked(&metric.metric, |name| counts(name));
+        let tells = any_case(&metric.metric, |name| counts(name));
         let open = match (on_queues, tells) {
-            (_, Answer::No) => return,
-            (Answer::Open(doubt), _) | (_, Answer::Open(doubt)) => Some(doubt),
+            (_, AnyCase::No) => return,
+            (AnyCase::Unresolved(doubt), _) | (_, AnyCase::Unresolved(doubt)) => Some(doubt),
             _ => None,
         };
-        for queue in self.looked_at(alarm, metric) {
+        for queue in self.watched_queues(alarm, metric) {
             watch.alarms.entry(key(queue)).or_default().push(alarm);
-            // Queues that share a name (one a Region, say): each of them may be the one.
+            // Queues that share a name (for example one per Region): each of them may be the one.
             match &open {
                 None => watch.notice(queue, &Condition::always()),
                 Some(doubt) => watch.doubt(queue, doubt.clone()),
@@ -282,19 +286,20 @@ impl Graph {
         }
         for case in &metric.queue.cases {
             if let State::Unresolved(unresolved) = &case.state {
-                // The queue is left out with its alarm: its `[0]` names nothing, and none of the others.
-                let is_there = !alarm.is_left_out && case.when.and(&alarm.resource.when).is_possible();
+                // The queue does not exist if its alarm does not: a reference to its `[0]` fails, and means no other
+                // queue.
+                let is_there = !alarm.is_nonexistent && case.when.and(&alarm.resource.when).is_possible();
                 if !is_there && unresolved.reason().cause() == Cause::Invalid {
                     continue;
                 }
                 let doubt = always(unresolved.reason().clone(), case.span);
-                watch.open(unit, unresolved.pattern(), doubt);
+                watch.add_doubt(unit, unresolved.pattern(), doubt);
             }
         }
         self.find_namesakes(watch, alarm, metric);
     }
 
-    /// A name that is known may be that of a queue whose name is not.
+    /// Adds doubts about queues with an unresolved name that may be the literal name in `metric`.
     fn find_namesakes<'g>(&'g self, watch: &mut Watch<'g>, alarm: &Alarm, metric: &'g AlarmMetric) {
         for case in &metric.queue.cases {
             let Some(Target::External(written)) = case.value().map(|link| &link.target) else {
@@ -307,7 +312,7 @@ impl Graph {
                 let fits = cases.any(|case| match &case.state {
                     State::Unresolved(unresolved) => {
                         let pattern = name_of(unresolved);
-                        pattern.may_be(&name) && (is_here || pattern.letters() >= LEAST_LETTERS)
+                        pattern.may_match(&name) && (is_here || pattern.specificity() >= MIN_SPECIFICITY)
                     }
                     State::Set(_) | State::Default(_) => false,
                 });
@@ -339,7 +344,7 @@ impl Graph {
                         watch.doubt(queue, always(reason.reason().clone(), case.span));
                     }
                 }
-                // What comes from outside of the unit is no queue of the unit.
+                // A source from outside of the unit is not a queue of the unit.
                 State::Unresolved(unresolved) if comes_from_outside(unresolved.reason()) => {}
                 State::Unresolved(unresolved) => {
                     let doubt = Doubt {
@@ -347,7 +352,7 @@ impl Graph {
                         reason: unresolved.reason().clone(),
                         span: case.span,
                     };
-                    watch.open(reader.unit, None, doubt);
+                    watch.add_doubt(reader.unit, None, doubt);
                 }
             }
         }
@@ -356,7 +361,7 @@ impl Graph {
 
 fn comes_from_outside(reason: &Reason) -> bool {
     match reason.cause() {
-        Cause::InputWithoutValue | Cause::ModuleNotHere | Cause::Elsewhere | Cause::Run | Cause::Secret => true,
+        Cause::InputWithoutValue | Cause::MissingModule | Cause::Elsewhere | Cause::RunContext | Cause::Secret => true,
         Cause::KnownAfterApply
         | Cause::Limit
         | Cause::Unsupported
@@ -380,25 +385,25 @@ fn always(reason: Reason, span: Span) -> Doubt {
     }
 }
 
-/// Whether an attribute has a wanted value in any case.
-enum Answer {
+/// Result of the question whether an attribute has a wanted value in any case.
+enum AnyCase {
     Yes,
     No,
-    /// It may, and why that is not known.
-    Open(Doubt),
+    /// An unresolved case may have one; the doubt has the reason.
+    Unresolved(Doubt),
 }
 
-fn asked<T>(attribute: &Attribute<T>, wanted: impl Fn(&T) -> bool) -> Answer {
+fn any_case<T>(attribute: &Attribute<T>, wanted: impl Fn(&T) -> bool) -> AnyCase {
     if attribute.cases.iter().any(|case| case.value().is_some_and(&wanted)) {
-        return Answer::Yes;
+        return AnyCase::Yes;
     }
     let unresolved = attribute.unresolved_reason();
-    unresolved.map_or(Answer::No, |(case, reason)| {
-        Answer::Open(always(reason.reason().clone(), case.span))
+    unresolved.map_or(AnyCase::No, |(case, reason)| {
+        AnyCase::Unresolved(always(reason.reason().clone(), case.span))
     })
 }
 
-/// Where `attribute` has a wanted value.
+/// Returns the condition under which `attribute` has a wanted value.
 fn when_known<T>(attribute: &Attribute<T>, wanted: impl Fn(&T) -> bool) -> Condition {
     let cases = attribute.cases.iter().filter(|case| case.value().is_some_and(&wanted));
     cases.fold(Condition::never(), |all, case| all.or(&case.when))

@@ -1,22 +1,22 @@
-//! Workers: what reads a queue without an event source mapping or a pipe, on ECS, EC2, Batch, App Runner or Kubernetes.
+//! Finds workers: consumers other than event source mappings and pipes, on ECS, EC2, Batch, App Runner or Kubernetes.
 //!
-//! No file says that a program receives messages. It is taken to where a policy of its role names the queue and
-//! `sqs:ReceiveMessage`, or where its environment holds the queue and that permission is not known to be absent.
-//! Wildcards prove nothing: who may read every queue reads hardly any of them.
+//! No file states that a program receives messages. A worker is assumed to do so if a policy of its role names the
+//! queue and `sqs:ReceiveMessage`, or if its environment contains the queue and it may have that permission. Wildcards
+//! prove nothing: a role that may receive from all queues hardly ever does.
 
 use super::access::{Effect, Grant, PolicyDocument, Principal, Role, Statement};
 use super::permits::{Policies, matches};
-use super::{Attribute, Form, Graph, Link, Queue, Resource, State, Target, UnitId};
-use crate::conditions::Condition;
-use crate::source::Span;
+use super::{Attribute, Graph, Link, LinkForm, Queue, Resource, State, Target, UnitId};
+use conditions::Condition;
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::Span;
 use std::sync::Arc;
 
-/// What a role has to be allowed.
+/// Action that a consumer's role needs.
 const RECEIVE: &str = "sqs:ReceiveMessage";
 const SEND: &str = "sqs:SendMessage";
 
-/// Services that run programs, and take roles for them.
+/// Services that run programs and assume roles for them.
 const HOSTS: [(&str, &str); 4] = [
     ("ecs-tasks", "ECS tasks"),
     ("ec2", "EC2 instances"),
@@ -24,106 +24,108 @@ const HOSTS: [(&str, &str); 4] = [
     ("pods.eks", "pods"),
 ];
 
-/// Something that runs a program.
+/// A resource that runs a program.
 #[derive(Debug, Clone)]
 pub struct Worker {
-    /// Address, place and existence.
+    /// Address, location and existence.
     pub resource: Resource,
-    /// Its roles, or the instance profiles that hold them; `None` where nothing is written.
+    /// Roles, or instance profiles with roles; `None` if absent.
     pub roles: Vec<Attribute<Option<Link>>>,
-    /// What its environment holds.
+    /// Environment variables.
     pub environment: Vec<Variable>,
 }
 
-/// A variable of a worker's environment.
+/// An environment variable of a worker.
 #[derive(Debug, Clone)]
 pub struct Variable {
-    /// Its name; `None` where it is not known.
+    /// Name; `None` if unknown.
     pub name: Option<String>,
-    /// Its place.
+    /// Span of the variable.
     pub span: Span,
-    /// Where it is set.
+    /// Condition under which it is set.
     pub when: Condition,
-    /// What its value is, as a link.
+    /// Value as a link.
     pub value: Attribute<Link>,
 }
 
-/// A parameter of Systems Manager, from which environments take values.
+/// A parameter of Systems Manager, from which environment variables take values.
 #[derive(Debug, Clone)]
 pub struct Parameter {
-    /// Address, place and existence.
+    /// Address, location and existence.
     pub resource: Resource,
-    /// The physical name where written.
+    /// Physical name; `None` if it is generated.
     pub name: Attribute<Option<String>>,
-    /// What its value is, as a link.
+    /// Value as a link.
     pub value: Attribute<Link>,
 }
 
-/// What hands roles to EC2 instances.
+/// An instance profile, which gives roles to EC2 instances.
 #[derive(Debug, Clone)]
 pub struct InstanceProfile {
-    /// Address, place and existence.
+    /// Address, location and existence.
     pub resource: Resource,
-    /// The physical name where written.
+    /// Physical name; `None` if it is generated.
     pub name: Attribute<Option<String>>,
-    /// Its roles.
+    /// Roles.
     pub roles: Vec<Attribute<Link>>,
 }
 
-/// A worker that reads a queue.
+/// A worker that consumes a queue.
 #[derive(Debug)]
-pub struct Reading {
-    /// The condition under which it does.
+pub struct WorkerConsumption {
+    /// Condition under which it does.
     pub when: Condition,
-    /// Where to point.
+    /// Span for labels.
     pub span: Span,
-    /// The worker, or its role where somebody else deploys the worker.
+    /// Worker, or its role if the worker is deployed elsewhere.
     pub resource: Resource,
-    /// How one knows, as a sentence: "`worker` reads the queue: its role may receive from it".
-    pub said: String,
-    /// Whether a policy permits it. Else only nothing is known that forbids it.
+    /// Sentence with the evidence: "`worker` reads the queue: its role may receive from it".
+    pub evidence: String,
+    /// `true` if a policy permits it, `false` if it is only not known to be forbidden.
     pub is_permitted: bool,
 }
 
-impl Reading {
-    fn is_of_same(&self, other: &Reading) -> bool {
+impl WorkerConsumption {
+    fn is_of_same(&self, other: &WorkerConsumption) -> bool {
         key(&self.resource) == key(&other.resource)
     }
 }
 
 type Key = (UnitId, Arc<str>);
 
-/// Readings by the place of their queue.
-pub(super) type Readings = FxHashMap<Key, Vec<Reading>>;
+/// Readings by queue.
+pub(super) type WorkerConsumptions = FxHashMap<Key, Vec<WorkerConsumption>>;
 
 impl Graph {
-    /// The workers that read `queue`.
-    pub fn readings(&self, queue: &Queue) -> &[Reading] {
-        let all = self.all_readings.get_or_init(|| Finder::new(self).find());
+    /// Returns the workers that consume `queue`.
+    pub fn worker_consumptions(&self, queue: &Queue) -> &[WorkerConsumption] {
+        let all = self.worker_consumptions.get_or_init(|| WorkerFinder::new(self).find());
         all.get(&key(&queue.resource)).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether anything reads `queue`: a mapping, a pipe, or a worker, found or declared.
+    /// Returns `true` if `queue` has a consumer: a mapping, a pipe, or a worker, found or declared.
     pub fn is_consumed(&self, queue: &Queue) -> bool {
-        self.is_read(queue) || !self.readings(queue).is_empty() || self.declared_workers(queue).next().is_some()
+        self.is_read(queue)
+            || !self.worker_consumptions(queue).is_empty()
+            || self.declared_workers(queue).next().is_some()
     }
 
-    /// Every queue that anything reads.
+    /// Returns the queues with a consumer.
     pub fn consumed(&self) -> impl Iterator<Item = &Queue> {
         self.queues().iter().filter(|queue| self.is_consumed(queue))
     }
 
-    /// Where a worker empties `queue`, which reads none of the queues that it takes the failures of: one that does
-    /// would only fail again, or has a policy that names both.
+    /// Returns the condition under which a worker empties the dead-letter queue `queue`. A worker that also consumes
+    /// one of its source queues does not count: it would only fail again, or has a policy that names both.
     pub(super) fn emptied_when(&self, queue: &Queue) -> Condition {
         let sources: Vec<&Queue> = self.sources_of(queue).into_iter().collect();
-        let reads_source = |reading: &Reading| {
-            let mut all = sources.iter().flat_map(|source| self.readings(source));
-            all.any(|other| other.is_of_same(reading))
+        let reads_source = |consumption: &WorkerConsumption| {
+            let mut all = sources.iter().flat_map(|source| self.worker_consumptions(source));
+            all.any(|other| other.is_of_same(consumption))
         };
-        let all = self.readings(queue).iter();
-        let others = all.filter(|reading| reading.is_permitted && !reads_source(reading));
-        let found = others.fold(Condition::never(), |all, reading| all.or(&reading.when));
+        let all = self.worker_consumptions(queue).iter();
+        let others = all.filter(|consumption| consumption.is_permitted && !reads_source(consumption));
+        let found = others.fold(Condition::never(), |all, consumption| all.or(&consumption.when));
         match self.declared_workers(queue).next() {
             Some(_) => Condition::always(),
             None => found,
@@ -131,23 +133,23 @@ impl Graph {
     }
 }
 
-/// Finds who reads what.
-struct Finder<'g> {
+/// Finds the workers that consume queues.
+struct WorkerFinder<'g> {
     graph: &'g Graph,
     policies: Policies<'g>,
-    /// By role: the queues that its policies name.
+    /// Queues that the policies of a role name, by role.
     receiving: FxHashMap<Key, Vec<(Condition, &'g Queue)>>,
-    readings: Readings,
+    consumptions: WorkerConsumptions,
 }
 
-impl<'g> Finder<'g> {
+impl<'g> WorkerFinder<'g> {
     fn new(graph: &'g Graph) -> Self {
         let is_needed = !graph.workers().is_empty() || graph.access().roles.iter().any(|role| host(role).is_some());
-        let mut finder = Finder {
+        let mut finder = WorkerFinder {
             graph,
             policies: graph.policies(),
             receiving: FxHashMap::default(),
-            readings: FxHashMap::default(),
+            consumptions: FxHashMap::default(),
         };
         if is_needed {
             for role in &graph.access().roles {
@@ -160,24 +162,24 @@ impl<'g> Finder<'g> {
         finder
     }
 
-    fn find(mut self) -> Readings {
-        let mut taken: FxHashSet<Key> = FxHashSet::default();
+    fn find(mut self) -> WorkerConsumptions {
+        let mut assumed: FxHashSet<Key> = FxHashSet::default();
         for worker in self.graph.workers() {
             let roles = self.roles(worker);
-            taken.extend(roles.iter().filter_map(|role| Some(key(&role.declared?.resource))));
-            self.permitted(worker, &roles);
-            self.given(worker, &roles);
+            assumed.extend(roles.iter().filter_map(|role| Some(key(&role.declared?.resource))));
+            self.add_from_policies(worker, &roles);
+            self.add_from_environment(worker, &roles);
         }
-        // A role whose worker is deployed by somebody else.
+        // Roles of workers that are deployed elsewhere.
         for role in &self.graph.access().roles {
-            if let Some(host) = host(role).filter(|_| !taken.contains(&key(&role.resource))) {
+            if let Some(host) = host(role).filter(|_| !assumed.contains(&key(&role.resource))) {
                 self.by_role(role, host);
             }
         }
-        self.readings
+        self.consumptions
     }
 
-    /// The queues that policies of `role` name with the permission to receive, each with where they do.
+    /// Returns the queues that policies of `role` name with the permission to receive, each with its condition.
     fn named_by(&self, role: &'g Role) -> Vec<(Condition, &'g Queue)> {
         let mut all = Vec::new();
         for (when, granted) in self.policies.granted(&role.resource) {
@@ -215,12 +217,12 @@ impl<'g> Finder<'g> {
         }
     }
 
-    /// The queues that `link`, written in `unit`, names.
+    /// Returns the queues that `link`, written in `unit`, may refer to.
     fn queues(&self, unit: UnitId, link: &Link) -> Vec<&'g Queue> {
         self.graph.queue_candidates(unit, link).collect()
     }
 
-    /// The roles of `worker`, through instance profiles.
+    /// Returns the roles of `worker`, including those in instance profiles.
     fn roles(&self, worker: &'g Worker) -> Vec<WorkerRole<'g>> {
         let unit = worker.resource.unit;
         let mut all = Vec::new();
@@ -253,7 +255,7 @@ impl<'g> Finder<'g> {
 
     fn plain_role(&self, unit: UnitId, link: &Link, when: Condition) -> WorkerRole<'g> {
         let declared = self.policies.role_called(unit, link);
-        // A role that is declared and not read may be allowed anything or nothing.
+        // A role that is declared, but was not read, may have any permission.
         let is_unread = declared.is_none() && !matches!(link.target, Target::External(_));
         WorkerRole {
             when,
@@ -262,8 +264,8 @@ impl<'g> Finder<'g> {
         }
     }
 
-    /// Adds the queues that policies name which the worker's roles have.
-    fn permitted(&mut self, worker: &Worker, roles: &[WorkerRole<'g>]) {
+    /// Adds the queues named by policies of the worker's roles.
+    fn add_from_policies(&mut self, worker: &Worker, roles: &[WorkerRole<'g>]) {
         for role in roles {
             let Some(declared) = role.declared else { continue };
             for (when, queue) in self
@@ -273,20 +275,20 @@ impl<'g> Finder<'g> {
                 .unwrap_or_default()
             {
                 let shown = worker.resource.shown();
-                let reading = Reading {
+                let consumption = WorkerConsumption {
                     when: when.and(&role.when),
                     span: worker.resource.header,
-                    said: format!("{shown} reads the queue: its role may receive from it"),
+                    evidence: format!("{shown} reads the queue: its role may receive from it"),
                     resource: worker.resource.clone(),
                     is_permitted: true,
                 };
-                self.add(queue, reading);
+                self.add(queue, consumption);
             }
         }
     }
 
-    /// Adds the queues that the worker's environment holds.
-    fn given(&mut self, worker: &'g Worker, roles: &[WorkerRole<'g>]) {
+    /// Adds the queues in the worker's environment.
+    fn add_from_environment(&mut self, worker: &'g Worker, roles: &[WorkerRole<'g>]) {
         for variable in &worker.environment {
             for (when, unit, link) in self.values(worker, variable) {
                 if !variable.may_hold(link) {
@@ -296,8 +298,8 @@ impl<'g> Finder<'g> {
                     for role in roles {
                         let when = when.and(&role.when);
                         if let Some((when, is_permitted)) = self.may_receive(role, queue, &when) {
-                            let reading = variable.reading(worker, link, when, is_permitted);
-                            self.add(queue, reading);
+                            let consumption = variable.consumption(worker, link, when, is_permitted);
+                            self.add(queue, consumption);
                         }
                     }
                 }
@@ -305,7 +307,7 @@ impl<'g> Finder<'g> {
         }
     }
 
-    /// What `variable` holds, through parameters, and in which unit that is written.
+    /// Returns the values of `variable`, or of the parameter it refers to, each with the unit that contains it.
     fn values(&self, worker: &Worker, variable: &'g Variable) -> Vec<(Condition, UnitId, &'g Link)> {
         let unit = worker.resource.unit;
         let when = worker.resource.when.and(&variable.when);
@@ -327,9 +329,10 @@ impl<'g> Finder<'g> {
         all
     }
 
-    /// Where `role` may receive from `queue`, which its worker is given, and whether a policy says so.
+    /// Returns the condition under which `role` may receive from `queue`, which its worker's environment contains, and
+    /// `true` if a policy permits it.
     fn may_receive(&self, role: &WorkerRole<'g>, queue: &'g Queue, when: &Condition) -> Option<(Condition, bool)> {
-        // Beside a mapping, a worker that is given the queue rather sends to it.
+        // If the queue has a mapping, a worker with the queue in its environment more likely sends to it.
         let is_alone = !self.graph.is_read(queue);
         let Some(declared) = role.declared else {
             return (is_alone && !role.is_unread).then(|| (when.clone(), false));
@@ -343,38 +346,38 @@ impl<'g> Finder<'g> {
         }
         let sends = || ask(SEND).is_some_and(|send| when.is_possible_with(&send.when));
         let may = receive
-            .open
+            .possible
             .iter()
             .fold(Condition::never(), |all, (open, ..)| all.or(open));
         let may = may.and(when);
         (is_alone && may.is_possible() && !sends()).then_some((may, false))
     }
 
-    /// Adds the queues that policies of `role` name, which programs of `host` take.
+    /// Adds the queues named by policies of `role`, which programs on `host` assume.
     fn by_role(&mut self, role: &Role, host: &str) {
         for (when, queue) in self.receiving.get(&key(&role.resource)).cloned().unwrap_or_default() {
             let shown = role.resource.shown();
-            let reading = Reading {
+            let consumption = WorkerConsumption {
                 when: when.and(&role.resource.when),
                 span: role.resource.header,
-                said: format!("{shown} lets {host} receive from the queue"),
+                evidence: format!("{shown} lets {host} receive from the queue"),
                 resource: role.resource.clone(),
                 is_permitted: true,
             };
-            self.add(queue, reading);
+            self.add(queue, consumption);
         }
     }
 
-    /// Adds `reading` of `queue`; of one worker the first counts, under all of its conditions.
-    fn add(&mut self, queue: &Queue, reading: Reading) {
-        let when = reading.when.and(&queue.resource.when);
+    /// Adds a reading of `queue`. Several readings of one worker become one, under any of their conditions.
+    fn add(&mut self, queue: &Queue, consumption: WorkerConsumption) {
+        let when = consumption.when.and(&queue.resource.when);
         if !when.is_possible() {
             return;
         }
-        let all = self.readings.entry(key(&queue.resource)).or_default();
-        match all.iter_mut().find(|known| known.is_of_same(&reading)) {
+        let all = self.consumptions.entry(key(&queue.resource)).or_default();
+        match all.iter_mut().find(|known| known.is_of_same(&consumption)) {
             Some(known) => known.when = known.when.or(&when),
-            None => all.push(Reading { when, ..reading }),
+            None => all.push(WorkerConsumption { when, ..consumption }),
         }
     }
 }
@@ -382,9 +385,9 @@ impl<'g> Finder<'g> {
 /// A role of a worker.
 struct WorkerRole<'g> {
     when: Condition,
-    /// The role, where the project declares it.
+    /// The role, if the project declares it.
     declared: Option<&'g Role>,
-    /// Whether the project declares it, and it is not read.
+    /// `true` if the project declares it but it was not read.
     is_unread: bool,
 }
 
@@ -399,21 +402,22 @@ impl WorkerRole<'_> {
 }
 
 impl Variable {
-    /// Whether `link`, its value, may be meant as a queue: a word that is the name of a queue may be any other name.
+    /// Returns `true` if its value `link` may refer to a queue. A plain word equal to a queue's name may be any other
+    /// name.
     fn may_hold(&self, link: &Link) -> bool {
-        if link.form != Form::Name || !matches!(link.target, Target::External(_)) {
+        if link.form != LinkForm::Name || !matches!(link.target, Target::External(_)) {
             return true;
         }
         let name = self.name.as_deref().unwrap_or_default().to_ascii_lowercase();
         name.contains("queue") || name.contains("sqs")
     }
 
-    fn reading(&self, worker: &Worker, link: &Link, when: Condition, is_permitted: bool) -> Reading {
+    fn consumption(&self, worker: &Worker, link: &Link, when: Condition, is_permitted: bool) -> WorkerConsumption {
         let shown = worker.resource.shown();
         let what = match link.form {
-            Form::Arn => "ARN",
-            Form::Url => "URL",
-            Form::Name => "name",
+            LinkForm::Arn => "ARN",
+            LinkForm::Url => "URL",
+            LinkForm::Name => "name",
         };
         let holds = match &self.name {
             Some(name) => format!("`{name}` holds its {what}"),
@@ -424,10 +428,10 @@ impl Variable {
         } else {
             ("may read", "and nothing says that its role may not receive from it")
         };
-        Reading {
+        WorkerConsumption {
             when,
             span: self.span,
-            said: format!("{shown} {reads} the queue: {holds}, {may}"),
+            evidence: format!("{shown} {reads} the queue: {holds}, {may}"),
             resource: worker.resource.clone(),
             is_permitted,
         }
@@ -438,7 +442,7 @@ fn key(resource: &Resource) -> Key {
     (resource.unit, resource.address.clone())
 }
 
-/// Whether `link`, written in `unit`, names `resource`, by its address or in its unit by its name.
+/// Returns `true` if `link`, written in `unit`, refers to `resource`, by its address or, within its unit, by its name.
 fn names_resource(resource: &Resource, name: &Attribute<Option<String>>, unit: UnitId, link: &Link) -> bool {
     match &link.target {
         Target::Resource(address) => (unit, address) == (resource.unit, &resource.address),
@@ -453,7 +457,7 @@ fn names_resource(resource: &Resource, name: &Attribute<Option<String>>, unit: U
             };
             unit == resource.unit && names.any(|known| !known.is_empty() && is_it(known))
         }
-        Target::Elsewhere { .. } | Target::Dangling(_) => false,
+        Target::OtherUnit { .. } | Target::Dangling(_) => false,
     }
 }
 
@@ -469,7 +473,7 @@ impl Parameter {
     }
 }
 
-/// Whether `statement` allows to receive, by that name: `sqs:*` is written for those who send, too.
+/// Returns `true` if `statement` allows to receive explicitly. `sqs:*` does not count: it is also written for senders.
 fn receives(statement: &Statement) -> bool {
     let is_of_receive = |action: &String| {
         let verb = action.split_once(':').map_or("", |(_, verb)| verb);
@@ -485,7 +489,8 @@ fn receives(statement: &Statement) -> bool {
             .is_some_and(|actions| actions.iter().any(is_of_receive))
 }
 
-/// What runs the programs that take `role`; `None` where a function, a pipe or a person may take it.
+/// Returns the service that runs the programs that assume `role`; `None` if a function, a pipe or a person may assume
+/// it.
 fn host(role: &Role) -> Option<&'static str> {
     let document = role.trust.known()?.as_ref()?;
     let hosts = document.statements.iter().map(host_of);
@@ -513,7 +518,8 @@ fn service(principal: &Principal) -> Option<&'static str> {
     host.map(|(_, shown)| *shown)
 }
 
-/// Whether `principal` is the identity provider of a cluster, or may be one and nothing else is said.
+/// Returns `true` if `principal` is the identity provider of a cluster, or may be one and the conditions do not
+/// contradict.
 fn is_of_service_account(statement: &Statement, principal: &Principal) -> bool {
     let names_account = |value: &Attribute<Link>| {
         let mut links = value.cases.iter().filter_map(|case| case.value());

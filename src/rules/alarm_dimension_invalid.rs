@@ -1,8 +1,8 @@
-//! Flags alarms that look at a metric of SQS by a name that SQS does not publish: they never get data.
+//! Flags alarms on a metric name, namespace or dimension that SQS does not publish: they never receive data.
 
 use super::prelude::*;
-use crate::graph::alarms::{DIMENSION, NAMESPACE, is_namespace_slip, is_sqs_metric, slip};
-use crate::graph::{Alarm, AlarmMetric, Form};
+use crate::graph::alarms::{DIMENSION, NAMESPACE, is_misspelled_namespace, is_sqs_metric, misspelled_metric};
+use crate::graph::{Alarm, AlarmMetric, LinkForm};
 
 pub(super) static RULE: Rule = Rule {
     id: "alarm-dimension-invalid",
@@ -22,25 +22,31 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             namespace(findings, alarm, of);
         }
         for metric in findings.queue_metrics(alarm) {
-            let is_published = fact(slip(metric.name.value).is_none(), || {
+            let is_published = fact(misspelled_metric(metric.name.value).is_none(), || {
                 format!(
                     "`{}` is not a slip for another metric of `{NAMESPACE}`",
                     metric.name.value
                 )
             });
-            findings.require(&metric.name.when, alarm, is_published.given(&metric.name), || {
-                misspelt(alarm, &metric.name)
-            });
+            findings.require(
+                &metric.name.when,
+                alarm,
+                is_published.depending_on(&metric.name),
+                || misspelt(alarm, &metric.name),
+            );
             dimensions(graph, findings, alarm, metric.of, &metric.name.when);
         }
     }
 }
 
-/// Judges the namespace of a metric that only SQS has.
+/// Reports a misspelled namespace, if the metric name is one that only SQS has.
 fn namespace(findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric) {
-    let namespaces = findings.quietly(|findings| findings.known(&alarm.resource.when, alarm, &of.namespace));
-    for namespace in namespaces.iter().filter(|namespace| is_namespace_slip(namespace.value)) {
-        for metric in findings.quietly(|findings| findings.known(&namespace.when, alarm, &of.metric)) {
+    let namespaces = findings.without_notes(|findings| findings.known(&alarm.resource.when, alarm, &of.namespace));
+    for namespace in namespaces
+        .iter()
+        .filter(|namespace| is_misspelled_namespace(namespace.value))
+    {
+        for metric in findings.without_notes(|findings| findings.known(&namespace.when, alarm, &of.metric)) {
             if is_sqs_metric(metric.value) {
                 let headline = format!(
                     "{} looks for `{}` in the namespace `{}`, and SQS publishes it in `{NAMESPACE}`",
@@ -61,7 +67,7 @@ fn namespace(findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric) {
 }
 
 fn misspelt(alarm: &Alarm, metric: &Known<'_, String>) -> Finding {
-    let meant = slip(metric.value).unwrap_or_default();
+    let meant = misspelled_metric(metric.value).unwrap_or_default();
     let headline = format!(
         "{} looks at `{}`, a metric that SQS does not have",
         alarm.resource.shown(),
@@ -84,14 +90,14 @@ fn dimensions(graph: &Graph, findings: &mut Findings<'_>, alarm: &Alarm, of: &Al
         findings.report(&when.and(&other.when), alarm, finding);
     }
     for link in findings.known(when, alarm, &of.queue) {
-        // An empty default of a parameter stands for a name that whoever needs the alarm gives.
-        if *link.value == Link::none() && link.is_handed_in() {
+        // An empty parameter default is a placeholder that a deployment replaces if it enables the alarm.
+        if *link.value == Link::none() && link.is_written_elsewhere() {
             continue;
         }
-        let is_name = fact(link.value.form == Form::Name && *link.value != Link::none(), || {
+        let is_name = fact(link.value.form == LinkForm::Name && *link.value != Link::none(), || {
             format!("the dimension `{DIMENSION}` is a name")
         });
-        if !findings.satisfied(&link.when, alarm, is_name.given(&link)) {
+        if !findings.satisfied(&link.when, alarm, is_name.depending_on(&link)) {
             let finding = if *link.value == Link::none() {
                 of.other_dimensions.is_empty().then(|| without_dimension(alarm, &link))
             } else {
@@ -111,13 +117,13 @@ fn without_dimension(alarm: &Alarm, link: &Known<'_, Link>) -> Finding {
     finding.help(format!("name the queue in the dimension `{DIMENSION}`"))
 }
 
-/// An ARN or a URL in place of the name.
+/// Returns the finding for an ARN or a URL in place of the name.
 fn no_name(graph: &Graph, alarm: &Alarm, link: &Known<'_, Link>) -> Option<Finding> {
     let queue = graph.queue(alarm.resource.unit, link.value);
     if queue.is_none() && link.value.external_queue_name().is_none() {
-        return None; // A reference to something else may well give a name.
+        return None; // A reference to another kind of resource may be a name.
     }
-    let form = if link.value.form == Form::Url { "URL" } else { "ARN" };
+    let form = if link.value.form == LinkForm::Url { "URL" } else { "ARN" };
     let shown = queue.map_or_else(|| "a queue".to_owned(), |queue| queue.resource.shown());
     let headline = format!(
         "{} looks for {shown} by its {form}, and the dimension `{DIMENSION}` is a name",
@@ -156,7 +162,7 @@ mod tests {
     const METRIC: &str = "namespace = \"AWS/SQS\"\nmetric_name = \"ApproximateNumberOfMessagesVisible\"\n";
 
     #[test]
-    fn the_dimension_is_the_name() {
+    fn queue_dimension_must_be_a_name() {
         let with = |dimensions: &str| count(&format!("{METRIC}dimensions = {dimensions}"));
         assert_eq!(with("{ QueueName = aws_sqs_queue.q.name }"), 0);
         assert_eq!(with("{ QueueName = \"other\" }"), 0);
@@ -172,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_metric_is_one_of_sqs() {
+    fn misspelled_metric_is_flagged() {
         let with = |metric: &str| {
             count(&format!(
                 "namespace = \"AWS/SQS\"\nmetric_name = {metric}\ndimensions = {{ QueueName = aws_sqs_queue.q.name }}"
@@ -188,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_namespace_is_that_of_sqs() {
+    fn misspelled_namespace_of_sqs_metric_is_flagged() {
         let with = |namespace: &str, metric: &str| {
             count(&format!(
                 "namespace = {namespace}\nmetric_name = \"{metric}\"\ndimensions = {{ QueueName = aws_sqs_queue.q.name }}"
@@ -202,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn queries_and_other_services_are_left_alone() {
+    fn metric_queries_are_checked_and_other_services_ignored() {
         assert_eq!(
             count("namespace = \"AWS/Lambda\"\nmetric_name = \"Errors\"\ndimensions = { FunctionName = \"f\" }"),
             0
@@ -219,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_default_is_no_name_yet() {
+    fn empty_parameter_default_is_ignored() {
         let text = |value: &str| {
             format!(
                 "Parameters: {{Name: {{Type: String, Default: ''}}, On: {{Type: String}}}}\nConditions: {{On: !Equals [!Ref On, \
@@ -233,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn ref_of_a_queue_is_its_url() {
+    fn ref_of_queue_in_template_is_flagged_as_url() {
         let template = |value: &str| {
             format!(
                 "Resources:\n  Q: {{Type: AWS::SQS::Queue}}\n  A:\n    Type: AWS::CloudWatch::Alarm\n    Properties:\n      \

@@ -1,9 +1,9 @@
-//! Flags alarms on dead-letter queues that do not say how periods without data count: SQS reports nothing of a queue
-//! that is not used.
+//! Flags alarms on dead-letter queues that do not define how periods without data are treated: SQS publishes no metrics
+//! of an unused queue.
 
 use super::prelude::*;
 use crate::graph::Alarm;
-use crate::graph::alarms::is_telling;
+use crate::graph::alarms::reveals_backlog;
 
 pub(super) static RULE: Rule = Rule {
     id: "alarm-missing-data-unset",
@@ -20,9 +20,9 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for alarm in graph.alarms() {
         for metric in findings.queue_metrics(alarm) {
-            let queues = graph.looked_at(alarm, metric.of);
+            let queues = graph.watched_queues(alarm, metric.of);
             let queue = queues.into_iter().find(|queue| graph.is_dead_letter_queue(queue));
-            let Some(queue) = queue.filter(|_| is_telling(metric.name.value)) else {
+            let Some(queue) = queue.filter(|_| reveals_backlog(metric.name.value)) else {
                 continue;
             };
             for missing in findings.known(&metric.name.when, alarm, &alarm.missing_data) {
@@ -30,7 +30,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 let is_fine = fact(matches!(setting, "notBreaching" | "ignore"), || {
                     format!("periods without data are `{setting}`")
                 });
-                findings.require(&missing.when, alarm, is_fine.given(&missing), || {
+                findings.require(&missing.when, alarm, is_fine.depending_on(&missing), || {
                     unset(alarm, queue, &missing, setting)
                 });
             }
@@ -92,7 +92,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {{
     }
 
     #[test]
-    fn periods_without_data_are_fine_on_a_dead_letter_queue() {
+    fn missing_data_setting_of_dead_letter_queue_alarm_is_checked() {
         assert_eq!(severities("d", ""), [Severity::Info]);
         assert_eq!(severities("d", "treat_missing_data = \"missing\""), [Severity::Info]);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Flags alarms whose statistic makes something else of a metric than its author compares.
+//! Flags alarms whose statistic yields a different number from the one that the threshold is meant for.
 
 use super::prelude::*;
 use crate::graph::Alarm;
@@ -17,7 +17,8 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-/// SQS publishes its metrics once a minute: in a period of that length every statistic of one sample is the sample.
+/// Interval at which SQS publishes metrics, in seconds. In a period of that length there is one sample, so most
+/// statistics equal it.
 const SAMPLE: i64 = 60;
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
@@ -36,22 +37,24 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-/// What is wrong with a statistic, and the one that is right.
+/// Better statistic for a metric, and the reason why the present one misleads.
 #[derive(Clone, Copy)]
 struct Advised {
     statistic: &'static str,
     why: &'static str,
-    /// Whether it matters only where a period has several samples.
+    /// `true` if the statistic misleads only if a period has several samples.
     is_of_samples: bool,
-    /// Only thresholds from here on are missed.
+    /// Smallest threshold for which the statistic misleads.
     from: i64,
+    /// `true` if a single message is already a failure.
+    is_of_failures: bool,
 }
 
-/// What `statistic` is for `metric`, where it misleads.
+/// Returns the better statistic for `metric` if `statistic` misleads.
 fn advised(graph: &Graph, metric: &QueueMetric<'_>, statistic: &str) -> Option<Advised> {
     let name = metric.name.value.as_str();
     let is_dead_letter_queue = || {
-        let queues = graph.looked_at(metric.alarm, metric.of);
+        let queues = graph.watched_queues(metric.alarm, metric.of);
         !queues.is_empty() && queues.iter().all(|queue| graph.is_dead_letter_queue(queue))
     };
     let advised = |statistic, why, is_of_samples, from| Advised {
@@ -59,6 +62,7 @@ fn advised(graph: &Graph, metric: &QueueMetric<'_>, statistic: &str) -> Option<A
         why,
         is_of_samples,
         from,
+        is_of_failures: is_depth(name) && is_dead_letter_queue(),
     };
     match statistic {
         "Sum" if is_gauge(name) => Some(advised(
@@ -112,15 +116,19 @@ fn judge(
                 findings.require(
                     &comparison.when,
                     alarm,
-                    is_right.given(statistic).given(&threshold),
-                    || misleading(alarm, metric, statistic, advised, &period),
+                    is_right.depending_on(statistic).depending_on(&threshold),
+                    || {
+                        let help = help(statistic, &threshold, advised, asks, period.value / SAMPLE);
+                        misleading(alarm, metric, statistic, advised, &period).help(help)
+                    },
                 );
             }
         }
     }
 }
 
-/// Whether a comparison tells nothing from something, which is the same for one sample and for `statistic` of several.
+/// Returns `true` if a comparison distinguishes only zero from non-zero, for which `statistic` of several samples gives
+/// the same result as one sample.
 fn asks_for_any(statistic: &str, threshold: i64, comparison: &str) -> bool {
     match comparison {
         "GreaterThanThreshold" | "LessThanOrEqualToThreshold" => threshold == 0,
@@ -141,11 +149,47 @@ fn misleading(
         "{} compares the `{used}` of `{}` over {}",
         alarm.resource.shown(),
         metric.name.value,
-        period.spoken()
+        period.in_words()
     );
     let label = format!("{}{}", advised.why, statistic.provenance());
     Finding::new("statistic", headline, statistic, label)
-        .help(format!("set `{}` to `{}`", statistic.name, advised.statistic))
+}
+
+/// Returns the help for an alarm that compares `threshold` with a statistic of `samples` per period. It changes the
+/// threshold, too: a sum counts a message in each sample and a maximum only once, so the old threshold would be too
+/// high.
+fn help(
+    statistic: &Known<'_, Option<String>>,
+    threshold: &Known<'_, Option<i64>>,
+    advised: Advised,
+    comparison: &str,
+    samples: i64,
+) -> String {
+    let set = format!("set `{}` to `{}`", statistic.name, advised.statistic);
+    let (name, compared) = (threshold.name, threshold.value.unwrap_or_default());
+    let first = match comparison {
+        "GreaterThanThreshold" => Some(0),
+        "GreaterThanOrEqualToThreshold" => Some(1),
+        _ => None,
+    };
+    match (statistic.value.as_deref().unwrap_or_default(), first) {
+        // A maximum is never below the average, so the alarm still fires.
+        ("Average", _) if advised.statistic == "Maximum" => set,
+        ("Average", _) => format!(
+            "{set}, and `{name}` to {} if {compared} was meant for each minute",
+            compared.saturating_mul(samples)
+        ),
+        (_, Some(first)) if advised.is_of_failures => {
+            format!("{set} and `{name}` to {first}, so that the first message sets off the alarm")
+        }
+        ("Sum", _) => {
+            let includes = matches!(comparison, "GreaterThanOrEqualToThreshold" | "LessThanThreshold");
+            let rest = i64::from(includes && compared.rem_euclid(samples) != 0);
+            let each = compared.div_euclid(samples) + rest;
+            format!("{set} and `{name}` to {each}: {compared} was compared with the sum of {samples} samples")
+        }
+        _ => format!("{set}, and `{name}` to a value of the metric itself"),
+    }
 }
 
 #[cfg(test)]
@@ -181,13 +225,13 @@ resource "aws_cloudwatch_metric_alarm" "a" {{
     const FROM: &str = "GreaterThanOrEqualToThreshold";
 
     #[test]
-    fn a_sum_adds_samples_up() {
+    fn sum_of_gauge_over_several_samples_is_flagged() {
         let sum = |comparison, threshold, period| count(DEPTH, "\"Sum\"", comparison, threshold, period);
         assert_eq!(sum(ABOVE, "1", "300"), 1);
         assert_eq!(sum(FROM, "2", "61"), 1);
-        // There is one sample a minute.
+        // There is one sample per minute.
         assert_eq!(sum(ABOVE, "1", "60"), 0);
-        // Whether there is anything, the sum tells.
+        // A sum is non-zero if any sample is.
         assert_eq!(sum(ABOVE, "0", "300"), 0);
         assert_eq!(sum(FROM, "1", "300"), 0);
         for (threshold, period) in [("var.open", "300"), ("1", "var.open")] {
@@ -199,12 +243,109 @@ resource "aws_cloudwatch_metric_alarm" "a" {{
     }
 
     #[test]
-    fn samples_are_no_messages() {
+    fn help_changes_the_threshold_with_the_statistic() {
+        let help = |queue: &str, metric: &str, statistic: &str, comparison: &str, threshold: &str| {
+            let text = format!(
+                "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      RedrivePolicy: \
+                 {{deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}}\n  D: {{Type: AWS::SQS::Queue}}\n  A:\n    \
+                 Type: AWS::CloudWatch::Alarm\n    Properties: {{Namespace: AWS/SQS, MetricName: {metric}, Statistic: \
+                 {statistic}, Dimensions: [{{Name: QueueName, Value: !GetAtt {queue}.QueueName}}], Period: 300, \
+                 ComparisonOperator: {comparison}, Threshold: {threshold}, EvaluationPeriods: 1}}\n"
+            );
+            let found = findings(&RULE, CloudFormation, &text);
+            found.into_iter().find_map(|found| found.help).unwrap_or_default()
+        };
+        let age = "ApproximateAgeOfOldestMessage";
+        let sent = "NumberOfMessagesSent";
+        let below = "LessThanThreshold";
+        for (queue, metric, statistic, comparison, threshold, wanted) in [
+            // A message that stays for the whole period gives a sum of 5 and a maximum of 1.
+            (
+                "D",
+                DEPTH,
+                "Sum",
+                FROM,
+                "5",
+                "set `Statistic` to `Maximum` and `Threshold` to 1, so that",
+            ),
+            (
+                "D",
+                DEPTH,
+                "Sum",
+                ABOVE,
+                "3",
+                "set `Statistic` to `Maximum` and `Threshold` to 0, so that",
+            ),
+            (
+                "D",
+                DEPTH,
+                "SampleCount",
+                ABOVE,
+                "0",
+                "set `Statistic` to `Maximum` and `Threshold` to 0, so that",
+            ),
+            (
+                "Q",
+                DEPTH,
+                "Sum",
+                ABOVE,
+                "102",
+                "set `Statistic` to `Maximum` and `Threshold` to 20: 102 was",
+            ),
+            (
+                "Q",
+                DEPTH,
+                "Sum",
+                FROM,
+                "102",
+                "set `Statistic` to `Maximum` and `Threshold` to 21: 102 was",
+            ),
+            (
+                "Q",
+                DEPTH,
+                "Sum",
+                FROM,
+                "100",
+                "set `Statistic` to `Maximum` and `Threshold` to 20: 100 was",
+            ),
+            (
+                "Q",
+                age,
+                "Sum",
+                below,
+                "102",
+                "set `Statistic` to `Maximum` and `Threshold` to 21: 102 was",
+            ),
+            (
+                "Q",
+                age,
+                "SampleCount",
+                ABOVE,
+                "3",
+                "set `Statistic` to `Maximum`, and `Threshold` to a value",
+            ),
+            (
+                "Q",
+                sent,
+                "Average",
+                ABOVE,
+                "10",
+                "set `Statistic` to `Sum`, and `Threshold` to 50 if 10",
+            ),
+            ("D", DEPTH, "Average", FROM, "1", "set `Statistic` to `Maximum`"),
+        ] {
+            let help = help(queue, metric, statistic, comparison, threshold);
+            assert!(help.starts_with(wanted), "{statistic} {comparison} {threshold}: {help}");
+        }
+    }
+
+    #[test]
+    fn sample_count_of_gauge_is_flagged() {
         assert_eq!(count(DEPTH, "\"SampleCount\"", ABOVE, "0", "60"), 1);
     }
 
     #[test]
-    fn the_first_message_is_less_than_one_on_average() {
+    fn average_depth_of_dead_letter_queue_is_flagged() {
         let average = |comparison, threshold, period| count(DEPTH, "\"Average\"", comparison, threshold, period);
         assert_eq!(average(FROM, "1", "300"), 1);
         assert_eq!(average(FROM, "1", "60"), 0);
@@ -216,14 +357,14 @@ resource "aws_cloudwatch_metric_alarm" "a" {{
     }
 
     #[test]
-    fn a_counter_is_summed() {
+    fn average_of_counter_is_flagged() {
         assert_eq!(count("NumberOfMessagesSent", "\"Average\"", ABOVE, "10", "300"), 1);
         assert_eq!(count("NumberOfMessagesSent", "\"Average\"", ABOVE, "0", "300"), 0);
         assert_eq!(count("SentMessageSize", "\"Average\"", ABOVE, "10", "300"), 0);
     }
 
     #[test]
-    fn templates_are_judged_alike() {
+    fn cloudformation_alarm_is_flagged() {
         check(
             &RULE,
             CloudFormation,

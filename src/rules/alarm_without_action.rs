@@ -1,4 +1,4 @@
-//! Flags the only alarm on a dead-letter queue, or on a queue's age, where it goes off and tells nobody.
+//! Flags the only alarm on a dead-letter queue, or on a queue's age, if it has no action.
 
 use super::prelude::*;
 use crate::graph::alarms::is_age;
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let (failures, ages) = (graph.dead_letter_watch(), graph.alarm_watch(is_age));
-    // One that watches both for a dead-letter queue and its age is judged once.
+    // An alarm on both the depth and the age of a dead-letter queue is judged once.
     let mut judged: FxHashSet<*const Alarm> = FxHashSet::default();
     for queue in graph.queues() {
         let is_dead_letter_queue = failures.dead_letter_when(queue).is_possible();
@@ -36,16 +36,16 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-/// The alarm on `queue`, where there is but one, it exists, and no other is possible.
+/// Returns the alarm on `queue` if it is the only one, is created, and no unresolved alarm may also watch the queue.
 fn only_alarm<'g>(findings: &mut Findings<'_>, graph: &Graph, watch: &Watch<'g>, queue: &Queue) -> Option<&'g Alarm> {
     let [alarm] = watch.alarms(queue) else { return None };
     let when = alarm.resource.when.and(&queue.resource.when);
-    let alone = findings.without_doubt(graph, watch, queue, when);
-    (!alarm.is_left_out && alone.is_possible()).then_some(*alarm)
+    let alone = findings.certainly_unwatched(graph, watch, queue, when);
+    (!alarm.is_nonexistent && alone.is_possible()).then_some(*alarm)
 }
 
 fn judge(graph: &Graph, findings: &mut Findings<'_>, alarm: &Alarm, queue: &Queue, what: &str) {
-    if graph.is_heard(alarm) {
+    if graph.has_subscriber(alarm) {
         return;
     }
     let when = alarm.resource.when.and(&queue.resource.when);
@@ -62,7 +62,7 @@ fn judge(graph: &Graph, findings: &mut Findings<'_>, alarm: &Alarm, queue: &Queu
             continue;
         }
         for actions in findings.known(&enabled.when, alarm, &alarm.has_actions) {
-            let has_actions = fact(*actions.value, || format!("`{}` is set", actions.name)).given(&actions);
+            let has_actions = fact(*actions.value, || format!("`{}` is set", actions.name)).depending_on(&actions);
             findings.require(&actions.when, alarm, has_actions, || {
                 let label = if actions.is_default {
                     format!("it turns red and does nothing: `{}` is not set", actions.name)
@@ -106,7 +106,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {{
     }
 
     #[test]
-    fn an_alarm_has_an_action() {
+    fn alarm_without_enabled_action_is_flagged() {
         assert_eq!(count("", ""), 1);
         assert_eq!(count("alarm_actions = []", ""), 1);
         assert_eq!(count("ok_actions = [\"arn:aws:sns:eu-west-1:111122223333:t\"]", ""), 1);
@@ -128,7 +128,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {{
     }
 
     #[test]
-    fn somebody_else_may_hear_of_it() {
+    fn composite_alarm_or_event_rule_counts_as_action() {
         let composite = |rule: &str| {
             format!("resource \"aws_cloudwatch_composite_alarm\" \"c\" {{\n  alarm_rule = \"{rule}\"\n}}\n")
         };
@@ -149,7 +149,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {{
     }
 
     #[test]
-    fn another_alarm_may_tell() {
+    fn queue_with_second_alarm_is_accepted() {
         let other = |existence: &str| {
             format!(
                 "resource \"aws_cloudwatch_metric_alarm\" \"b\" {{\n  {existence}\n  namespace = \"AWS/SQS\"\n  \
@@ -162,7 +162,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {{
     }
 
     #[test]
-    fn the_age_of_any_queue_counts() {
+    fn age_alarm_on_any_queue_is_checked() {
         check(
             &RULE,
             CloudFormation,

@@ -1,4 +1,4 @@
-//! Flags FIFO queues where a function puts failures of asynchronous invocations.
+//! Flags FIFO queues as the failure target of asynchronous invocations.
 
 use super::prelude::*;
 use crate::graph::FailureTarget;
@@ -21,7 +21,9 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         for setting in &function.failure_targets {
             for target in findings.known(&setting.when, function, &setting.target) {
                 for queue in findings.typed_queues(graph, function.resource.unit, &target, &target.when) {
-                    let is_standard = fact(!queue.fifo, || queue.words()).given(&target).given(&queue);
+                    let is_standard = fact(!queue.fifo, || queue.words())
+                        .depending_on(&target)
+                        .depending_on(&queue);
                     findings.require(&queue.when, function, is_standard, || {
                         refused(function, setting, &target, &queue)
                     });
@@ -81,7 +83,7 @@ resource "aws_lambda_function" "f" {{
     const EXPECTED: &str = "# expect: async-failure-target-fifo";
 
     #[test]
-    fn standard_queues_take_failures() {
+    fn only_fifo_targets_are_flagged() {
         let failed = "aws_sqs_queue.failed.arn";
         for (fifo, target) in [
             ("false", failed),
@@ -98,7 +100,7 @@ resource "aws_lambda_function" "f" {{
     }
 
     #[test]
-    fn destinations_count() {
+    fn failure_destination_is_checked() {
         check(
             &RULE,
             CloudFormation,

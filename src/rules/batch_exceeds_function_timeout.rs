@@ -1,9 +1,9 @@
-//! Flags functions that are given more messages at once than they can process in one invocation.
+//! Flags functions that receive larger batches than they can process in one invocation.
 
 use super::prelude::*;
 use crate::graph::declared::DeclaredConsumer;
-use crate::rules::shared::consumers::{Poll, RunTime, default_timeout_of};
-use crate::rules::shared::work::Work;
+use crate::rules::shared::consumers::{PollingMapping, RunTime, default_timeout_of};
+use crate::rules::shared::work::ProcessingTime;
 
 pub(super) static RULE: Rule = Rule {
     id: "batch-exceeds-function-timeout",
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for (declared, poll, time) in findings.declared_runs(graph) {
-        let Some(work) = Work::slow(declared).or_else(|| Work::median(declared)) else {
+        let Some(work) = ProcessingTime::slow(declared).or_else(|| ProcessingTime::median(declared)) else {
             continue;
         };
         for batch in findings.numbers(
@@ -29,10 +29,13 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             &limits::BATCH_SIZE,
         ) {
             let whole = rounds(&batch, declared) * Term::from(work);
-            let fits = at_least(&time.limit, whole).given(&batch).given(&time).given(&poll);
+            let fits = at_least(&time.limit, whole)
+                .depending_on(&batch)
+                .depending_on(&time)
+                .depending_on(&poll);
             findings.require(&batch.when, time.function, fits, || {
                 let numbers = [batch.value, declared.parallelism];
-                exceeds(declared, &poll, &time, &batch, work).shows(crate::rules::shared::stories::of_batch(
+                exceeds(declared, &poll, &time, &batch, work).scenario(crate::rules::shared::scenarios::of_batch(
                     graph,
                     &poll,
                     &time.limit,
@@ -44,17 +47,17 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-/// How many messages are worked on one after the other.
+/// Returns the number of messages that are processed one after the other.
 fn rounds(batch: &Operand<'_>, declared: &DeclaredConsumer) -> i64 {
     (batch.value + declared.parallelism - 1) / declared.parallelism
 }
 
 fn exceeds(
     declared: &DeclaredConsumer,
-    poll: &Poll<'_>,
+    poll: &PollingMapping<'_>,
     time: &RunTime<'_>,
     batch: &Operand<'_>,
-    work: Work,
+    work: ProcessingTime,
 ) -> Finding {
     let at_once = match declared.parallelism {
         1 => "one after the other".to_owned(),
@@ -65,10 +68,10 @@ fn exceeds(
         "{} may run for {}, but a batch of {} messages of {} takes {} {at_once} (by `{}`), so it is stopped in the middle of \
          the batch and finished messages run again",
         time.function.resource.shown(),
-        time.limit.spoken(),
+        time.limit.in_words(),
         batch.value,
         work.time,
-        whole.spoken(),
+        whole.with_unit(),
         work.key()
     );
     let label = format!("a batch has up to {}", batch.counted("messages"));
@@ -122,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_batch_has_to_fit() {
+    fn whole_batch_must_fit_into_timeout() {
         let seconds = "processing = { p99 = \"6s\" }";
         assert_eq!(found("timeout = 60", "", seconds), []);
         assert_eq!(found("timeout = 59", "", seconds), [Severity::Warning]);
@@ -133,14 +136,14 @@ mod tests {
     }
 
     #[test]
-    fn messages_at_once_share_their_time() {
+    fn parallelism_shortens_batch() {
         let parallel = |count: i64| format!("processing = {{ p99 = \"20s\" }}\nparallelism = {count}");
         assert_eq!(found("timeout = 60", "", &parallel(3)), [Severity::Warning]);
         assert_eq!(found("timeout = 60", "", &parallel(4)), []);
     }
 
     #[test]
-    fn says_which_time_it_computes_with() {
+    fn finding_names_declared_time() {
         for (says, key) in [
             ("processing = { p50 = \"1s\", p99 = \"6s\", max = \"30s\" }", "p99"),
             ("processing = { p50 = \"1s\", max = \"30s\" }", "max"),
@@ -154,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_does_not_fit_is_another_rules() {
+    fn single_message_above_timeout_is_left_to_other_rule() {
         assert_eq!(
             found("timeout = 60", "", "processing = { p99 = \"7s\", max = \"60s\" }"),
             []
@@ -166,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_is_not_judged() {
+    fn unresolved_values_are_not_judged() {
         for (function, mapping) in [("timeout = var.open", ""), ("timeout = 60", "batch_size = var.open")] {
             let outcome = run(function, mapping, "processing = { p99 = \"59s\" }");
             assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);

@@ -1,9 +1,9 @@
-//! Flags mappings that do not ask which messages failed, though the function says so.
+//! Flags mappings without `ReportBatchItemFailures` whose function returns the messages that failed.
 
 use super::prelude::*;
 use crate::graph::{Fact, Response};
-use crate::rules::shared::handlers::Handled;
-use crate::rules::shared::queue_types::QueueRead;
+use crate::rules::shared::handlers::InvokedHandler;
+use crate::rules::shared::queue_types::PolledQueue;
 
 pub(super) static RULE: Rule = Rule {
     id: "batch-item-failures-ignored",
@@ -25,11 +25,11 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             };
             for reports in findings.known(&handled.when, mapping, &mapping.report_batch_item_failures) {
                 let asked = || "`ReportBatchItemFailures` is set".to_owned();
-                let is_set = fact(*reports.value, asked).given(&reports);
+                let is_set = fact(*reports.value, asked).depending_on(&reports);
                 if findings.satisfied(&reports.when, mapping, is_set) {
                     continue;
                 }
-                for source in findings.queues_read(graph, mapping, &reports.when) {
+                for source in findings.polled_queues(graph, mapping, &reports.when) {
                     let finding = ignored(mapping, &handled, returned, &reports, &source);
                     findings.report(&source.when, mapping, finding);
                 }
@@ -40,10 +40,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn ignored(
     mapping: &EventSourceMapping,
-    handled: &Handled<'_>,
+    handled: &InvokedHandler<'_>,
     returned: &Fact,
     reports: &Known<'_, bool>,
-    source: &QueueRead<'_>,
+    source: &PolledQueue<'_>,
 ) -> Finding {
     let headline = format!(
         "{} returns which messages of {} failed, but {} does not ask: Lambda deletes them with the rest of the batch",
@@ -51,7 +51,7 @@ fn ignored(
         source.shown,
         mapping.resource.shown()
     );
-    // A mapping that is switched off loses nothing until it is switched on.
+    // A disabled mapping loses no messages.
     let severity = match mapping.enabled.known() {
         Some(false) => Severity::Info,
         _ => Severity::Error,
@@ -81,7 +81,7 @@ def handler(event, context):
     return {'batchItemFailures': failures}
 ";
 
-    /// A function with this source behind a queue, and a mark on its event.
+    /// Checks a function with this source that a queue invokes, with a marker on its event.
     fn sam(handler: &str, mark: &str) {
         let template = template("").replace("        E:\n", &format!("        E:{mark}\n"));
         check_files(&RULE, &[("template.yaml", &template), ("src/app.py", handler)]);
@@ -90,17 +90,17 @@ def handler(event, context):
     const FLAGGED: &str = " # expect: batch-item-failures-ignored";
 
     #[test]
-    fn what_the_function_returns_is_to_be_asked_for() {
+    fn returned_failures_without_report_setting_are_flagged() {
         sam(HANDLER, FLAGGED);
     }
 
     #[test]
-    fn a_function_that_returns_nothing_of_the_kind_is_fine() {
+    fn function_without_batch_item_failures_is_accepted() {
         sam("def handler(event, context):\n    return {'statusCode': 200}\n", "");
     }
 
     #[test]
-    fn comments_strings_and_other_functions_do_not_count() {
+    fn comments_strings_and_other_functions_are_ignored() {
         sam(
             "# return {'batchItemFailures': []}\ndef handler(event, context):\n    '''batchItemFailures'''\n    print('batchItemFailures')\n",
             "",
@@ -112,7 +112,7 @@ def handler(event, context):
     }
 
     #[test]
-    fn a_list_that_stays_empty_reports_nothing() {
+    fn list_that_stays_empty_is_accepted() {
         sam(
             "def handler(event, context):\n    return {'batchItemFailures': []}\n",
             "",
@@ -124,7 +124,7 @@ def handler(event, context):
     }
 
     #[test]
-    fn a_library_returns_it_too() {
+    fn powertools_batch_processors_are_recognized() {
         for import in [
             "processor = BatchProcessor(event_type=EventType.SQS)\ndef handler(event, context):\n    return process_partial_response(event=event, record_handler=work, processor=processor, context=context)\n",
             "processor = BatchProcessor(event_type=EventType.SQS)\n@batch_processor(record_handler=work, processor=processor)\ndef handler(event, context):\n    return processor.response()\n",
@@ -135,7 +135,7 @@ def handler(event, context):
     }
 
     #[test]
-    fn what_is_not_understood_is_not_judged() {
+    fn unparsable_source_is_not_judged() {
         sam(
             "def handler(event, context:\n    return {'batchItemFailures': f()}\n",
             "",
@@ -144,7 +144,7 @@ def handler(event, context):
     }
 
     #[test]
-    fn records_of_a_stream_are_no_messages() {
+    fn stream_records_are_ignored() {
         sam(
             "def handler(event, context):\n    return {'batchItemFailures': [{'itemIdentifier': r['dynamodb']['SequenceNumber']} for r in failed(event)]}\n",
             "",
@@ -165,7 +165,8 @@ export const handler = async (event: SQSEvent): Promise<SQSBatchResponse> => {
 };
 ";
 
-    /// A Terraform module that makes an archive of `source`, uploads `filename`, and has a mapping with `settings`.
+    /// Returns a Terraform module that builds an archive of `source`, uploads `filename`, and has a mapping with
+    /// `settings`.
     fn module(source: &str, filename: &str, settings: &str) -> String {
         format!(
             r#"
@@ -185,7 +186,7 @@ resource "aws_lambda_event_source_mapping" "m" {{{settings}
         )
     }
 
-    /// Checks such a module, which lies beside `files`.
+    /// Checks such a module together with `files`.
     fn terraform(source: &str, settings: &str, files: &[(&str, &str)]) {
         let module = module(source, "data.archive_file.code.output_path", settings);
         let mut all = vec![("infra/main.tf", module.as_str())];
@@ -200,7 +201,7 @@ resource "aws_lambda_event_source_mapping" "m" {{{settings}
     }
 
     #[test]
-    fn an_archive_is_made_of_a_directory_a_file_or_a_text() {
+    fn archive_of_directory_file_or_inline_text_is_read() {
         let script = ("infra/src/index.ts", SCRIPT);
         terraform(&archive("source_dir = \"${path.module}/src\""), FLAGGED, &[script]);
         terraform(
@@ -213,14 +214,14 @@ resource "aws_lambda_event_source_mapping" "m" {{{settings}
     }
 
     #[test]
-    fn an_archive_is_found_by_its_path_too() {
+    fn archive_is_found_by_output_path() {
         let named = archive("source_dir = \"${path.module}/src\"");
         let module = module(&named, "\"${path.module}/code.zip\"", FLAGGED);
         check_files(&RULE, &[("main.tf", &module), ("src/index.ts", SCRIPT)]);
     }
 
     #[test]
-    fn a_module_of_the_registry_packs_what_it_is_given() {
+    fn source_path_of_registry_module_is_read() {
         for given in [
             "\"${path.module}/src\"",
             "[\"${path.module}/src\"]",
@@ -248,19 +249,19 @@ resource "aws_lambda_event_source_mapping" "m" {{ # expect: batch-item-failures-
     }
 
     #[test]
-    fn asking_for_it_is_all_that_is_needed() {
+    fn report_setting_resolves_finding() {
         let script = ("infra/src/index.ts", SCRIPT);
         let setting = "\n  function_response_types = [\"ReportBatchItemFailures\"]";
         terraform(&archive("source_dir = \"${path.module}/src\""), setting, &[script]);
     }
 
     #[test]
-    fn a_source_that_is_not_here_says_nothing() {
+    fn missing_source_is_not_judged() {
         terraform(&archive("source_dir = \"${path.module}/elsewhere\""), "", &[]);
     }
 
     #[test]
-    fn the_code_of_a_template_may_stand_in_it() {
+    fn inline_code_of_template_is_read() {
         let template = "\
 AWSTemplateFormatVersion: 2010-09-09
 Resources:
@@ -287,7 +288,7 @@ Resources:
     }
 
     #[test]
-    fn a_service_names_the_file_in_its_handler() {
+    fn serverless_handler_locates_source() {
         let service = "\
 service: orders
 provider:
@@ -302,7 +303,7 @@ functions:
         check_files(&RULE, &[("serverless.yml", service), ("src/index.ts", SCRIPT)]);
     }
 
-    /// A template whose function is compiled from what lies in `src`.
+    /// Checks a template whose function is compiled from `file` in `src`.
     fn compiled(handler: &str, file: (&str, &str)) {
         let template = template("").replace("app.handler", handler);
         let template = template.replace("        E:\n", "        E: # expect: batch-item-failures-ignored\n");
@@ -310,7 +311,7 @@ functions:
     }
 
     #[test]
-    fn a_class_of_java_is_found_by_its_name() {
+    fn java_handler_class_is_found() {
         let class = "package com.example;
 public class Orders {
     public SQSBatchResponse handleRequest(SQSEvent event, Context context) {
@@ -330,7 +331,7 @@ public class Orders {
     }
 
     #[test]
-    fn a_class_of_csharp_is_found_by_its_name() {
+    fn csharp_handler_class_is_found() {
         let class = "namespace Example.Orders;
 public class Function {
     public SQSBatchResponse FunctionHandler(SQSEvent evnt) {
@@ -346,7 +347,7 @@ public class Function {
     }
 
     #[test]
-    fn a_program_of_go_is_found_beside_its_template() {
+    fn go_program_is_found_in_code_directory() {
         let main = "package main
 func handle(event events.SQSEvent) (events.SQSEventResponse, error) {
 	return events.SQSEventResponse{BatchItemFailures: work(event)}, nil
@@ -359,7 +360,7 @@ func main() {
     }
 
     #[test]
-    fn a_mapping_is_made_to_ask() {
+    fn fix_adds_report_setting() {
         let asks = |files: &[(&str, &str)]| {
             let found = crate::testing::run_files(&RULE, files).findings;
             let edits = found
@@ -392,7 +393,7 @@ functions:
             asks(&[("serverless.yml", service), python]),
             "          functionResponseType: ReportBatchItemFailures\n"
         );
-        // What is written may be meant.
+        // An explicit setting may be intended.
         let none = template("FunctionResponseTypes: []");
         let found = crate::testing::run_files(&RULE, &[("template.yaml", &none), python]).findings;
         assert_eq!(
@@ -402,7 +403,7 @@ functions:
     }
 
     #[test]
-    fn a_configuration_may_be_json() {
+    fn json_configuration_is_checked() {
         let module = r#"{
   "data": {"archive_file": {"code": {
     "type": "zip",
@@ -438,7 +439,7 @@ functions:
     }
 
     #[test]
-    fn what_a_tool_packed_is_not_read() {
+    fn compiled_and_bundled_source_is_not_read() {
         let service = "\
 service: orders
 provider:

@@ -1,8 +1,8 @@
-//! Flags functions that are asked which messages of a batch failed, and never say.
+//! Flags functions that never return the failed messages although their mapping sets `ReportBatchItemFailures`.
 
 use super::prelude::*;
 use crate::graph::Response;
-use crate::rules::shared::handlers::Handled;
+use crate::rules::shared::handlers::InvokedHandler;
 
 pub(super) static RULE: Rule = Rule {
     id: "batch-item-failures-never-returned",
@@ -26,11 +26,11 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 let is_unasked = fact(!*reports.value, || {
                     "Lambda does not ask which messages failed".to_owned()
                 });
-                if findings.satisfied(&reports.when, mapping, is_unasked.given(&reports)) {
+                if findings.satisfied(&reports.when, mapping, is_unasked.depending_on(&reports)) {
                     continue;
                 }
                 for batch in findings.batch_sizes(&reports.when, mapping) {
-                    let is_single = fact(batch.value == 1, || "batches of 1 message".to_owned()).given(&batch);
+                    let is_single = fact(batch.value == 1, || "batches of 1 message".to_owned()).depending_on(&batch);
                     findings.require(&batch.when, mapping, is_single, || {
                         never(mapping, &handled, &reports, &batch)
                     });
@@ -42,7 +42,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn never(
     mapping: &EventSourceMapping,
-    handled: &Handled<'_>,
+    handled: &InvokedHandler<'_>,
     reports: &Known<'_, bool>,
     batch: &Operand<'_>,
 ) -> Finding {
@@ -59,7 +59,7 @@ fn never(
         )
     };
     let headline = format!("{asks} asks which messages of a batch failed, but {function} never says: {consequence}");
-    // A mapping that is switched off harms nobody until it is switched on.
+    // A disabled mapping does no harm.
     let severity = match mapping.enabled.known() {
         Some(false) => Severity::Info,
         _ => severity,
@@ -72,7 +72,7 @@ fn never(
         "Lambda reads what the function returns, and takes nothing for success",
     )
     .severity(severity)
-    .label(handled.handler.place, handled.says_nothing())
+    .label(handled.handler.place, handled.no_response_label())
     .label(batch, size)
     .help("return `batchItemFailures` with the ids of the messages that failed")
 }
@@ -101,25 +101,25 @@ exports.handler = async (event) => {
 ";
 
     #[test]
-    fn what_is_caught_is_lost() {
+    fn caught_failures_are_a_warning() {
         assert_eq!(severities(ASKS, CATCHES), [Severity::Warning]);
         let answers = CATCHES.replace("  }\n};", "  }\n  return { statusCode: 200 };\n};");
         assert_eq!(severities(ASKS, &answers), [Severity::Warning]);
     }
 
     #[test]
-    fn what_is_not_caught_returns_the_batch() {
+    fn uncaught_failures_are_an_info() {
         let handler = "exports.handler = async (event) => { for (const r of event.Records) await work(r); };\n";
         assert_eq!(severities(ASKS, handler), [Severity::Info]);
     }
 
     #[test]
-    fn who_does_not_ask_gets_no_answer() {
+    fn mapping_without_report_setting_is_ignored() {
         assert_eq!(severities("", CATCHES), []);
     }
 
     #[test]
-    fn what_comes_from_elsewhere_is_not_known() {
+    fn response_from_other_code_is_not_judged() {
         for handler in [
             "const { process } = require('./work');\nexports.handler = async (event) => process(event);\n",
             "const { process } = require('./work');\nexports.handler = async (event) => { return await process(event); };\n",
@@ -134,7 +134,7 @@ exports.handler = async (event) => {
     }
 
     #[test]
-    fn failures_may_be_returned_by_another_function_of_the_file() {
+    fn failures_returned_indirectly_are_accepted() {
         for handler in [
             "const all = async (event) => { const failed = await work(event); return { batchItemFailures: failed }; };\nexports.handler = async (event) => await all(event);\n",
             "exports.handler = async (event) => { const answer = { batchItemFailures: [] }; answer.batchItemFailures.push(await work(event)); return answer; };\n",
@@ -147,7 +147,7 @@ exports.handler = async (event) => {
     }
 
     #[test]
-    fn a_batch_of_one_needs_no_answer() {
+    fn batch_of_one_is_accepted() {
         for (size, mark) in [(1, ""), (2, " # expect: batch-item-failures-never-returned")] {
             let asks = format!("{ASKS}{mark}");
             let template = template(&format!("BatchSize: {size}\n            {asks}"));

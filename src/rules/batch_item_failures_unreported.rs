@@ -1,9 +1,9 @@
-//! Flags mappings that cannot say which messages of a batch failed.
+//! Flags mappings that cannot report which messages of a batch failed.
 
 use super::prelude::*;
 use crate::graph::Response;
-use crate::rules::shared::handlers::Handled;
-use crate::rules::shared::queue_types::QueueRead;
+use crate::rules::shared::handlers::InvokedHandler;
+use crate::rules::shared::queue_types::PolledQueue;
 
 pub(super) static RULE: Rule = Rule {
     id: "batch-item-failures-unreported",
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
         for reports in findings.known(&mapping.resource.when, mapping, &mapping.report_batch_item_failures) {
-            let is_set = fact(*reports.value, || "`ReportBatchItemFailures` is set".to_owned()).given(&reports);
+            let is_set = fact(*reports.value, || "`ReportBatchItemFailures` is set".to_owned()).depending_on(&reports);
             if findings.satisfied(&reports.when, mapping, is_set) {
                 continue;
             }
@@ -28,17 +28,18 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 let is_single = fact(batch.value == 1, || {
                     "batches of 1 message, which can only fail as a whole".to_owned()
                 });
-                let is_single = is_single.given(&reports).given(&batch);
-                // Sizes that no queue may have are `batch-size-out-of-range`.
+                let is_single = is_single.depending_on(&reports).depending_on(&batch);
+                // `batch-size-out-of-range` reports sizes that no queue accepts.
                 if findings.satisfied(&batch.when, mapping, is_single) || !limits::BATCH_SIZE.accepts(batch.value) {
                     continue;
                 }
-                for source in findings.queues_read(graph, mapping, &batch.when) {
-                    // A module that is given its queue is likely given this, too.
-                    if source.is_any && reports.is_handed_in() {
+                for source in findings.polled_queues(graph, mapping, &batch.when) {
+                    // A module that receives its queue as an input probably receives this setting, too.
+                    if source.is_unresolved && reports.is_written_elsewhere() {
                         continue;
                     }
-                    let handled = findings.handled(graph, mapping, &source.when);
+                    // The finding is complete without the source, so an unreadable one is not noted.
+                    let handled = findings.without_notes(|findings| findings.handled(graph, mapping, &source.when));
                     let finding = unreported(mapping, &reports, &batch, &source, &handled);
                     findings.report(&source.when, mapping, finding);
                 }
@@ -51,21 +52,31 @@ fn unreported(
     mapping: &EventSourceMapping,
     reports: &Known<'_, bool>,
     batch: &Operand<'_>,
-    source: &QueueRead<'_>,
-    handled: &[Handled<'_>],
+    source: &PolledQueue<'_>,
+    handled: &[InvokedHandler<'_>],
 ) -> Finding {
-    let headline = format!(
-        "one failed message from {} returns its whole batch of up to {} messages, since {} does not report which ones failed",
-        source.shown,
-        batch.value,
-        mapping.resource.shown()
-    );
+    let shown = mapping.resource.shown();
+    let is_read = handled.iter().any(|one| one.handler.has_body);
+    // If the handler catches the failure and returns, the message is deleted instead.
+    let headline = if is_read {
+        format!(
+            "one failed message from {} returns its whole batch of up to {} messages, since {shown} does not report which \
+             ones failed",
+            source.shown, batch.value
+        )
+    } else {
+        format!(
+            "{shown} does not report which of up to {} messages from {} failed: if the handler raises, Lambda retries the \
+             whole batch; if it catches the error, the message is deleted",
+            batch.value, source.shown
+        )
+    };
     let label = if reports.is_default {
         format!("no `{}`: a batch succeeds or fails as a whole", reports.name)
     } else {
         "without `ReportBatchItemFailures` a batch succeeds or fails as a whole".to_owned()
     };
-    // A mapping that is switched off harms nobody until it is switched on.
+    // A disabled mapping does no harm.
     let severity = match mapping.enabled.known() {
         Some(false) => Severity::Info,
         _ => Severity::Warning,
@@ -81,10 +92,15 @@ fn unreported(
         .label(batch, size);
     let silent = handled.iter().filter(|one| one.handler.response == Response::Nothing);
     let finding = silent.fold(finding, |finding, one| {
-        finding.label(one.handler.place, one.says_nothing())
+        finding.label(one.handler.place, one.no_response_label())
     });
+    let either = if is_read {
+        ""
+    } else {
+        "report failed messages in either case: "
+    };
     finding.help(format!(
-        "set `{}` to `ReportBatchItemFailures` and return `batchItemFailures` from the function{order}",
+        "{either}set `{}` to `ReportBatchItemFailures` and return `batchItemFailures` from the function{order}",
         reports.name
     ))
 }
@@ -96,7 +112,7 @@ mod tests {
     use crate::testing::{check, findings};
 
     #[test]
-    fn a_mapping_may_tell_that_it_reads_a_queue() {
+    fn mapping_settings_identify_queue() {
         let mapping = |settings: &str, expected: &str| {
             let text = format!(
                 "variable \"arn\" {{}}\nvariable \"types\" {{ default = [] }}\nresource \"aws_lambda_event_source_mapping\" \"m\" {{ \
@@ -110,7 +126,7 @@ mod tests {
         mapping("starting_position = \"LATEST\"", "");
         mapping("topics = [\"t\"]", "");
         mapping("queues = [\"q\"]", "");
-        // Whoever gives the queue may give the types, too.
+        // The response types may be an input, like the queue.
         mapping("function_response_types = var.types", "");
         let template = |source: &str, settings: &str, expected: &str| {
             let text = format!(
@@ -132,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mapping_that_may_tell_of_a_queue_is_judged_where_it_does() {
+    fn queue_identified_conditionally_is_judged_under_that_condition() {
         let finding = |properties: &str| {
             let text = format!(
                 "Parameters: {{Arn: {{Type: String}}, Kind: {{Type: String, AllowedValues: [queue, stream]}}}}\nConditions: \
@@ -157,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_of_one_is_fine_and_two_are_not() {
+    fn batch_of_one_is_accepted_and_two_is_flagged() {
         check(
             &RULE,
             Terraform,
@@ -202,7 +218,7 @@ Resources:
     }
 
     #[test]
-    fn the_default_batch_is_of_ten() {
+    fn default_batch_of_ten_is_flagged() {
         check(
             &RULE,
             Terraform,
@@ -235,7 +251,7 @@ Resources:
     }
 
     #[test]
-    fn points_at_an_empty_list() {
+    fn finding_points_at_empty_list() {
         check(
             &RULE,
             Terraform,
@@ -252,7 +268,7 @@ resource "aws_lambda_event_source_mapping" "m" {
     }
 
     #[test]
-    fn is_satisfied_by_the_setting() {
+    fn report_setting_is_accepted() {
         check(
             &RULE,
             Terraform,
@@ -305,7 +321,7 @@ Resources:
     }
 
     #[test]
-    fn what_is_not_known_is_not_judged() {
+    fn unresolved_values_are_not_judged() {
         check(
             &RULE,
             Terraform,

@@ -1,4 +1,4 @@
-//! Flags batch sizes that Lambda does not accept, whatever the source.
+//! Flags batch sizes that Lambda rejects for every kind of source.
 
 use super::prelude::*;
 use crate::graph::limits::BATCH_SIZE;
@@ -23,10 +23,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         for batch in findings.batch_sizes(&mapping.resource.when, mapping) {
             let mut when = batch.when.clone();
             if batch.value > BATCH_SIZE.most {
-                // `fifo-batch-size-too-large` speaks of FIFO queues.
-                for source in findings.quietly(|findings| findings.sources(graph, mapping, &batch.when)) {
+                // `fifo-batch-size-too-large` reports FIFO queues.
+                for source in findings.without_notes(|findings| findings.sources(graph, mapping, &batch.when)) {
                     if source.fifo {
-                        findings.leave(&source.when, mapping, &[&batch, &source], Cause::FifoBatch);
+                        findings.leave_to_rule_of(&source.when, mapping, &[&batch, &source], Cause::FifoBatch);
                         when = when.and(&source.when.not());
                     }
                 }
@@ -95,13 +95,13 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn no_source_takes_as_many() {
+    fn unresolved_source_is_judged_by_largest_limit() {
         let size = "10001 # expect: batch-size-out-of-range";
         check(&RULE, Terraform, &terraform("var.open", size));
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_batch_size_is_flagged() {
         check(
             &RULE,
             CloudFormation,
@@ -138,7 +138,7 @@ Resources:
     }
 
     #[test]
-    fn says_what_is_accepted() {
+    fn headline_names_accepted_range() {
         let found = findings(&RULE, Terraform, &terraform(STANDARD, "20000"));
         assert_eq!(
             found.first().map(|found| &*found.headline),

@@ -1,4 +1,4 @@
-//! Flags mappings on standard queues that collect more than ten messages and give no time to collect them.
+//! Flags mappings on standard queues with a batch size above ten but no batching window.
 
 use super::prelude::*;
 use crate::graph::limits::{BATCH_SIZE, BATCH_SIZE_WITHOUT_WINDOW};
@@ -21,22 +21,26 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         for batch in findings.batch_sizes(&mapping.resource.when, mapping) {
             let is_small =
                 at_most(&batch, BATCH_SIZE_WITHOUT_WINDOW).note(|| ", which need no batching window".to_owned());
-            // Sizes that no queue may have are `batch-size-out-of-range`.
+            // `batch-size-out-of-range` reports sizes that no queue accepts.
             if findings.satisfied(&batch.when, mapping, is_small) || !BATCH_SIZE.accepts(batch.value) {
                 continue;
             }
             for window in findings.any_numbers(&batch.when, mapping, &mapping.window, Unit::Seconds) {
                 let has_window = fact(window.value != 0, || {
-                    let (size, window) = (batch.value, window.spoken());
+                    let (size, window) = (batch.value, window.in_words());
                     format!("{BATCH_SIZE_WITHOUT_WINDOW} < {size} messages, with a batching window: 1 s ≤ {window}")
                 });
-                if findings.satisfied(&window.when, mapping, has_window.given(&batch).given(&window)) {
+                if findings.satisfied(
+                    &window.when,
+                    mapping,
+                    has_window.depending_on(&batch).depending_on(&window),
+                ) {
                     continue;
                 }
                 for source in findings.sources(graph, mapping, &window.when) {
-                    // A FIFO queue allows neither.
+                    // A FIFO queue supports neither a larger batch nor a window.
                     if source.fifo {
-                        findings.leave(&source.when, mapping, &[&batch, &window, &source], Cause::FifoBatch);
+                        findings.leave_to_rule_of(&source.when, mapping, &[&batch, &window, &source], Cause::FifoBatch);
                     } else {
                         findings.report(&source.when, mapping, without_window(mapping, &batch, &window, &source));
                     }
@@ -64,7 +68,7 @@ fn without_window(
     );
     let finding = Finding::new("batch_size", headline, batch, label);
     let finding = if window.is_default {
-        let no_window = format!("`{name}` is not set, so the batching window is {}", window.spoken());
+        let no_window = format!("`{name}` is not set, so the batching window is {}", window.in_words());
         finding.label(window.span, no_window)
     } else {
         finding.label(window, format!("the batching window is {}", window.shown()))
@@ -85,7 +89,7 @@ mod tests {
     use crate::testing::check;
 
     #[test]
-    fn speaks_above_ten() {
+    fn batch_size_above_ten_is_flagged() {
         check(
             &RULE,
             Terraform,
@@ -186,7 +190,7 @@ Resources:
     }
 
     #[test]
-    fn leaves_fifo_queues_and_impossible_sizes_to_their_rules() {
+    fn fifo_queues_and_invalid_sizes_are_left_to_their_rules() {
         check(
             &RULE,
             CloudFormation,
@@ -232,7 +236,7 @@ resource "aws_lambda_event_source_mapping" "m" {
     }
 
     #[test]
-    fn an_arn_tells_the_type() {
+    fn type_of_external_queue_follows_from_arn() {
         check(
             &RULE,
             Terraform,
@@ -269,7 +273,7 @@ resource "aws_lambda_event_source_mapping" "m" {
     }
 
     #[test]
-    fn what_is_not_known_is_not_judged() {
+    fn unresolved_values_are_not_judged() {
         check(
             &RULE,
             Terraform,

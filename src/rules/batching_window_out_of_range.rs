@@ -1,4 +1,4 @@
-//! Flags batching windows that Lambda does not accept.
+//! Flags batching windows that Lambda rejects.
 
 use super::prelude::*;
 use crate::graph::limits::WINDOW;
@@ -23,10 +23,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         for window in findings.any_numbers(&mapping.resource.when, mapping, &mapping.window, WINDOW.unit) {
             let mut when = window.when.clone();
             if window.value > WINDOW.most {
-                // `fifo-batching-window` speaks of FIFO queues.
-                for source in findings.quietly(|findings| findings.sources(graph, mapping, &window.when)) {
+                // `fifo-batching-window` reports FIFO queues.
+                for source in findings.without_notes(|findings| findings.sources(graph, mapping, &window.when)) {
                     if source.fifo {
-                        findings.leave(&source.when, mapping, &[&window, &source], Cause::FifoWindow);
+                        findings.leave_to_rule_of(&source.when, mapping, &[&window, &source], Cause::FifoWindow);
                         when = when.and(&source.when.not());
                     }
                 }
@@ -95,7 +95,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_window_is_flagged() {
         check(
             &RULE,
             CloudFormation,

@@ -1,7 +1,7 @@
-//! Flags handlers that look whether a message was seen before, and write that it was without asking again.
+//! Flags handlers that check for an earlier record of a message and later write that record without a condition.
 
 use super::prelude::*;
-use crate::rules::shared::handlers::{Handled, invokes};
+use crate::rules::shared::handlers::{InvokedHandler, invokes};
 
 pub(super) static RULE: Rule = Rule {
     id: "check-then-act",
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
-        for handled in findings.handled(graph, mapping, &mapping.resource.when) {
+        for handled in findings.handled_bodies(graph, mapping) {
             if let Some(finding) = unconditional(mapping, &handled) {
                 findings.report(&handled.when, mapping, finding);
             } else {
@@ -28,7 +28,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn unconditional(mapping: &EventSourceMapping, handled: &Handled<'_>) -> Option<Finding> {
+fn unconditional(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>) -> Option<Finding> {
     let written = handled.handler.unconditional_write.as_ref()?;
     let headline = format!(
         "{} looks for a record before the work and writes it afterwards without a condition: a message that two workers \
@@ -47,7 +47,7 @@ mod tests {
     use crate::testing::check_files;
     use crate::testing::handlers::template;
 
-    /// A loop over records with this body; each line is indented.
+    /// Checks a loop over records with this body; each line is indented.
     fn python(body: &str) {
         let body: String = body.lines().map(|line| format!("        {line}\n")).collect();
         let handler = format!("def handler(event, context):\n    for record in event['Records']:\n{body}");
@@ -62,32 +62,32 @@ ship(record)
 table.put_item(Item={'id': record['messageId']})";
 
     #[test]
-    fn a_write_behind_the_work_is_too_late() {
+    fn unconditional_write_after_work_is_flagged() {
         python(&format!("{CHECKED} # expect: check-then-act"));
     }
 
     #[test]
-    fn a_condition_asks_again() {
+    fn conditional_write_is_accepted() {
         python(&CHECKED.replace("put_item(", "put_item(ConditionExpression='attribute_not_exists(id)', "));
     }
 
     #[test]
-    fn another_table_holds_something_else() {
+    fn write_to_another_table_is_ignored() {
         python(&CHECKED.replace("table.put_item", "orders.put_item"));
     }
 
     #[test]
-    fn a_read_that_ends_nothing_is_no_check() {
+    fn read_without_early_exit_is_ignored() {
         python(&CHECKED.replace("continue", "print('again')"));
     }
 
     #[test]
-    fn a_write_before_the_work_claims_it() {
+    fn write_without_work_in_between_is_accepted() {
         python(&CHECKED.replace("ship(record)\n", ""));
     }
 
     #[test]
-    fn a_request_names_its_table() {
+    fn table_of_sdk_commands_is_compared() {
         for (table, mark) in [("TABLE", "// # expect: check-then-act"), ("OTHER", "")] {
             let handler = format!(
                 "exports.handler = async (event) => {{

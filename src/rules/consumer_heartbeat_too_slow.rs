@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::declared::{Duration, Heartbeat};
-use crate::rules::shared::stories;
+use crate::rules::shared::scenarios;
 
 pub(super) static RULE: Rule = Rule {
     id: "consumer-heartbeat-too-slow",
@@ -18,11 +18,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
-        findings.about_to_judge(&queue.visibility_timeout);
+        findings.set_judged_attribute(&queue.visibility_timeout);
         for heartbeat in graph.declared_workers(queue).filter_map(|one| one.heartbeat) {
             let Heartbeat { extend_to, .. } = heartbeat;
             for visibility in findings.visibility(&queue.resource.when, queue) {
-                // Of a timeout of 0, `visibility-timeout-zero` says more.
+                // `visibility-timeout-zero` reports a timeout of 0 with more detail.
                 if visibility.value > 0 {
                     let when = &visibility.when;
                     judge(findings, queue, when, heartbeat, &Renewed::First(&visibility));
@@ -39,11 +39,11 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-/// What is renewed.
+/// Deadline that a heartbeat extends.
 enum Renewed<'a> {
-    /// The queue's own visibility timeout, after the receive.
+    /// The queue's own visibility timeout, which starts with the receive.
     First(&'a Operand<'a>),
-    /// What an earlier call has set.
+    /// The timeout set by an earlier renewal.
     Later(Duration),
 }
 
@@ -57,7 +57,7 @@ impl Renewed<'_> {
 
     fn shown(&self) -> String {
         match self {
-            Renewed::First(visibility) => format!("the visibility timeout of {}", visibility.spoken()),
+            Renewed::First(visibility) => format!("the visibility timeout of {}", visibility.in_words()),
             Renewed::Later(extend_to) => format!("the {extend_to} that each call sets"),
         }
     }
@@ -75,8 +75,8 @@ fn judge(
         let harm = "the message has reappeared by then, and another worker has it";
         let finding = too_slow(queue, every, renewed, Severity::Warning, harm);
         match renewed {
-            Renewed::First(visibility) => finding.shows(stories::of_first_renewal(visibility, times, 0)),
-            Renewed::Later(_) => finding.shows(stories::of_later_renewal(times)),
+            Renewed::First(visibility) => finding.scenario(scenarios::of_first_renewal(visibility, times, 0)),
+            Renewed::Later(_) => finding.scenario(scenarios::of_later_renewal(times)),
         }
     });
     if in_time {
@@ -85,7 +85,7 @@ fn judge(
             let harm = "one call that fails or comes late lets the message reappear";
             let finding = too_slow(queue, every, renewed, Severity::Info, harm);
             match renewed {
-                Renewed::First(visibility) => finding.shows(stories::of_first_renewal(visibility, times, 1)),
+                Renewed::First(visibility) => finding.scenario(scenarios::of_first_renewal(visibility, times, 1)),
                 Renewed::Later(_) => finding,
             }
         });
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn at_the_end_of_the_timeout_is_too_late_and_behind_half_of_it_close() {
+    fn renewal_at_timeout_is_a_warning_and_after_half_an_info() {
         assert_eq!(found("60", "60s", "10m"), [Severity::Warning]);
         assert_eq!(found("60", "59999ms", "10m"), [Severity::Info]);
         assert_eq!(found("60", "31s", "10m"), [Severity::Info]);
@@ -152,14 +152,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_call_sets_is_renewed_in_time_as_well() {
+    fn extension_must_also_be_renewed_in_time() {
         assert_eq!(found("600", "60s", "60s"), [Severity::Warning]);
         assert_eq!(found("600", "60s", "61s"), [Severity::Info]);
         assert_eq!(found("600", "60s", "2m"), []);
     }
 
     #[test]
-    fn one_finding_tells_of_both() {
+    fn both_deadlines_share_one_finding() {
         assert_eq!(found("60", "90s", "60s"), [Severity::Warning]);
         assert_eq!(found("60", "40s", "40s"), [Severity::Warning]);
     }
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_queue_is_flagged() {
         let template = "
 AWSTemplateFormatVersion: '2010-09-09'
 Resources:

@@ -1,8 +1,8 @@
-//! Flags work that takes longer than SQS lets anybody keep a message.
+//! Flags declared processing times that exceed the maximum time for which SQS hides a received message.
 
 use super::prelude::*;
-use crate::rules::shared::stories;
-use crate::rules::shared::work::Work;
+use crate::rules::shared::scenarios;
+use crate::rules::shared::work::ProcessingTime;
 
 pub(super) static RULE: Rule = Rule {
     id: "consumer-processing-exceeds-maximum",
@@ -18,7 +18,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
-        for work in graph.declared(queue).iter().filter_map(|one| Work::longest(one)) {
+        for work in graph
+            .declared(queue)
+            .iter()
+            .filter_map(|one| ProcessingTime::longest(one))
+        {
             let most = Term::seconds_to(limits::VISIBILITY_TIMEOUT.most, limits::VISIBILITY_TIMEOUT.most);
             findings.require(&queue.resource.when, queue, at_most(work, most), || {
                 exceeds(queue, work)
@@ -27,7 +31,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn exceeds(queue: &Queue, work: Work) -> Finding {
+fn exceeds(queue: &Queue, work: ProcessingTime) -> Finding {
     let headline = format!(
         "the consumer of {} {}, but SQS gives a message to another one 12 hours (43200 s) after the receive",
         queue.resource.shown(),
@@ -35,7 +39,7 @@ fn exceeds(queue: &Queue, work: Work) -> Finding {
     );
     let label = "renewing the visibility timeout does not move the end of the 12 hours";
     let finding = Finding::new("visibility_timeout", headline, queue.resource.header, label);
-    let finding = finding.shows(stories::beyond_ceiling(work));
+    let finding = finding.scenario(scenarios::beyond_ceiling(work));
     work.show(finding).help(
         "let the message start the work, in Step Functions for example, or save what is done and send the rest as a new message",
     )
@@ -64,7 +68,7 @@ Resources:
     }
 
     #[test]
-    fn twelve_hours_are_the_end() {
+    fn processing_above_twelve_hours_is_flagged() {
         assert_eq!(found("processing = { max = \"12h\" }"), 0);
         assert_eq!(found("processing = { max = \"43201s\" }"), 1);
         assert_eq!(found("processing = { max = \"43200001ms\" }"), 1);
@@ -74,7 +78,7 @@ Resources:
     }
 
     #[test]
-    fn a_heartbeat_does_not_move_it() {
+    fn heartbeat_does_not_extend_maximum() {
         let heartbeat = "heartbeat = { every = \"1h\", extend-to = \"2h\" }";
         assert_eq!(found(&format!("processing = {{ max = \"13h\" }}\n{heartbeat}")), 1);
     }

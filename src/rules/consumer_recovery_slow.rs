@@ -1,13 +1,13 @@
-//! Flags queues that give a message to the next worker long after the first has died.
+//! Flags queues that redeliver a message long after its worker has crashed.
 
 use super::prelude::*;
-use crate::rules::shared::stories;
-use crate::rules::shared::work::Work;
+use crate::rules::shared::scenarios;
+use crate::rules::shared::work::ProcessingTime;
 
-/// Shorter waits are nobody's trouble.
+/// Visibility timeout from which a delayed redelivery matters, in seconds.
 const LONG: i64 = 900;
 
-/// A visibility timeout of more slow messages than these is out of proportion.
+/// Largest acceptable ratio of the visibility timeout to the time of a slow message.
 const TIMES: i64 = 10;
 
 pub(super) static RULE: Rule = Rule {
@@ -24,9 +24,9 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
-        findings.about_to_judge(&queue.visibility_timeout);
+        findings.set_judged_attribute(&queue.visibility_timeout);
         let unrenewed = graph.declared_workers(queue).filter(|one| one.heartbeat.is_none());
-        for work in unrenewed.filter_map(Work::slow) {
+        for work in unrenewed.filter_map(ProcessingTime::slow) {
             for visibility in findings.visibility(&queue.resource.when, queue) {
                 if findings.satisfied(&visibility.when, queue, below(&visibility, LONG)) {
                     continue;
@@ -40,16 +40,16 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn slow(queue: &Queue, visibility: &Operand<'_>, work: Work) -> Finding {
+fn slow(queue: &Queue, visibility: &Operand<'_>, work: ProcessingTime) -> Finding {
     let headline = format!(
         "when a worker of {} dies, its message stays invisible for up to {}, though the work takes {}",
         queue.resource.shown(),
-        visibility.spoken(),
+        visibility.in_words(),
         work.time
     );
     let label = format!("nobody else receives the message for {}", visibility.shown());
     let finding = Finding::new("visibility_timeout", headline, visibility, label);
-    let finding = finding.shows(stories::of_crash(visibility, work));
+    let finding = finding.scenario(scenarios::of_crash(visibility, work));
     work.show(finding).help(format!(
         "set `{}` to a minute or two, renew it while the work goes on (`ChangeMessageVisibility`), and declare that as \
          `heartbeat`",
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_ten_times_the_work_is_slow() {
+    fn timeout_above_ten_times_the_work_is_flagged() {
         assert_eq!(found("900", "processing = { p99 = \"90s\" }"), 0);
         assert_eq!(found("901", "processing = { p99 = \"90s\" }"), 1);
         assert_eq!(found("900", "processing = { p99 = \"89s\" }"), 1);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_time_is_a_bound_of_most_others_and_the_median_none() {
+    fn p99_and_maximum_are_used_and_median_ignored() {
         assert_eq!(found("3600", "processing = { max = \"60s\" }"), 1);
         assert_eq!(found("3600", "processing = { max = \"6m\" }"), 0);
         assert_eq!(found("3600", "processing = { p50 = \"1s\" }"), 0);
@@ -90,13 +90,13 @@ mod tests {
     }
 
     #[test]
-    fn a_heartbeat_says_that_the_timeout_is_renewed() {
+    fn consumer_with_heartbeat_is_ignored() {
         let heartbeat = "processing = { p99 = \"1s\" }\nheartbeat = { every = \"20s\", extend-to = \"60s\" }";
         assert_eq!(found("3600", heartbeat), 0);
     }
 
     #[test]
-    fn an_open_timeout_is_not_judged() {
+    fn unresolved_timeout_is_not_judged() {
         assert_eq!(found("var.open", "processing = { p99 = \"1s\" }"), 0);
     }
 }

@@ -1,10 +1,10 @@
-//! Flags queues whose messages reappear while the declared consumer still works on them.
+//! Flags queues whose messages become visible again while the declared consumer is still processing them.
 
 use super::prelude::*;
-use crate::rules::shared::stories;
-use crate::rules::shared::work::{Doer, Work, with_room};
+use crate::rules::shared::scenarios;
+use crate::rules::shared::work::{DeclaredProcessor, ProcessingTime, with_room};
 
-/// A visibility timeout of so many medians is where some teams begin; AWS gives no number.
+/// Multiple of the median that some teams start with; AWS recommends no number.
 const MEDIANS: i64 = 2;
 
 pub(super) static RULE: Rule = Rule {
@@ -21,19 +21,19 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
-        findings.about_to_judge(&queue.visibility_timeout);
+        findings.set_judged_attribute(&queue.visibility_timeout);
         let unrenewed = graph.declared(queue).iter().filter(|one| one.heartbeat.is_none());
         for declared in unrenewed {
-            for doer in findings.doers(graph, queue, declared) {
-                for visibility in findings.most_visibility(&doer.when, queue) {
-                    if let Some(work) = Work::longest(declared) {
+            for processor in findings.declared_processors(graph, queue, declared) {
+                for visibility in findings.most_visibility(&processor.when, queue) {
+                    if let Some(work) = ProcessingTime::longest(declared) {
                         findings.require(&visibility.when, queue, at_least(&visibility, work), || {
-                            too_short(queue, &doer, &visibility, work)
+                            too_short(queue, &processor, &visibility, work)
                         });
-                    } else if let Some(work) = Work::median(declared) {
+                    } else if let Some(work) = ProcessingTime::median(declared) {
                         let needed = MEDIANS * Term::from(work);
                         findings.require(&visibility.when, queue, at_least(&visibility, needed), || {
-                            short_of_medians(queue, &doer, &visibility, work)
+                            short_of_medians(queue, &processor, &visibility, work)
                         });
                     }
                 }
@@ -42,21 +42,26 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn too_short(queue: &Queue, doer: &Doer<'_>, visibility: &Operand<'_>, work: Work) -> Finding {
-    let harm = if doer.is_worker() {
+fn too_short(
+    queue: &Queue,
+    processor: &DeclaredProcessor<'_>,
+    visibility: &Operand<'_>,
+    work: ProcessingTime,
+) -> Finding {
+    let harm = if processor.is_worker() {
         "so a second worker gets the message while the first still works on it"
     } else {
         "so a message may be processed twice"
     };
-    let finding = found(queue, doer, visibility, work, harm)
-        .severity(doer.severity(Severity::Warning))
-        .shows(stories::of_work(visibility, work));
+    let finding = found(queue, processor, visibility, work, harm)
+        .severity(processor.severity(Severity::Warning))
+        .scenario(scenarios::of_work(visibility, work));
     let (name, room) = (visibility.name, with_room(work.time));
     let set = match room {
         Some(seconds) => format!("set `{name}` to {seconds} or more"),
         None => format!("no `{name}` is as long"),
     };
-    let renew = if doer.is_worker() {
+    let renew = if processor.is_worker() {
         ", or renew it while the work goes on (`ChangeMessageVisibility`) and declare that as `heartbeat`"
     } else {
         ""
@@ -67,9 +72,14 @@ fn too_short(queue: &Queue, doer: &Doer<'_>, visibility: &Operand<'_>, work: Wor
     finding.help(format!("{set}{renew}")).fix(change)
 }
 
-fn short_of_medians(queue: &Queue, doer: &Doer<'_>, visibility: &Operand<'_>, work: Work) -> Finding {
+fn short_of_medians(
+    queue: &Queue,
+    processor: &DeclaredProcessor<'_>,
+    visibility: &Operand<'_>,
+    work: ProcessingTime,
+) -> Finding {
     let harm = "which leaves little room for slower ones";
-    found(queue, doer, visibility, work, harm)
+    found(queue, processor, visibility, work, harm)
         .severity(Severity::Info)
         .help(format!(
             "measure how long the slowest messages take and declare that as `p99` or `max`; until then, twice the median \
@@ -78,18 +88,24 @@ fn short_of_medians(queue: &Queue, doer: &Doer<'_>, visibility: &Operand<'_>, wo
         ))
 }
 
-fn found(queue: &Queue, doer: &Doer<'_>, visibility: &Operand<'_>, work: Work, harm: &str) -> Finding {
+fn found(
+    queue: &Queue,
+    processor: &DeclaredProcessor<'_>,
+    visibility: &Operand<'_>,
+    work: ProcessingTime,
+    harm: &str,
+) -> Finding {
     let headline = format!(
         "{} has a visibility timeout of {}, but {} {}, {harm}",
         queue.resource.shown(),
-        visibility.spoken(),
-        doer.shown(),
+        visibility.in_words(),
+        processor.shown(),
         work.takes()
     );
     let becomes_visible = format!("the message becomes visible again after {}", visibility.shown());
     let label = visibility.or_default("SQS", becomes_visible);
     let finding = Finding::new("visibility_timeout", headline, visibility, label);
-    doer.show(work.show(finding))
+    processor.show(work.show(finding))
 }
 
 #[cfg(test)]
@@ -125,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_above_the_timeout_is_too_long() {
+    fn processing_time_above_timeout_is_flagged() {
         let queue = terraform("visibility_timeout_seconds = 60");
         for (says, expected) in [
             ("processing = { max = \"60s\" }", vec![]),
@@ -147,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn says_where_both_stand_and_what_to_do() {
+    fn finding_shows_both_values_and_help() {
         let outcome = declared(&terraform(""), "processing = { max = \"280s\" }");
         let found = &outcome.findings[0];
         assert_eq!(
@@ -177,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn milliseconds_compare_with_seconds() {
+    fn milliseconds_are_compared_with_seconds() {
         let outcome = declared(&terraform(""), "processing = { max = \"30500ms\" }");
         assert_eq!(outcome.findings.len(), 1);
         assert!(outcome.findings[0].headline.contains("may take 30500 ms"));
@@ -189,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_is_one_that_reads_the_queue() {
+    fn declared_function_must_poll_the_queue() {
         let text = terraform("visibility_timeout_seconds = 60") + FUNCTION;
         for (function, expected) in [
             ("fulfil-order", 1),
@@ -205,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn other_rules_speak_of_zero_and_of_less_than_the_function_timeout() {
+    fn zero_and_timeout_below_function_timeout_are_left_to_other_rules() {
         assert!(
             declared(
                 &terraform("visibility_timeout_seconds = 0"),
@@ -221,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_decide_and_what_is_open_is_said() {
+    fn bounds_decide_and_unresolved_timeout_is_noted() {
         let outcome = declared(
             &terraform("visibility_timeout_seconds = var.open"),
             "processing = { max = \"9s\" }",
@@ -246,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_queue_is_flagged() {
         let template = "
 AWSTemplateFormatVersion: '2010-09-09'
 Resources:

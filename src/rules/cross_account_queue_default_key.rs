@@ -1,8 +1,9 @@
-//! Flags mappings to queues in other accounts that AWS's own key encrypts: nobody else may use that key.
+//! Flags mappings to queues in other accounts that are encrypted with the AWS managed key, which only its own account
+//! may use.
 
 use super::prelude::*;
 use crate::graph::AWS_KEY;
-use crate::rules::shared::places::Place;
+use crate::rules::shared::places::LocationKind;
 
 pub(super) static RULE: Rule = Rule {
     id: "cross-account-queue-default-key",
@@ -26,16 +27,19 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             let Some(queue) = graph.queue(resource.unit, link.value) else {
                 continue;
             };
-            let there = Place::Account.at(link.value, Some(&queue.resource));
+            let there = LocationKind::Account.at(link.value, Some(&queue.resource));
             let Some(there) = there.filter(|there| *there != here) else {
                 continue;
             };
             for key in findings.known(&link.when.and(&queue.resource.when), queue, &queue.key) {
                 let is_own = key.value.as_ref().is_none_or(|key| !key.is_key_of_aws());
                 let is_open = fact(is_own, || format!("`{AWS_KEY}` does not encrypt the queue"));
-                findings.require(&key.when, mapping, is_open.given(&link).given(&key), || {
-                    locked((mapping, here), (queue, there), &link, &key)
-                });
+                findings.require(
+                    &key.when,
+                    mapping,
+                    is_open.depending_on(&link).depending_on(&key),
+                    || locked((mapping, here), (queue, there), &link, &key),
+                );
             }
         }
     }
@@ -95,7 +99,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn only_a_key_of_ones_own_is_shared() {
+    fn only_customer_managed_key_works_across_accounts() {
         let key = "kms_master_key_id = \"alias/aws/sqs\"";
         let queue = "aws_sqs_queue.q.arn";
         let other = format!("provider = aws.other\n  {key}");
@@ -109,7 +113,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
         assert_eq!(count("provider = aws.other\n  kms_master_key_id = var.open", queue), 0);
         assert_eq!(count("provider = aws.other", queue), 0);
         assert_eq!(count(&other, "var.open"), 0);
-        // Another queue of this name.
+        // A different queue of the same name.
         assert_eq!(count(key, "\"arn:aws:sqs:eu-west-1:444455556666:orders\""), 0);
         assert_eq!(count(&other, "\"arn:aws:sqs:eu-west-1:444455556666:orders\""), 1);
         let unsaid = format!("provider = aws.profile\n  {key}");
@@ -118,7 +122,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn stacks_of_an_app_say_their_accounts() {
+    fn accounts_of_cdk_stacks_are_read() {
         let manifest = |account: &str| {
             format!(
                 r#"{{"version": "36.0.0", "artifacts": {{

@@ -1,4 +1,4 @@
-//! Flags dead-letter queues of subscriptions and rules whose policy does not let SNS or EventBridge send there.
+//! Flags dead-letter queues of subscriptions and rules whose queue policy does not allow SNS or EventBridge to send.
 
 use super::prelude::*;
 use crate::rules::shared::senders::Delivery;
@@ -26,7 +26,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             )
         });
         let permitted = delivery.when.and(&permits.when);
-        findings.satisfied(&permitted, delivery.resource, allowed.given(&delivery.span));
+        findings.satisfied(&permitted, delivery.resource, allowed.depending_on(&delivery.span));
         let when = findings.without_permission(&delivery.when, delivery.resource, &permits);
         findings.report(&when, delivery.resource, lost(&delivery));
     }

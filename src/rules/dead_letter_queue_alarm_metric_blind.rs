@@ -1,7 +1,7 @@
-//! Flags alarms on dead-letter queues whose metric does not move when a redrive policy moves a message there.
+//! Flags alarms on dead-letter queues whose metric does not change when a redrive policy moves a message there.
 
 use super::prelude::*;
-use crate::graph::alarms::{RECEIVED, SENT, VISIBLE, is_blind, slip};
+use crate::graph::alarms::{RECEIVED, SENT, VISIBLE, is_blind, misspelled_metric};
 use crate::graph::{Alarm, Attribute};
 
 pub(super) static RULE: Rule = Rule {
@@ -24,22 +24,22 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             alarm
                 .metrics
                 .iter()
-                .any(|of| graph.looks_at(alarm, of, queue) && may_see(&of.metric))
+                .any(|of| graph.watches(alarm, of, queue) && may_see(&of.metric))
         };
-        // What something sends there by itself is counted.
+        // Messages that a service sends directly are counted.
         if alarms.is_empty() || !when.is_possible() || graph.is_sent_to(queue) {
             continue;
         }
         if let Some(alarm) = alarms.iter().find(|alarm| sees(alarm)) {
             let has_one = fact(true, || format!("the alarm {} tells of it", alarm.resource.shown()));
-            findings.satisfied(&when, queue, has_one.given(&queue.resource.header));
+            findings.satisfied(&when, queue, has_one.depending_on(&queue.resource.header));
             continue;
         }
-        let when = findings.without_doubt(graph, &watch, queue, when);
-        for alarm in alarms.iter().copied().filter(|alarm| !alarm.is_left_out) {
-            for of in alarm.metrics.iter().filter(|of| graph.looks_at(alarm, of, queue)) {
+        let when = findings.certainly_unwatched(graph, &watch, queue, when);
+        for alarm in alarms.iter().copied().filter(|alarm| !alarm.is_nonexistent) {
+            for of in alarm.metrics.iter().filter(|of| graph.watches(alarm, of, queue)) {
                 for metric in findings.known(&when.and(&alarm.resource.when), alarm, &of.metric) {
-                    // Whoever reads the queue moves the other two.
+                    // A consumer of the queue changes the other two metrics.
                     if metric.value == SENT || !graph.is_consumed(queue) {
                         findings.report(&metric.when, alarm, blind(alarm, queue, &metric));
                     }
@@ -49,11 +49,15 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-/// Whether an alarm on `metric` may tell of what a redrive policy moves.
+/// Returns `true` if an alarm on `metric` may detect messages that a redrive policy moves.
 fn may_see(metric: &Attribute<String>) -> bool {
     let mut cases = metric.cases.iter();
-    // A metric that SQS does not have is `alarm-dimension-invalid`.
-    cases.any(|case| !case.value().is_some_and(|name| is_blind(name) && slip(name).is_none()))
+    // `alarm-dimension-invalid` reports metrics that SQS does not have.
+    cases.any(|case| {
+        !case
+            .value()
+            .is_some_and(|name| is_blind(name) && misspelled_metric(name).is_none())
+    })
 }
 
 fn blind(alarm: &Alarm, queue: &Queue, metric: &Known<'_, String>) -> Finding {
@@ -102,7 +106,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {{
     }
 
     #[test]
-    fn three_metrics_are_blind() {
+    fn metrics_blind_to_redriven_messages_are_flagged() {
         for metric in [
             "NumberOfMessagesSent",
             "NumberOfMessagesReceived",
@@ -124,7 +128,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {{
     }
 
     #[test]
-    fn another_alarm_that_sees_is_enough() {
+    fn second_alarm_on_suitable_metric_is_accepted() {
         let other = |count: &str, name: &str| {
             let text = module(
                 "\"NumberOfMessagesSent\"",
@@ -147,7 +151,7 @@ resource "aws_cloudwatch_metric_alarm" "b" {{
     }
 
     #[test]
-    fn what_is_sent_there_is_counted() {
+    fn queue_with_direct_senders_is_ignored() {
         let fed = r#"
 resource "aws_sns_topic_subscription" "s" {
   topic_arn      = "arn:aws:sns:eu-west-1:111122223333:t"
@@ -159,7 +163,7 @@ resource "aws_sns_topic_subscription" "s" {
     }
 
     #[test]
-    fn whoever_reads_moves_the_other_metrics() {
+    fn receive_metrics_of_consumed_queue_are_accepted() {
         let read = r#"
 resource "aws_lambda_event_source_mapping" "m" {
   event_source_arn = aws_sqs_queue.d.arn

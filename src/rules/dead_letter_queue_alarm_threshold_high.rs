@@ -1,4 +1,4 @@
-//! Flags alarms on the depth of a dead-letter queue that wait for several messages, or for long.
+//! Flags alarms on the depth of a dead-letter queue that go off only after several messages or a long time.
 
 use super::prelude::*;
 use crate::graph::Alarm;
@@ -16,22 +16,22 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-/// An alarm that needs longer than this tells too late.
+/// Longest acceptable time until the alarm goes off, in seconds.
 const LONGEST: i64 = 900;
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let watch = graph.alarm_watch(is_depth);
     for queue in graph.queues().iter().filter(|queue| graph.is_dead_letter_queue(queue)) {
-        // A second one may be for the first message.
+        // A second alarm may be the one for the first message.
         let [alarm] = watch.alarms(queue) else { continue };
-        if alarm.has_queries || alarm.is_left_out {
+        if alarm.has_queries || alarm.is_nonexistent {
             continue;
         }
         let when = alarm.resource.when.and(&queue.resource.when);
-        let when = findings.without_doubt(graph, &watch, queue, when);
+        let when = findings.certainly_unwatched(graph, &watch, queue, when);
         for statistic in alarm.metrics.iter().map(|of| &of.statistic) {
             for statistic in findings.known(&when, *alarm, statistic) {
-                // What others make of a threshold is `alarm-statistic-misleading`.
+                // `alarm-statistic-misleading` reports other statistics.
                 if statistic.value.as_deref() == Some("Maximum") {
                     messages(findings, &statistic.when, alarm, queue);
                 }
@@ -41,7 +41,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-/// How many messages it waits for.
+/// Checks the number of messages that the alarm waits for.
 fn messages(findings: &mut Findings<'_>, when: &Condition, alarm: &Alarm, queue: &Queue) {
     for comparison in findings.known(when, alarm, &alarm.comparison) {
         let more = match comparison.value.as_deref() {
@@ -51,7 +51,7 @@ fn messages(findings: &mut Findings<'_>, when: &Condition, alarm: &Alarm, queue:
         };
         for threshold in findings.any_numbers(&comparison.when, alarm, &alarm.threshold, Unit::Messages) {
             let needed = threshold.value.saturating_add(more);
-            let is_first = fact(needed <= 1, || "the first message is enough".to_owned()).given(&threshold);
+            let is_first = fact(needed <= 1, || "the first message is enough".to_owned()).depending_on(&threshold);
             findings.require(&threshold.when, alarm, is_first, || {
                 let headline = format!(
                     "{} waits for {needed} messages in the dead-letter queue {}",
@@ -74,7 +74,7 @@ fn messages(findings: &mut Findings<'_>, when: &Condition, alarm: &Alarm, queue:
     }
 }
 
-/// How long it waits.
+/// Checks the time that the alarm waits.
 fn time(findings: &mut Findings<'_>, when: &Condition, alarm: &Alarm, queue: &Queue) {
     for datapoints in findings.any_numbers(when, alarm, &alarm.datapoints, Unit::Messages) {
         needs(findings, alarm, queue, &datapoints);
@@ -138,7 +138,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {{
     }
 
     #[test]
-    fn one_message_is_enough() {
+    fn threshold_above_one_message_is_flagged() {
         let with = |comparison: &str, threshold: &str| {
             count(
                 &format!("comparison_operator = \"{comparison}\"\n  threshold = {threshold}"),
@@ -154,7 +154,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {{
     }
 
     #[test]
-    fn a_quarter_of_an_hour_is_enough() {
+    fn evaluation_above_fifteen_minutes_is_flagged() {
         let with = |periods: &str, period: &str, more: &str| {
             count(
                 &format!("evaluation_periods = {periods}\n  period = {period}\n  {more}"),
@@ -168,7 +168,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {{
     }
 
     #[test]
-    fn another_alarm_may_be_for_the_first_message() {
+    fn queue_with_second_alarm_is_ignored() {
         let other = r#"
 resource "aws_cloudwatch_metric_alarm" "b" {
   namespace   = "AWS/SQS"

@@ -1,7 +1,7 @@
-//! Flags dead-letter queues in another account than their source.
+//! Flags dead-letter queues in a different account from their source queue.
 
 use super::prelude::*;
-use crate::rules::shared::places::{Place, together};
+use crate::rules::shared::places::{LocationKind, require_same_location};
 
 pub(super) static RULE: Rule = Rule {
     id: "dead-letter-queue-cross-account",
@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    together(graph, findings, Place::Account);
+    require_same_location(graph, findings, LocationKind::Account);
 }
 
 #[cfg(test)]
@@ -62,7 +62,7 @@ resource "aws_sqs_queue" "orders" {{
     }
 
     #[test]
-    fn both_are_in_one_account() {
+    fn dead_letter_queue_in_other_account_is_flagged() {
         for target in [
             "aws_sqs_queue.here.arn",
             "aws_sqs_queue.open.arn",
@@ -85,7 +85,7 @@ resource "aws_sqs_queue" "orders" {{
     }
 
     #[test]
-    fn an_account_that_is_not_said_is_unknown() {
+    fn unknown_account_is_not_judged() {
         let text = terraform("aws_sqs_queue.there.arn", "").replace("allowed_account_ids = [\"111122223333\"]", "");
         check(&RULE, Terraform, &text);
         let two = terraform("aws_sqs_queue.there.arn", "").replace("[\"111122223333\"]", "[\"111122223333\", \"1\"]");

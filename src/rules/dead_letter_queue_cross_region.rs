@@ -1,7 +1,7 @@
-//! Flags dead-letter queues in another Region than their source.
+//! Flags dead-letter queues in a different Region from their source queue.
 
 use super::prelude::*;
-use crate::rules::shared::places::{Place, together};
+use crate::rules::shared::places::{LocationKind, require_same_location};
 
 pub(super) static RULE: Rule = Rule {
     id: "dead-letter-queue-cross-region",
@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    together(graph, findings, Place::Region);
+    require_same_location(graph, findings, LocationKind::Region);
 }
 
 #[cfg(test)]
@@ -50,7 +50,7 @@ resource "aws_sqs_queue" "orders" {{
     }
 
     #[test]
-    fn both_are_in_one_region() {
+    fn dead_letter_queue_in_other_region_is_flagged() {
         for target in [
             "aws_sqs_queue.here.arn",
             "aws_sqs_queue.open.arn",

@@ -1,4 +1,4 @@
-//! Flags queues whose redrive policies lead back to where they start.
+//! Flags redrive policies that form a cycle.
 
 use super::prelude::*;
 use crate::graph::UnitId;
@@ -15,12 +15,12 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-/// Longer circles are not looked for.
+/// Maximum length of a path; longer cycles are not found.
 const MAX_LENGTH: usize = 16;
-/// Policies that are followed from one queue, at most.
+/// Maximum number of redrive policies followed from one queue.
 const MAX_STEPS: usize = 256;
 
-/// A queue whose redrive policy was followed, and what names the next one.
+/// Queue on a path, and the link to its dead-letter queue.
 type Step<'g> = (&'g Queue, Known<'g, Link>);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
@@ -40,7 +40,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     let ends = fact(!std::ptr::eq(next, start), || {
                         format!("failed messages go to {}", next.resource.shown())
                     });
-                    findings.satisfied(&target.when, start, ends.given(&target));
+                    findings.satisfied(&target.when, start, ends.depending_on(&target));
                 }
                 let when = target.when.and(&next.resource.when);
                 let path = path.iter().map(|(queue, target)| (*queue, target.clone()));
@@ -50,7 +50,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                         findings.report(&when, start, finding);
                     }
                 } else if place(next) > place(start) {
-                    // A circle is told once, where the first of its queues stands.
+                    // Only queues after the start are followed, so a cycle is reported once: for the first of its
+                    // queues.
                     open.push((path, next, when));
                 }
             }
@@ -111,14 +112,14 @@ resource "aws_sqs_queue_redrive_policy" "{of}" {{
     const EXPECTED: &str = "# expect: dead-letter-queue-cycle";
 
     #[test]
-    fn a_queue_that_is_its_own_goes_round() {
+    fn queue_as_its_own_dead_letter_queue_is_flagged() {
         check(&RULE, Terraform, &policy("a", "aws_sqs_queue.a.arn", EXPECTED));
         let by_name = policy("a", "\"arn:aws:sqs:eu-west-1:111122223333:a\"", EXPECTED);
         check(&RULE, Terraform, &by_name);
     }
 
     #[test]
-    fn two_and_three_go_round_once() {
+    fn longer_cycle_is_reported_once() {
         let two = policy("a", "aws_sqs_queue.b.arn", EXPECTED) + &policy("b", "aws_sqs_queue.a.arn", "");
         check(&RULE, Terraform, &two);
         let three = policy("a", "aws_sqs_queue.b.arn", EXPECTED)
@@ -135,12 +136,12 @@ resource "aws_sqs_queue_redrive_policy" "{of}" {{
     }
 
     #[test]
-    fn a_chain_ends() {
+    fn chain_is_accepted() {
         let chain = policy("a", "aws_sqs_queue.b.arn", "")
             + &policy("b", "aws_sqs_queue.c.arn", "")
             + "resource \"aws_sqs_queue\" \"c\" {}\n";
         check(&RULE, Terraform, &chain);
-        // Into a circle, but not part of it.
+        // A queue outside the cycle whose path ends in it.
         let tail = policy("a", "aws_sqs_queue.b.arn", "")
             + &policy("b", "aws_sqs_queue.c.arn", EXPECTED)
             + &policy("c", "aws_sqs_queue.b.arn", "");
@@ -153,7 +154,7 @@ resource "aws_sqs_queue_redrive_policy" "{of}" {{
     }
 
     #[test]
-    fn only_what_holds_together_goes_round() {
+    fn cycle_under_exclusive_conditions_is_accepted() {
         let template = |other: &str, expected: &str| {
             format!(
                 "

@@ -1,4 +1,4 @@
-//! Flags dead-letter queues that have a dead-letter queue themselves, though nothing reads them.
+//! Flags dead-letter queues with a redrive policy of their own although they have no consumer.
 
 use super::prelude::*;
 use crate::graph::RedrivePolicy;
@@ -24,13 +24,13 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         };
         let unit = dlq.resource.unit;
         let mut mappings = graph.mappings().iter().filter(|mapping| mapping.resource.unit == unit);
-        // It may read this queue.
+        // The mapping may poll this queue.
         if mappings.any(|mapping| mapping.queue.unresolved_reason().is_some()) {
             continue;
         }
         for redrive in findings.redrives(&dlq.resource.when.and(&source.resource.when), dlq) {
             let ends = fact(redrive.value.is_none(), || "no redrive policy of its own".to_owned());
-            findings.require(&redrive.when, dlq, ends.given(&redrive), || {
+            findings.require(&redrive.when, dlq, ends.depending_on(&redrive), || {
                 redriven(source, dlq, &redrive)
             });
         }
@@ -78,7 +78,7 @@ resource "aws_sqs_queue" "orders" {{
     const LAST: &str = "jsonencode({ deadLetterTargetArn = aws_sqs_queue.last.arn, maxReceiveCount = 5 })";
 
     #[test]
-    fn the_last_queue_has_no_policy() {
+    fn unconsumed_dead_letter_queue_with_policy_is_flagged() {
         check(
             &RULE,
             Terraform,
@@ -101,7 +101,7 @@ resource "aws_sqs_queue" "orders" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_queue_is_flagged() {
         let template = "
 Resources:
   Last:

@@ -1,4 +1,4 @@
-//! Flags dead-letter queues that the function reads which has just failed on their messages.
+//! Flags dead-letter queues that are consumed by the function that has just failed on their messages.
 
 use super::prelude::*;
 use crate::graph::Resource;
@@ -15,12 +15,12 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-/// A function that gets the messages of a queue.
+/// Function that receives the messages of a queue.
 struct Reader<'g> {
     function: &'g Function,
-    /// The mapping or pipe.
+    /// Mapping or pipe that invokes the function.
     by: &'g Resource,
-    /// The condition under which it does.
+    /// Condition under which the function receives them.
     when: Condition,
 }
 
@@ -45,7 +45,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                                 reader.function.resource.shown()
                             )
                         });
-                        if !findings.satisfied(&first.when, dlq, other.given(&reader.by.header)) {
+                        if !findings.satisfied(&first.when, dlq, other.depending_on(&reader.by.header)) {
                             findings.report(&first.when, dlq, reprocessed(source, dlq, &first, &reader));
                         }
                     }
@@ -141,7 +141,7 @@ resource "aws_lambda_event_source_mapping" "failed" {{ {note}
     const SAME: &str = "aws_lambda_function.f.arn";
 
     #[test]
-    fn the_same_function_fails_again() {
+    fn function_on_queue_and_its_dead_letter_queue_is_flagged() {
         check(&RULE, Terraform, &terraform(EXPECTED, SAME, ""));
         check(&RULE, Terraform, &terraform("", "aws_lambda_function.g.arn", ""));
         check(&RULE, Terraform, &terraform("", "var.open", ""));
@@ -150,7 +150,7 @@ resource "aws_lambda_event_source_mapping" "failed" {{ {note}
     }
 
     #[test]
-    fn a_pipe_leads_to_a_function_as_well() {
+    fn function_invoked_by_pipe_is_flagged() {
         check(
             &RULE,
             CloudFormation,
@@ -175,7 +175,7 @@ Resources:
     }
 
     #[test]
-    fn two_events_of_a_function_read_both() {
+    fn sam_events_of_one_function_are_flagged() {
         check(
             &RULE,
             Sam,

@@ -1,9 +1,9 @@
-//! Flags dead-letter queues that keep messages no longer than their source queue does.
+//! Flags dead-letter queues whose retention period is not longer than that of their source queue.
 
 use super::prelude::*;
 use crate::graph::limits::RETENTION;
 use crate::rules::shared::retries::Retries;
-use crate::rules::shared::stories;
+use crate::rules::shared::scenarios;
 
 pub(super) static RULE: Rule = Rule {
     id: "dead-letter-queue-retention-too-short",
@@ -28,7 +28,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 let restarts = fact(*fifo.value, || {
                     "FIFO: the enqueue time of a message is reset when it is moved".to_owned()
                 });
-                if !findings.satisfied(&fifo.when, source, restarts.given(&fifo)) {
+                if !findings.satisfied(&fifo.when, source, restarts.depending_on(&fifo)) {
                     compare(findings, source, dlq, &target, &fifo.when);
                 }
             }
@@ -40,7 +40,7 @@ fn compare(findings: &mut Findings<'_>, source: &Queue, dlq: &Queue, target: &Kn
     for source_retention in findings.least_retention(when, source) {
         for retention in findings.retention(&source_retention.when, dlq) {
             let kept = Term::from(&source_retention).of(&source.resource);
-            // Nothing can be longer than the longest.
+            // No retention period can exceed the maximum.
             let outlives = if retention.value == RETENTION.most {
                 at_most(kept, &retention).note(|| ", the maximum".to_owned())
             } else {
@@ -52,7 +52,9 @@ fn compare(findings: &mut Findings<'_>, source: &Queue, dlq: &Queue, target: &Kn
                 source_retention: &source_retention,
                 retention: &retention,
             };
-            let outlives = findings.require(&retention.when, dlq, outlives.given(target), || pair.finding(None));
+            let outlives = findings.require(&retention.when, dlq, outlives.depending_on(target), || {
+                pair.finding(None)
+            });
             if !(outlives && source_retention.is_known()) {
                 for retries in losses(findings, source, &retention) {
                     findings.report(&retries.when, dlq, pair.finding(Some(&retries)));
@@ -62,17 +64,17 @@ fn compare(findings: &mut Findings<'_>, source: &Queue, dlq: &Queue, target: &Kn
     }
 }
 
-/// Where the last failure comes after the end of `retention`: the message is older than the dead-letter queue keeps it
-/// when it arrives. An operand that is unresolved here only keeps the severity down, so it is not noted.
+/// Returns the settings under which the last failure comes after the end of `retention`: the message is then too old
+/// for the dead-letter queue when it arrives. Unresolved operands only lower the severity, so they are not noted.
 fn losses<'g>(findings: &mut Findings<'_>, source: &'g Queue, retention: &Operand<'g>) -> Vec<Retries<'g>> {
-    findings.quietly(|findings| {
+    findings.without_notes(|findings| {
         let counts = findings.receive_counts(&retention.when, source).into_iter();
         let all = counts.flat_map(|count| findings.retries(&count.when, source, &count));
         all.filter(|retries| retention.value <= retries.age().value).collect()
     })
 }
 
-/// A source queue and its dead-letter queue.
+/// Source queue and its dead-letter queue, with their retention periods.
 struct Pair<'a> {
     source: &'a Queue,
     dlq: &'a Queue,
@@ -81,8 +83,8 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// What is said of them, where a message is older than the dead-letter queue keeps it after `lost`, or else where
-    /// it only loses time.
+    /// Creates the finding. With `lost`, messages are too old for the dead-letter queue when they arrive; otherwise
+    /// they only have less time left there.
     fn finding(&self, lost: Option<&Retries<'_>>) -> Finding {
         let Pair {
             source_retention,
@@ -90,7 +92,7 @@ impl Pair<'_> {
             ..
         } = self;
         let (dlq, source) = (self.dlq.resource.shown(), self.source.resource.shown());
-        let (keeps, source_keeps) = (retention.spoken(), source_retention.spoken());
+        let (keeps, source_keeps) = (retention.in_words(), source_retention.in_words());
         let headline = match lost {
             Some(retries) => format!(
                 "{dlq} keeps messages for {keeps}, but a message that fails in {source} is already {} s old when it \
@@ -109,7 +111,8 @@ impl Pair<'_> {
         let deleted = format!("deleted {} after it was first sent", retention.shown());
         let mut source_says = format!("{source} keeps messages for {}", source_retention.shown());
         if source_retention.value == RETENTION.most {
-            // Both at the maximum is the best there is, and nothing is said of it. A fix does only half of that.
+            // Two queues at the maximum are the best possible setting and are not reported. The fix raises only the
+            // retention of the dead-letter queue.
             source_says += ", the maximum: no dead-letter queue can outlive that, so an alarm has to tell of the first message in time";
         }
         let finding = Finding::new("retention", headline, *retention, retention.or_default("SQS", deleted))
@@ -119,14 +122,14 @@ impl Pair<'_> {
                 retention.name, RETENTION.most
             ))
             .fix(retention.set_to(RETENTION.most))
-            // The source that keeps messages for longest speaks.
+            // The source queue with the longest retention takes precedence.
             .weight(source_retention.value);
         match lost {
             Some(retries) => (retries.show(finding))
-                .shows(stories::of_retries_kept(retries, source_retention, retention))
+                .scenario(scenarios::of_retries_kept(retries, source_retention, retention))
                 .calculation(retries.age().calculation()),
             None => finding
-                .shows(stories::of_late_failure(source_retention, retention))
+                .scenario(scenarios::of_late_failure(source_retention, retention))
                 .severity(Severity::Warning),
         }
     }
@@ -160,7 +163,7 @@ Resources:
     }
 
     #[test]
-    fn equal_is_too_short_and_a_second_more_is_not() {
+    fn equal_retention_is_flagged_and_one_second_more_accepted() {
         let source = "MessageRetentionPeriod: 86400";
         for (text, flagged) in [("86399", true), ("86400", true), ("86401", false), ("!Ref Open", false)] {
             let marker = if flagged { EXPECTED } else { "" };
@@ -172,19 +175,19 @@ Resources:
     }
 
     #[test]
-    fn the_longest_cannot_be_longer() {
+    fn maximum_on_both_queues_is_accepted() {
         let longest = "MessageRetentionPeriod: 1209600";
         check(&RULE, Dialect::CloudFormation, &cloudformation(longest, &dlq(longest)));
     }
 
     #[test]
-    fn on_fifo_queues_the_age_starts_anew() {
+    fn fifo_queues_are_ignored() {
         let text = cloudformation("FifoQueue: true", &dlq("FifoQueue: true"));
         check(&RULE, Dialect::CloudFormation, &text);
     }
 
     #[test]
-    fn too_old_on_arrival_is_certain_loss() {
+    fn message_too_old_on_arrival_is_an_error() {
         let judge = |source: &str, retention: &str| {
             let dlq = dlq(&format!("MessageRetentionPeriod: {retention}"));
             let found = findings(&RULE, Dialect::CloudFormation, &cloudformation(source, &dlq));
@@ -196,12 +199,12 @@ Resources:
             (Severity::Error, Some("10 s + 5 × 60 s = 310 s".to_owned()))
         );
         assert_eq!(judge(source, "311"), (Severity::Warning, None));
-        // An open visibility timeout keeps the severity down, and nothing else.
+        // An unresolved visibility timeout only lowers the severity.
         assert_eq!(judge("VisibilityTimeout: !Ref Open", "310"), (Severity::Warning, None));
     }
 
     #[test]
-    fn the_source_that_keeps_longest_decides() {
+    fn source_with_longest_retention_is_reported() {
         let text = r#"
             resource "aws_sqs_queue" "failed" {
               message_retention_seconds = 172800 # expect: dead-letter-queue-retention-too-short

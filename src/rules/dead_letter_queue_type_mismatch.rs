@@ -1,7 +1,7 @@
-//! Flags dead-letter queues of another type than their source queue.
+//! Flags dead-letter queues whose type differs from that of their source queue.
 
 use super::prelude::*;
-use crate::graph::Form;
+use crate::graph::LinkForm;
 use crate::rules::shared::queue_types::{TypedQueue, kind};
 
 pub(super) static RULE: Rule = Rule {
@@ -21,27 +21,30 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         for dlq in findings.typed_targets(graph, &source.resource.when, source) {
             for fifo in findings.known(&dlq.when, source, &source.fifo) {
                 if source.contradicts_name(*fifo.value, &fifo.when) || is_doubtful(&dlq) {
-                    // The type may be the mistake.
-                    findings.leave(&fifo.when, source, &[&fifo, &dlq], Cause::NameContradictsType);
+                    // The type itself may be the mistake.
+                    findings.leave_to_rule_of(&fifo.when, source, &[&fifo, &dlq], Cause::NameContradictsType);
                     continue;
                 }
-                if dlq.queue.is_none() && dlq.form != Form::Arn {
-                    findings.leave(&fifo.when, source, &[&dlq], Cause::MalformedPolicy);
+                if dlq.queue.is_none() && dlq.form != LinkForm::Arn {
+                    findings.leave_to_rule_of(&fifo.when, source, &[&dlq], Cause::MalformedPolicy);
                     continue;
                 }
                 let is_same = fact(dlq.fifo == *fifo.value, || {
                     let kind = if dlq.fifo { "FIFO" } else { "standard" };
                     format!("{kind}, as is its dead-letter queue {}", dlq.shown)
                 });
-                findings.require(&fifo.when, source, is_same.given(&fifo).given(&dlq), || {
-                    mismatch(source, &fifo, &dlq)
-                });
+                findings.require(
+                    &fifo.when,
+                    source,
+                    is_same.depending_on(&fifo).depending_on(&dlq),
+                    || mismatch(source, &fifo, &dlq),
+                );
             }
         }
     }
 }
 
-/// Whether the queue may be of another type than it says.
+/// Returns `true` if the queue's name contradicts its type.
 fn is_doubtful(dlq: &TypedQueue<'_>) -> bool {
     dlq.queue
         .is_some_and(|queue| queue.contradicts_name(dlq.fifo, &dlq.when))
@@ -53,7 +56,7 @@ fn mismatch(source: &Queue, fifo: &Known<'_, bool>, dlq: &TypedQueue<'_>) -> Fin
     let finding = Finding::new("redrive", headline, dlq.link, format!("names {dlq_is}"))
         .label(fifo.span, format!("{shown} is {is}"))
         .help(format!("use {is} as the dead-letter queue"));
-    // The name of a queue elsewhere stands in the target.
+    // For an external queue, the target itself contains the name that determines the type.
     if dlq.queue.is_some() {
         finding.show(dlq)
     } else {
@@ -86,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn both_types_must_be_the_same() {
+    fn different_types_are_flagged() {
         let (fifo, failed) = ("fifo_queue = true", "aws_sqs_queue.failed.arn");
         assert_eq!(count("", failed, ""), 0);
         assert_eq!(count(fifo, failed, fifo), 0);
@@ -98,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arn_tells_its_type() {
+    fn type_of_external_queue_follows_from_arn() {
         let standard = "\"arn:aws:sqs:eu-west-1:123456789012:elsewhere\"";
         let fifo = "\"arn:aws:sqs:eu-west-1:123456789012:elsewhere.fifo\"";
         assert_eq!(count("fifo_queue = true", fifo, ""), 0);
@@ -108,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_contradicts_its_type_is_the_cause() {
+    fn name_that_contradicts_type_is_left_to_other_rule() {
         let failed = "aws_sqs_queue.failed.arn";
         assert_eq!(count("name = \"orders.fifo\"", failed, "fifo_queue = true"), 0);
         assert_eq!(count("fifo_queue = true", failed, "name = \"failed.fifo\""), 0);
     }
 
     #[test]
-    fn it_points_at_the_target() {
+    fn finding_points_at_target() {
         let text = "
 Resources:
   Orders:

@@ -1,10 +1,10 @@
-//! Flags dead-letter queues that nobody watches: messages end there and are deleted unseen.
+//! Flags dead-letter queues without an alarm and without a consumer: their messages expire unnoticed.
 
 use super::prelude::*;
 use crate::graph::{Resource, UnitId, Watch};
 use crate::rules::shared::alarms::{Unwatched, Words};
-use crate::source::Span;
 use rustc_hash::FxHashSet;
+use source::Span;
 
 pub(super) static RULE: Rule = Rule {
     id: "dead-letter-queue-unalarmed",
@@ -41,32 +41,34 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     findings.report_unwatched(graph, &watch, all, &WORDS, |queue| unalarmed(graph, queue, &blocks));
 }
 
-/// The condition under which `queue` is a dead-letter queue and nobody notices what arrives there, as far as that is
-/// known.
+/// Returns the condition under which `queue` is a dead-letter queue and certainly neither watched nor consumed.
+/// Conditions under which that is unresolved are noted.
 fn unwatched(graph: &Graph, findings: &mut Findings<'_>, watch: &Watch<'_>, queue: &Queue) -> Condition {
     let dead_letter = watch.dead_letter_when(queue);
     if !dead_letter.is_possible() {
         return dead_letter;
     }
     let noticed = dead_letter.and(&watch.noticed_when(queue));
-    let is_noticed = fact(true, || who_notices(graph, watch, queue)).given(&queue.resource.header);
+    let is_noticed = fact(true, || who_notices(graph, watch, queue)).depending_on(&queue.resource.header);
     findings.satisfied(&noticed, queue, is_noticed);
-    findings.without_doubt(graph, watch, queue, dead_letter.and(&noticed.not()))
+    findings.certainly_unwatched(graph, watch, queue, dead_letter.and(&noticed.not()))
 }
 
-/// Who notices what arrives in `queue`.
+/// Describes the alarm or consumer that notices messages in `queue`.
 fn who_notices(graph: &Graph, watch: &Watch<'_>, queue: &Queue) -> String {
     let reader = graph.consumptions(queue).first().map(|read| &read.mapping.resource);
     let reader = reader.or_else(|| graph.pipes_from(queue).first().map(|(_, pipe)| &pipe.resource));
     match (watch.alarms(queue).first(), reader) {
-        (Some(alarm), _) if alarm.is_left_out => format!("the alarm {} is left out on purpose", alarm.resource.shown()),
+        (Some(alarm), _) if alarm.is_nonexistent => {
+            format!("the alarm {} is left out on purpose", alarm.resource.shown())
+        }
         (Some(alarm), _) => format!("the alarm {} watches it", alarm.resource.shown()),
         (None, reader) => format!("{} reads it", reader.map_or_else(String::new, Resource::shown)),
     }
 }
 
-/// The blocks that declare a queue which is watched, or is no dead-letter queue. An alarm beside a block that stands
-/// for several queues is one on all of them.
+/// Header spans of the blocks that declare at least one queue that needs no alarm. The fix adds an alarm to a block,
+/// which applies to every queue that the block declares.
 struct Blocks(FxHashSet<Span>);
 
 impl Blocks {
@@ -78,7 +80,7 @@ impl Blocks {
         Blocks(watched.map(|resource| resource.header).collect())
     }
 
-    /// Whether every queue of the block of `queue` wants an alarm.
+    /// Returns `true` if every queue of the block that declares `queue` needs an alarm.
     fn want_alarm(&self, queue: &Queue) -> bool {
         !self.0.contains(&queue.resource.header)
     }
@@ -96,7 +98,10 @@ fn unalarmed(graph: &Graph, queue: &Queue, blocks: &Blocks) -> Finding {
         ),
     };
     let label = match queue.retention.known() {
-        Some(retention) => format!("a message here is deleted after {}, seen or not", retention.spoken()),
+        Some(retention) => format!(
+            "a message here is deleted after {}, seen or not",
+            retention.with_words()
+        ),
         None => "a message here is deleted when its retention period ends, seen or not".to_owned(),
     };
     let mut finding = Finding::new("alarm", headline, header, label);
@@ -108,7 +113,7 @@ fn unalarmed(graph: &Graph, queue: &Queue, blocks: &Blocks) -> Finding {
         .fix(blocks.want_alarm(queue).then_some(Change::Alarm(header)))
 }
 
-/// Whose dead-letter queue `queue` is, and where that is written.
+/// Returns the owners of the dead-letter queue `queue`, with the span of the reference to it.
 fn owners(graph: &Graph, queue: &Queue) -> Vec<(String, Span)> {
     let sources = graph.sources_of(queue).into_iter().filter_map(|source| {
         let mut cases = source.redrive.cases.iter();
@@ -131,7 +136,8 @@ mod tests {
 
     const EXPECTED: &str = "# expect: dead-letter-queue-unalarmed";
 
-    /// A queue with a dead-letter queue, behind whose header `comment` stands, an alarm on something else, and `more`.
+    /// Returns a queue with a dead-letter queue, whose header is followed by `comment`, an alarm on the source queue,
+    /// and `more`.
     fn beside(comment: &str, more: &str) -> String {
         format!(
             r#"
@@ -152,7 +158,7 @@ resource "aws_cloudwatch_metric_alarm" "other" {{
     }
 
     #[test]
-    fn a_custom_resource_that_is_given_the_name_may_watch_it() {
+    fn custom_resource_with_queue_name_may_watch_it() {
         let template = |custom: &str| {
             format!(
                 "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties: {{RedrivePolicy: {{deadLetterTargetArn: !GetAtt D.Arn, \
@@ -179,9 +185,10 @@ resource "aws_cloudwatch_metric_alarm" "other" {{
         );
     }
 
-    /// A queue and its alarm that one switch leaves out: what the alarm names is not there, and is no other queue.
+    /// A variable leaves out a queue together with its alarm. The alarm's reference to that queue must not match
+    /// another one.
     #[test]
-    fn an_alarm_that_is_left_out_with_its_queue_watches_no_other() {
+    fn alarm_left_out_with_its_queue_watches_no_other_queue() {
         let module = |switch: &str| {
             format!(
                 r#"
@@ -213,7 +220,7 @@ resource "aws_cloudwatch_metric_alarm" "other" {{
     }
 
     #[test]
-    fn an_alarm_on_another_queue_is_none() {
+    fn alarm_on_another_queue_is_ignored() {
         check(&RULE, Terraform, &beside(EXPECTED, ""));
         check(
             &RULE,
@@ -258,7 +265,7 @@ Resources:
     }
 
     #[test]
-    fn depth_and_age_tell() {
+    fn alarms_on_depth_and_age_are_accepted() {
         check(
             &RULE,
             Terraform,
@@ -318,7 +325,7 @@ Resources:
     }
 
     #[test]
-    fn other_metrics_do_not() {
+    fn alarm_on_other_metric_is_ignored() {
         check(
             &RULE,
             Terraform,
@@ -340,7 +347,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {
     }
 
     #[test]
-    fn a_blind_metric_is_another_rule() {
+    fn alarm_on_blind_metric_is_left_to_other_rule() {
         check(
             &RULE,
             Terraform,
@@ -361,9 +368,10 @@ resource "aws_cloudwatch_metric_alarm" "a" {
         );
     }
 
-    /// It may read any queue, and that one of them is this one is no reason to say nothing of all.
+    /// A mapping with an unresolved source may poll any queue. Findings on all queues must not be suppressed because of
+    /// that.
     #[test]
-    fn a_mapping_of_an_unknown_queue_silences_nothing() {
+    fn mapping_with_unresolved_source_suppresses_nothing() {
         let terraform = |source: &str| {
             let mapping = format!("event_source_arn = {source}\n  function_name = \"f\"");
             let mapping = format!("resource \"aws_lambda_event_source_mapping\" \"m\" {{\n  {mapping}\n}}\n");
@@ -399,7 +407,7 @@ Resources:
     }
 
     #[test]
-    fn an_alarm_that_may_watch_counts() {
+    fn alarm_with_unresolved_queue_may_watch_it() {
         check(
             &RULE,
             Terraform,
@@ -449,7 +457,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {
     }
 
     #[test]
-    fn somebody_who_reads_it_notices() {
+    fn consumed_dead_letter_queue_is_accepted() {
         check(
             &RULE,
             Terraform,
@@ -479,7 +487,7 @@ resource "aws_lambda_event_source_mapping" "m" {
         );
     }
 
-    /// A source with its dead-letter queue, and another queue with an alarm, so that the unit has some.
+    /// Source queue with its dead-letter queue, and another queue with an alarm, so that the unit has an alarm.
     const QUEUES: &str = r#"
 resource "aws_sqs_queue" "q" {
   name = "q"
@@ -496,7 +504,7 @@ resource "aws_cloudwatch_metric_alarm" "other" {
 }
 "#;
 
-    /// How many findings there are beside what cannot be judged, with `more` in the module of [`QUEUES`].
+    /// Returns the number of findings and the unjudged resources for the module of [`QUEUES`] with `more`.
     fn outcome(more: &str) -> (usize, Vec<String>) {
         outcome_of(&[("main.tf", &format!("{QUEUES}{more}"))])
     }
@@ -511,7 +519,7 @@ resource "aws_cloudwatch_metric_alarm" "other" {
     const SILENT: (usize, Vec<String>) = (0, Vec::new());
 
     #[test]
-    fn an_alarm_that_is_left_out_on_purpose_is_one() {
+    fn alarm_left_out_on_purpose_is_accepted() {
         assert_eq!(outcome("").0, 1);
         let alarm = |existence: &str| {
             outcome(&format!(
@@ -558,7 +566,7 @@ Resources:
     }
 
     #[test]
-    fn a_module_of_alarms_that_is_not_created_may_watch_it() {
+    fn uncreated_alarm_module_may_watch_it() {
         let (findings, open) = outcome_of(&[
             (
                 "main.tf",
@@ -576,7 +584,7 @@ Resources:
     }
 
     #[test]
-    fn a_name_that_is_not_known_may_be_the_same() {
+    fn partly_unknown_name_may_match() {
         let alarm = |name: &str| {
             format!(
                 r#"
@@ -605,7 +613,7 @@ resource "aws_cloudwatch_metric_alarm" "d" {{
     }
 
     #[test]
-    fn what_comes_from_outside_is_no_queue_of_the_unit() {
+    fn mapping_source_from_input_is_not_a_queue_of_the_unit() {
         let mapping = |source: &str| {
             outcome(&format!(
                 "variable \"arn\" {{}}\nresource \"aws_lambda_event_source_mapping\" \"m\" {{\n  event_source_arn = {source}\n  \
@@ -619,7 +627,7 @@ resource "aws_cloudwatch_metric_alarm" "d" {{
     }
 
     #[test]
-    fn a_monitor_of_another_vendor_counts() {
+    fn third_party_monitor_may_watch_it() {
         let monitor = |query: &str| {
             outcome(&format!(
                 "resource \"datadog_monitor\" \"m\" {{\n  query = \"{query}\"\n}}\n"
@@ -633,7 +641,7 @@ resource "aws_cloudwatch_metric_alarm" "d" {{
     }
 
     #[test]
-    fn the_finding_names_the_owner() {
+    fn finding_names_source_queue() {
         let headline = |text: &str| {
             let found = findings(&RULE, CloudFormation, text);
             found.first().map(|found| found.headline.clone()).unwrap_or_default()
@@ -668,7 +676,7 @@ resource "aws_cloudwatch_metric_alarm" "d" {{
     }
 
     #[test]
-    fn a_unit_without_alarms_gets_one_piece_of_advice() {
+    fn unit_without_alarms_gets_one_info() {
         let pair = |name: &str| {
             format!(
                 "resource \"aws_sqs_queue\" \"{name}\" {{\n  redrive_policy = jsonencode({{ deadLetterTargetArn = \

@@ -84,7 +84,7 @@ fn judge<T>(
             known.name
         )
     });
-    findings.require(&known.when, resource, is_declared.given(known), || {
+    findings.require(&known.when, resource, is_declared.depending_on(known), || {
         let name = undeclared.map_or("", |name| name);
         let headline = format!(
             "{} names `{name}` as its dead-letter queue, which is not declared",
@@ -125,7 +125,7 @@ resource "aws_sqs_queue" "orders" {{
     }
 
     #[test]
-    fn what_is_declared_or_elsewhere_is_fine() {
+    fn declared_and_external_queues_are_accepted() {
         for target in [
             "aws_sqs_queue.failed.arn",
             "aws_sqs_queue.none[0].arn",
@@ -149,7 +149,7 @@ resource "aws_sqs_queue" "orders" {{
     }
 
     #[test]
-    fn policies_of_their_own_count() {
+    fn separate_redrive_policy_resource_is_checked() {
         check(
             &RULE,
             Terraform,
@@ -167,7 +167,7 @@ resource "aws_sqs_queue_redrive_policy" "orders" {
     }
 
     #[test]
-    fn whatever_takes_failures_counts() {
+    fn failure_targets_and_delivery_dead_letter_queues_are_checked() {
         check(
             &RULE,
             Terraform,
@@ -196,7 +196,7 @@ resource "aws_sns_topic_subscription" "s" {
     }
 
     #[test]
-    fn templates_declare_all_that_they_use() {
+    fn undeclared_references_in_template_are_flagged() {
         let template = "
 Resources:
   Orders:

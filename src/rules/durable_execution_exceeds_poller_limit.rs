@@ -1,9 +1,9 @@
-//! Flags durable functions that may run for longer than Lambda waits for the messages of a queue.
+//! Flags durable functions that may run for longer than Lambda waits for an invocation by a queue.
 
 use super::prelude::*;
 use crate::graph::Seconds;
-use crate::rules::shared::queue_types::QueueRead;
-use crate::rules::shared::stories;
+use crate::rules::shared::queue_types::PolledQueue;
+use crate::rules::shared::scenarios;
 
 pub(super) static RULE: Rule = Rule {
     id: "durable-execution-exceeds-poller-limit",
@@ -23,7 +23,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             for execution in
                 findings.any_numbers(&assumed, function, &function.durable_execution_timeout, Unit::Seconds)
             {
-                for source in findings.queues_read(graph, mapping, &execution.when) {
+                for source in findings.polled_queues(graph, mapping, &execution.when) {
                     for (when, quota) in findings.timeout_quotas(function, &execution) {
                         let when = when.and(&source.when);
                         findings.require(&when, function, at_most(&execution, quota.most), || {
@@ -40,20 +40,20 @@ fn exceeds(
     function: &Function,
     mapping: &EventSourceMapping,
     execution: &Operand<'_>,
-    source: &QueueRead<'_>,
+    source: &PolledQueue<'_>,
     quota: &Quota,
 ) -> Finding {
     let (shown, limit) = (function.resource.shown(), Seconds(quota.most));
     let queue = &source.shown;
     let headline = format!(
         "an execution of the durable function {shown} may take {}, but Lambda waits {limit} for messages of {queue}: then the batch returns to the queue",
-        execution.spoken()
+        execution.in_words()
     );
     let label = format!("an execution may take {}", execution.shown());
     let invokes = format!("{} waits for the whole execution", mapping.resource.shown());
-    let story = (source.queue).and_then(|queue| stories::of_limit(queue, quota.most, execution));
+    let scenario = (source.queue).and_then(|queue| scenarios::of_limit(queue, quota.most, execution));
     Finding::new("durable_execution_timeout", headline, execution, label)
-        .shows(story)
+        .scenario(scenario)
         .label(mapping.resource.header, invokes)
         .help(format!(
             "set `{}` to {} or less, or let a function that the queue invokes start the execution asynchronously",
@@ -91,7 +91,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     const MANAGED: &str = "capacity_provider_config {\n lambda_managed_instances_capacity_provider_config {\n capacity_provider_arn = \"arn\"\n }\n }";
 
     #[test]
-    fn lambda_waits_for_15_or_90_minutes() {
+    fn limit_is_15_minutes_or_90_on_managed_instances() {
         for (timeout, more) in [("900", ""), ("var.open", ""), ("5400", MANAGED)] {
             check(&RULE, Terraform, &terraform(timeout, more));
         }
@@ -101,7 +101,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn only_queues_make_it_wait() {
+    fn stream_source_is_ignored() {
         check(
             &RULE,
             Terraform,
@@ -110,7 +110,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_function_is_flagged() {
         check(
             &RULE,
             CloudFormation,

@@ -1,4 +1,4 @@
-//! Flags mappings whose queue lies in another Region than their function.
+//! Flags mappings whose queue is in a different Region from their function.
 
 use super::prelude::*;
 
@@ -25,9 +25,12 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     continue;
                 };
                 let is_same = fact(from == to, || format!("the queue and the function are in {to}"));
-                findings.require(&function.when, mapping, is_same.given(&queue).given(&function), || {
-                    apart(mapping, &queue, from, to)
-                });
+                findings.require(
+                    &function.when,
+                    mapping,
+                    is_same.depending_on(&queue).depending_on(&function),
+                    || apart(mapping, &queue, from, to),
+                );
             }
         }
     }
@@ -38,7 +41,7 @@ fn queue_region<'g>(graph: &'g Graph, mapping: &EventSourceMapping, link: &'g Li
     queue.map_or_else(|| link.region(), |queue| queue.resource.region.as_deref())
 }
 
-/// Where the function is, which is where its mapping is made.
+/// Returns the Region of the function, in which its mapping is also created.
 fn function_region<'g>(graph: &'g Graph, mapping: &'g EventSourceMapping, link: &'g Link) -> Option<&'g str> {
     let function = graph.function(mapping.resource.unit, link);
     let region = function.map_or_else(|| link.region(), |function| function.resource.region.as_deref());
@@ -99,7 +102,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn the_regions_have_to_be_the_same() {
+    fn queue_in_other_region_is_flagged() {
         for queue in [
             "aws_sqs_queue.here.arn",
             "aws_sqs_queue.open.arn",
@@ -114,7 +117,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn an_arn_tells_its_region() {
+    fn regions_in_arns_are_compared() {
         check(
             &RULE,
             CloudFormation,

@@ -1,4 +1,4 @@
-//! Flags mappings of one queue to one function that are declared twice.
+//! Flags duplicate mappings of one queue to one function.
 
 use super::prelude::*;
 use crate::graph::{Target, UnitId};
@@ -16,18 +16,18 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-/// What two mappings of a unit may not share: where the queue and the function are, and the function's qualifier.
+/// Ends that only one mapping of a unit may have: queue, function and the function's qualifier.
 type Ends = (UnitId, End, End, Option<String>);
-/// A resource by its unit and address, or what is written.
+/// Resource by its unit and address, or the written ARN or name.
 type End = (Option<UnitId>, String);
 
-/// A mapping, and the condition under which it has these ends.
+/// Mapping, and the condition under which it has these ends.
 type Mapped<'g> = (&'g EventSourceMapping, Condition);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let mut by_ends: BTreeMap<Ends, Vec<Mapped<'_>>> = BTreeMap::new();
     for mapping in graph.mappings() {
-        // One that may not exist may be there in place of another.
+        // A mapping that may not exist may be an alternative to another one.
         if mapping.resource.uncertain.is_none() {
             for (ends, when) in ends_of(graph, findings, mapping) {
                 by_ends.entry(ends).or_default().push((mapping, when));
@@ -39,7 +39,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             let earlier = same.iter().take(at);
             if same.len() == 1 {
                 let alone = || "no other mapping links the same queue to the same function".to_owned();
-                findings.satisfied(when, mapping, fact(true, alone).given(&mapping.resource.header));
+                findings.satisfied(when, mapping, fact(true, alone).depending_on(&mapping.resource.header));
             }
             for (first, _) in earlier.filter(|(first, _)| !std::ptr::eq(*first, *mapping)) {
                 let both = when.and(&earlier_when(same, first));
@@ -54,7 +54,7 @@ fn earlier_when(same: &[Mapped<'_>], mapping: &EventSourceMapping) -> Condition 
     its.fold(Condition::never(), |all, (_, when)| all.or(when))
 }
 
-/// What `mapping` links, as far as it is known.
+/// Returns the known ends of `mapping`, each with its condition.
 fn ends_of(graph: &Graph, findings: &mut Findings<'_>, mapping: &EventSourceMapping) -> Vec<(Ends, Condition)> {
     let unit = mapping.resource.unit;
     let mut all = Vec::new();
@@ -78,7 +78,7 @@ fn ends_of(graph: &Graph, findings: &mut Findings<'_>, mapping: &EventSourceMapp
 fn end(resource: Option<&crate::graph::Resource>, link: &Link) -> Option<End> {
     match (resource, &link.target) {
         (Some(resource), _) => Some((Some(resource.unit), resource.address.to_string())),
-        // What is unknown in one may be something else in the other.
+        // The unknown pieces of two ARNs may differ.
         (None, Target::External(written)) if !written.contains("${") => Some((None, written.to_string())),
         (None, _) => None,
     }
@@ -97,7 +97,7 @@ fn duplicate(first: &EventSourceMapping, second: &EventSourceMapping) -> Finding
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
+    use crate::testing::{check, run_files};
 
     fn terraform(header: &str, queue: &str, function: &str, more: &str) -> String {
         format!(
@@ -132,7 +132,7 @@ resource "aws_lambda_event_source_mapping" "b" {{ {header}
     const FUNCTION: &str = "aws_lambda_function.f.arn";
 
     #[test]
-    fn the_same_ends_are_the_same_mapping() {
+    fn same_queue_and_function_are_flagged() {
         for (queue, function, more) in [
             (QUEUE, FUNCTION, ""),
             (QUEUE, "aws_lambda_function.f.function_name", ""),
@@ -143,7 +143,7 @@ resource "aws_lambda_event_source_mapping" "b" {{ {header}
     }
 
     #[test]
-    fn other_ends_are_another() {
+    fn different_or_unresolved_ends_are_accepted() {
         for (queue, function, more) in [
             ("aws_sqs_queue.r.arn", FUNCTION, ""),
             (QUEUE, "\"g\"", ""),
@@ -159,7 +159,60 @@ resource "aws_lambda_event_source_mapping" "b" {{ {header}
     }
 
     #[test]
-    fn one_of_two_environments_has_each() {
+    fn placeholders_are_not_the_same_queue() {
+        let terraform = |source: &str| {
+            let mapping = |name: &str| {
+                format!(
+                    "resource \"aws_lambda_event_source_mapping\" \"{name}\" {{\n  event_source_arn = \"{source}\"\n  \
+                     function_name = \"f\"\n}}\n"
+                )
+            };
+            format!(
+                "resource \"aws_sqs_queue\" \"q\" {{ name = \"orders\" }}\n{}{}",
+                mapping("a"),
+                mapping("b")
+            )
+        };
+        let template = |source: &str| {
+            let mapping = |name: &str| {
+                format!(
+                    "  {name}:\n    Type: AWS::Lambda::EventSourceMapping\n    Properties: {{EventSourceArn: '{source}', \
+                     FunctionName: f}}\n"
+                )
+            };
+            format!(
+                "AWSTemplateFormatVersion: '2010-09-09'\nResources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties: \
+                 {{QueueName: orders}}\n{}{}",
+                mapping("A"),
+                mapping("B")
+            )
+        };
+        for (source, found, unjudged) in [
+            ("not-used", 0, 2),
+            ("arn:not-used", 0, 2),
+            ("arn:aws:sqs:eu-west-1:111122223333", 0, 2),
+            ("#{Queue}", 0, 2),
+            ("arn:aws:sqs:#{AWS::Region}:#{AWS::AccountId}:other", 0, 2),
+            ("arn:aws:sqs:eu-west-1:111122223333:other", 1, 0),
+            ("https://sqs.eu-west-1.amazonaws.com/111122223333/other", 1, 0),
+            // The name of a declared queue.
+            ("orders", 1, 0),
+        ] {
+            for (file, text) in [("main.tf", terraform(source)), ("template.yaml", template(source))] {
+                let outcome = run_files(&RULE, &[(file, &text)]);
+                let counts = (outcome.findings.len(), outcome.not_evaluated.len());
+                assert_eq!(
+                    counts,
+                    (found, unjudged),
+                    "{file} {source}: {:?}",
+                    outcome.not_evaluated
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn mappings_under_exclusive_conditions_are_accepted() {
         let template = |other: &str, expected: &str| {
             format!(
                 "
@@ -189,7 +242,7 @@ Resources:
     }
 
     #[test]
-    fn two_events_of_a_function_are_two_mappings() {
+    fn duplicate_sam_events_are_flagged() {
         check(
             &RULE,
             Sam,

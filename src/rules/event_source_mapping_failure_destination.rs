@@ -1,7 +1,7 @@
-//! Flags destinations for failures on mappings of queues, which only streams support.
+//! Flags failure destinations on mappings of queues, which Lambda supports only for streams.
 
 use super::prelude::*;
-use crate::rules::shared::queue_types::QueueRead;
+use crate::rules::shared::queue_types::PolledQueue;
 
 pub(super) static RULE: Rule = Rule {
     id: "event-source-mapping-failure-destination",
@@ -18,9 +18,9 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
         for destination in findings.known(&mapping.resource.when, mapping, &mapping.failure_destination) {
-            for source in findings.queues_read(graph, mapping, &destination.when) {
+            for source in findings.polled_queues(graph, mapping, &destination.when) {
                 let none = fact(destination.value.is_none(), || "no destination for failures".to_owned());
-                findings.require(&source.when, mapping, none.given(&destination), || {
+                findings.require(&source.when, mapping, none.depending_on(&destination), || {
                     unsupported(mapping, &destination, &source)
                 });
             }
@@ -28,11 +28,15 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn unsupported(mapping: &EventSourceMapping, destination: &Known<'_, Option<Link>>, source: &QueueRead<'_>) -> Finding {
+fn unsupported(
+    mapping: &EventSourceMapping,
+    destination: &Known<'_, Option<Link>>,
+    source: &PolledQueue<'_>,
+) -> Finding {
     let headline = format!(
         "{} has a destination for failures of {}, but Lambda supports that for streams only: nothing arrives there",
         mapping.resource.shown(),
-        source.spoken()
+        source.introduced()
     );
     Finding::new(
         "failure_destination",
@@ -72,7 +76,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn only_streams_have_destinations() {
+    fn failure_destination_on_queue_is_flagged() {
         let expected = "aws_sqs_queue.failed.arn # expect: event-source-mapping-failure-destination";
         check(&RULE, Terraform, &terraform("aws_sqs_queue.q.arn", expected));
         check(
@@ -94,7 +98,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_mapping_is_flagged() {
         check(
             &RULE,
             CloudFormation,

@@ -1,4 +1,4 @@
-//! Flags mappings and pipes whose source is not declared, or is nothing that can be read.
+//! Flags mappings and pipes whose source is not declared or is not a valid event source.
 
 use super::prelude::*;
 use crate::graph::{Attribute, Resource, Target};
@@ -37,7 +37,7 @@ fn judge(
             Some(Wrong::Unreadable(what)) => unreadable(reader, attribute, &source, &what),
             None => {
                 let is_source = fact(true, || format!("`{}` names something that can be read", source.name));
-                findings.satisfied(&source.when, reader, is_source.given(&source));
+                findings.satisfied(&source.when, reader, is_source.depending_on(&source));
                 continue;
             }
         };
@@ -45,11 +45,11 @@ fn judge(
     }
 }
 
-/// What is wrong with a source.
+/// Fault of a source.
 enum Wrong {
-    /// Nothing declares what it names.
+    /// The reference is dangling; its text.
     Undeclared(String),
-    /// It is something that neither a mapping nor a pipe can read, in words.
+    /// Neither a mapping nor a pipe can poll it; its description.
     Unreadable(String),
 }
 
@@ -57,10 +57,10 @@ fn wrong(graph: &Graph, reader: &Resource, link: &Link) -> Option<Wrong> {
     if let Target::Dangling(name) = &link.target {
         return Some(Wrong::Undeclared(name.to_string()));
     }
-    if let Some(kind) = graph.no_queue(reader.unit, link) {
+    if let Some(kind) = graph.type_if_not_queue(reader.unit, link) {
         return Some(Wrong::Unreadable(format!("a resource of the type `{kind}`")));
     }
-    let service = link.service().filter(|_| link.is_no_source())?;
+    let service = link.service().filter(|_| link.is_never_a_source())?;
     Some(Wrong::Unreadable(format!("an ARN of `{service}`")))
 }
 
@@ -111,7 +111,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     const EXPECTED: &str = "# expect: event-source-mapping-source-undeclared";
 
     #[test]
-    fn what_is_declared_or_elsewhere_is_fine() {
+    fn declared_and_external_sources_are_accepted() {
         for source in [
             "aws_sqs_queue.q.arn",
             "aws_sqs_queue.none[0].arn",
@@ -127,7 +127,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn what_nobody_declares_is_not_there() {
+    fn undeclared_sources_are_flagged() {
         for source in [
             "aws_sqs_queue.gone.arn",
             "aws_sqs_queue.gone[0].arn",
@@ -143,7 +143,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn what_no_mapping_reads_is_no_source() {
+    fn unsupported_source_types_are_flagged() {
         for source in ["aws_sns_topic.t.arn", "\"arn:aws:sns:eu-west-1:111122223333:t\""] {
             check(&RULE, Terraform, &terraform(&format!("{source} {EXPECTED}")));
         }
@@ -157,7 +157,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn a_module_that_was_not_read_in_full_may_declare_it() {
+    fn module_with_syntax_error_is_not_judged() {
         let broken = terraform("aws_sqs_queue.gone.arn") + "resource \"aws_sqs_queue\" \"half";
         let outcome = run_files(&RULE, &[("main.tf", &broken)]);
         assert!(
@@ -178,7 +178,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn terragrunt_may_write_the_file_that_declares_it() {
+    fn module_with_terragrunt_file_is_not_judged() {
         check_files(
             &RULE,
             &[
@@ -189,7 +189,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn another_program_may_write_it_from_a_template() {
+    fn module_with_file_template_is_not_judged() {
         let text = terraform("aws_sqs_queue.gone.arn");
         check_files(&RULE, &[("main.tf", &text), ("queues.tf.j2", "")]);
         let expected = terraform(&format!("aws_sqs_queue.gone.arn {EXPECTED}"));
@@ -220,7 +220,7 @@ Resources:
     }
 
     #[test]
-    fn templates_declare_all_that_they_use() {
+    fn undeclared_references_in_template_are_flagged() {
         for source in [
             "!GetAtt Q.Arn",
             "!GetAtt S.Arn",
@@ -238,18 +238,20 @@ Resources:
     }
 
     #[test]
-    fn what_is_not_here_may_declare_it() {
+    fn incomplete_template_is_not_judged() {
         let source = "!GetAtt Gone.Arn";
-        // A macro, a part of a template, a template that cannot be read in full.
+        // A macro, and a syntax error.
         for (before, after) in [
             ("AWSTemplateFormatVersion: 2010-09-09\nTransform: Count\n", ""),
-            ("", ""),
             ("AWSTemplateFormatVersion: 2010-09-09\n", "  Broken: [\n"),
         ] {
             let text = format!("{before}{}{after}", template(source));
             let outcome = run_files(&RULE, &[("template.yaml", &text)]);
             assert!(outcome.findings.iter().all(|found| found.rule != RULE.id), "{text}");
         }
+        // The version line is optional: without it, a template is whole.
+        let whole = run_files(&RULE, &[("template.yaml", &template(source))]);
+        assert!(whole.findings.iter().any(|found| found.rule == RULE.id));
         let module = "Resources:\n  Go: {Type: Acme::Queues::Queue::MODULE}\n";
         check(&RULE, CloudFormation, &template(source).replace("Resources:\n", module));
         let including = template(source).replace(
@@ -260,7 +262,7 @@ Resources:
     }
 
     #[test]
-    fn an_event_and_a_pipe_read_as_well() {
+    fn sam_event_and_pipe_are_checked() {
         check(
             &RULE,
             Sam,

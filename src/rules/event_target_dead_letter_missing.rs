@@ -1,4 +1,4 @@
-//! Flags targets of rules that keep nothing of what EventBridge could not deliver.
+//! Flags targets of rules without a dead-letter queue for undeliverable events.
 
 use super::prelude::*;
 use crate::graph::delivery::{EventTarget, Sender};
@@ -25,7 +25,9 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             }
             for to in findings.known(&enabled.when, resource, &target.target) {
                 for queue in findings.known(&to.when, resource, &target.dead_letter) {
-                    findings.require(&queue.when, resource, is_set(&queue).given(&to), || missing(target));
+                    findings.require(&queue.when, resource, is_set(&queue).depending_on(&to), || {
+                        missing(target)
+                    });
                 }
             }
         }
@@ -35,7 +37,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn missing(target: &EventTarget) -> Finding {
     let resource = &target.resource;
     let age = target.maximum_event_age.known();
-    let tries = age.map_or_else(String::new, |age| format!(" within {}", age.spoken()));
+    let tries = age.map_or_else(String::new, |age| format!(" within {}", age.with_words()));
     let headline = format!(
         "{} has no dead-letter queue: what EventBridge cannot deliver{tries} is lost",
         resource.shown()
@@ -53,14 +55,21 @@ mod tests {
     use crate::testing::{check, findings};
 
     #[test]
-    fn targets_of_rules_need_one() {
+    fn rule_target_without_dead_letter_queue_is_flagged() {
         for (arguments, expected) in [
-            ("arn = \"a\"", 1),
+            ("arn = \"arn:aws:sns:eu-west-1:1:a\"", 1),
             ("arn = var.open", 0),
-            ("arn = \"a\"\n  dead_letter_config {\n    arn = \"d\"\n  }", 0),
-            ("arn = \"a\"\n  dead_letter_config {\n    arn = var.open\n  }", 0),
+            ("arn = \"not-used\"", 0),
             (
-                "arn = \"a\"\n  dynamic \"dead_letter_config\" {\n    for_each = var.open\n    content {\n      arn = \"d\"\n    }\n  }",
+                "arn = \"arn:aws:sns:eu-west-1:1:a\"\n  dead_letter_config {\n    arn = \"arn:aws:sqs:eu-west-1:1:d\"\n  }",
+                0,
+            ),
+            (
+                "arn = \"arn:aws:sns:eu-west-1:1:a\"\n  dead_letter_config {\n    arn = var.open\n  }",
+                0,
+            ),
+            (
+                "arn = \"arn:aws:sns:eu-west-1:1:a\"\n  dynamic \"dead_letter_config\" {\n    for_each = var.open\n    content {\n      arn = \"arn:aws:sqs:eu-west-1:1:d\"\n    }\n  }",
                 0,
             ),
         ] {
@@ -72,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn the_headline_says_how_long_events_are_tried() {
+    fn headline_states_maximum_event_age() {
         for (policy, within) in [
             ("", "deliver within 86400 s (1 day) is lost"),
             (
@@ -85,7 +94,7 @@ mod tests {
             ),
         ] {
             let text = format!(
-                "variable \"open\" {{}}\nresource \"aws_cloudwatch_event_target\" \"t\" {{\n  rule = \"r\"\n  arn = \"a\"\n  {policy}\n}}\n"
+                "variable \"open\" {{}}\nresource \"aws_cloudwatch_event_target\" \"t\" {{\n  rule = \"r\"\n  arn = \"arn:aws:sns:eu-west-1:1:a\"\n  {policy}\n}}\n"
             );
             let found = findings(&RULE, Terraform, &text);
             assert!(found[0].headline.ends_with(within), "{}", found[0].headline);
@@ -93,31 +102,31 @@ mod tests {
     }
 
     #[test]
-    fn schedules_and_buckets_are_something_else() {
+    fn schedules_buckets_and_disabled_rules_are_ignored() {
         check(
             &RULE,
             CloudFormation,
-            r"
+            r#"
 Resources:
   Rule:
     Type: AWS::Events::Rule
     Properties:
       Targets:
-        - {Id: a, Arn: a} # expect: event-target-dead-letter-missing
-        - {Id: b, Arn: b, DeadLetterConfig: {Arn: d}}
+        - {Id: a, Arn: "arn:aws:sns:eu-west-1:1:a"} # expect: event-target-dead-letter-missing
+        - {Id: b, Arn: "arn:aws:sns:eu-west-1:1:b", DeadLetterConfig: {Arn: "arn:aws:sqs:eu-west-1:1:d"}}
   Disabled:
     Type: AWS::Events::Rule
     Properties:
       State: DISABLED
-      Targets: [{Id: a, Arn: a}]
+      Targets: [{Id: a, Arn: "arn:aws:sns:eu-west-1:1:a"}]
   Schedule:
     Type: AWS::Scheduler::Schedule
-    Properties: {Target: {Arn: a, RoleArn: r}}
+    Properties: {Target: {Arn: "arn:aws:sns:eu-west-1:1:a", RoleArn: r}}
   Bucket:
     Type: AWS::S3::Bucket
     Properties:
       NotificationConfiguration: {QueueConfigurations: [{Event: e, Queue: q}]}
-",
+"#,
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Suppressions whose end is over. The pipeline raises it; here are its facts.
+//! Metadata of the finding for expired suppressions, which the pipeline raises.
 
 use super::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Flags functions that put their failures into a queue that they read.
+//! Flags functions whose failures go to a queue that they consume.
 
 use super::prelude::*;
 use crate::graph::FailureTarget;
@@ -23,7 +23,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     continue;
                 };
                 let is_read = graph.is_read(queue);
-                let quiet = fact(!is_read, || format!("nothing reads {}", queue.resource.shown())).given(&target);
+                let quiet =
+                    fact(!is_read, || format!("nothing reads {}", queue.resource.shown())).depending_on(&target);
                 if findings.satisfied(&target.when, function, quiet) {
                     continue;
                 }
@@ -45,7 +46,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-/// How bad a loop is: one that is asked for is only likely to do harm.
+/// Returns the severity of the loop: one that is explicitly allowed is only a warning.
 fn severities(findings: &mut Findings<'_>, function: &Function, when: &Condition) -> Vec<(Condition, Severity)> {
     let loops = findings.known(when, function, &function.recursive_loop).into_iter();
     let severity = |wanted: &str| {
@@ -115,7 +116,7 @@ resource "aws_lambda_event_source_mapping" "orders" {{
     const ORDERS: &str = "aws_sqs_queue.orders.arn";
 
     #[test]
-    fn failures_do_not_come_back() {
+    fn failure_target_that_function_consumes_is_flagged() {
         let expected = format!("{ORDERS} # expect: failure-target-is-source-queue");
         check(&RULE, Terraform, &terraform(&expected, "", ""));
         for (target, mapping) in [
@@ -129,7 +130,7 @@ resource "aws_lambda_event_source_mapping" "orders" {{
     }
 
     #[test]
-    fn a_loop_that_is_asked_for_is_a_warning() {
+    fn allowed_recursive_loop_is_a_warning() {
         let asked = r#"
 resource "aws_lambda_function_recursion_config" "f" {
   function_name  = aws_lambda_function.f.function_name
@@ -145,7 +146,7 @@ resource "aws_lambda_function_recursion_config" "f" {
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_function_is_flagged() {
         check(
             &RULE,
             CloudFormation,

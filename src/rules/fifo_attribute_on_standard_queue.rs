@@ -1,4 +1,4 @@
-//! Flags attributes of FIFO queues on standard queues.
+//! Flags FIFO attributes on standard queues.
 
 use super::prelude::*;
 use crate::graph::Attribute;
@@ -24,7 +24,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             &queue.content_based_deduplication,
             |set| *set,
         );
-        // States hold an empty text where nothing is set.
+        // State files contain an empty string for an absent attribute.
         let is_set = |set: &Option<String>| set.as_ref().is_some_and(|text| !text.is_empty());
         judge(
             findings,
@@ -45,19 +45,19 @@ fn judge<T>(
     is_set: impl Fn(&T) -> bool,
 ) {
     for known in findings.known(&queue.resource.when, queue, attribute) {
-        let is_unset = fact(!is_set(known.value), || format!("`{}` is not set", known.name)).given(&known);
+        let is_unset = fact(!is_set(known.value), || format!("`{}` is not set", known.name)).depending_on(&known);
         if findings.satisfied(&known.when, queue, is_unset) {
             continue;
         }
         for fifo in findings.known(&known.when, queue, &queue.fifo) {
             let is_fifo = fact(*fifo.value, || "a FIFO queue".to_owned())
-                .given(&known)
-                .given(&fifo);
+                .depending_on(&known)
+                .depending_on(&fifo);
             if findings.satisfied(&fifo.when, queue, is_fifo) {
                 continue;
             }
             if queue.contradicts_name(*fifo.value, &fifo.when) {
-                findings.leave(&fifo.when, queue, &[&known, &fifo], Cause::NameContradictsType);
+                findings.leave_to_rule_of(&fifo.when, queue, &[&known, &fifo], Cause::NameContradictsType);
             } else {
                 findings.report(&fifo.when, queue, for_fifo(queue, id, &known, &fifo));
             }
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn only_fifo_queues_have_them() {
+    fn fifo_attributes_on_standard_queue_are_flagged() {
         for setting in [
             "content_based_deduplication = true",
             "deduplication_scope = \"queue\"",
@@ -109,7 +109,7 @@ mod tests {
             for other in [
                 "name = \"q.fifo\"\nfifo_queue = true",
                 "fifo_queue = var.open",
-                // The forgotten `fifo_queue` is the cause.
+                // The missing `fifo_queue` is the cause.
                 "name = \"q.fifo\"",
             ] {
                 check(&RULE, Terraform, &terraform(&format!("{setting}\n{other}")));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_queue_is_flagged() {
         let template = "
 Resources:
   Q:

@@ -1,8 +1,8 @@
-//! Flags functions that go on with a batch of a FIFO queue behind a message that failed.
+//! Flags functions that continue with a batch of a FIFO queue after a message has failed.
 
 use super::prelude::*;
-use crate::graph::{Continues, Response};
-use crate::rules::shared::handlers::{Handled, invokes};
+use crate::graph::{ContinuesAfterFailure, Response};
+use crate::rules::shared::handlers::{InvokedHandler, invokes};
 use crate::rules::shared::queue_types::TypedQueue;
 
 pub(super) static RULE: Rule = Rule {
@@ -19,21 +19,23 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
-        for handled in findings.handled(graph, mapping, &mapping.resource.when) {
+        for handled in findings.handled_bodies(graph, mapping) {
             let (Some(goes_on), Response::Failures(_)) = (&handled.handler.continues, &handled.handler.response) else {
                 let stops = fact(true, || "the handler does not go on behind a failure".to_owned());
                 findings.satisfied(&handled.when, mapping, stops);
                 continue;
             };
             for reports in findings.known(&handled.when, mapping, &mapping.report_batch_item_failures) {
-                // What is not asked for has a rule of its own.
+                // `batch-item-failures-ignored` reports mappings without the setting.
                 if !*reports.value {
                     continue;
                 }
                 for batch in findings.batch_sizes(&reports.when, mapping) {
                     for source in findings.sources(graph, mapping, &batch.when) {
-                        let is_single = fact(batch.value == 1, || "batches of 1 message".to_owned()).given(&batch);
-                        let keeps = fact(!source.fifo, || "a standard queue keeps no order".to_owned()).given(&source);
+                        let is_single =
+                            fact(batch.value == 1, || "batches of 1 message".to_owned()).depending_on(&batch);
+                        let keeps =
+                            fact(!source.fifo, || "a standard queue keeps no order".to_owned()).depending_on(&source);
                         if findings.satisfied(&source.when, mapping, keeps) {
                             continue;
                         }
@@ -49,8 +51,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn overtaken(
     mapping: &EventSourceMapping,
-    handled: &Handled<'_>,
-    goes_on: &Continues,
+    handled: &InvokedHandler<'_>,
+    goes_on: &ContinuesAfterFailure,
     source: &TypedQueue<'_>,
 ) -> Finding {
     let headline = format!(
@@ -64,7 +66,7 @@ fn overtaken(
             "stop at the first failure, and return that message and all behind it in `batchItemFailures`".to_owned()
         }
     };
-    // A mapping that is switched off harms nobody until it is switched on.
+    // A disabled mapping does no harm.
     let severity = match mapping.enabled.known() {
         Some(false) => Severity::Info,
         _ => Severity::Warning,
@@ -82,7 +84,7 @@ mod tests {
     use crate::testing::check_files;
     use crate::testing::handlers::template;
 
-    /// The code behind a queue, with batches of that size.
+    /// Checks a handler that a queue invokes with batches of this size.
     fn queue(is_fifo: bool, batch: u32, handler: &str) {
         let asks = format!("BatchSize: {batch}\n            FunctionResponseTypes: [ReportBatchItemFailures]");
         let fifo = if is_fifo {
@@ -120,25 +122,25 @@ def handler(event, context):
     }
 
     #[test]
-    fn the_processor_for_standard_queues_goes_on() {
+    fn batch_processor_for_standard_queues_is_flagged() {
         queue(true, 10, &library("BatchProcessor", FLAGGED));
         queue(true, 10, &library("SqsFifoPartialProcessor", ""));
     }
 
     #[test]
-    fn a_loop_that_collects_goes_on_unless_it_is_left() {
+    fn loop_that_collects_failures_without_break_is_flagged() {
         queue(true, 10, &looped("", FLAGGED));
         queue(true, 10, &looped("            break\n", ""));
     }
 
     #[test]
-    fn who_looks_at_groups_may_know_what_to_skip() {
+    fn handler_that_reads_message_groups_is_accepted() {
         let handler = looped("", "").replace("work(record)", "work(record, record['attributes']['MessageGroupId'])");
         queue(true, 10, &handler);
     }
 
     #[test]
-    fn a_standard_queue_or_one_message_has_no_order() {
+    fn standard_queue_and_batch_of_one_are_accepted() {
         queue(false, 10, &looped("", ""));
         queue(true, 1, &looped("", ""));
         queue(true, 2, &looped("", FLAGGED));

@@ -19,13 +19,15 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
         for batch in findings.batch_sizes(&mapping.resource.when, mapping) {
-            // No upper bound: `batch-size-out-of-range` leaves FIFO queues to this rule.
+            // Without an upper bound: `batch-size-out-of-range` leaves FIFO queues to this rule.
             let is_small = at_most(&batch, BATCH_SIZE_FIFO).note(|| ", as FIFO allows".to_owned());
             if findings.satisfied(&batch.when, mapping, is_small) {
                 continue;
             }
             for source in findings.sources(graph, mapping, &batch.when) {
-                let is_standard = fact(!source.fifo, || source.words()).given(&batch).given(&source);
+                let is_standard = fact(!source.fifo, || source.words())
+                    .depending_on(&batch)
+                    .depending_on(&source);
                 findings.require(&source.when, mapping, is_standard, || {
                     too_large(mapping, &batch, &source)
                 });
@@ -58,7 +60,7 @@ mod tests {
     use crate::testing::check;
 
     #[test]
-    fn speaks_above_ten() {
+    fn batch_size_above_ten_is_flagged() {
         check(
             &RULE,
             Terraform,
@@ -127,7 +129,7 @@ Resources:
     }
 
     #[test]
-    fn the_default_and_standard_queues_are_fine() {
+    fn default_and_standard_queues_are_accepted() {
         check(
             &RULE,
             Terraform,
@@ -160,7 +162,7 @@ Resources:
     }
 
     #[test]
-    fn an_arn_tells_the_type() {
+    fn type_of_external_queue_follows_from_arn() {
         check(
             &RULE,
             Terraform,
@@ -186,7 +188,7 @@ resource "aws_lambda_event_source_mapping" "m" {
     }
 
     #[test]
-    fn what_is_not_known_is_not_judged() {
+    fn unresolved_values_are_not_judged() {
         check(
             &RULE,
             Terraform,

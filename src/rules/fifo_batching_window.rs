@@ -17,16 +17,18 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
-        // No upper bound: `batching-window-out-of-range` leaves FIFO queues to this rule.
+        // Without an upper bound: `batching-window-out-of-range` leaves FIFO queues to this rule.
         for window in findings.any_numbers(&mapping.resource.when, mapping, &mapping.window, Unit::Seconds) {
             let is_none = fact(window.value <= 0, || {
-                format!("{} means no batching window", window.spoken())
+                format!("{} means no batching window", window.in_words())
             });
-            if findings.satisfied(&window.when, mapping, is_none.given(&window)) {
+            if findings.satisfied(&window.when, mapping, is_none.depending_on(&window)) {
                 continue;
             }
             for source in findings.sources(graph, mapping, &window.when) {
-                let is_standard = fact(!source.fifo, || source.words()).given(&window).given(&source);
+                let is_standard = fact(!source.fifo, || source.words())
+                    .depending_on(&window)
+                    .depending_on(&source);
                 findings.require(&source.when, mapping, is_standard, || {
                     unsupported(mapping, &window, &source)
                 });
@@ -39,11 +41,11 @@ fn unsupported(mapping: &EventSourceMapping, window: &Operand<'_>, source: &Type
     let headline = format!(
         "{} sets a batching window of {} on the FIFO queue {}, which does not support one",
         mapping.resource.shown(),
-        window.spoken(),
+        window.in_words(),
         source.shown
     );
     let label = format!("a batching window of {}, so Lambda rejects the mapping", window.shown());
-    // Nothing is written any more, or, where the number stands elsewhere, 0 there.
+    // The fix removes the attribute, or sets a number that is written elsewhere to 0.
     let fix = if window.origins.is_empty() {
         window.removal()
     } else {
@@ -62,7 +64,7 @@ mod tests {
     use crate::testing::check;
 
     #[test]
-    fn speaks_above_zero() {
+    fn window_above_zero_is_flagged() {
         check(
             &RULE,
             Terraform,
@@ -131,7 +133,7 @@ Resources:
     }
 
     #[test]
-    fn the_default_and_standard_queues_are_fine() {
+    fn default_and_standard_queues_are_accepted() {
         check(
             &RULE,
             Terraform,
@@ -164,7 +166,7 @@ Resources:
     }
 
     #[test]
-    fn what_is_not_known_is_not_judged() {
+    fn unresolved_values_are_not_judged() {
         check(
             &RULE,
             Terraform,

@@ -1,4 +1,4 @@
-//! Points out that a dead-letter queue breaks the order of a FIFO queue.
+//! Reports FIFO queues with a dead-letter queue, which breaks their order.
 
 use super::prelude::*;
 use crate::graph::RedrivePolicy;
@@ -25,9 +25,12 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 let keeps_order = fact(redrive.value.is_none(), || {
                     "no dead-letter queue: a group waits".to_owned()
                 });
-                findings.require(&redrive.when, queue, keeps_order.given(&redrive).given(&fifo), || {
-                    breaks(queue, &redrive, &fifo)
-                });
+                findings.require(
+                    &redrive.when,
+                    queue,
+                    keeps_order.depending_on(&redrive).depending_on(&fifo),
+                    || breaks(queue, &redrive, &fifo),
+                );
             }
         }
     }
@@ -50,7 +53,7 @@ mod tests {
     use crate::testing::findings;
 
     #[test]
-    fn a_dead_letter_queue_breaks_the_order() {
+    fn fifo_queue_with_dead_letter_queue_is_flagged() {
         let policy =
             "jsonencode({ deadLetterTargetArn = \"arn:aws:sqs:eu-west-1:111122223333:d.fifo\", maxReceiveCount = 5 })";
         for (fifo, policy, expected) in [
@@ -68,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_queue_is_flagged() {
         let template = "
 Resources:
   Q:

@@ -1,9 +1,9 @@
-//! Flags FIFO dead-letter queues that leave people little time.
+//! Flags FIFO dead-letter queues whose retention period leaves little time to look at failures.
 
 use super::prelude::*;
 use crate::graph::Seconds;
 use crate::graph::limits::RETENTION_DEFAULT;
-use crate::rules::shared::stories;
+use crate::rules::shared::scenarios;
 
 pub(super) static RULE: Rule = Rule {
     id: "fifo-dead-letter-queue-retention-short",
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 settings! {
-    /// How long failures have to be kept.
+    /// Minimum retention period for failed messages.
     struct Kept of "fifo-dead-letter-queue-retention-short" {
         minimum: i64 = RETENTION_DEFAULT.0, at least 60, "the least retention period in seconds that is enough";
     }
@@ -47,14 +47,21 @@ fn short(dlq: &Queue, retention: &Operand<'_>, minimum: i64) -> Finding {
     let headline = format!(
         "{} keeps messages that failed for {}, less than the {} that people need to look at them",
         dlq.resource.shown(),
-        retention.spoken(),
-        Seconds(minimum).spoken()
+        retention.in_words(),
+        Seconds(minimum).with_words()
     );
     let label = format!("a message is deleted {} after it was moved here", retention.shown());
+    // A configured minimum may exceed the maximum of SQS.
+    let is_possible = minimum <= most;
+    let help = if is_possible {
+        format!("set `{}` to {most} (14 days, the maximum)", retention.name)
+    } else {
+        format!("SQS keeps messages for 14 days at most: no retention period reaches the `minimum` of {minimum} s")
+    };
     Finding::new("retention", headline, retention, label)
-        .help(format!("set `{}` to {most} (14 days, the maximum)", retention.name))
-        .shows(stories::of_absence(retention, minimum))
-        .fix(retention.set_to(most))
+        .help(help)
+        .scenario(scenarios::of_unchecked_queue(retention, minimum))
+        .fix(is_possible.then(|| retention.set_to(most)))
 }
 
 #[cfg(test)]
@@ -80,7 +87,7 @@ resource "aws_sqs_queue" "orders" {{
     }
 
     #[test]
-    fn four_days_are_enough() {
+    fn retention_below_four_days_is_flagged() {
         for (fifo, retention) in [
             ("true", "345600"),
             ("true", "null"),
@@ -98,7 +105,7 @@ resource "aws_sqs_queue" "orders" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_queue_is_flagged() {
         let template = "
 Resources:
   Failed:

@@ -1,11 +1,11 @@
-//! Flags FIFO queues where one message that fails keeps its message group waiting for long.
+//! Flags FIFO queues on which one failing message blocks its message group for a long time.
 
 use super::prelude::*;
 use crate::graph::Seconds;
 use crate::rules::shared::advice::AdvisedReceives;
 use crate::rules::shared::consumers::Consumer;
 use crate::rules::shared::retries::Retries;
-use crate::rules::shared::stories;
+use crate::rules::shared::scenarios;
 
 pub(super) static RULE: Rule = Rule {
     id: "fifo-group-blocked-too-long",
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 settings! {
-    /// How long a message group may wait.
+    /// Acceptable waiting times of a message group.
     struct Waiting of "fifo-group-blocked-too-long" {
         warning: i64 = 3_600, at least 1, "the longest wait in seconds that is not a warning";
         info: i64 = 900, at least 1, "the longest wait in seconds that is not told at all";
@@ -47,7 +47,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn judge(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, consumer: &Consumer<'_>, retries: &Retries<'_>) {
     let Waiting { warning, info } = findings.settings(queue);
     let wait = || &retries.count * &retries.visibility;
-    let is_short = at_most(wait(), Seconds(info)).given(consumer);
+    let is_short = at_most(wait(), Seconds(info)).depending_on(consumer);
     if findings.satisfied(&retries.when, queue, is_short) {
         return;
     }
@@ -60,13 +60,14 @@ fn judge(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, consumer: &C
     findings.report(&when, queue, blocked(queue, consumer, retries, severity));
 }
 
-/// The conditions under which the count or the visibility timeout is more than the rules that ask for them want.
+/// Returns the conditions under which the receive count or the visibility timeout exceeds the minimum that other rules
+/// recommend.
 fn beyond_advice(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, retries: &Retries<'_>) -> Condition {
     let AdvisedReceives { recommended } = findings.settings(queue);
     if retries.count.value > recommended {
         return retries.when.clone();
     }
-    findings.beyond_all_needs(graph, queue, &retries.visibility, &retries.when, 1)
+    findings.exceeds_every_need(graph, queue, &retries.visibility, &retries.when, 1)
 }
 
 fn blocked(queue: &Queue, consumer: &Consumer<'_>, retries: &Retries<'_>, severity: Severity) -> Finding {
@@ -74,7 +75,7 @@ fn blocked(queue: &Queue, consumer: &Consumer<'_>, retries: &Retries<'_>, severi
     let headline = format!(
         "a message of {} that always fails keeps its message group waiting for {}",
         queue.resource.shown(),
-        Seconds(wait.value).spoken()
+        Seconds(wait.value).with_words()
     );
     let finding = Finding::new(
         "visibility_timeout",
@@ -86,7 +87,7 @@ fn blocked(queue: &Queue, consumer: &Consumer<'_>, retries: &Retries<'_>, severi
         .severity(severity)
         .label(&retries.count, retries.count.counted("receives"))
         .show(consumer)
-        .shows(stories::of_group(queue, retries))
+        .scenario(scenarios::of_group(queue, retries))
         .calculation(wait.calculation())
         .help(format!(
             "lower `{}` or `{}`, so that a message that fails reaches the dead-letter queue sooner",
@@ -126,13 +127,13 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn a_quarter_of_an_hour_is_fine_and_an_hour_is_not() {
+    fn wait_above_15_minutes_is_an_info_and_above_an_hour_a_warning() {
         for (visibility, count, timeout, expected) in [
             ("90", "10", "3", None),
             ("91", "10", "3", Some(Severity::Info)),
             ("360", "10", "3", Some(Severity::Info)),
             ("361", "10", "3", Some(Severity::Warning)),
-            // AWS's own advice.
+            // AWS's own recommendation.
             ("1800", "5", "300", None),
             ("1801", "5", "300", Some(Severity::Warning)),
             ("1800", "6", "300", Some(Severity::Warning)),
@@ -151,7 +152,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_queue_is_flagged() {
         let queue = "
 Resources:
   Q:

@@ -1,4 +1,4 @@
-//! Flags FIFO queues where AWS takes only standard queues.
+//! Flags FIFO queues in settings for which AWS accepts only standard queues.
 
 use super::prelude::*;
 use crate::graph::delivery::Sender;
@@ -17,11 +17,11 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-/// A place that takes no FIFO queue.
+/// Setting that does not accept a FIFO queue.
 struct Place<'g> {
     resource: &'g Resource,
     attribute: &'static str,
-    /// Ends "but S3 rejects FIFO queues".
+    /// End of the headline, such as "but S3 notifies only standard queues".
     role: &'static str,
     help: &'static str,
 }
@@ -57,7 +57,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for subscription in &deliveries.subscriptions {
         let resource = &subscription.resource;
         let protocols = findings.known(&resource.when, resource, &subscription.protocol);
-        // An address of mail or of a web server is no queue, known or not.
+        // Endpoints of other protocols, such as email, are not queues, whether known or not.
         let to_queues = protocols.iter().filter(|protocol| *protocol.value == "sqs");
         let topics = to_queues
             .flat_map(|protocol| findings.known(&protocol.when, resource, &subscription.topic))
@@ -88,7 +88,9 @@ fn judge<'g, T>(
     for known in findings.known(when, place.resource, attribute) {
         let Some(link) = link(known.value) else { continue };
         for queue in findings.typed_queues_in(graph, place.resource.unit, link, known.span, &known.when) {
-            let is_standard = fact(!queue.fifo, || queue.words()).given(&known).given(&queue);
+            let is_standard = fact(!queue.fifo, || queue.words())
+                .depending_on(&known)
+                .depending_on(&queue);
             findings.require(&queue.when, place.resource, is_standard, || {
                 refused(place, &known, &queue)
             });
@@ -143,14 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn buckets_targets_and_standard_topics_take_none() {
+    fn fifo_queues_of_buckets_targets_and_standard_topics_are_flagged() {
         check(&RULE, Terraform, &terraform("true", &notification(EXPECTED)));
         check(&RULE, Terraform, &terraform("true", &target(EXPECTED)));
         check(&RULE, Terraform, &terraform("true", &subscription("false", EXPECTED)));
         for fifo in ["false", "var.open"] {
             check(&RULE, Terraform, &terraform(fifo, &notification("")));
             check(&RULE, Terraform, &terraform(fifo, &target("")));
-            // A standard queue may be subscribed to a FIFO topic.
+            // A FIFO topic accepts standard queues.
             check(&RULE, Terraform, &terraform(fifo, &subscription("true", "")));
         }
         check(&RULE, Terraform, &terraform("true", &subscription("true", "")));
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn other_protocols_have_no_queue_to_judge() {
+    fn subscriptions_of_other_protocols_are_ignored() {
         for (protocol, open) in [("\"sqs\"", 1), ("\"email\"", 0), ("\"https\"", 0), ("var.open", 1)] {
             let subscription = format!(
                 "resource \"aws_sns_topic\" \"t\" {{}}\nresource \"aws_sns_topic_subscription\" \"s\" {{\n topic_arn = aws_sns_topic.t.arn\n protocol = {protocol}\n endpoint = var.open\n}}"
@@ -169,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_targets_are_flagged() {
         let template = "
 Resources:
   Q:

@@ -1,4 +1,5 @@
-//! Flags `FifoQueue: false` where it reaches SQS, which accepts the attribute only as true.
+//! Flags `FifoQueue: false` in templates: CloudFormation passes it to SQS, which accepts the attribute only with the
+//! value true.
 
 use super::prelude::*;
 
@@ -17,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues().iter().filter(|queue| queue.sends_fifo_false) {
         for fifo in findings.known(&queue.resource.when, queue, &queue.fifo) {
-            // A value that hangs on a condition may be false only where nobody deploys it.
+            // A conditional value may be false only under conditions that are never deployed.
             let is_false = !fifo.is_default && !*fifo.value && queue.resource.when.implies(&fifo.when);
             let is_not_sent = fact(!is_false, || {
                 let is = if fifo.is_default {
@@ -27,7 +28,9 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 };
                 format!("`{}` is {is}", fifo.name)
             });
-            findings.require(&fifo.when, queue, is_not_sent.given(&fifo), || refused(queue, &fifo));
+            findings.require(&fifo.when, queue, is_not_sent.depending_on(&fifo), || {
+                refused(queue, &fifo)
+            });
         }
     }
 }
@@ -42,7 +45,7 @@ fn refused(queue: &Queue, fifo: &Known<'_, bool>) -> Finding {
         "false{}: SQS answers \"Unknown Attribute FifoQueue\"",
         fifo.provenance()
     );
-    // What is written elsewhere may serve others as well.
+    // A value that is written elsewhere may have other uses.
     let is_here = fifo.origins.is_empty();
     Finding::new("fifo", headline, fifo, label)
         .help(format!(
@@ -59,7 +62,7 @@ mod tests {
     use crate::testing::check;
 
     #[test]
-    fn false_is_refused_where_it_is_sent() {
+    fn explicit_false_is_flagged() {
         check(
             &RULE,
             CloudFormation,
@@ -94,7 +97,7 @@ resource "aws_sqs_queue" "q" {
     }
 
     #[test]
-    fn true_and_absent_are_fine() {
+    fn true_and_absent_are_accepted() {
         check(
             &RULE,
             CloudFormation,
@@ -131,7 +134,7 @@ Resources:
     }
 
     #[test]
-    fn a_condition_may_choose_the_other_branch() {
+    fn conditional_false_is_accepted() {
         check(
             &RULE,
             CloudFormation,

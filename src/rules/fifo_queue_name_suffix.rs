@@ -1,4 +1,4 @@
-//! Flags queue names that do not fit the queue's type: `.fifo` missing, `.fifo` on a standard queue, or too long.
+//! Flags queue names that contradict the queue's type (`.fifo` missing, or on a standard queue) or are too long.
 
 use super::prelude::*;
 use crate::graph::FIFO_SUFFIX;
@@ -23,24 +23,30 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             let text = &name.text;
             for fifo in findings.known(&name.when, queue, &queue.fifo) {
                 let Some(is_fifo_name) = text.ends_with(FIFO_SUFFIX) else {
-                    findings.undecided(&fifo.when, &name);
+                    findings.note_unknown_name(&fifo.when, &name);
                     continue;
                 };
                 let agrees = fact(*fifo.value == is_fifo_name, || match fifo.value {
                     true => format!("FIFO, and `{text}` ends in `{FIFO_SUFFIX}`"),
                     false => format!("standard, and `{text}` does not end in `{FIFO_SUFFIX}`"),
                 });
-                findings.require(&fifo.when, queue, agrees.given(&name).given(&fifo), || {
-                    mismatch(queue, &name, &fifo)
-                });
+                findings.require(
+                    &fifo.when,
+                    queue,
+                    agrees.depending_on(&name).depending_on(&fifo),
+                    || mismatch(queue, &name, &fifo),
+                );
             }
-            // What is unknown of a name only makes it longer, and that is seldom what breaks the quota.
-            let length = text.least_length();
+            // The known pieces give a minimum length, which is enough: unknown pieces are rarely what exceeds the
+            // quota.
+            let length = text.min_length();
             let fits = at_most(
                 Term::counted(length, Unit::Characters),
                 Term::counted(QUEUE_NAME_LENGTH, Unit::Characters),
             );
-            findings.require(&name.when, queue, fits.given(&name), || too_long(queue, &name, length));
+            findings.require(&name.when, queue, fits.depending_on(&name), || {
+                too_long(queue, &name, length)
+            });
         }
     }
 }
@@ -95,7 +101,7 @@ mod tests {
     use crate::testing::check;
 
     #[test]
-    fn name_and_type_must_agree() {
+    fn name_that_contradicts_type_is_flagged() {
         check(
             &RULE,
             Terraform,
@@ -163,7 +169,7 @@ Resources:
     }
 
     #[test]
-    fn generated_names_are_fine() {
+    fn generated_names_are_accepted() {
         check(
             &RULE,
             Terraform,
@@ -188,7 +194,7 @@ Resources:
     }
 
     #[test]
-    fn eighty_characters_fit() {
+    fn name_above_eighty_characters_is_flagged() {
         check(
             &RULE,
             Terraform,
@@ -222,7 +228,7 @@ Resources:
     }
 
     #[test]
-    fn what_is_not_known_is_not_judged() {
+    fn unresolved_values_are_not_judged() {
         check(
             &RULE,
             Terraform,

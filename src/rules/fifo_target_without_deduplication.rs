@@ -1,4 +1,4 @@
-//! Flags rules and schedules that send to a FIFO queue without a way to tell duplicates.
+//! Flags rules and schedules that send to a FIFO queue without content-based deduplication.
 
 use super::prelude::*;
 use crate::graph::delivery::{EventTarget, Sender};
@@ -31,9 +31,12 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 }
                 for content in findings.known(&fifo.when, queue, &queue.content_based_deduplication) {
                     let is_on = fact(*content.value, || format!("`{}` is on", content.name));
-                    findings.require(&content.when, resource, is_on.given(&content).given(&link), || {
-                        refused(target, queue, &link, &content)
-                    });
+                    findings.require(
+                        &content.when,
+                        resource,
+                        is_on.depending_on(&content).depending_on(&link),
+                        || refused(target, queue, &link, &content),
+                    );
                 }
             }
         }
@@ -86,7 +89,7 @@ resource "aws_cloudwatch_event_target" "t" {{
     }
 
     #[test]
-    fn a_fifo_queue_needs_ids() {
+    fn fifo_target_without_content_deduplication_is_flagged() {
         let expected = "aws_sqs_queue.q.arn # expect: fifo-target-without-deduplication";
         check(&RULE, Terraform, &terraform("fifo_queue = true", expected));
         for (queue, target) in [
@@ -107,7 +110,7 @@ resource "aws_cloudwatch_event_target" "t" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_targets_are_flagged() {
         let template = "
 Resources:
   Q:

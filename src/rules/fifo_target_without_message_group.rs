@@ -49,7 +49,7 @@ fn judge(
                 continue;
             }
             for group in findings.known(&queue.when, resource, group) {
-                let has_group = is_set(&group).given(&link).given(&queue);
+                let has_group = is_set(&group).depending_on(&link).depending_on(&queue);
                 findings.require(&group.when, resource, has_group, || {
                     let headline = format!(
                         "{} sends to the FIFO queue {} without a message group, so every send fails",
@@ -93,7 +93,7 @@ resource "aws_cloudwatch_event_target" "t" {{ {header}
     }
 
     #[test]
-    fn a_fifo_queue_needs_groups() {
+    fn fifo_target_without_message_group_is_flagged() {
         check(
             &RULE,
             Terraform,
@@ -110,7 +110,7 @@ resource "aws_cloudwatch_event_target" "t" {{ {header}
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_targets_are_flagged() {
         let template = "
 Resources:
   R:

@@ -1,4 +1,4 @@
-//! Flags FIFO queues whose throughput limit and deduplication scope do not go together.
+//! Flags FIFO queues with an incompatible combination of throughput limit and deduplication scope.
 
 use super::prelude::*;
 
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         for fifo in findings.known(&queue.resource.when, queue, &queue.fifo) {
-            // `fifo-attribute-on-standard-queue` speaks of the others.
+            // `fifo-attribute-on-standard-queue` reports standard queues.
             if !fifo.value {
                 continue;
             }
@@ -46,7 +46,7 @@ fn judge(findings: &mut Findings<'_>, queue: &Queue, limit: &Setting<'_>, scope:
         };
         format!("throughput and deduplication are those of {of}")
     });
-    findings.require(&scope.when, queue, same.given(limit).given(scope), || {
+    findings.require(&scope.when, queue, same.depending_on(limit).depending_on(scope), || {
         if limited {
             refused(queue, limit, scope)
         } else {
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn both_or_neither() {
+    fn per_group_limit_and_scope_must_be_set_together() {
         let (group, messages) = ("\"perMessageGroupId\"", "\"messageGroup\"");
         for (limit, scope, expected) in [
             (group, messages, None),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_queue_is_flagged() {
         let template = "
 Resources:
   Q:

@@ -1,9 +1,9 @@
-//! Flags filters that Lambda does not accept.
+//! Flags filters that Lambda rejects.
 
 use super::prelude::*;
 use crate::graph::Attribute;
 use crate::graph::limits::{FILTERS, FILTERS_AT_FIRST, PATTERN_LENGTH};
-use crate::rules::shared::patterns::{Fault, parse};
+use crate::rules::shared::patterns::{PatternFault, parse};
 
 pub(super) static RULE: Rule = Rule {
     id: "filter-criteria-invalid",
@@ -21,7 +21,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
         for filters in findings.known(&mapping.resource.when, mapping, &mapping.filters) {
             let count = || Term::counted(filters.value.len(), Unit::Filters);
-            let is_few = at_most(count(), FILTERS_AT_FIRST).given(&filters);
+            let is_few = at_most(count(), FILTERS_AT_FIRST).depending_on(&filters);
             if !findings.satisfied(&filters.when, mapping, is_few) {
                 findings.report(&filters.when, mapping, too_many(mapping, &filters));
             }
@@ -36,7 +36,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn judge(findings: &mut Findings<'_>, mapping: &EventSourceMapping, pattern: &Known<'_, String>) {
     let length = pattern.value.chars().count();
-    let is_short = at_most(Term::counted(length, Unit::Characters), PATTERN_LENGTH).given(pattern);
+    let is_short = at_most(Term::counted(length, Unit::Characters), PATTERN_LENGTH).depending_on(pattern);
     let is_short = findings.require(&pattern.when, mapping, is_short, || {
         let what = format!("of {length} characters, but Lambda accepts {PATTERN_LENGTH}");
         wrong(mapping, pattern, &what, "too long").help("match fewer values, or several with one prefix")
@@ -45,8 +45,8 @@ fn judge(findings: &mut Findings<'_>, mapping: &EventSourceMapping, pattern: &Kn
         return;
     };
     let (what, label) = match fault {
-        Fault::NotJson => ("that is not JSON", "not JSON"),
-        Fault::NotAnObject => ("that is not a JSON object", "not an object"),
+        PatternFault::NotJson => ("that is not JSON", "not JSON"),
+        PatternFault::NotAnObject => ("that is not a JSON object", "not an object"),
     };
     let finding =
         wrong(mapping, pattern, what, label).help("write an object, such as `{\"body\": {\"kind\": [\"order\"]}}`");
@@ -105,7 +105,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     const GOOD: &str = "jsonencode({ body = { kind = [\"order\"] } })";
 
     #[test]
-    fn patterns_are_objects() {
+    fn pattern_that_is_not_a_json_object_is_flagged() {
         for pattern in [
             GOOD,
             "var.open",
@@ -121,7 +121,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn patterns_have_4096_characters() {
+    fn pattern_above_4096_characters_is_flagged() {
         let long = |length: usize| {
             format!(
                 "\"{{\\\"body\\\": [\\\"{}\\\"]}}\"",
@@ -133,7 +133,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn five_filters_are_accepted_and_ten_on_request() {
+    fn more_than_five_filters_are_an_info_and_more_than_ten_an_error() {
         let severity = |count: usize| {
             let found = findings(&RULE, Terraform, &terraform(&vec![GOOD; count]));
             found.first().map(|found| found.severity)
@@ -149,7 +149,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_filters_are_flagged() {
         let template = |kind: &str, properties: &str| {
             format!(
                 "

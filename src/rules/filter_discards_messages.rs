@@ -1,8 +1,8 @@
-//! Points out that a filter deletes the messages that it does not match.
+//! Reports mappings with filters: Lambda deletes every message that no filter matches.
 
 use super::prelude::*;
 use crate::graph::Attribute;
-use crate::rules::shared::queue_types::QueueRead;
+use crate::rules::shared::queue_types::PolledQueue;
 use crate::rules::shared::rivals::pairs;
 
 pub(super) static RULE: Rule = Rule {
@@ -20,14 +20,14 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
         for filters in findings.known(&mapping.resource.when, mapping, &mapping.filters) {
-            for source in findings.queues_read(graph, mapping, &filters.when) {
-                let has_none = fact(filters.value.is_empty(), || "no filters".to_owned()).given(&filters);
+            for source in findings.polled_queues(graph, mapping, &filters.when) {
+                let has_none = fact(filters.value.is_empty(), || "no filters".to_owned()).depending_on(&filters);
                 if findings.satisfied(&source.when, mapping, has_none) {
                     continue;
                 }
-                // `queue-competing-filters` speaks where another consumer wants the messages.
+                // `queue-competing-filters` reports queues with another consumer for these messages.
                 let rivals = match source.queue {
-                    Some(queue) => findings.rivals(graph, queue),
+                    Some(queue) => findings.competing_consumers(graph, queue),
                     None => Vec::new(),
                 };
                 let contested = pairs(&rivals, |_, _| true)
@@ -43,7 +43,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn discards(
     mapping: &EventSourceMapping,
     filters: &Known<'_, Vec<Attribute<String>>>,
-    source: &QueueRead<'_>,
+    source: &PolledQueue<'_>,
 ) -> Finding {
     let headline = format!(
         "{} deletes messages of {} that its filters do not match: they reach no dead-letter queue",
@@ -86,23 +86,23 @@ resource "aws_lambda_event_source_mapping" "m" {{
     const FILTER: &str = "filter {\n pattern = jsonencode({ body = { a = [1] } })\n }";
 
     #[test]
-    fn filters_delete() {
+    fn filter_on_queue_is_flagged() {
         assert_eq!(terraform("aws_sqs_queue.q.arn", FILTER, ""), 1);
         assert_eq!(terraform("\"arn:aws:sqs:eu-west-1:111122223333:q\"", FILTER, ""), 1);
         assert_eq!(terraform("aws_sqs_queue.q.arn", "", ""), 0);
-        // Whatever has no position to start at is a queue.
+        // A source without a starting position is a queue.
         assert_eq!(terraform("var.open", FILTER, ""), 1);
         assert_eq!(terraform("var.open\n starting_position = \"LATEST\"", FILTER, ""), 0);
     }
 
     #[test]
-    fn another_consumer_makes_it_worse() {
+    fn queue_with_another_consumer_is_left_to_other_rule() {
         let other = "resource \"aws_lambda_event_source_mapping\" \"n\" {\n event_source_arn = aws_sqs_queue.q.arn\n function_name = \"g\"\n }";
         assert_eq!(terraform("aws_sqs_queue.q.arn", FILTER, other), 0);
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_filter_is_flagged() {
         let text = r#"
 Resources:
   M:

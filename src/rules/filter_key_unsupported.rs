@@ -1,8 +1,8 @@
-//! Flags filters on a part of a message that filters of queues do not see.
+//! Flags filters on parts of a message to which filters of queues have no access.
 
 use super::prelude::*;
 use crate::rules::shared::patterns::parse;
-use crate::rules::shared::queue_types::QueueRead;
+use crate::rules::shared::queue_types::PolledQueue;
 
 pub(super) static RULE: Rule = Rule {
     id: "filter-key-unsupported",
@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-/// The only part of a message that filters see.
+/// Only part of a message to which filters apply.
 const BODY: &str = "body";
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
@@ -27,11 +27,12 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     let Some(Ok(object)) = parse(pattern.value) else {
                         continue;
                     };
-                    // An operator such as `$or` holds further patterns.
+                    // An operator such as `$or` contains further patterns.
                     let mut others = object.keys().filter(|key| *key != BODY && !key.starts_with('$'));
                     let other = others.next();
-                    for source in findings.queues_read(graph, mapping, &pattern.when) {
-                        let is_body = fact(other.is_none(), || "asks for the body only".to_owned()).given(&pattern);
+                    for source in findings.polled_queues(graph, mapping, &pattern.when) {
+                        let is_body =
+                            fact(other.is_none(), || "asks for the body only".to_owned()).depending_on(&pattern);
                         findings.require(&source.when, mapping, is_body, || {
                             unsupported(mapping, &pattern, &source, other.map_or("", |key| key))
                         });
@@ -45,7 +46,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn unsupported(
     mapping: &EventSourceMapping,
     pattern: &Known<'_, String>,
-    source: &QueueRead<'_>,
+    source: &PolledQueue<'_>,
     key: &str,
 ) -> Finding {
     let headline = format!(
@@ -84,7 +85,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     const QUEUE: &str = "\"arn:aws:sqs:eu-west-1:111122223333:q\"";
 
     #[test]
-    fn filters_see_the_body() {
+    fn filter_on_other_key_than_body_is_flagged() {
         for (source, pattern) in [
             (QUEUE, "jsonencode({ body = { a = [1] } })"),
             (QUEUE, "jsonencode({})"),
@@ -109,7 +110,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_filter_is_flagged() {
         check(
             &RULE,
             CloudFormation,

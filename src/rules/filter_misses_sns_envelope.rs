@@ -1,4 +1,4 @@
-//! Flags filters that ask for the fields of a message while all messages arrive in the envelope of SNS.
+//! Flags filters on message fields for queues whose messages all arrive in an SNS envelope.
 
 use super::prelude::*;
 use crate::graph::Attribute;
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-/// The keys of what SNS sends without raw message delivery.
+/// Top-level keys of a message that SNS sends without raw message delivery.
 /// <https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html>
 const ENVELOPE: [&str; 11] = [
     "Message",
@@ -53,7 +53,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 };
                 let missing: Option<Vec<&str>> = patterns.iter().map(outside).collect();
                 if let Some((when, subscription)) = enveloped(findings, &subscriptions, &filters.when) {
-                    let hits = fact(missing.is_none(), || "asks for keys of SNS's envelope".to_owned()).given(&filters);
+                    let hits =
+                        fact(missing.is_none(), || "asks for keys of SNS's envelope".to_owned()).depending_on(&filters);
                     findings.require(&when, read.mapping, hits, || {
                         let key = missing.iter().flatten().next().copied().unwrap_or_default();
                         misses(read.mapping, queue, &filters, subscription, key)
@@ -64,24 +65,24 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-/// A key of the body that `pattern` asks for, and that the envelope does not have: then it matches nothing.
+/// Returns a body key that `pattern` requires and that the envelope lacks. Such a pattern matches no message.
 fn outside(pattern: &Map<String, Value>) -> Option<&str> {
     let body = pattern.get("body")?.as_object()?;
     let asks = |(key, value): &(&String, &Value)| {
         let is_of_envelope = ENVELOPE.contains(&key.as_str()) || key.starts_with("Unsubscribe") || key.starts_with('$');
-        // What must not be there is indeed not there.
+        // A requirement that a key does not exist is met.
         !is_of_envelope && !value.to_string().contains("\"exists\":false")
     };
     body.iter().find(asks).map(|(key, _)| key.as_str())
 }
 
-/// The subscriptions that deliver to `queue`, where nothing else is known to send to it, or may.
+/// Returns the subscriptions that deliver to `queue`, if certainly nothing else sends to it.
 fn only_subscriptions<'g>(graph: &'g Graph, queue: &Queue) -> Option<Vec<&'g Subscription>> {
     let leads_here = |by: &crate::graph::Resource, attribute: &Attribute<Link>| {
         let mut links = attribute.cases.iter().map(|case| case.value());
         links.any(|link| {
             let Some(link) = link else {
-                // What is not known may be any queue of its unit, and says nothing of others.
+                // An unresolved link may refer to any queue of its unit, but not to queues of other units.
                 return by.unit == queue.resource.unit;
             };
             let found = graph.queue(by.unit, link);
@@ -98,7 +99,7 @@ fn only_subscriptions<'g>(graph: &'g Graph, queue: &Queue) -> Option<Vec<&'g Sub
             .iter()
             .any(|pipe| leads_here(&pipe.resource, &pipe.target))
         || graph.is_dead_letter_queue(queue)
-        || graph.is_handed_out(queue)
+        || graph.is_passed_to_missing_code(queue)
         || may_be_sent_to(graph, queue);
     let all: Vec<&Subscription> = (deliveries.subscriptions.iter())
         .filter(|subscription| leads_here(&subscription.resource, &subscription.endpoint))
@@ -106,7 +107,7 @@ fn only_subscriptions<'g>(graph: &'g Graph, queue: &Queue) -> Option<Vec<&'g Sub
     (!sends_else && !all.is_empty()).then_some(all)
 }
 
-/// Whether a role may send to `queue`, or a policy lets anybody but SNS.
+/// Returns `true` if a role may send to `queue`, or a policy may allow a principal other than SNS to send.
 fn may_be_sent_to(graph: &Graph, queue: &Queue) -> bool {
     let access = graph.access();
     let allows = |statement: &Statement| {
@@ -155,7 +156,7 @@ fn sends(action: &str) -> bool {
     "sqs:sendmessage".starts_with(start) && action.contains('*') || action.starts_with("sqs:sendmessage")
 }
 
-/// The conditions of `when` under which every one of `subscriptions` is known to wrap messages, with the first of them.
+/// Returns the part of `when` under which every one of `subscriptions` certainly wraps messages, and the first of them.
 fn enveloped<'g>(
     findings: &mut Findings<'_>,
     subscriptions: &[&'g Subscription],
@@ -242,7 +243,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn the_envelope_hides_what_is_in_it() {
+    fn filter_on_field_inside_envelope_is_flagged() {
         check(
             &RULE,
             Terraform,
@@ -266,7 +267,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn another_producer_may_send_what_matches() {
+    fn queue_with_another_producer_is_accepted() {
         let kind = pattern("{ kind = [\"order\"] }", "");
         for more in [
             "resource \"aws_cloudwatch_event_target\" \"t\" {\n rule = \"r\"\n arn = aws_sqs_queue.q.arn\n}",
@@ -278,7 +279,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_filter_is_flagged() {
         let template = r#"
 Resources:
   T:

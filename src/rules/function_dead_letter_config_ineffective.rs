@@ -1,4 +1,4 @@
-//! Flags functions whose dead-letter setting never sees the messages of the queue that invokes them.
+//! Flags failure queues of functions that do not receive the messages that fail in a queue.
 
 use super::prelude::*;
 use crate::graph::{Consumption, FailureTarget, RedrivePolicy};
@@ -20,11 +20,17 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         for consumption in graph.consumptions(queue) {
             for (when, function) in graph.functions_of(consumption.mapping, &consumption.when) {
                 for setting in &function.failure_targets {
-                    // Anything else that invokes it may do so asynchronously, and then the setting applies.
+                    // Another invoker may be asynchronous, in which case the setting applies.
                     if let Some(other) = graph.invocations_of(function).first() {
-                        let applies =
-                            || format!("`{}` applies where `{}` invokes the function", setting.name, other.by);
-                        let applies = fact(true, applies).given(&setting.span).given(&other.span);
+                        let applies = || {
+                            format!(
+                                "`{}` applies where `{}` invokes the function",
+                                setting.name, other.resource
+                            )
+                        };
+                        let applies = fact(true, applies)
+                            .depending_on(&setting.span)
+                            .depending_on(&other.span);
                         findings.satisfied(&when, function, applies);
                         continue;
                     }
@@ -32,7 +38,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                         let has_its_own = fact(redrive.value.is_some(), || {
                             format!("{} has a redrive policy of its own", queue.resource.shown())
                         });
-                        let has_its_own = has_its_own.given(&setting.span).given(&redrive);
+                        let has_its_own = has_its_own.depending_on(&setting.span).depending_on(&redrive);
                         if !findings.satisfied(&redrive.when, function, has_its_own) {
                             let when = redrive.when.and(&setting.when);
                             let finding = ineffective(function, setting, queue, &consumption, &redrive);
@@ -71,7 +77,7 @@ fn ineffective(
             format!("{mapping} invokes the function synchronously with messages from {from}"),
         )
         .label(redrive.span, format!("{from} has no redrive policy"))
-        // What the queue needs, `redrive-policy-missing` says.
+        // `redrive-policy-missing` reports what the queue needs.
         .help(format!(
             "remove `{}`, which nothing else uses: only `{}` on {from} moves its failed messages",
             setting.name, redrive.name
@@ -85,7 +91,7 @@ mod tests {
     use crate::testing::check;
 
     #[test]
-    fn a_setting_of_the_function_does_not_serve_a_queue() {
+    fn function_dead_letter_config_without_redrive_policy_is_flagged() {
         check(
             &RULE,
             Terraform,
@@ -129,7 +135,7 @@ Resources:
     }
 
     #[test]
-    fn a_redrive_policy_on_the_queue_does() {
+    fn queue_with_redrive_policy_is_accepted() {
         check(
             &RULE,
             Terraform,
@@ -153,7 +159,7 @@ resource "aws_lambda_event_source_mapping" "m" {
     }
 
     #[test]
-    fn another_trigger_may_be_asynchronous() {
+    fn function_with_another_invoker_is_accepted() {
         check(
             &RULE,
             Terraform,
@@ -208,7 +214,7 @@ Resources:
     }
 
     #[test]
-    fn what_is_not_known_is_not_judged() {
+    fn unresolved_values_are_not_judged() {
         check(
             &RULE,
             Terraform,
@@ -255,7 +261,7 @@ resource "aws_lambda_event_source_mapping" "m" {
     const EXPECTED: &str = "expect: function-dead-letter-config-ineffective";
 
     #[test]
-    fn who_waits_for_an_answer_keeps_its_failures() {
+    fn only_asynchronous_invokers_use_the_setting() {
         let terraform = |header: &str, more: &str| {
             format!(
                 r#"
@@ -291,7 +297,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
         }
         for other in [
             permission("s3.amazonaws.com"),
-            // An API need not wait.
+            // An API may also invoke asynchronously.
             format!("{}# X-Amz-Invocation-Type\n", permission("apigateway.amazonaws.com")),
         ] {
             check(&RULE, Terraform, &terraform("", &other));

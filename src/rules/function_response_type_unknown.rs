@@ -1,4 +1,4 @@
-//! Flags response types that Lambda does not know.
+//! Flags response types that Lambda does not support.
 
 use super::prelude::*;
 
@@ -14,14 +14,14 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-/// The only one there is.
+/// Only supported response type.
 const KNOWN: &str = "ReportBatchItemFailures";
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
         for response in &mapping.response_types {
             for name in findings.known(&mapping.resource.when.and(&response.when), mapping, &response.name) {
-                let is_known = fact(name.value == KNOWN, || format!("`{KNOWN}`")).given(&name);
+                let is_known = fact(name.value == KNOWN, || format!("`{KNOWN}`")).depending_on(&name);
                 findings.require(&name.when, mapping, is_known, || unknown(mapping, &name));
             }
         }
@@ -58,7 +58,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn one_name_is_known() {
+    fn response_type_other_than_the_supported_one_is_flagged() {
         for types in ["[\"ReportBatchItemFailures\"]", "[]", "null", "var.open", "[var.open]"] {
             check(&RULE, Terraform, &terraform(types));
         }
@@ -73,7 +73,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_response_type_is_flagged() {
         check(
             &RULE,
             CloudFormation,

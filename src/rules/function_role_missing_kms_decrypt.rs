@@ -1,4 +1,4 @@
-//! Flags functions whose role may not decrypt what their queue holds.
+//! Flags functions whose role may not decrypt the messages of their queue.
 
 use super::prelude::*;
 use crate::graph::permits::Policies;
@@ -26,14 +26,14 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             for key in findings.known(&worker.role.when, queue, &queue.key) {
                 let named = key.value.as_ref().filter(|link| !link.is_key_of_aws());
                 let Some(link) = named.filter(|link| !link.written().is_empty()) else {
-                    continue; // SQS's own keys, or AWS's, which every role of the account may use.
+                    continue; // SSE-SQS, or the AWS managed key, which every role of the account may use.
                 };
                 if let Some(declared) = policies.key(queue.resource.unit, link) {
                     judge(findings, &policies, queue, &worker, (&key, declared));
                 } else {
                     let words = format!("the key `{}` is not declared here", link.written());
                     let reason = Because::Elsewhere.because(words);
-                    findings.unsettled(&key.when, worker.poll.mapping, &reason, key.span);
+                    findings.note_unresolved(&key.when, worker.poll.mapping, &reason, key.span);
                 }
             }
         }
@@ -56,7 +56,7 @@ fn judge<'g>(
     findings.satisfied(
         &key.when.and(&permitted),
         mapping,
-        may_decrypt.given(&worker.role).given(key),
+        may_decrypt.depending_on(&worker.role).depending_on(key),
     );
     let mut left = key.when.and(&permitted.not());
     for permits in &all {
@@ -125,7 +125,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     const KEY: &str = "kms_master_key_id = aws_kms_key.k.arn";
 
     #[test]
-    fn a_key_of_ones_own_asks_the_role() {
+    fn role_without_decrypt_on_customer_managed_key_is_flagged() {
         assert_eq!(count(KEY, "", ""), 1);
         assert_eq!(count("kms_master_key_id = aws_kms_alias.a.name", "", ""), 1);
         assert_eq!(count("kms_master_key_id = \"alias/orders\"", "", ""), 1);
@@ -137,7 +137,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn the_role_may_be_allowed() {
+    fn role_policy_or_grant_may_allow_decrypt() {
         let policy = |action: &str| {
             format!(
                 "resource \"aws_iam_role_policy\" \"p\" {{\n  role = aws_iam_role.r.id\n  policy = jsonencode({{ Statement = [{{ \
@@ -154,7 +154,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn the_key_may_allow_the_role() {
+    fn key_policy_may_allow_the_role() {
         let policy = |principal: &str| {
             format!(
                 "policy = jsonencode({{ Statement = [{{ Effect = \"Allow\", Action = \"kms:*\", Resource = \"*\", Principal = \
@@ -177,7 +177,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_role_is_checked() {
         let with = |policies: &str, principal: &str| {
             let text = format!(
                 r"

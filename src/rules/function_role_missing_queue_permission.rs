@@ -1,8 +1,8 @@
-//! Flags functions whose role does not let Lambda poll their queue.
+//! Flags functions whose role does not allow Lambda to poll their queue.
 
 use super::prelude::*;
 use crate::graph::permits::Permits;
-use crate::rules::shared::roles::{POLLING, PollingFunction, listed, only_policy};
+use crate::rules::shared::roles::{DENIED, POLLING, PollingFunction, listed, only_policy};
 
 pub(super) static RULE: Rule = Rule {
     id: "function-role-missing-queue-permission",
@@ -26,8 +26,16 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 .iter()
                 .fold(worker.role.when.clone(), |all, (_, permits)| all.and(&permits.when));
             let may_poll = fact(true, || "the function's role may poll the queue".to_owned());
-            findings.satisfied(&permitted, mapping, may_poll.given(&worker.role).given(&worker.poll));
-            for (when, actions) in findings.lacking(&worker.role.when, mapping, &permits) {
+            if let Some(denial) = permits.iter().find_map(|(_, permits)| permits.denied) {
+                findings.not_covered(&permitted, mapping, &[&worker.role, &worker.poll], DENIED, denial);
+            } else {
+                findings.satisfied(
+                    &permitted,
+                    mapping,
+                    may_poll.depending_on(&worker.role).depending_on(&worker.poll),
+                );
+            }
+            for (when, actions) in findings.missing_actions(&worker.role.when, mapping, &permits) {
                 findings.report(&when, mapping, refused(queue, &worker, &actions, &permits));
             }
         }
@@ -92,7 +100,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
         findings(&RULE, Terraform, &text("", rest)).len()
     }
 
-    /// The findings where the role has an inline policy of these statements.
+    /// Returns the number of findings if the role has an inline policy of these statements.
     fn inline(statements: &str) -> usize {
         count(&format!(
             "resource \"aws_iam_role_policy\" \"p\" {{\n  role = aws_iam_role.r.id\n  policy = jsonencode({{ Version = \
@@ -103,7 +111,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     const ALL: &str = "Action = [\"sqs:ReceiveMessage\", \"sqs:DeleteMessage\", \"sqs:GetQueueAttributes\"]";
 
     #[test]
-    fn a_role_has_to_be_allowed_what_lambda_does() {
+    fn role_without_polling_permissions_is_flagged() {
         assert_eq!(count(""), 1);
         for (statements, expected) in [
             (format!("{{ Effect = \"Allow\", {ALL}, Resource = aws_sqs_queue.q.arn }}"), 0),
@@ -132,9 +140,10 @@ resource "aws_lambda_event_source_mapping" "m" {{
         }
     }
 
-    /// Denials and boundaries only take away: what is allowed beside them is not called missing, and nothing comes of them.
+    /// Denials and permission boundaries grant nothing. Without an allow statement the permissions are missing; with
+    /// one, denials and boundaries are not evaluated.
     #[test]
-    fn denials_and_boundaries_give_nothing() {
+    fn denials_and_boundaries_grant_nothing() {
         let allow = format!("{{ Effect = \"Allow\", {ALL}, Resource = aws_sqs_queue.q.arn }}");
         for denial in [
             "{ Effect = \"Deny\", Action = \"sqs:DeleteMessage\", Resource = aws_sqs_queue.q.arn }",
@@ -156,7 +165,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn names_what_is_not_allowed() {
+    fn headline_names_missing_actions() {
         let text = text(
             "",
             "resource \"aws_iam_role_policy\" \"p\" {\n  role = aws_iam_role.r.id\n  policy = jsonencode({ Statement = [{ Effect = \
@@ -178,7 +187,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn managed_policies_go_by_name() {
+    fn managed_policies_are_recognized_by_name() {
         let role = "role = aws_iam_role.r.name";
         for (arguments, expected) in [
             (format!("{role}\n  policy_arn = \"{POLL}\""), 0),
@@ -222,7 +231,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn policies_are_attached_in_many_ways() {
+    fn every_form_of_attachment_is_recognized() {
         for role in [
             format!("managed_policy_arns = [\"{POLL}\"]"),
             "managed_policy_arns = var.open".to_owned(),
@@ -261,7 +270,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn documents_are_put_together() {
+    fn source_and_override_documents_are_merged() {
         let document = |blocks: &str| {
             count(&format!(
                 "data \"aws_iam_policy_document\" \"base\" {{\n  statement {{\n    actions = [\"sqs:*\"]\n    resources = \
@@ -291,14 +300,14 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn what_is_not_here_may_grant_more() {
+    fn external_module_or_caller_may_grant_permissions() {
         let module =
             |arguments: &str| format!("module \"m\" {{\n  source = \"acme/policies/aws\"\n  {arguments}\n}}\n");
         assert_eq!(count(&module("role = aws_iam_role.r.name")), 0);
         assert_eq!(count(&module("roles = { worker = [aws_iam_role.r.arn] }")), 0);
         assert_eq!(count(&module("role_name = \"worker\"")), 0);
         assert_eq!(count(&module("role_name = \"else\"")), 1);
-        // Somebody may call what configures no provider.
+        // A module without a provider may be called by another one.
         let output = "output \"role\" {\n  value = aws_iam_role.r.name\n}\n";
         assert_eq!(count(output), 1);
         let called = text("", output).replace("provider \"aws\" {}", "");
@@ -306,7 +315,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn roles_that_are_not_declared_are_unknown() {
+    fn undeclared_roles_are_not_judged() {
         let with = |role: &str| {
             let text = text("", "data \"aws_iam_role\" \"r\" {\n  name = \"elsewhere\"\n}\n");
             findings(
@@ -323,7 +332,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn the_queue_may_name_the_role_itself() {
+    fn queue_policy_may_allow_the_role() {
         let policy = |principal: &str| {
             count(&format!(
                 "resource \"aws_sqs_queue_policy\" \"p\" {{\n  queue_url = aws_sqs_queue.q.url\n  policy = jsonencode({{ \
@@ -333,14 +342,14 @@ resource "aws_lambda_event_source_mapping" "m" {{
         };
         assert_eq!(policy("{ AWS = aws_iam_role.r.arn }"), 0);
         assert_eq!(policy("\"*\""), 0);
-        // What the account may do it still has to allow to the role.
+        // The account still has to grant its permissions to the role.
         assert_eq!(policy("{ AWS = \"arn:aws:iam::111122223333:root\" }"), 1);
         assert_eq!(policy("{ AWS = \"111122223333\" }"), 1);
         assert_eq!(policy("{ Service = \"sns.amazonaws.com\" }"), 1);
     }
 
     #[test]
-    fn only_what_polls_needs_it() {
+    fn disabled_mappings_and_external_queues_are_ignored() {
         let with = |from: &str, to: &str| findings(&RULE, Terraform, &text("", "").replace(from, to)).len();
         assert_eq!(
             with(
@@ -366,7 +375,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn roles_of_templates() {
+    fn cloudformation_role_is_checked() {
         let with = |policies: &str| {
             let text = format!(
                 r"
@@ -415,7 +424,7 @@ Resources:
     }
 
     #[test]
-    fn stacks_and_macros_may_grant_more() {
+    fn nested_stacks_and_macros_may_grant_permissions() {
         let template = |rest: &str| {
             format!(
                 r"{rest}
@@ -443,7 +452,7 @@ Resources:
     }
 
     #[test]
-    fn sam_grants_what_its_events_need() {
+    fn sam_generated_roles_are_accepted() {
         check(
             &RULE,
             Sam,
@@ -499,7 +508,7 @@ Resources:
     }
 
     #[test]
-    fn the_framework_makes_roles_that_may() {
+    fn serverless_generated_roles_are_accepted() {
         let service = |role: &str| {
             let text = format!(
                 "service: shop\nprovider:\n  name: aws\n{role}functions:\n  worker:\n    handler: a.b\n    events:\n      - sqs: {{arn: \
@@ -513,7 +522,7 @@ Resources:
     }
 
     #[test]
-    fn a_policy_may_come_from_another_unit() {
+    fn policy_of_another_unit_may_grant_permissions() {
         let own = text("", "");
         let other = |arguments: &str| {
             let text = format!("variable \"open\" {{}}\n{}", attached(arguments));

@@ -1,4 +1,4 @@
-//! Flags functions that get batches from a queue and leave their timeout to the default.
+//! Flags functions that receive batches from a queue and have the default timeout.
 
 use super::prelude::*;
 
@@ -18,13 +18,13 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
         for (assumed, function) in graph.functions_of(mapping, &mapping.resource.when) {
             for timeout in findings.any_numbers(&assumed, function, &function.timeout, Unit::Seconds) {
-                let is_set = fact(!timeout.is_default, || format!("`{}` is set", timeout.name)).given(&timeout);
+                let is_set = fact(!timeout.is_default, || format!("`{}` is set", timeout.name)).depending_on(&timeout);
                 if findings.satisfied(&timeout.when, function, is_set) {
                     continue;
                 }
                 for batch in findings.numbers(&timeout.when, mapping, &mapping.batch_size, &limits::BATCH_SIZE) {
                     if batch.value > 1 {
-                        for source in findings.queues_read(graph, mapping, &batch.when) {
+                        for source in findings.polled_queues(graph, mapping, &batch.when) {
                             let finding = defaulted(function, &timeout, &batch, &source.shown);
                             findings.report(&source.when, function, finding);
                         }
@@ -77,7 +77,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     const EXPECTED: &str = "# expect: function-timeout-defaulted";
 
     #[test]
-    fn a_batch_needs_a_timeout() {
+    fn default_timeout_for_batches_is_flagged() {
         let absent = terraform(EXPECTED, "null", "").replace("timeout       = null", "");
         check(&RULE, Terraform, &absent);
         let expected = format!("null {EXPECTED}");
@@ -93,7 +93,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_function_is_flagged() {
         check(
             &RULE,
             CloudFormation,

@@ -1,4 +1,4 @@
-//! Flags function timeouts that Lambda does not accept.
+//! Flags function timeouts that Lambda rejects.
 
 use super::prelude::*;
 use crate::rules::shared::wrong_types::Accepts;
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn managed_instances_run_for_longer() {
+    fn managed_instances_have_a_higher_limit() {
         let text = |timeout: &str| {
             format!(
                 "

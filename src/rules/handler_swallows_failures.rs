@@ -1,10 +1,10 @@
-//! Flags functions that lose the failure of a message, so that Lambda deletes it as done: they catch all and go on, or do
-//! not wait for the work.
+//! Flags functions that hide the failure of a message, so that Lambda deletes the message as processed: they catch
+//! every exception and continue, or do not wait for the work.
 
 use super::prelude::*;
 use crate::graph::Fact;
-use crate::rules::shared::handlers::{Handled, invokes};
-use crate::rules::shared::queue_types::QueueRead;
+use crate::rules::shared::handlers::{InvokedHandler, invokes};
+use crate::rules::shared::queue_types::PolledQueue;
 
 pub(super) static RULE: Rule = Rule {
     id: "handler-swallows-failures",
@@ -20,8 +20,8 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
-        for handled in findings.handled(graph, mapping, &mapping.resource.when) {
-            for source in findings.queues_read(graph, mapping, &handled.when) {
+        for handled in findings.handled_bodies(graph, mapping) {
+            for source in findings.polled_queues(graph, mapping, &handled.when) {
                 let lost = unawaited(mapping, &handled, &source).or_else(|| swallowed(mapping, &handled, &source));
                 if let Some(finding) = lost {
                     findings.report(&source.when, mapping, finding);
@@ -34,8 +34,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn swallowed(mapping: &EventSourceMapping, handled: &Handled<'_>, source: &QueueRead<'_>) -> Option<Finding> {
-    let caught = handled.handler.swallows.as_ref()?;
+fn swallowed(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>, source: &PolledQueue<'_>) -> Option<Finding> {
+    let caught = handled.handler.swallowed_failure.as_ref()?;
     let headline = format!(
         "{} catches every failure of a message of {} and returns as if it were done: Lambda deletes the message",
         handled.function.resource.shown(),
@@ -45,7 +45,7 @@ fn swallowed(mapping: &EventSourceMapping, handled: &Handled<'_>, source: &Queue
     Some(lost(mapping, headline, caught).help(help))
 }
 
-fn unawaited(mapping: &EventSourceMapping, handled: &Handled<'_>, source: &QueueRead<'_>) -> Option<Finding> {
+fn unawaited(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>, source: &PolledQueue<'_>) -> Option<Finding> {
     let begun = handled.handler.unawaited.as_ref()?;
     let headline = format!(
         "{} does not wait for its work on the messages of {}: it returns before that is done, and Lambda deletes them, \
@@ -59,7 +59,7 @@ fn unawaited(mapping: &EventSourceMapping, handled: &Handled<'_>, source: &Queue
 }
 
 fn lost(mapping: &EventSourceMapping, headline: String, fact: &Fact) -> Finding {
-    // A mapping that is switched off loses nothing until it is switched on.
+    // A disabled mapping loses no messages.
     let severity = match mapping.enabled.known() {
         Some(false) => Severity::Info,
         _ => Severity::Warning,
@@ -78,7 +78,7 @@ mod tests {
         check_python(&RULE, handler);
     }
 
-    /// A handler whose loop has this body; each line is indented.
+    /// Returns a handler whose loop has this body; each line is indented.
     fn loop_of(body: &str) -> String {
         let body: String = body.lines().map(|line| format!("        {line}\n")).collect();
         format!("def handler(event, context):\n    for record in event['Records']:\n{body}")
@@ -91,7 +91,7 @@ mod tests {
     const LOST: &str = "# expect: handler-swallows-failures";
 
     #[test]
-    fn what_only_the_log_hears_of_is_lost() {
+    fn failures_that_are_only_logged_are_flagged() {
         for caught in [
             "except Exception as error:",
             "except:",
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_later_is_not() {
+    fn failures_that_are_rethrown_or_recorded_are_accepted() {
         for then in [
             "raise",
             "raise Failed() from error",
@@ -132,14 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn a_narrower_exception_is_a_decision() {
+    fn narrower_exception_is_accepted() {
         python(&loop_of(
             "try:\n    work(record)\nexcept ValueError as error:\n    print(error)",
         ));
     }
 
     #[test]
-    fn work_beside_it_may_be_what_counts() {
+    fn work_outside_the_try_block_is_accepted() {
         python(&loop_of(
             "work(record)\ntry:\n    tell(record)\nexcept Exception as error:\n    print(error)",
         ));
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_of_the_file_is_followed() {
+    fn called_function_of_the_file_is_checked() {
         let process = |end: &str| {
             format!(
                 "def process(record):\n    try:\n        work(record)\n    except Exception as error:{end}\n        print(error)\n"
@@ -157,7 +157,7 @@ mod tests {
         };
         let marked = process(&format!(" {LOST}"));
         python(&format!("{marked}\n{}", loop_of("process(record)")));
-        // Whoever looks at what it returns may know.
+        // The caller of a function that returns a value may detect the failure.
         let answers = process("").replace("work(record)", "return work(record)");
         python(&format!(
             "{answers}\n{}",
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_handler_of_a_library_is_called_for_each_record() {
+    fn record_handler_of_batch_library_is_checked() {
         python(&format!(
             "processor = BatchProcessor(event_type=EventType.SQS)
 def work_on(record):
@@ -181,7 +181,7 @@ def handler(event, context):
     }
 
     #[test]
-    fn a_catch_around_the_whole_batch_loses_all_of_it() {
+    fn catch_around_the_whole_batch_is_flagged() {
         python(&format!(
             "def handler(event, context):\n    try:\n        for record in event['Records']:\n            work(record)\n    except Exception as error: {LOST}\n        print(error)\n        return {{'statusCode': 500}}\n"
         ));
@@ -191,7 +191,7 @@ def handler(event, context):
     }
 
     #[test]
-    fn promises_that_are_settled_and_never_looked_at_lose_what_was_rejected() {
+    fn unused_results_of_settled_promises_are_flagged() {
         let of = |work: &str, behind: &str| {
             script(&format!(
                 "const ship = async (record) => {{ await courier.send(record.body); }};
@@ -217,15 +217,15 @@ exports.handler = async (event) => {{
         );
         let all = "await Promise.allSettled(event.Records.map(ship));";
         for (work, behind) in [
-            // Somebody looks at it.
+            // The code uses the results.
             (
                 "const settled = await Promise.allSettled(event.Records.map(ship));",
                 "check(settled);",
             ),
             ("return Promise.allSettled(event.Records.map(ship));", ""),
-            // One that fails throws.
+            // A rejection throws.
             ("await Promise.all(event.Records.map(ship));", ""),
-            // Each has its own way.
+            // Each promise has its own rejection handler.
             (
                 "await Promise.allSettled(event.Records.map(async (r) => { try { await ship(r); } catch (e) { await park(r); } }));",
                 "",
@@ -234,7 +234,7 @@ exports.handler = async (event) => {{
                 "await Promise.allSettled(event.Records.map((r) => ship(r).catch(() => park(r))));",
                 "",
             ),
-            // It is no work on messages.
+            // The work does not concern messages.
             ("await Promise.allSettled(clients.map((one) => one.close()));", ""),
             (all, "if (await isFull()) { throw new Error('later'); }"),
             (all, "return { batchItemFailures: [] };"),
@@ -244,7 +244,7 @@ exports.handler = async (event) => {{
     }
 
     #[test]
-    fn work_that_nothing_waits_for_is_lost() {
+    fn unawaited_work_is_flagged() {
         let of = |head: &str, work: &str| {
             script(&format!(
                 "const ship = async (record) => {{ await courier.send(record.body); }};
@@ -287,20 +287,20 @@ exports.handler = {head} {{
                 "async (event) =>",
                 "event.Records.forEach((r) => done.push(ship(r)));\nawait Promise.all(done);",
             ),
-            // It never waits, so it is done when it returns.
+            // The function never waits, so the work is finished when it returns.
             ("async (event) =>", "event.Records.forEach(quick);"),
             ("async (event) =>", "event.Records.forEach((r) => log(r));"),
-            // Nobody here knows what it does.
+            // The source does not show what the function does.
             (
                 "async (event) =>",
                 "for (const record of event.Records) { imported(record); }",
             ),
-            // These are no messages.
+            // The elements are not messages.
             (
                 "async (event) =>",
                 "clients.forEach(async (c) => { await c.close(); });",
             ),
-            // Lambda waits until nothing is left to do.
+            // Lambda waits until the event loop is empty.
             (
                 "(event, context, callback) =>",
                 "event.Records.forEach(ship);\ncallback(null);",
@@ -311,7 +311,7 @@ exports.handler = {head} {{
     }
 
     #[test]
-    fn it_is_found_behind_calls_that_are_waited_for() {
+    fn unawaited_work_in_awaited_function_is_flagged() {
         script(
             "async function work(event) {
   event.Records.forEach(async (record) => { /*here*/
@@ -324,7 +324,7 @@ exports.handler = async (event) => { await work(event); };
     }
 
     #[test]
-    fn a_comment_in_the_source_silences_it() {
+    fn comment_in_source_suppresses_finding() {
         let silenced = |comment: &str| {
             loop_of(&format!(
                 "try:\n    work(record)\n{comment}except Exception as error:\n    print(error)"
@@ -362,7 +362,7 @@ exports.handler = async (event) => { await work(event); };
     }
 
     #[test]
-    fn scripts_have_loops_callbacks_and_promises() {
+    fn loops_callbacks_and_promises_of_scripts_are_checked() {
         script(
             "export const handler = async (event: SQSEvent) => {
   for (const record of event.Records) {
@@ -398,7 +398,7 @@ exports.handler = async (event) => { await work(event); };
     }
 
     #[test]
-    fn what_a_map_returns_may_be_looked_at() {
+    fn checked_results_of_map_are_accepted() {
         script(
             "exports.handler = async (event) => {
   const results = await Promise.all(event.Records.map(async (record) => {

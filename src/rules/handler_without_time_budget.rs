@@ -1,8 +1,8 @@
-//! Flags handlers that go through a batch without asking whether the time is enough for the next message.
+//! Flags handlers that process a batch without checking whether enough time is left for the next message.
 
 use super::prelude::*;
 use crate::graph::{Fact, Response};
-use crate::rules::shared::handlers::{Handled, invokes};
+use crate::rules::shared::handlers::{InvokedHandler, invokes};
 
 pub(super) static RULE: Rule = Rule {
     id: "handler-without-time-budget",
@@ -18,8 +18,10 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
-        for handled in findings.handled(graph, mapping, &mapping.resource.when) {
-            let (Some(looped), Response::Failures(_)) = (&handled.handler.untimed, &handled.handler.response) else {
+        for handled in findings.handled_bodies(graph, mapping) {
+            let (Some(looped), Response::Failures(_)) =
+                (&handled.handler.unchecked_time_left, &handled.handler.response)
+            else {
                 let timed = fact(true, || "the handler is not stopped with records half done".to_owned());
                 findings.satisfied(&handled.when, mapping, timed);
                 continue;
@@ -29,7 +31,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     let whole = fact(batch.value == 1 || !*reports.value, || {
                         "the batch comes back as a whole in any case".to_owned()
                     });
-                    let whole = whole.given(&batch).given(&reports);
+                    let whole = whole.depending_on(&batch).depending_on(&reports);
                     findings.require(&batch.when, mapping, whole, || {
                         untimed(mapping, &handled, looped, &batch)
                     });
@@ -39,7 +41,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn untimed(mapping: &EventSourceMapping, handled: &Handled<'_>, looped: &Fact, batch: &Operand<'_>) -> Finding {
+fn untimed(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>, looped: &Fact, batch: &Operand<'_>) -> Finding {
     let headline = format!(
         "{} works through up to {} messages and never asks for the time left: a timeout returns all of them, those that \
          are done included",
@@ -87,7 +89,7 @@ mod tests {
     const FLAGGED: &str = "// # expect: handler-without-time-budget";
 
     #[test]
-    fn a_loop_of_requests_needs_a_look_at_the_time() {
+    fn awaiting_loop_without_time_check_is_flagged() {
         batch(2, &handler("await ship(record);", FLAGGED));
         batch(
             2,
@@ -99,12 +101,12 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_nobody_is_quick() {
+    fn loop_without_await_is_accepted() {
         batch(2, &handler("count(record);", ""));
     }
 
     #[test]
-    fn one_message_has_the_whole_time() {
+    fn batch_of_one_is_accepted() {
         batch(1, &handler("await ship(record);", ""));
     }
 }

@@ -1,7 +1,7 @@
-//! Flags idempotent work on records that does not know when Lambda ends the invocation.
+//! Flags idempotent processing of records without the deadline of the Lambda invocation.
 
 use super::prelude::*;
-use crate::rules::shared::handlers::{Handled, invokes};
+use crate::rules::shared::handlers::{InvokedHandler, invokes};
 
 pub(super) static RULE: Rule = Rule {
     id: "idempotency-without-deadline",
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
-        for handled in findings.handled(graph, mapping, &mapping.resource.when) {
+        for handled in findings.handled_bodies(graph, mapping) {
             if let Some(finding) = undated(mapping, &handled) {
                 findings.report(&handled.when, mapping, finding);
             } else {
@@ -30,8 +30,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn undated(mapping: &EventSourceMapping, handled: &Handled<'_>) -> Option<Finding> {
-    let made = handled.handler.undated.as_ref()?;
+fn undated(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>) -> Option<Finding> {
+    let made = handled.handler.deadline_unaware_idempotency.as_ref()?;
     let headline = format!(
         "idempotency in {} is not told when Lambda ends the invocation: after a timeout a message stays in progress, and \
          its retries are refused",
@@ -71,14 +71,14 @@ def handler(event, context):
 ";
 
     #[test]
-    fn a_decorated_function_for_records_needs_the_context() {
+    fn decorated_record_handler_without_context_is_flagged() {
         python(DECORATED);
         let unmarked = DECORATED.replace(" # expect: idempotency-without-deadline", "");
         python(&unmarked.replace("    return", "    config.register_lambda_context(context)\n    return"));
     }
 
     #[test]
-    fn a_loop_calls_it_too() {
+    fn decorated_function_called_in_loop_is_flagged() {
         python(
             "@idempotent_function(data_keyword_argument='record', persistence_store=table) # expect: idempotency-without-deadline
 def work(record):
@@ -91,18 +91,18 @@ def handler(event, context):
     }
 
     #[test]
-    fn the_handler_itself_has_the_context() {
+    fn idempotent_handler_is_accepted() {
         python("@idempotent(persistence_store=table)\ndef handler(event, context):\n    ship(event)\n");
     }
 
     #[test]
-    fn a_configuration_from_elsewhere_may_have_it() {
+    fn imported_configuration_is_accepted() {
         let unmarked = DECORATED.replace(" # expect: idempotency-without-deadline", "");
         python(&unmarked.replace("config = IdempotencyConfig()", "from settings import config"));
     }
 
     #[test]
-    fn what_is_idempotent_beside_the_records_is_not_judged() {
+    fn idempotent_function_for_other_data_is_ignored() {
         python(
             "@idempotent_function(data_keyword_argument='x', persistence_store=table)
 def other(x):
@@ -122,7 +122,7 @@ export const handler = async (event: SQSEvent, context: Context) =>
 ";
 
     #[test]
-    fn a_wrapped_function_gets_the_context_in_three_ways() {
+    fn wrapped_function_without_context_is_flagged() {
         script(WRAPPED);
         let unmarked = WRAPPED.replace("/*here*/", "");
         script(&unmarked.replace("work, processor)", "work, processor, { context })"));

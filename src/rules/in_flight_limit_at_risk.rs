@@ -1,9 +1,9 @@
-//! Flags visibility timeouts so long that failures fill the quota of messages in flight.
+//! Flags visibility timeouts with which failures would use up the quota of messages in flight.
 
 use super::prelude::*;
 use crate::graph::limits::{IN_FLIGHT, LEAST_FAILURES};
 use crate::rules::shared::consumers::Consumer;
-use crate::rules::shared::stories;
+use crate::rules::shared::scenarios;
 
 pub(super) static RULE: Rule = Rule {
     id: "in-flight-limit-at-risk",
@@ -36,7 +36,7 @@ fn at_risk(queue: &Queue, visibility: &Operand<'_>, consumer: &Consumer<'_>) -> 
     let headline = format!(
         "{} has a visibility timeout of {}, so {} failures per second fill the quota of {IN_FLIGHT} messages in flight, and nothing is received any more",
         queue.resource.shown(),
-        visibility.spoken(),
+        visibility.in_words(),
         failures + 1
     );
     Finding::new(
@@ -46,7 +46,7 @@ fn at_risk(queue: &Queue, visibility: &Operand<'_>, consumer: &Consumer<'_>) -> 
         format!("in flight for {}", visibility.shown()),
     )
     .show(consumer)
-    .shows(stories::of_failures(visibility, failures + 1))
+    .scenario(scenarios::of_failures(visibility, failures + 1))
     .calculation(Some(format!(
         "{IN_FLIGHT} messages ÷ {} s = {failures} per second",
         visibility.value
@@ -81,7 +81,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn twenty_failures_a_second_are_fine() {
+    fn timeout_above_6000_seconds_is_flagged() {
         for (visibility, mapping) in [("6000", ""), ("var.open", ""), ("6001", "enabled = false")] {
             check(&RULE, Terraform, &terraform(visibility, mapping));
         }
@@ -93,7 +93,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_queue_is_flagged() {
         let queue = "
 Resources:
   Q:

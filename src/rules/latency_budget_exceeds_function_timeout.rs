@@ -1,8 +1,8 @@
-//! Flags functions that are stopped before they have finished a slow message.
+//! Flags functions whose timeout is not above the declared time of their slowest messages.
 
 use super::prelude::*;
-use crate::rules::shared::consumers::{Poll, RunTime, default_timeout_of};
-use crate::rules::shared::work::Work;
+use crate::rules::shared::consumers::{PollingMapping, RunTime, default_timeout_of};
+use crate::rules::shared::work::ProcessingTime;
 
 pub(super) static RULE: Rule = Rule {
     id: "latency-budget-exceeds-function-timeout",
@@ -18,10 +18,12 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for (declared, poll, time) in findings.declared_runs(graph) {
-        let Some(work) = Work::longest(declared) else { continue };
-        let fits = below(work, &time.limit).given(&time).given(&poll);
+        let Some(work) = ProcessingTime::longest(declared) else {
+            continue;
+        };
+        let fits = below(work, &time.limit).depending_on(&time).depending_on(&poll);
         findings.require(&time.limit.when, time.function, fits, || {
-            exceeds(&poll, &time, work).shows(crate::rules::shared::stories::of_batch(
+            exceeds(&poll, &time, work).scenario(crate::rules::shared::scenarios::of_batch(
                 graph,
                 &poll,
                 &time.limit,
@@ -32,13 +34,13 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn exceeds(poll: &Poll<'_>, time: &RunTime<'_>, work: Work) -> Finding {
+fn exceeds(poll: &PollingMapping<'_>, time: &RunTime<'_>, work: ProcessingTime) -> Finding {
     let (function, limit) = (time.function.resource.shown(), &time.limit);
     let headline = format!(
         "{function} {}, but is stopped after {}, so its slowest messages are never finished and are retried until they are \
          moved or expire",
         work.takes(),
-        limit.spoken()
+        limit.in_words()
     );
     let ends = limit.or_default(default_timeout_of(limit), format!("stopped after {}", limit.shown()));
     let finding = Finding::new("timeout", headline, limit, ends)
@@ -81,7 +83,7 @@ Resources:
     }
 
     #[test]
-    fn the_slowest_message_has_to_end_before_the_function() {
+    fn slowest_message_must_take_less_than_the_timeout() {
         assert_eq!(found("60", "", "processing = { max = \"60s\" }"), [Severity::Warning]);
         assert_eq!(found("60", "", "processing = { max = \"59999ms\" }"), []);
         assert_eq!(found("60", "", "processing = { max = \"59s\" }"), []);
@@ -94,7 +96,7 @@ Resources:
     }
 
     #[test]
-    fn a_disabled_mapping_is_advice() {
+    fn disabled_mapping_is_an_info() {
         let disabled = ", Enabled: false";
         assert_eq!(
             found("60", disabled, "processing = { max = \"60s\" }"),
@@ -103,7 +105,7 @@ Resources:
     }
 
     #[test]
-    fn an_open_timeout_is_not_judged() {
+    fn unresolved_timeout_is_not_judged() {
         assert_eq!(found("!Ref Open", "", "processing = { max = \"60s\" }"), []);
     }
 }

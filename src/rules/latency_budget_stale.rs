@@ -1,10 +1,10 @@
-//! Flags declared times that were measured long ago.
+//! Flags declared processing times that were measured long ago.
 
 use super::prelude::*;
 use crate::graph::declared::{DeclaredConsumer, Measured};
 
 settings! {
-    /// How old a measurement may be.
+    /// Maximum age of a measurement.
     struct Freshness of "latency-budget-stale" {
         max_age: i64 = 180, at least 1, "after how many days a measurement is old";
     }
@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    // A declaration may be about many queues, and is measured once.
+    // A declaration may match many queues and is reported once.
     let mut told: Vec<*const DeclaredConsumer> = Vec::new();
     for queue in graph.queues() {
         let Freshness { max_age } = findings.settings(queue);
@@ -65,7 +65,7 @@ mod tests {
     use super::RULE;
     use crate::testing::run_files;
 
-    /// Rules are tested on 2026-09-01.
+    /// Returns the headlines; in tests, the current date is 2026-09-01.
     fn found(queue: &str, says: &str, more: &str) -> Vec<String> {
         let text = "resource \"aws_sqs_queue\" \"a\" {}\nresource \"aws_sqs_queue\" \"b\" {}\n";
         let settings = format!("[[consumer]]\nqueue = \"{queue}\"\n{says}\n{more}\n");
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_year_is_old() {
+    fn measurement_older_than_180_days_is_flagged() {
         assert!(found("*.a", "measured = 2026-03-05", "").is_empty());
         assert_eq!(
             found("*.a", "measured = 2026-03-04", ""),
@@ -87,14 +87,14 @@ mod tests {
     }
 
     #[test]
-    fn teams_set_how_old_a_measurement_may_be() {
+    fn maximum_age_can_be_set() {
         let settings = "[rules.latency-budget-stale]\nmax-age = 30";
         assert!(found("*.a", "measured = 2026-08-02", settings).is_empty());
         assert_eq!(found("*.a", "measured = 2026-08-01", settings).len(), 1);
     }
 
     #[test]
-    fn a_declaration_of_two_queues_is_told_once() {
+    fn declaration_for_two_queues_is_reported_once() {
         assert_eq!(found("aws_sqs_queue.*", "measured = 2020-01-01", "").len(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Files that are not read whole, because a bound was reached. Frontends raise it; here are its facts.
+//! Metadata of the finding for files that were not read completely because a limit was reached. Frontends raise it.
 
 use super::prelude::*;
 

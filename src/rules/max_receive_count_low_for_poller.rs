@@ -1,9 +1,9 @@
-//! Flags redrive policies with fewer receives than AWS advises for queues that Lambda reads.
+//! Flags redrive policies with fewer receives than AWS recommends for queues that Lambda polls.
 
 use super::prelude::*;
 use crate::rules::shared::advice::{AdvisedReceives, FewestReceives};
 use crate::rules::shared::consumers::Consumer;
-use crate::rules::shared::stories;
+use crate::rules::shared::scenarios;
 
 pub(super) static RULE: Rule = Rule {
     id: "max-receive-count-low-for-poller",
@@ -23,7 +23,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         let AdvisedReceives { recommended } = findings.settings(queue);
         for count in findings.receive_counts(&queue.resource.when, queue) {
             if count.value < minimum {
-                findings.leave(&count.when, queue, &[&count], Cause::TooFewReceives);
+                findings.leave_to_rule_of(&count.when, queue, &[&count], Cause::TooFewReceives);
             } else if !findings.satisfied(&count.when, queue, at_least(&count, recommended)) {
                 for consumer in findings.consumers(graph, &count.when, queue) {
                     findings.report(&consumer.when, queue, low(queue, &count, &consumer, recommended));
@@ -34,7 +34,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 fn low(queue: &Queue, count: &Operand<'_>, consumer: &Consumer<'_>, recommended: i64) -> Finding {
-    // A team may be content with one.
+    // A team may set a minimum of one.
     let (receives, them) = if count.value == 1 {
         ("receive", "it")
     } else {
@@ -49,9 +49,9 @@ fn low(queue: &Queue, count: &Operand<'_>, consumer: &Consumer<'_>, recommended:
     let label = format!("moved to the dead-letter queue after {} {receives}", count.shown());
     Finding::new("max_receive_count", headline, count, label)
         .show(consumer)
-        .shows(stories::of_bad_luck(queue, count.value, true).filter(|_| !consumer.is_pipe()))
+        .scenario(scenarios::of_unlucky_receives(queue, count.value, true).filter(|_| !consumer.is_pipe()))
         .help(format!("set `{}` to {recommended} or more", count.name))
-        .fix(count.set_to(recommended))
+        .fix((recommended <= limits::MAX_RECEIVE_COUNT.most).then(|| count.set_to(recommended)))
 }
 
 #[cfg(test)]
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn two_to_four_receives_are_low() {
+    fn two_to_four_receives_are_flagged() {
         for count in ["0", "1", "5", "100", "var.open"] {
             check(&RULE, Dialect::Terraform, &terraform(count, ""));
         }
@@ -90,12 +90,12 @@ mod tests {
     }
 
     #[test]
-    fn a_disabled_mapping_is_no_poller() {
+    fn disabled_mapping_is_ignored() {
         check(&RULE, Dialect::Terraform, &terraform("3", "enabled = false"));
     }
 
     #[test]
-    fn events_of_a_function_are_pollers() {
+    fn sam_event_is_flagged() {
         let text = "
 Resources:
   Orders:

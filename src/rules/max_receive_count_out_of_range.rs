@@ -1,8 +1,8 @@
-//! Flags max receive counts that SQS does not accept.
+//! Flags max receive counts that SQS rejects.
 
 use super::prelude::*;
 use crate::graph::limits::{ADVISED_RECEIVES, MAX_RECEIVE_COUNT};
-use crate::graph::{Fault, PolicyFault};
+use crate::graph::{PolicyError, PolicyErrorKind};
 
 pub(super) static RULE: Rule = Rule {
     id: "max-receive-count-out-of-range",
@@ -26,7 +26,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         }
         for (when, _, policy) in queue.redrive.known_in(when) {
             for fault in policy.iter().flat_map(|policy| &policy.faults) {
-                if let PolicyFault::CountNotInteger(written) = &fault.kind {
+                if let PolicyErrorKind::CountNotInteger(written) = &fault.kind {
                     findings.report(&when, queue, no_integer(queue, fault, written));
                 }
             }
@@ -58,7 +58,7 @@ fn out_of_range(queue: &Queue, count: &Operand<'_>) -> Finding {
     }
 }
 
-fn no_integer(queue: &Queue, fault: &Fault, written: &str) -> Finding {
+fn no_integer(queue: &Queue, fault: &PolicyError, written: &str) -> Finding {
     let headline = format!(
         "{} has a max receive count that is not a whole number: `{written}`",
         queue.resource.shown()
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quoted_count_in_a_template_counts_as_its_number() {
+    fn quoted_count_in_template_is_read_as_number() {
         let text = |count: &str| {
             format!(
                 "

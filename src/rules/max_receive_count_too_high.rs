@@ -1,9 +1,9 @@
-//! Flags redrive policies that let a message fail for very long.
+//! Flags redrive policies that retry a failing message for a very long time.
 
 use super::prelude::*;
 use crate::graph::Seconds;
 use crate::rules::shared::advice::AdvisedReceives;
-use crate::rules::shared::stories;
+use crate::rules::shared::scenarios;
 
 pub(super) static RULE: Rule = Rule {
     id: "max-receive-count-too-high",
@@ -18,15 +18,15 @@ pub(super) static RULE: Rule = Rule {
 };
 
 settings! {
-    /// How many receives are too many.
+    /// Maximum number of receives.
     struct MostReceives of "max-receive-count-too-high" {
         maximum: i64 = 100, at least 1, "the most receives that are not too many";
     }
 }
 
-/// Retries for longer than this are too many, whatever the count is.
+/// Longest acceptable time of all retries in seconds, whatever the count is.
 const LONGEST: i64 = 86_400;
-/// Retries that are over sooner are a way to wait.
+/// Time in seconds below which many retries are acceptable: they are a way to wait.
 const SHORTEST: i64 = 3_600;
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
@@ -59,7 +59,7 @@ fn too_many(queue: &Queue, count: &Operand<'_>, visibility: &Operand<'_>, recomm
     let help = if count.value > recommended {
         format!("set `{}` to {recommended} or a few more", count.name)
     } else {
-        // Not the count is at fault.
+        // The visibility timeout is the cause, not the count.
         format!(
             "lower `{}`: a worker that needs longer may extend it as it goes on",
             visibility.name
@@ -69,7 +69,7 @@ fn too_many(queue: &Queue, count: &Operand<'_>, visibility: &Operand<'_>, recomm
         "{} retries a message that always fails {} times, for {}, before the dead-letter queue shows it",
         queue.resource.shown(),
         count.value,
-        Seconds(total.value).spoken()
+        Seconds(total.value).with_words()
     );
     Finding::new("max_receive_count", headline, count, count.counted("receives"))
         .label(
@@ -77,7 +77,7 @@ fn too_many(queue: &Queue, count: &Operand<'_>, visibility: &Operand<'_>, recomm
             format!("invisible for {} after each receive", visibility.shown()),
         )
         .calculation(total.calculation())
-        .shows(stories::of_many_retries(queue, count, visibility))
+        .scenario(scenarios::of_many_retries(queue, count, visibility))
         .help(help)
 }
 
@@ -103,7 +103,7 @@ resource "aws_sqs_queue" "q" {{
     }
 
     #[test]
-    fn a_hundred_and_a_day_are_fine() {
+    fn more_than_100_receives_or_a_day_of_retries_are_flagged() {
         for (count, visibility) in [
             ("100", "60"),
             // A way to wait.
@@ -124,7 +124,7 @@ resource "aws_sqs_queue" "q" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_queue_is_flagged() {
         let template = "
 Resources:
   Q:

@@ -1,8 +1,8 @@
-//! Flags redrive policies that give a message no second chance.
+//! Flags redrive policies that give a message no second attempt.
 
 use super::prelude::*;
 use crate::rules::shared::advice::FewestReceives;
-use crate::rules::shared::stories;
+use crate::rules::shared::scenarios;
 
 pub(super) static RULE: Rule = Rule {
     id: "max-receive-count-too-low",
@@ -44,11 +44,11 @@ fn too_low(queue: &Queue, count: &Operand<'_>, minimum: i64) -> Finding {
         format!("set `{}` to {wanted}, or to {minimum} at the very least", count.name)
     };
     Finding::new("max_receive_count", headline, count, label)
-        .shows(stories::of_bad_luck(queue, receives, false))
+        .scenario(scenarios::of_unlucky_receives(queue, receives, false))
         .help(format!(
             "{enough}; suppress this finding where processing a message twice would do more harm"
         ))
-        .fix(count.set_to(wanted))
+        .fix((wanted <= limits::MAX_RECEIVE_COUNT.most).then(|| count.set_to(wanted)))
 }
 
 #[cfg(test)]
@@ -74,7 +74,7 @@ Resources:
     }
 
     #[test]
-    fn one_receive_is_too_few_and_two_are_not() {
+    fn one_receive_is_flagged_and_two_accepted() {
         let one = "# expect: max-receive-count-too-low";
         check(&RULE, Dialect::CloudFormation, &cloudformation(&format!("1 {one}")));
         check(&RULE, Dialect::CloudFormation, &cloudformation(&format!("'1' {one}")));
@@ -87,7 +87,7 @@ Resources:
     }
 
     #[test]
-    fn zero_is_out_of_range_and_an_open_count_is_not_judged() {
+    fn zero_is_left_to_range_rule_and_unresolved_count_not_judged() {
         check(&RULE, Dialect::CloudFormation, &cloudformation("0"));
         let text = format!("{}AWSTemplateFormatVersion: 2010-09-09\n", cloudformation("!Ref Open"));
         let outcome = run_files(&RULE, &[("template.yaml", &text)]);
@@ -96,7 +96,7 @@ Resources:
     }
 
     #[test]
-    fn it_needs_no_consumer_in_terraform_either() {
+    fn terraform_queue_without_consumer_is_flagged() {
         let text = r#"
             resource "aws_sqs_queue" "orders" {
               redrive_policy = "{\"deadLetterTargetArn\": \"arn:aws:sqs:eu-west-1:123456789012:failed\", \"maxReceiveCount\": 1}" # expect: max-receive-count-too-low

@@ -1,4 +1,4 @@
-//! Flags functions whose mappings together may invoke them more often at one time than they reserve.
+//! Flags functions whose mappings together may invoke them more often at once than their reserved concurrency allows.
 
 use super::prelude::*;
 use crate::graph::limits::MAXIMUM_CONCURRENCY;
@@ -15,7 +15,8 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-/// A function with more mappings than this is left alone: each may double the conditions to tell apart.
+/// Maximum number of combinations of conditions for one function. Each mapping may double them, so functions with more
+/// are not judged.
 const MAX_WORLDS: usize = 64;
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
@@ -27,7 +28,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         let (unit, reserved) = (MAXIMUM_CONCURRENCY.unit, &function.reserved_concurrency);
         for reserved in findings.any_numbers(&function.resource.when, function, reserved, unit) {
             if reserved.value == 0 {
-                findings.leave(&reserved.when, function, &[&reserved], Cause::NoConcurrency);
+                findings.leave_to_rule_of(&reserved.when, function, &[&reserved], Cause::NoConcurrency);
                 continue;
             }
             for (when, maximums) in together(findings, &mappings, &reserved.when) {
@@ -40,10 +41,14 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-/// A mapping with its maximum concurrency.
+/// Mapping with its maximum concurrency.
 type Maximum<'g> = (&'g EventSourceMapping, Operand<'g>);
 
-/// The maximums that hold together, as far as they are known: what is not adds to the sum.
+/// Returns the combinations of maximums that can apply together, each with its condition. Unknown maximums are left
+/// out, as they could only add to the sum.
+///
+/// Example: the mapping `m` has a maximum of 5 in `prod` only, and `n` always has 6. The result is `m` and `n` (11) for
+/// `prod`, and `n` (6) for other environments.
 fn together<'g>(
     findings: &mut Findings<'_>,
     mappings: &[(Condition, &'g EventSourceMapping)],
@@ -73,7 +78,7 @@ fn together<'g>(
     all
 }
 
-/// The maximums of `mapping` where it is enabled.
+/// Returns the maximums of `mapping` under conditions that enable it.
 fn polling_maximums<'g>(
     findings: &mut Findings<'_>,
     mapping: &'g EventSourceMapping,
@@ -166,7 +171,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     const EXPECTED: &str = "# expect: maximum-concurrency-exceeds-reserved";
 
     #[test]
-    fn as_much_as_is_reserved_is_fine() {
+    fn maximum_above_reserved_concurrency_is_flagged() {
         for (reserved, maximum) in [
             ("10", "10".to_owned()),
             ("10", format!("11 {EXPECTED}")),
@@ -175,7 +180,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
             ("null", "11".to_owned()),
             ("var.open", "11".to_owned()),
             ("10", "var.open".to_owned()),
-            // These have rules of their own.
+            // Other rules report these values.
             ("0", "11".to_owned()),
             ("1", "0".to_owned()),
         ] {
@@ -184,7 +189,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn every_mapping_that_polls_counts() {
+    fn maximums_of_all_enabled_mappings_are_added() {
         let second = |more: &str| {
             format!(
                 r#"
@@ -209,7 +214,7 @@ resource "aws_lambda_event_source_mapping" "n" {{
             Terraform,
             &terraform("11", "6", &second(&format!("enabled = false\n {six}"))),
         );
-        // What is unknown only adds to what is known.
+        // Unknown maximums could only add to the known ones.
         let unknown = second("scaling_config {\n maximum_concurrency = var.open\n }");
         check(&RULE, Terraform, &terraform("10", &format!("12 {EXPECTED}"), &unknown));
         let found = findings(&RULE, Terraform, &terraform("11", "6", &second(six)));
@@ -220,7 +225,7 @@ resource "aws_lambda_event_source_mapping" "n" {{
     }
 
     #[test]
-    fn only_what_holds_together_is_added_up() {
+    fn maximums_under_exclusive_conditions_are_not_added() {
         let template = |other: &str, expected: &str| {
             format!(
                 "
@@ -256,7 +261,7 @@ Resources:
     }
 
     #[test]
-    fn speaks_of_sam_events() {
+    fn sam_event_is_flagged() {
         check(
             &RULE,
             Sam,

@@ -1,4 +1,4 @@
-//! Flags mappings with a smaller maximum concurrency than Lambda accepts.
+//! Flags mappings whose maximum concurrency is below the minimum that Lambda accepts.
 
 use super::prelude::*;
 use crate::graph::limits::MAXIMUM_CONCURRENCY;
@@ -24,7 +24,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             Accepts::of("Lambda", &MAXIMUM_CONCURRENCY),
         );
         findings.reject_types(&mapping.resource.when, mapping, "maximum_concurrency", maximum, accepts);
-        // No upper bound: AWS raises it on request.
+        // Without an upper bound: AWS raises it on request.
         for maximum in findings.any_numbers(&mapping.resource.when, mapping, &mapping.maximum_concurrency, unit) {
             findings.require(&maximum.when, mapping, at_least(&maximum, least), || {
                 too_low(mapping, &maximum, least)
@@ -70,7 +70,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn two_is_enough() {
+    fn maximum_below_two_is_flagged() {
         for scaling in [
             "",
             "maximum_concurrency = 2",
@@ -86,7 +86,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_mapping_is_flagged() {
         check(
             &RULE,
             CloudFormation,

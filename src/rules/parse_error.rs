@@ -1,4 +1,4 @@
-//! Files that cannot be read. Frontends raise it; here are its facts.
+//! Metadata of the finding for files that cannot be read, which frontends raise.
 
 use super::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Flags pipes that read larger batches from a queue than their target takes.
+//! Flags pipes whose batches are larger than their target accepts.
 
 use super::prelude::*;
 use crate::graph::delivery::{Pipe, TargetKind};
@@ -23,7 +23,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 if let Some(most) = kind.value.largest_batch() {
                     let is_taken = at_most(batch, most)
                         .note(|| format!(", as {} takes", kind.value.shown()))
-                        .given(&kind);
+                        .depending_on(&kind);
                     findings.require(&kind.when, pipe, is_taken, || too_large(pipe, batch, &kind, most));
                 }
             }
@@ -77,7 +77,7 @@ resource "aws_pipes_pipe" "orders" {{
     }
 
     #[test]
-    fn each_target_takes_as_many_as_it_does() {
+    fn batch_size_above_target_limit_is_flagged() {
         for (target, most) in [
             ("aws_sqs_queue.out.arn", 10),
             ("aws_sns_topic.out.arn", 10),
@@ -95,7 +95,7 @@ resource "aws_pipes_pipe" "orders" {{
     }
 
     #[test]
-    fn other_targets_and_the_default_are_fine() {
+    fn other_targets_and_default_size_are_accepted() {
         for target in [
             "aws_lambda_function.out.arn",
             "aws_cloudwatch_log_group.out.arn",
@@ -107,7 +107,7 @@ resource "aws_pipes_pipe" "orders" {{
     }
 
     #[test]
-    fn what_is_open_is_said_and_not_judged() {
+    fn unresolved_values_are_noted_and_not_judged() {
         for text in [
             terraform("var.open", "batch_size = 100"),
             terraform("aws_sqs_queue.out.arn", "batch_size = var.open"),
@@ -119,7 +119,7 @@ resource "aws_pipes_pipe" "orders" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_pipe_is_flagged() {
         let template = "
 Resources:
   Topic:

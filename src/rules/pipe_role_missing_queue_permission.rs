@@ -1,10 +1,10 @@
-//! Flags pipes whose role does not let them read their queue.
+//! Flags pipes whose role does not allow them to poll their queue.
 
 use super::prelude::*;
 use crate::graph::delivery::Pipe;
 use crate::graph::permits::{Permits, Policies};
 use crate::graph::{self, Resource};
-use crate::rules::shared::roles::{POLLING, listed, only_policy};
+use crate::rules::shared::roles::{DENIED, POLLING, listed, only_policy};
 
 pub(super) static RULE: Rule = Rule {
     id: "pipe-role-missing-queue-permission",
@@ -39,12 +39,12 @@ fn judge<'g>(
     pipe: &Pipe,
     role: &Known<'_, Option<Link>>,
 ) {
-    // A pipe without a role is refused, and not for what the role may do.
+    // A pipe without a role is rejected for that reason, not for missing permissions.
     let Some(link) = role.value else { return };
     let unit = pipe.resource.unit;
     let Some(declared) = policies.declared_role(unit, link) else {
         let reason = graph::Cause::Elsewhere.because(format!("the role `{}` is not declared here", link.written()));
-        findings.unsettled(&role.when, pipe, &reason, role.span);
+        findings.note_unresolved(&role.when, pipe, &reason, role.span);
         return;
     };
     let permits = POLLING.map(|action| {
@@ -55,8 +55,12 @@ fn judge<'g>(
         .iter()
         .fold(role.when.clone(), |all, (_, permits)| all.and(&permits.when));
     let may_read = fact(true, || "the pipe's role may read the queue".to_owned());
-    findings.satisfied(&permitted, pipe, may_read.given(role));
-    for (when, actions) in findings.lacking(&role.when, &pipe.resource, &permits) {
+    if let Some(denial) = permits.iter().find_map(|(_, permits)| permits.denied) {
+        findings.not_covered(&permitted, &pipe.resource, &[role], DENIED, denial);
+    } else {
+        findings.satisfied(&permitted, pipe, may_read.depending_on(role));
+    }
+    for (when, actions) in findings.missing_actions(&role.when, &pipe.resource, &permits) {
         findings.report(&when, pipe, refused(queue, pipe, declared, &actions, &permits));
     }
 }
@@ -86,7 +90,7 @@ mod tests {
 
     const ALL: &str = "[\"sqs:ReceiveMessage\", \"sqs:DeleteMessage\", \"sqs:GetQueueAttributes\"]";
 
-    /// A pipe under a role that allows `actions` on `resource`.
+    /// Returns a pipe with a role that allows `actions` on `resource`.
     fn terraform(actions: &str, resource: &str, pipe: &str) -> String {
         format!(
             r#"
@@ -120,7 +124,7 @@ resource "aws_pipes_pipe" "p" {{
     }
 
     #[test]
-    fn a_pipe_needs_what_it_does_with_the_queue() {
+    fn role_without_polling_permissions_is_flagged() {
         for (actions, resource, expected) in [
             (ALL, "aws_sqs_queue.q.arn", 0),
             ("\"sqs:*\"", "\"*\"", 0),
@@ -139,7 +143,7 @@ resource "aws_pipes_pipe" "p" {{
     }
 
     #[test]
-    fn names_what_is_not_allowed() {
+    fn headline_names_missing_actions() {
         let found = findings(&RULE, Terraform, &terraform("\"sqs:ReceiveMessage\"", "\"*\"", ROLE));
         assert!(
             found[0]
@@ -151,7 +155,7 @@ resource "aws_pipes_pipe" "p" {{
     }
 
     #[test]
-    fn a_pipe_that_does_not_run_and_roles_elsewhere_are_silent() {
+    fn stopped_pipes_and_external_roles_are_not_judged() {
         for pipe in [
             format!("{ROLE}\n desired_state = \"STOPPED\""),
             format!("{ROLE}\n desired_state = var.open"),
@@ -170,7 +174,7 @@ resource "aws_pipes_pipe" "p" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_pipe_is_flagged() {
         let template = "
 Resources:
   Orders:

@@ -1,11 +1,11 @@
-//! Flags queues whose visibility timeout is too short for a pipe that invokes functions with what it reads.
+//! Flags queues whose visibility timeout is too short for the functions that a pipe invokes with their messages.
 
 use super::prelude::*;
 use crate::graph::delivery::Pipe;
 use crate::rules::shared::advice::{Advice, set_to_needed};
 use crate::rules::shared::consumers::RunTime;
-use crate::rules::shared::operands::Side;
-use crate::rules::shared::stories;
+use crate::rules::shared::operands::FavorableBound;
+use crate::rules::shared::scenarios;
 
 pub(super) static RULE: Rule = Rule {
     id: "pipe-visibility-timeout-too-short",
@@ -19,16 +19,16 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-/// What a pipe does not wait for.
+/// Invocation type for which a pipe does not wait.
 const NOT_WAITED_FOR: &str = "FIRE_AND_FORGET";
 
-/// A function that a pipe waits for, or a step without one, and where that is so.
+/// Condition, and the function for which a pipe waits under it; `None` for a step without a function of the project.
 type Step<'g> = (Condition, Option<RunTime<'g>>);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         for (reads, pipe) in graph.pipes_from(queue) {
-            findings.about_to_judge(&queue.visibility_timeout);
+            findings.set_judged_attribute(&queue.visibility_timeout);
             let running = findings.known(&reads, pipe, &pipe.running);
             for running in running.into_iter().filter(|running| *running.value) {
                 for (when, enrichment) in enrichments(graph, findings, pipe, &running.when) {
@@ -65,7 +65,8 @@ fn targets<'g>(graph: &'g Graph, findings: &mut Findings<'_>, pipe: &'g Pipe, wh
     all
 }
 
-/// What `link`, which leads to `to`, invokes. What is no function of the project takes a time that is not known.
+/// Returns the functions that `link` (whose target is `to`) invokes. A target that is not a function of the project has
+/// an unknown duration.
 fn step<'g, T>(
     graph: &'g Graph,
     findings: &mut Findings<'_>,
@@ -76,7 +77,7 @@ fn step<'g, T>(
     if graph.function(pipe.resource.unit, to).is_none() {
         return vec![(link.when.clone(), None)];
     }
-    let times = findings.least_run_times_behind(graph, &pipe.resource, to, **link, &link.when);
+    let times = findings.least_run_times_of_link(graph, &pipe.resource, to, **link, &link.when);
     let steps = times.into_iter().map(|time| (time.limit.when.clone(), Some(time)));
     steps.collect()
 }
@@ -84,7 +85,7 @@ fn step<'g, T>(
 /// Judges `queue` by the functions that `pipe` invokes one after the other with each batch.
 fn judge(findings: &mut Findings<'_>, queue: &Queue, pipe: &Pipe, functions: Vec<&RunTime<'_>>, when: &Condition) {
     let advice = findings.settings::<Advice>(queue);
-    for window in findings.bounded_numbers(when, pipe, &pipe.window, &limits::WINDOW, Side::Least) {
+    for window in findings.bounded_numbers(when, pipe, &pipe.window, &limits::WINDOW, FavorableBound::Least) {
         for visibility in findings.most_visibility(&window.when, queue) {
             let (needed, takes) = match *functions {
                 [first] => (advice.needed(&first.limit, &window), Term::from(&first.limit)),
@@ -96,13 +97,13 @@ fn judge(findings: &mut Findings<'_>, queue: &Queue, pipe: &Pipe, functions: Vec
             };
             let enough = at_least(&visibility, needed.clone())
                 .note(|| format!(", with {}", names(&functions)))
-                .given(functions[0]);
+                .depending_on(functions[0]);
             findings.require(&visibility.when, queue, enough, || {
                 let mut headline = format!(
                     "{} has a visibility timeout of {}, less than the {} that AWS advises for the pipe {}",
                     queue.resource.shown(),
-                    visibility.spoken(),
-                    needed.spoken(),
+                    visibility.in_words(),
+                    needed.with_unit(),
                     pipe.resource.shown(),
                 );
                 let is_overlap = visibility.value < takes.value;
@@ -117,8 +118,8 @@ fn judge(findings: &mut Findings<'_>, queue: &Queue, pipe: &Pipe, functions: Vec
                     visibility.or_default("SQS", label),
                 );
                 let length = takes.value;
-                let story = stories::of_length(&visibility, length).filter(|_| is_overlap && takes.is_known());
-                let finding = finding.shows(story);
+                let scenario = scenarios::of_length(&visibility, length).filter(|_| is_overlap && takes.is_known());
+                let finding = finding.scenario(scenario);
                 let finding = functions.iter().fold(finding, |finding, time| finding.show(*time));
                 finding
                     .label(
@@ -145,7 +146,7 @@ mod tests {
 
     const EXPECTED: &str = "# expect: pipe-visibility-timeout-too-short";
 
-    /// An enrichment of 20 s, a target of 30 s.
+    /// Returns a pipe with an enrichment function of 20 s and a target function of 30 s.
     fn terraform(visibility: &str, pipe: &str) -> String {
         format!(
             r#"
@@ -174,7 +175,7 @@ resource "aws_pipes_pipe" "orders" {{
     }
 
     #[test]
-    fn six_times_both_and_the_window_are_enough() {
+    fn timeout_below_six_times_both_functions_and_window_is_flagged() {
         let window =
             with("source_parameters {\n sqs_queue_parameters {\n maximum_batching_window_in_seconds = 5\n}\n}");
         for (visibility, pipe) in [("300", BOTH), ("305", &*window)] {
@@ -186,7 +187,7 @@ resource "aws_pipes_pipe" "orders" {{
     }
 
     #[test]
-    fn the_arithmetic_names_both() {
+    fn calculation_includes_both_functions() {
         let found = findings(&RULE, Terraform, &terraform("299", BOTH));
         assert_eq!(
             found[0].calculation.as_deref(),
@@ -198,7 +199,7 @@ resource "aws_pipes_pipe" "orders" {{
     }
 
     #[test]
-    fn what_it_does_not_wait_for_takes_no_time() {
+    fn targets_without_wait_take_no_time() {
         let forgotten =
             "target_parameters {\n lambda_function_parameters {\n invocation_type = \"FIRE_AND_FORGET\"\n}\n}";
         check(&RULE, Terraform, &terraform("120", &with(forgotten)));
@@ -213,7 +214,7 @@ resource "aws_pipes_pipe" "orders" {{
     }
 
     #[test]
-    fn a_pipe_that_does_not_run_or_may_not_and_functions_elsewhere_are_silent() {
+    fn stopped_pipes_and_external_functions_are_not_judged() {
         for pipe in [
             with("desired_state = \"STOPPED\""),
             with("desired_state = var.open"),
@@ -226,7 +227,7 @@ resource "aws_pipes_pipe" "orders" {{
     }
 
     #[test]
-    fn what_is_open_is_said_and_not_judged() {
+    fn unresolved_timeout_is_noted_and_not_judged() {
         let text = terraform("var.open", BOTH);
         let outcome = run_files(&RULE, &[("main.tf", &text)]);
         assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);
@@ -234,12 +235,12 @@ resource "aws_pipes_pipe" "orders" {{
     }
 
     #[test]
-    fn at_zero_another_rule_speaks() {
+    fn zero_timeout_is_left_to_other_rule() {
         check(&RULE, Terraform, &terraform("0", BOTH));
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_queue_is_flagged() {
         let template = |kind| {
             format!(
                 "

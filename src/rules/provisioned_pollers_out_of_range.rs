@@ -1,4 +1,4 @@
-//! Flags provisioned pollers of a mapping that Lambda does not accept.
+//! Flags provisioned pollers of a mapping that Lambda rejects.
 
 use super::prelude::*;
 use crate::graph::limits::{MAXIMUM_POLLERS, MAXIMUM_POLLERS_OLD, MINIMUM_POLLERS};
@@ -57,7 +57,7 @@ fn range(
         let is_accepted = findings.require(&number.when, mapping, within(&number, quota), || {
             out_of_range(mapping, id, &number, quota)
         });
-        // What the two bounds say of each other comes after what each says of itself.
+        // Each bound is checked by itself; the bounds are compared only if both are in range.
         if is_accepted && id == "maximum_pollers" && number.value > MAXIMUM_POLLERS_OLD {
             findings.report(&number.when, mapping, many(mapping, id, &number));
         }
@@ -93,7 +93,7 @@ fn many(mapping: &EventSourceMapping, id: &'static str, number: &Operand<'_>) ->
         ))
 }
 
-/// Requires at most as many pollers to begin with as there may be.
+/// Requires that the minimum is not above the maximum.
 fn order(findings: &mut Findings<'_>, mapping: &EventSourceMapping, pollers: &ProvisionedPollers, when: &Condition) {
     for minimum in findings.numbers(when, mapping, &pollers.minimum, &MINIMUM_POLLERS) {
         for maximum in findings.numbers(&minimum.when, mapping, &pollers.maximum, &MAXIMUM_POLLERS) {
@@ -121,7 +121,7 @@ fn reversed(mapping: &EventSourceMapping, minimum: &Operand<'_>, maximum: &Opera
     .help(format!("set `{}` to {} or more", maximum.name, minimum.value))
 }
 
-/// Requires no group on a queue.
+/// Requires that a mapping of a queue has no poller group.
 fn group(
     graph: &Graph,
     findings: &mut Findings<'_>,
@@ -131,7 +131,7 @@ fn group(
 ) {
     for group in findings.known(when, mapping, &pollers.group) {
         let Some(name) = group.value else { continue };
-        for source in findings.queues_read(graph, mapping, &group.when) {
+        for source in findings.polled_queues(graph, mapping, &group.when) {
             let headline = format!(
                 "{} puts the pollers of {} into the group `{name}`, but only mappings of Kafka have poller groups",
                 mapping.resource.shown(),
@@ -167,7 +167,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn both_ends_of_both_ranges_are_accepted() {
+    fn ends_of_both_ranges_are_accepted() {
         for pollers in [
             "",
             "minimum_pollers = 2\n maximum_pollers = 2",
@@ -189,13 +189,13 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn the_minimum_is_not_above_the_maximum() {
+    fn minimum_above_maximum_is_flagged() {
         check(
             &RULE,
             Terraform,
             &terraform("minimum_pollers = 6 # expect: provisioned-pollers-out-of-range\n maximum_pollers = 5"),
         );
-        // The range speaks alone.
+        // Only the range is reported.
         check(
             &RULE,
             Terraform,
@@ -204,7 +204,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn what_only_newer_pages_allow_is_advice() {
+    fn maximum_above_older_limit_is_an_info() {
         let severity = |pollers: &str| {
             let found = findings(&RULE, Terraform, &terraform(pollers));
             found.first().map(|found| found.severity)
@@ -215,7 +215,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn groups_are_for_other_sources() {
+    fn poller_group_on_queue_is_flagged() {
         check(
             &RULE,
             Terraform,
@@ -227,7 +227,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_mapping_is_flagged() {
         check(
             &RULE,
             CloudFormation,

@@ -22,7 +22,11 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             let Some(bounds) = pollers.value else {
                 for maximum in findings.any_numbers(&pollers.when, mapping, concurrency, Unit::Invocations) {
                     let alone = fact(true, || format!("`{}` stands alone", maximum.name));
-                    findings.satisfied(&maximum.when, mapping, alone.given(&maximum).given(&pollers));
+                    findings.satisfied(
+                        &maximum.when,
+                        mapping,
+                        alone.depending_on(&maximum).depending_on(&pollers),
+                    );
                 }
                 continue;
             };
@@ -35,7 +39,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-/// The conditions of `when` under which at least one bound of the pollers is set.
+/// Returns the conditions in `when` under which at least one bound of the pollers is set.
 fn not_empty(
     findings: &mut Findings<'_>,
     mapping: &EventSourceMapping,
@@ -98,7 +102,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     const EXPECTED: &str = "maximum_concurrency = 5 # expect: provisioned-pollers-with-maximum-concurrency";
 
     #[test]
-    fn one_of_the_two_is_fine() {
+    fn pollers_with_maximum_concurrency_are_flagged() {
         for (pollers, scaling) in [
             ("minimum_pollers = 2", EXPECTED),
             ("maximum_pollers = 5", EXPECTED),
@@ -113,7 +117,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_mapping_is_flagged() {
         check(
             &RULE,
             CloudFormation,

@@ -1,4 +1,4 @@
-//! Flags queues with a consumer and without an alarm on the age of their oldest message.
+//! Flags queues with a consumer but without an alarm on the age of their oldest message.
 
 use super::prelude::*;
 use crate::graph::alarms::{AGE, is_age};
@@ -27,12 +27,12 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let watch = graph.alarm_watch(is_age);
     let mut all = Vec::new();
     for queue in graph.consumed().filter(|queue| !graph.is_dead_letter_queue(queue)) {
-        let consumers = findings.readers(graph, &queue.resource.when, queue);
+        let consumers = findings.consumers_and_workers(graph, &queue.resource.when, queue);
         let read = (consumers.iter()).fold(Condition::never(), |all, consumer| all.or(&consumer.when));
         let watched = read.and(&watch.noticed_when(queue));
-        let is_watched = fact(true, || format!("an alarm on `{AGE}` watches it")).given(&queue.resource.header);
+        let is_watched = fact(true, || format!("an alarm on `{AGE}` watches it")).depending_on(&queue.resource.header);
         findings.satisfied(&watched, queue, is_watched);
-        let when = findings.without_doubt(graph, &watch, queue, read.and(&watched.not()));
+        let when = findings.certainly_unwatched(graph, &watch, queue, read.and(&watched.not()));
         if when.is_possible() {
             all.push(Unwatched { queue, when });
         }
@@ -44,7 +44,10 @@ fn unalarmed(queue: &Queue) -> Finding {
     let shown = queue.resource.shown();
     let headline = format!("no alarm reports that messages wait too long in {shown}");
     let label = match queue.retention.known() {
-        Some(retention) => format!("a message that nobody handles is deleted after {}", retention.spoken()),
+        Some(retention) => format!(
+            "a message that nobody handles is deleted after {}",
+            retention.with_words()
+        ),
         None => "a message that nobody handles is deleted when its retention period ends".to_owned(),
     };
     Finding::new("alarm", headline, queue.resource.header, label).help(format!(
@@ -80,7 +83,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {{
     }
 
     #[test]
-    fn a_queue_that_is_read_wants_an_alarm_on_its_age() {
+    fn consumed_queue_without_age_alarm_is_flagged() {
         let of = |metric: &str, queue: &str| {
             module(&format!(
                 "metric_name = \"{metric}\"\n  dimensions = {{ QueueName = {queue} }}"
@@ -103,7 +106,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {{
     }
 
     #[test]
-    fn a_unit_without_alarms_gets_one_piece_of_advice() {
+    fn unit_without_alarms_gets_one_info() {
         let queue = |name: &str| {
             format!(
                 "resource \"aws_sqs_queue\" \"{name}\" {{}}\nresource \"aws_lambda_event_source_mapping\" \"{name}\" {{\n  \

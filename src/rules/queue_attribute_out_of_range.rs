@@ -1,4 +1,4 @@
-//! Flags numbers that SQS does not accept for an attribute of a queue, with the unit they were likely meant in.
+//! Flags numbers that SQS rejects for an attribute of a queue, and suggests the unit that was probably meant.
 
 use super::prelude::*;
 use crate::graph::Attribute;
@@ -51,7 +51,7 @@ fn judge<T: Number>(
     let accepts = Accepts::of("SQS", quota);
     findings.reject_types(&queue.resource.when, queue, id, attribute, accepts);
     for number in findings.any_numbers(&queue.resource.when, queue, attribute, quota.unit) {
-        // That AWS accepts its own defaults goes without saying.
+        // AWS's own defaults are always in range.
         if !number.is_default {
             let accepted = within(&number, quota).note(|| format!(" for `{}`", number.name));
             findings.require(&number.when, queue, accepted, || {
@@ -89,7 +89,7 @@ fn out_of_range(queue: &Queue, id: &'static str, number: &Operand<'_>, quota: &Q
     }
 }
 
-/// A value in the unit it was likely meant in, converted.
+/// Value converted from the unit that was probably meant.
 struct Meant {
     unit: &'static str,
     value: i64,
@@ -97,7 +97,7 @@ struct Meant {
 }
 
 impl Meant {
-    /// The unit in which `value` would be accepted, where one suggests itself.
+    /// Returns the conversion from the unit in which `value` was probably meant, if there is a likely one.
     fn by(id: &str, value: i64, quota: &Quota) -> Option<Meant> {
         if quota.most < value {
             let meant = value / 1_000;
@@ -131,7 +131,7 @@ mod tests {
     use crate::testing::{check, findings};
 
     #[test]
-    fn what_is_no_whole_number_is_rejected() {
+    fn value_that_is_not_a_whole_number_is_flagged() {
         for (written, shown) in [
             ("\"30s\"", "\"30s\""),
             ("1.5", "1.5"),
@@ -154,13 +154,13 @@ mod tests {
                 assert_eq!(findings(&RULE, dialect, &text).len(), 1, "{written}");
             }
         }
-        // A number in a string is one.
+        // A number in a string is accepted.
         let quoted = "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = \"30\"\n}\n";
         assert!(findings(&RULE, Terraform, quoted).is_empty());
     }
 
     #[test]
-    fn the_bounds_are_in_range() {
+    fn bounds_are_accepted() {
         check(
             &RULE,
             Terraform,
@@ -200,7 +200,7 @@ resource "aws_sqs_queue" "q" {
     }
 
     #[test]
-    fn one_past_is_not() {
+    fn one_past_the_bounds_is_flagged() {
         check(
             &RULE,
             Terraform,
@@ -255,7 +255,7 @@ Resources:
     }
 
     #[test]
-    fn what_is_not_known_is_not_judged() {
+    fn unresolved_values_are_not_judged() {
         check(
             &RULE,
             Terraform,
@@ -269,7 +269,7 @@ resource "aws_sqs_queue" "q" {
     }
 
     #[test]
-    fn names_the_unit_that_was_meant() {
+    fn finding_suggests_intended_unit() {
         let cases = [
             ("visibility_timeout_seconds = 300000", Some("300000 ms ÷ 1000 = 300 s")),
             ("message_retention_seconds = 14", Some("14 × 86400 s = 1209600 s")),

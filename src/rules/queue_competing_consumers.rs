@@ -1,7 +1,7 @@
-//! Flags queues whose messages go to one of several consumers at random.
+//! Flags queues with several consumers, each of which receives only some of the messages.
 
 use super::prelude::*;
-use crate::rules::shared::rivals::{Pair, Rival};
+use crate::rules::shared::rivals::{CompetingConsumer, CompetingPair};
 
 pub(super) static RULE: Rule = Rule {
     id: "queue-competing-consumers",
@@ -16,12 +16,13 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    // `queue-competing-filters` speaks of filters.
-    let concerns = |one: &Rival<'_>, other: &Rival<'_>| one.filters.is_none() && other.filters.is_none();
-    findings.judge_rivals(graph, concerns, competing);
+    // `queue-competing-filters` reports consumers with filters.
+    let concerns =
+        |one: &CompetingConsumer<'_>, other: &CompetingConsumer<'_>| one.filters.is_none() && other.filters.is_none();
+    findings.judge_competing_consumers(graph, concerns, competing);
 }
 
-fn competing(queue: &Queue, pair: &Pair<'_, '_>) -> Finding {
+fn competing(queue: &Queue, pair: &CompetingPair<'_, '_>) -> Finding {
     let (first, second) = (pair.first.resource.shown(), pair.second.resource.shown());
     let shown = queue.resource.shown();
     let headline = format!("{first} and {second} both read {shown}: each message reaches only one of them, at random");
@@ -69,10 +70,10 @@ resource "aws_lambda_event_source_mapping" "b" {{
     const FILTERS: &str = "filter_criteria {\n filter {\n pattern = jsonencode({ body = { a = [1] } })\n }\n }";
 
     #[test]
-    fn two_functions_compete() {
+    fn mappings_of_two_functions_are_flagged() {
         check(&RULE, Terraform, &terraform(EXPECTED, "\"g\"", ""));
         for (function, more) in [
-            // One function, whatever its version is.
+            // The same function, even with a different version.
             ("aws_lambda_function.f.function_name", ""),
             ("\"f:live\"", ""),
             ("\"arn:aws:lambda:eu-west-1:111122223333:function:f:live\"", ""),
@@ -87,7 +88,7 @@ resource "aws_lambda_event_source_mapping" "b" {{
     }
 
     #[test]
-    fn a_pipe_competes_as_well() {
+    fn mapping_and_pipe_are_flagged() {
         check(
             &RULE,
             CloudFormation,
@@ -125,7 +126,7 @@ Resources:
     }
 
     #[test]
-    fn one_of_two_environments_has_each() {
+    fn mappings_under_exclusive_conditions_are_accepted() {
         check(
             &RULE,
             CloudFormation,

@@ -1,7 +1,7 @@
-//! Flags queues from which one consumer deletes messages that another one wants.
+//! Flags queues with several consumers, one of whose filters deletes messages that another consumer processes.
 
 use super::prelude::*;
-use crate::rules::shared::rivals::{Pair, Rival};
+use crate::rules::shared::rivals::{CompetingConsumer, CompetingPair};
 
 pub(super) static RULE: Rule = Rule {
     id: "queue-competing-filters",
@@ -16,11 +16,12 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    let concerns = |one: &Rival<'_>, other: &Rival<'_>| one.filters.is_some() || other.filters.is_some();
-    findings.judge_rivals(graph, concerns, competing);
+    let concerns =
+        |one: &CompetingConsumer<'_>, other: &CompetingConsumer<'_>| one.filters.is_some() || other.filters.is_some();
+    findings.judge_competing_consumers(graph, concerns, competing);
 }
 
-fn competing(queue: &Queue, pair: &Pair<'_, '_>) -> Finding {
+fn competing(queue: &Queue, pair: &CompetingPair<'_, '_>) -> Finding {
     let (first, second) = (pair.first.resource.shown(), pair.second.resource.shown());
     let shown = queue.resource.shown();
     let headline = format!(
@@ -72,7 +73,7 @@ resource "aws_lambda_event_source_mapping" "b" {{
     const FILTERS: &str = "filter_criteria {\n filter {\n pattern = jsonencode({ body = { a = [1] } })\n }\n }";
 
     #[test]
-    fn one_filter_is_enough() {
+    fn one_filter_among_two_consumers_is_flagged() {
         check(&RULE, Terraform, &terraform(EXPECTED, FILTERS, ""));
         check(&RULE, Terraform, &terraform(EXPECTED, "", FILTERS));
         check(&RULE, Terraform, &terraform(EXPECTED, FILTERS, FILTERS));
@@ -89,7 +90,7 @@ resource "aws_lambda_event_source_mapping" "b" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_queue_is_flagged() {
         check(
             &RULE,
             CloudFormation,

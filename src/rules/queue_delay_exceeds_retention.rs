@@ -1,7 +1,7 @@
 //! Flags queues whose messages expire before they can be received.
 
 use super::prelude::*;
-use crate::rules::shared::stories;
+use crate::rules::shared::scenarios;
 
 pub(super) static RULE: Rule = Rule {
     id: "queue-delay-exceeds-retention",
@@ -31,8 +31,8 @@ fn expires(queue: &Queue, delay: &Operand<'_>, retention: &Operand<'_>) -> Findi
     let headline = format!(
         "{} delays each message by {} and keeps it for {}: every message expires unseen",
         queue.resource.shown(),
-        delay.spoken(),
-        retention.spoken()
+        delay.in_words(),
+        retention.in_words()
     );
     Finding::new(
         "retention",
@@ -41,8 +41,8 @@ fn expires(queue: &Queue, delay: &Operand<'_>, retention: &Operand<'_>) -> Findi
         format!("a message is deleted after {}", retention.shown()),
     )
     .label(delay, format!("and nobody can receive it for {}", delay.shown()))
-    .shows(stories::of_one_failure(None, Some(delay), retention))
-    .help(format!("set `{}` well above {}", retention.name, delay.spoken()))
+    .scenario(scenarios::of_one_failure(None, Some(delay), retention))
+    .help(format!("set `{}` well above {}", retention.name, delay.in_words()))
 }
 
 #[cfg(test)]
@@ -52,7 +52,7 @@ mod tests {
     use crate::testing::{check, findings};
 
     #[test]
-    fn a_message_can_be_received_before_it_expires() {
+    fn delay_not_below_retention_is_flagged() {
         let count = |delay: &str, retention: &str| {
             let text = format!(
                 "variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\n  delay_seconds = {delay}\n  \

@@ -1,4 +1,4 @@
-//! Flags queues that ask for two kinds of encryption at once.
+//! Flags queues that set two kinds of encryption.
 
 use super::prelude::*;
 
@@ -22,17 +22,22 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             }
             for managed in findings.known(&key.when, queue, &queue.managed_encryption) {
                 let is_one = fact(*managed.value != Some(true), || format!("`{}` alone is set", key.name));
-                findings.require(&managed.when, queue, is_one.given(&key).given(&managed), || {
-                    let headline = format!("{} asks for SSE-SQS and for a KMS key", queue.resource.shown());
-                    Finding::new(
-                        "managed_encryption",
-                        headline,
-                        &managed,
-                        "SQS's own keys are to encrypt the queue",
-                    )
-                    .label(&key, "and this key is, too: SQS accepts one of them")
-                    .help(format!("remove `{}` to use the key, or `{}`", managed.name, key.name))
-                });
+                findings.require(
+                    &managed.when,
+                    queue,
+                    is_one.depending_on(&key).depending_on(&managed),
+                    || {
+                        let headline = format!("{} asks for SSE-SQS and for a KMS key", queue.resource.shown());
+                        Finding::new(
+                            "managed_encryption",
+                            headline,
+                            &managed,
+                            "SQS's own keys are to encrypt the queue",
+                        )
+                        .label(&key, "and this key is, too: SQS accepts one of them")
+                        .help(format!("remove `{}` to use the key, or `{}`", managed.name, key.name))
+                    },
+                );
             }
         }
     }
@@ -45,7 +50,7 @@ mod tests {
     use crate::testing::findings;
 
     #[test]
-    fn one_kind_is_enough() {
+    fn two_kinds_of_encryption_are_flagged() {
         let count = |arguments: &str| {
             let text = format!("variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\n{arguments}\n}}\n");
             findings(&RULE, Terraform, &text).len()

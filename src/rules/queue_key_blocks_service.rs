@@ -1,4 +1,5 @@
-//! Flags queues that AWS's own key encrypts and that a service sends to: the key's policy does not let it.
+//! Flags queues that are encrypted with the AWS managed key and receive messages from a service, which the key's policy
+//! does not allow to use it.
 
 use super::prelude::*;
 use crate::graph::AWS_KEY;
@@ -23,8 +24,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         let queue = delivery.queue;
         for key in findings.known(&delivery.when, queue, &queue.key) {
             let is_own = key.value.as_ref().is_none_or(|key| !key.is_key_of_aws());
-            let is_open = fact(is_own, || format!("`{AWS_KEY}` does not encrypt the queue")).given(&key);
-            findings.require(&key.when, queue, is_open.given(&delivery.span), || {
+            let is_open = fact(is_own, || format!("`{AWS_KEY}` does not encrypt the queue")).depending_on(&key);
+            findings.require(&key.when, queue, is_open.depending_on(&delivery.span), || {
                 blocks(&delivery, &key)
             });
         }
@@ -66,7 +67,7 @@ mod tests {
                          endpoint = aws_sqs_queue.q.arn\n}";
 
     #[test]
-    fn services_may_not_use_the_key_of_aws() {
+    fn service_on_queue_with_aws_managed_key_is_flagged() {
         assert_eq!(count("kms_master_key_id = \"alias/aws/sqs\"", TOPIC), 1);
         assert_eq!(
             count(
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_with_a_role_uses_the_role() {
+    fn target_with_role_is_accepted() {
         let target = |role: &str| {
             format!(
                 "resource \"aws_cloudwatch_event_target\" \"t\" {{\n  rule = \"r\"\n  arn = aws_sqs_queue.q.arn\n  {role}\n}}"

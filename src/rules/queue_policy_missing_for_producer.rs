@@ -1,4 +1,4 @@
-//! Flags topics, rules and buckets that send to a queue whose policy does not let them.
+//! Flags topics, rules and buckets that send to a queue whose policy does not allow it.
 
 use super::prelude::*;
 use crate::rules::shared::senders::Delivery;
@@ -23,17 +23,17 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             format!("a policy of the queue allows `{}` to send", delivery.service)
         });
         let permitted = delivery.when.and(&permits.when);
-        findings.satisfied(&permitted, delivery.resource, allowed.given(&delivery.span));
+        findings.satisfied(&permitted, delivery.resource, allowed.depending_on(&delivery.span));
         let when = findings.without_permission(&delivery.when, delivery.resource, &permits);
         findings.report(
             &when,
             delivery.resource,
-            refused(&delivery, permits.asked.first().copied()),
+            refused(&delivery, permits.evaluated.first().copied()),
         );
     }
 }
 
-fn refused(delivery: &Delivery<'_>, policy: Option<crate::source::Span>) -> Finding {
+fn refused(delivery: &Delivery<'_>, policy: Option<source::Span>) -> Finding {
     let (queue, service) = (delivery.queue.resource.shown(), delivery.service);
     let headline = format!(
         "{} sends to {queue}, and no policy of the queue allows `{service}` to do so",
@@ -87,7 +87,7 @@ resource "aws_sns_topic_subscription" "s" {{
     }
 
     #[test]
-    fn a_topic_needs_a_statement() {
+    fn topic_without_allow_statement_is_flagged() {
         assert_eq!(count(""), 1);
         let sns = "Principal = { Service = \"sns.amazonaws.com\" }";
         let send = "Action = \"sqs:SendMessage\"";
@@ -151,7 +151,7 @@ resource "aws_sns_topic_subscription" "s" {{
     }
 
     #[test]
-    fn a_policy_may_be_anywhere() {
+    fn separate_policy_resource_is_read() {
         let document = "data \"aws_iam_policy_document\" \"d\" {\n  statement {\n    actions = [\"sqs:SendMessage\"]\n    \
                         resources = [aws_sqs_queue.q.arn]\n    principals {\n      type = \"Service\"\n      \
                         identifiers = [\"sns.amazonaws.com\"]\n    }\n  }\n}\n";
@@ -174,7 +174,7 @@ resource "aws_sns_topic_subscription" "s" {{
     }
 
     #[test]
-    fn rules_and_buckets_need_one_too() {
+    fn rules_and_buckets_without_allow_statement_are_flagged() {
         check(
             &RULE,
             CloudFormation,

@@ -1,9 +1,9 @@
-//! Flags queues with two policies, of which whichever is written last replaces the other.
+//! Flags queues with two policies, which overwrite each other.
 
 use super::prelude::*;
 use crate::graph::access::{PolicyWriter, QueuePolicy};
 use crate::graph::{Target, UnitKind};
-use crate::source::Span;
+use source::Span;
 
 pub(super) static RULE: Rule = Rule {
     id: "queue-policy-overwritten",
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-/// A policy on a queue, where it is one.
+/// Policy on a queue, under the condition `when`.
 struct Written<'g> {
     queue: &'g Queue,
     policy: &'g QueuePolicy,
@@ -29,7 +29,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for policy in &graph.access().queue_policies {
         all.extend(written(graph, findings, policy));
     }
-    // In one order, whichever resource comes first: what the queue says itself is before what others say of it.
+    // Sorted for a deterministic order of each pair: a policy in the queue itself comes first.
     all.sort_by_key(|one| {
         let queue = &one.queue.resource;
         (
@@ -46,15 +46,16 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         }
         if let [only] = policies {
             let is_one = fact(true, || "it is the only policy of the queue".to_owned());
-            findings.satisfied(&only.when, only.queue, is_one.given(&place(only.policy)));
+            findings.satisfied(&only.when, only.queue, is_one.depending_on(&place(only.policy)));
         }
     }
 }
 
-/// The queues that `policy` is on. A name says which of the same unit: other units may be another environment.
+/// Returns the queues that `policy` applies to. A name only matches a queue of the same unit, as other units may be
+/// different environments.
 fn written<'g>(graph: &'g Graph, findings: &mut Findings<'_>, policy: &'g QueuePolicy) -> Vec<Written<'g>> {
     let resource = &policy.resource;
-    // What is deployed has in the queue what a resource of its own has set.
+    // In a plan or state, the queue's own policy attribute repeats what a separate resource has set.
     let is_deployed = matches!(graph.unit(resource.unit).kind, UnitKind::Plan | UnitKind::State);
     if is_deployed && policy.writer == PolicyWriter::Queue {
         return Vec::new();
@@ -78,17 +79,17 @@ fn judge(findings: &mut Findings<'_>, first: &Written<'_>, second: &Written<'_>)
     let mut when = first.when.and(&second.when);
     for policy in [first.policy, second.policy] {
         if let Some(reason) = &policy.resource.uncertain {
-            findings.unsettled(&when, first.queue, reason, policy.resource.header);
+            findings.note_unresolved(&when, first.queue, reason, policy.resource.header);
             when = Condition::never();
         }
     }
     for policy in [first.policy, second.policy] {
-        // An argument that is not known may be null.
+        // An unresolved argument may be null.
         if let Some((case, unresolved)) = policy.document.unresolved_reason()
             && policy.writer == PolicyWriter::Queue
         {
             let open = when.and(&case.when);
-            findings.unsettled(&open, first.queue, unresolved.reason(), case.span);
+            findings.note_unresolved(&open, first.queue, unresolved.reason(), case.span);
             when = when.and(&open.not());
         }
     }
@@ -152,7 +153,7 @@ resource "aws_sqs_queue" "q" {{
     const ON_QUEUE: &str = "queue_url = aws_sqs_queue.q.url";
 
     #[test]
-    fn a_queue_has_one_policy() {
+    fn second_policy_on_queue_is_flagged() {
         assert_eq!(count(OWN, ""), 0);
         assert_eq!(count("", &separate("p", ON_QUEUE)), 0);
         assert_eq!(count(OWN, &separate("p", ON_QUEUE)), 1);
@@ -171,7 +172,7 @@ resource "aws_sqs_queue" "q" {{
     }
 
     #[test]
-    fn what_excludes_each_other_is_one_policy() {
+    fn policies_under_exclusive_conditions_are_accepted() {
         let count_of = |count: &str| separate("p", &format!("{ON_QUEUE}\n  count = {count}"));
         let own = "policy = var.separate ? null : local.policy";
         assert_eq!(count(own, &count_of("var.separate ? 1 : 0")), 0);
@@ -181,7 +182,7 @@ resource "aws_sqs_queue" "q" {{
     }
 
     #[test]
-    fn templates_have_policies_of_their_own() {
+    fn cloudformation_policies_are_flagged() {
         check(
             &RULE,
             CloudFormation,
@@ -211,7 +212,7 @@ Resources:
     }
 
     #[test]
-    fn sam_makes_policies() {
+    fn sam_generated_policy_counts_as_second_policy() {
         let template = |queue: &str| {
             format!(
                 r"

@@ -1,4 +1,4 @@
-//! Flags queue policies that let a service, or anybody, send on anybody's behalf.
+//! Flags queue policies that allow a service, or everyone, to send on behalf of any account.
 
 use super::prelude::*;
 use crate::graph::access::{Effect, PolicyWriter, Principal, QueuePolicy, Statement, StatementCondition};
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 const SEND: &str = "sqs:SendMessage";
 const SOURCE_ARN: &str = "aws:sourcearn";
 
-/// Keys of conditions that say nothing of who sends. Any other is taken to narrow it.
+/// Condition keys that do not restrict the sender. All other keys are assumed to restrict it.
 const SAY_NOTHING: [&str; 9] = [
     "aws:currenttime",
     "aws:epochtime",
@@ -33,7 +33,7 @@ const SAY_NOTHING: [&str; 9] = [
     "aws:viaawsservice",
 ];
 
-/// Who may send too much.
+/// Sender that a policy allows too broadly.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sender<'s> {
     Anybody,
@@ -46,11 +46,11 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         let resource = &policy.resource;
         for document in findings.known(&resource.when, resource, &policy.document) {
             if let Some(reason) = &document.value.opaque {
-                findings.unsettled(&document.when, resource, reason, document.span);
+                findings.note_unresolved(&document.when, resource, reason, document.span);
                 continue;
             }
             let statements = &document.value.statements;
-            // A denial of everything else narrows what others allow.
+            // A statement that denies all other senders restricts what other statements allow.
             let is_narrowed = statements.iter().any(may_narrow);
             if !is_narrowed {
                 for statement in statements {
@@ -61,7 +61,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-/// Whether a statement may deny what the others allow, to whom they should not.
+/// Returns `true` if the statement may deny senders that other statements allow too broadly.
 fn may_narrow(statement: &Statement) -> bool {
     let mut effects = statement.effect.cases.iter();
     let may_deny = effects.any(|case| case.value() != Some(&Effect::Allow));
@@ -72,7 +72,7 @@ fn judge(findings: &mut Findings<'_>, policy: &QueuePolicy, statement: &Statemen
     let resource = &policy.resource;
     let conditions = match &statement.conditions {
         Ok(conditions) => conditions,
-        Err(reason) => return findings.unsettled(when, resource, reason, statement.span),
+        Err(reason) => return findings.note_unresolved(when, resource, reason, statement.span),
     };
     if statement.negates.principals {
         return;
@@ -115,7 +115,7 @@ fn require(
     let of_bucket = matches!(sender, Sender::Service(service) if service.starts_with("s3."));
     let only_arn = !narrowing.is_empty() && narrowing.iter().all(|one| one.key.eq_ignore_ascii_case(SOURCE_ARN));
     let is_scoped = !(narrowing.is_empty() || of_bucket && only_arn);
-    let scoped = fact(is_scoped, || "the statement says for whom".to_owned()).given(&statement.span);
+    let scoped = fact(is_scoped, || "the statement says for whom".to_owned()).depending_on(&statement.span);
     findings.require(when, resource, scoped, || {
         if narrowing.is_empty() {
             unscoped(resource, statement, sender)
@@ -125,7 +125,7 @@ fn require(
     });
 }
 
-/// Whether a condition says something of who sends, or on whose behalf.
+/// Returns `true` if the condition restricts the sender or the source on whose behalf it sends.
 fn narrows(condition: &StatementCondition) -> bool {
     let key = condition.key.to_ascii_lowercase();
     let operator = condition.operator.to_ascii_lowercase();
@@ -137,7 +137,7 @@ fn narrows(condition: &StatementCondition) -> bool {
     !(SAY_NOTHING.contains(&key.as_str()) || has_wildcards && is_any)
 }
 
-/// Whether a pattern fits whatever has an ARN: neither its account nor its resource is said.
+/// Returns `true` if the pattern matches ARNs of any account and any resource.
 fn is_anything(pattern: &str) -> bool {
     let is_open = |part: &str| part.bytes().all(|byte| byte == b'*');
     let mut parts = pattern.splitn(6, ':').skip(4);
@@ -191,7 +191,7 @@ mod tests {
         "Effect = \"Allow\", Action = \"sqs:SendMessage\", Principal = { Service = \"sns.amazonaws.com\" }";
 
     #[test]
-    fn a_service_is_told_for_whom() {
+    fn service_without_source_condition_is_flagged() {
         for (text, expected) in [
             ("", 1),
             (
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn only_senders_matter() {
+    fn statements_that_do_not_allow_sending_are_ignored() {
         for (text, expected) in [
             ("Effect = \"Allow\", Action = \"sqs:*\", Principal = \"*\"", 1),
             ("Effect = \"Allow\", Action = \"sqs:*\", Principal = { AWS = \"*\" }", 1),
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_has_no_account_in_its_arn() {
+    fn bucket_arn_without_account_is_an_info() {
         let s3 = SNS.replace("sns.", "s3.");
         let arn = "ArnLike = { \"aws:SourceArn\" = \"arn:aws:s3:::uploads\" }";
         let account = "StringEquals = { \"aws:SourceAccount\" = \"111122223333\" }";
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn speaks_of_templates_but_not_of_what_sam_makes() {
+    fn cloudformation_policy_is_flagged_and_sam_generated_one_ignored() {
         check(
             &RULE,
             CloudFormation,
@@ -321,7 +321,7 @@ Resources:
     }
 
     #[test]
-    fn patterns_that_fit_anything() {
+    fn patterns_for_any_account_and_resource_are_recognized() {
         for (pattern, expected) in [
             ("*", true),
             ("arn:aws:sns:*:*:*", true),

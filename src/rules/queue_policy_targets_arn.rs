@@ -1,7 +1,7 @@
-//! Flags queue policies that name their queue by its ARN, where SQS takes URLs.
+//! Flags queue policies that refer to their queue by its ARN instead of its URL.
 
 use super::prelude::*;
-use crate::graph::Form;
+use crate::graph::LinkForm;
 use crate::graph::access::{PolicyWriter, QueuePolicy};
 
 pub(super) static RULE: Rule = Rule {
@@ -21,10 +21,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for policy in policies.filter(|policy| policy.writer == PolicyWriter::Separate) {
         let resource = &policy.resource;
         for link in findings.known(&resource.when, resource, &policy.queue) {
-            let is_url = fact(link.value.form != Form::Arn, || {
+            let is_url = fact(link.value.form != LinkForm::Arn, || {
                 format!("`{}` is not an ARN", link.name)
             });
-            findings.require(&link.when, resource, is_url.given(&link), || {
+            findings.require(&link.when, resource, is_url.depending_on(&link), || {
                 targets_arn(policy, &link, graph.queue(resource.unit, link.value))
             });
         }
@@ -59,7 +59,7 @@ mod tests {
     use crate::testing::{check, findings};
 
     #[test]
-    fn terraform_takes_urls() {
+    fn arn_in_terraform_policy_is_flagged() {
         for (queue, expected) in [
             ("aws_sqs_queue.q.url", 0),
             ("aws_sqs_queue.q.id", 0),
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn templates_take_urls() {
+    fn arn_in_cloudformation_policy_is_flagged() {
         check(
             &RULE,
             CloudFormation,
@@ -106,7 +106,7 @@ Resources:
     }
 
     #[test]
-    fn says_the_url_as_the_user_would() {
+    fn help_spells_url_in_dialect() {
         let text = "Resources:\n  Q: {Type: AWS::SQS::Queue}\n  P:\n    Type: AWS::SQS::QueuePolicy\n    Properties:\n      \
                     PolicyDocument: {Statement: []}\n      Queues: [!GetAtt Q.Arn]\n";
         let found = findings(&RULE, CloudFormation, text);

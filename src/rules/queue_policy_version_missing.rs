@@ -1,4 +1,4 @@
-//! Flags queue policies without a version, for which Terraform waits in vain.
+//! Flags queue policies without a version, which make Terraform wait until it times out.
 
 use super::prelude::*;
 use crate::graph::access::PolicyDocument;
@@ -21,9 +21,12 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         let resource = &policy.resource;
         for document in findings.known(&resource.when, resource, &policy.document) {
             for version in findings.known(&document.when, resource, &document.value.version) {
-                findings.require(&version.when, resource, is_set(&version).given(&document), || {
-                    missing(&resource.shown(), &document)
-                });
+                findings.require(
+                    &version.when,
+                    resource,
+                    is_set(&version).depending_on(&document),
+                    || missing(&resource.shown(), &document),
+                );
             }
         }
     }
@@ -53,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_has_a_version() {
+    fn policy_without_version_is_flagged() {
         for (policy, expected) in [
             ("jsonencode({ Statement = [] })", 1),
             ("\"{\\\"Statement\\\": []}\"", 1),
@@ -76,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn cloudformation_waits_for_nothing() {
+    fn cloudformation_policy_is_ignored() {
         let text = "Resources:\n  Q: {Type: AWS::SQS::Queue}\n  P:\n    Type: AWS::SQS::QueuePolicy\n    Properties:\n      \
                     Queues: [!Ref Q]\n      PolicyDocument: {Statement: []}\n";
         assert!(findings(&RULE, CloudFormation, text).is_empty());

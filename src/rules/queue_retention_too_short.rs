@@ -1,12 +1,12 @@
-//! Flags queues that lose messages in an outage of a day.
+//! Flags queues that lose messages if their consumer has an outage of a day.
 
 use super::prelude::*;
 use crate::graph::Seconds;
 use crate::rules::shared::consumers::Consumer;
-use crate::rules::shared::stories;
+use crate::rules::shared::scenarios;
 
 settings! {
-    /// How long a queue keeps messages at least.
+    /// Minimum retention period of a queue.
     struct Outage of "queue-retention-too-short" {
         minimum: i64 = 86_400, at least 60, "the shortest retention period in seconds that outlasts an outage";
     }
@@ -27,13 +27,13 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.consumed() {
         if graph.is_dead_letter_queue(queue) {
-            continue; // The rules on dead-letter queues ask for more.
+            continue; // The rules on dead-letter queues require more.
         }
         let Outage { minimum } = findings.settings(queue);
-        findings.about_to_judge(&queue.retention);
-        for consumer in findings.readers(graph, &queue.resource.when, queue) {
+        findings.set_judged_attribute(&queue.retention);
+        for consumer in findings.consumers_and_workers(graph, &queue.resource.when, queue) {
             for retention in findings.retention(&consumer.when, queue) {
-                let lasts = at_least(&retention, Seconds(minimum)).given(&consumer);
+                let lasts = at_least(&retention, Seconds(minimum)).depending_on(&consumer);
                 findings.require(&retention.when, queue, lasts, || {
                     too_short(queue, &retention, &consumer, minimum)
                 });
@@ -46,23 +46,29 @@ fn too_short(queue: &Queue, retention: &Operand<'_>, consumer: &Consumer<'_>, mi
     let headline = format!(
         "{} keeps messages for {}, so a longer outage of its consumer loses them",
         queue.resource.shown(),
-        retention.spoken()
+        retention.in_words()
     );
     let label = format!(
         "a message that nobody has handled is deleted after {}",
         retention.shown()
     );
     let default = limits::RETENTION_DEFAULT;
-    let wanted = if Seconds(minimum) > default {
-        Seconds(minimum).spoken()
+    let wanted = if minimum > limits::RETENTION.most {
+        // A configured minimum may exceed the maximum of SQS.
+        format!(
+            "{}, the maximum that SQS accepts",
+            Seconds(limits::RETENTION.most).with_words()
+        )
+    } else if Seconds(minimum) > default {
+        format!("{} or more", Seconds(minimum).with_words())
     } else {
-        format!("SQS's default of {}", default.spoken())
+        format!("SQS's default of {} or more", default.with_words())
     };
     Finding::new("retention", headline, retention, label)
         .show(consumer)
-        .shows(stories::of_outage(retention, minimum))
+        .scenario(scenarios::of_outage(retention, minimum))
         .help(format!(
-            "set `{}` to {wanted} or more, and let the dead-letter queue keep messages for longer than that",
+            "set `{}` to {wanted}, and let the dead-letter queue keep messages for longer than that",
             retention.name
         ))
 }
@@ -92,7 +98,7 @@ mod tests {
     const EXPECTED: &str = "# expect: queue-retention-too-short";
 
     #[test]
-    fn a_day_is_enough() {
+    fn retention_below_a_day_is_flagged() {
         check(&RULE, Terraform, &terraform("86400", ""));
         check(&RULE, Terraform, &terraform(&format!("86399 {EXPECTED}"), ""));
         check(&RULE, Terraform, &terraform("null", ""));
@@ -102,13 +108,13 @@ mod tests {
     }
 
     #[test]
-    fn other_rules_speak_of_messages_that_are_never_retried() {
+    fn retention_without_retries_is_left_to_other_rules() {
         let text = terraform("3600\n visibility_timeout_seconds = 3600", "");
         check(&RULE, Terraform, &text);
     }
 
     #[test]
-    fn teams_set_what_they_want_to_outlast() {
+    fn minimum_retention_can_be_set() {
         let settings = "[rules.queue-retention-too-short]\nminimum = 172800\n";
         let outcome = run_files(
             &RULE,
@@ -118,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn dead_letter_queues_and_queues_that_nobody_reads_are_passed_over() {
+    fn dead_letter_queues_and_unconsumed_queues_are_ignored() {
         let template = "
 Resources:
   Orders:

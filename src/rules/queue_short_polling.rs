@@ -1,4 +1,4 @@
-//! Flags queues whose workers ask again and again for messages that are not there.
+//! Flags queues with short polling, whose workers pay for each empty response.
 
 use super::prelude::*;
 use crate::rules::shared::consumers::Consumer;
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.consumed() {
-        // Lambda and pipes wait, whatever the queue says.
+        // Lambda and pipes use long polling whatever the queue's setting is.
         if graph.is_read(queue) || graph.is_dead_letter_queue(queue) {
             continue;
         }
@@ -25,7 +25,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         for worker in workers {
             let wait = &queue.receive_wait_time;
             for wait in findings.numbers(&worker.when, queue, wait, &limits::RECEIVE_WAIT_TIME) {
-                findings.require(&wait.when, queue, above(&wait, 0).given(&worker), || {
+                findings.require(&wait.when, queue, above(&wait, 0).depending_on(&worker), || {
                     short(queue, &wait, &worker)
                 });
             }
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_is_answered_at_once() {
+    fn worker_on_queue_without_wait_time_is_flagged() {
         assert_eq!(found("0", ""), 1);
         assert_eq!(found("null", ""), 1);
         assert_eq!(found("1", ""), 0);
@@ -79,12 +79,12 @@ mod tests {
     }
 
     #[test]
-    fn without_a_worker_nobody_is_known_to_poll() {
+    fn queue_without_worker_is_ignored() {
         assert!(run_files(&RULE, &[("main.tf", &queue("0", ""))]).findings.is_empty());
     }
 
     #[test]
-    fn lambda_waits_and_dead_letter_queues_have_no_worker() {
+    fn lambda_sources_and_dead_letter_queues_are_ignored() {
         let mapping = "resource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = aws_sqs_queue.jobs.arn\n  function_name = \"f\"\n}\n";
         assert_eq!(found("0", mapping), 0);
         let source = "resource \"aws_sqs_queue\" \"source\" {\n  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.jobs.arn, maxReceiveCount = 5 })\n}\n";

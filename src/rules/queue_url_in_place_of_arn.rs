@@ -1,8 +1,8 @@
-//! Flags a queue's URL or name where AWS requires an ARN: sources, targets, endpoints, dead-letter queues.
+//! Flags a queue's URL or name in attributes that require an ARN: sources, targets, endpoints, dead-letter queues.
 
 use super::prelude::*;
 use crate::graph::delivery::Sender;
-use crate::graph::{Attribute, Form, Resource};
+use crate::graph::{Attribute, LinkForm, Resource};
 
 pub(super) static RULE: Rule = Rule {
     id: "queue-url-in-place-of-arn",
@@ -16,16 +16,16 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-/// A place that takes the ARN of a queue.
+/// Attribute that requires the ARN of a queue.
 struct Place<'g> {
     resource: &'g Resource,
-    /// The condition under which it exists.
+    /// Condition under which it exists.
     when: &'g Condition,
-    /// The attribute of the finding.
+    /// Attribute name in the finding.
     attribute: &'static str,
-    /// Ends "uses the URL of the queue as its".
+    /// Role of the queue, completing "uses the URL of the queue as its".
     role: &'static str,
-    /// Who rejects it.
+    /// Service that rejects other values.
     service: &'static str,
 }
 
@@ -44,7 +44,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for subscription in &deliveries.subscriptions {
         let resource = &subscription.resource;
         for protocol in findings.known(&resource.when, resource, &subscription.protocol) {
-            // Other protocols have other addresses: of mail, of a web server.
+            // Other protocols have other endpoints, such as email addresses.
             if *protocol.value == "sqs" {
                 let endpoint = Place {
                     when: &protocol.when,
@@ -95,11 +95,11 @@ fn judge<'g, T>(
 ) {
     for known in findings.known(place.when, place.resource, attribute) {
         let Some(link) = link(known.value) else { continue };
-        let is_arn = fact(link.form == Form::Arn, || format!("`{}` is an ARN", known.name)).given(&known);
+        let is_arn = fact(link.form == LinkForm::Arn, || format!("`{}` is an ARN", known.name)).depending_on(&known);
         let queue = graph.queue(place.resource.unit, link);
-        // A reference to something that is no queue may well give an ARN, and subscriptions and targets may well have
-        // other URLs.
-        let is_queue = queue.is_some() || (link.form == Form::Url && link.external_queue_name().is_some());
+        // A reference to a resource that is not a queue may be an ARN, and subscriptions and targets may have URLs of
+        // other things.
+        let is_queue = queue.is_some() || (link.form == LinkForm::Url && link.external_queue_name().is_some());
         if !findings.satisfied(&known.when, place.resource, is_arn) && is_queue {
             findings.report(&known.when, place.resource, no_arn(place, &known, link, queue));
         }
@@ -107,7 +107,7 @@ fn judge<'g, T>(
 }
 
 fn no_arn<T>(place: &Place<'_>, known: &Known<'_, T>, link: &Link, queue: Option<&Queue>) -> Finding {
-    let form = if link.form == Form::Url { "URL" } else { "name" };
+    let form = if link.form == LinkForm::Url { "URL" } else { "name" };
     let shown = queue.map_or_else(|| "a queue".to_owned(), |queue| queue.resource.shown());
     let headline = format!(
         "{} uses the {form} of {shown} as its {}, but {} requires the ARN",
@@ -136,7 +136,7 @@ mod tests {
     use crate::testing::{check, findings};
 
     #[test]
-    fn urls_and_names_are_no_arns() {
+    fn urls_and_names_are_flagged() {
         check(
             &RULE,
             Terraform,
@@ -237,7 +237,7 @@ Resources:
     }
 
     #[test]
-    fn arns_and_what_is_not_known_are_left_alone() {
+    fn arns_and_unresolved_values_are_accepted() {
         check(
             &RULE,
             Terraform,
@@ -298,7 +298,7 @@ Resources:
     }
 
     #[test]
-    fn spells_the_arn_as_the_user_would() {
+    fn help_spells_arn_in_dialect() {
         let found = findings(
             &RULE,
             Sam,
@@ -309,7 +309,7 @@ Resources:
     }
 
     #[test]
-    fn whatever_takes_a_queue_takes_its_arn() {
+    fn every_attribute_that_requires_an_arn_is_checked() {
         let lines = [
             "resource \"aws_pipes_pipe\" \"p\" {\n target = \"arn:aws:states:eu-west-1:123456789012:stateMachine:m\"\n source = aws_sqs_queue.q.url",
             "resource \"aws_pipes_pipe\" \"p\" {\n source = \"arn:aws:kinesis:eu-west-1:123456789012:stream/s\"\n target = aws_sqs_queue.q.id",
@@ -339,7 +339,7 @@ Resources:
     }
 
     #[test]
-    fn urls_of_other_things_are_endpoints() {
+    fn url_endpoints_of_other_protocols_are_ignored() {
         check(
             &RULE,
             Terraform,

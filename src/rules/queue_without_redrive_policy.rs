@@ -1,8 +1,8 @@
-//! Flags queues that somebody outside of the files reads, and that have no dead-letter queue.
+//! Flags queues without a dead-letter queue whose consumer is not declared in the files.
 
 use super::prelude::*;
 use crate::graph::RedrivePolicy;
-use crate::rules::shared::names::is_called_dead_letter;
+use crate::rules::shared::names::is_named_dead_letter_queue;
 
 pub(super) static RULE: Rule = Rule {
     id: "queue-without-redrive-policy",
@@ -18,11 +18,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
-        // `redrive-policy-missing` speaks where something reads it, or may.
+        // `redrive-policy-missing` reports queues that have or may have a declared consumer.
         if graph.is_consumed(queue)
             || graph.is_dead_letter_queue(queue)
-            || graph.is_handed_out(queue)
-            || is_called_dead_letter(queue)
+            || graph.is_passed_to_missing_code(queue)
+            || is_named_dead_letter_queue(queue)
             || may_be_read(graph, queue)
         {
             continue;
@@ -31,7 +31,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             if findings.satisfied(&redrive.when, queue, is_set(&redrive)) {
                 continue;
             }
-            // One with a redrive allow policy is a dead-letter queue of somebody.
+            // A queue with a redrive allow policy is the dead-letter queue of an external queue.
             for allow in findings.known(&redrive.when, queue, &queue.redrive_allow) {
                 if allow.value.is_none() {
                     findings.report(&allow.when, queue, without(queue, &redrive));
@@ -41,7 +41,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-/// Whether the source of a mapping or pipe of the same unit is unresolved.
+/// Returns `true` if a mapping or pipe of the same unit has an unresolved source.
 fn may_be_read(graph: &Graph, queue: &Queue) -> bool {
     let unit = queue.resource.unit;
     let mut mappings = graph.mappings().iter().filter(|mapping| mapping.resource.unit == unit);
@@ -78,7 +78,7 @@ mod tests {
     const EXPECTED: &str = "# expect: queue-without-redrive-policy";
 
     #[test]
-    fn somebody_reads_it_elsewhere() {
+    fn queue_without_declared_consumer_is_flagged() {
         check(&RULE, Terraform, &terraform(EXPECTED, "", ""));
         let reads = |source: &str| {
             format!(
@@ -104,9 +104,9 @@ mod tests {
         }
     }
 
-    /// Programs put there what failed.
+    /// Programs may send failed messages to such a queue.
     #[test]
-    fn a_name_may_say_that_it_is_a_dead_letter_queue() {
+    fn queue_named_as_dead_letter_queue_is_ignored() {
         for name in ["orders_dlq", "dead_letters", "orders-DeadLetter", "fatalDlq"] {
             let address = terraform("", "", "").replace("\"q\"", &format!("\"{name}\""));
             check(&RULE, Terraform, &address);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_queue_is_flagged() {
         let template = "
 Resources:
   Q: # expect: queue-without-redrive-policy

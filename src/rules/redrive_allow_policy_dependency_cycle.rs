@@ -1,4 +1,4 @@
-//! Flags two queues whose policies refer to each other, so that neither can be made first.
+//! Flags two queues whose policies refer to each other, so that neither can be created first.
 
 use super::prelude::*;
 
@@ -30,19 +30,22 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     let is_first = fact(!back.any(|back| std::ptr::eq(back, source)), || {
                         format!("does not refer to {}, which refers to it", source.resource.shown())
                     });
-                    findings.require(&allow.when, dlq, is_first.given(&allow).given(&redrive), || {
-                        circle(source, dlq, redrive.span, &allow)
-                    });
+                    findings.require(
+                        &allow.when,
+                        dlq,
+                        is_first.depending_on(&allow).depending_on(&redrive),
+                        || circle(source, dlq, redrive.span, &allow),
+                    );
                 }
             }
         }
     }
 }
 
-fn circle<T>(source: &Queue, dlq: &Queue, redrive: crate::source::Span, allow: &Known<'_, T>) -> Finding {
+fn circle<T>(source: &Queue, dlq: &Queue, redrive: source::Span, allow: &Known<'_, T>) -> Finding {
     let (from, shown) = (source.resource.shown(), dlq.resource.shown());
     let headline = format!("{from} and {shown} refer to each other in their policies, so neither can be created first");
-    // Terraform has a resource for it.
+    // Terraform has a separate resource for the policy.
     let help = if dlq.resource.kind.contains("::") {
         "write the ARN of one of them with its name, as `!Sub arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:<name>`".to_owned()
     } else {
@@ -82,7 +85,7 @@ resource "aws_sqs_queue" "orders" {{
     const ORDERS: &str = "aws_sqs_queue.orders.arn";
 
     #[test]
-    fn references_in_both_directions_are_a_circle() {
+    fn references_in_both_directions_are_flagged() {
         check(&RULE, Terraform, &terraform(FAILED, ORDERS, EXPECTED));
         let written = "\"arn:aws:sqs:eu-west-1:111122223333:orders\"";
         check(&RULE, Terraform, &terraform(FAILED, written, ""));
@@ -94,7 +97,7 @@ resource "aws_sqs_queue" "orders" {{
     }
 
     #[test]
-    fn a_resource_of_its_own_breaks_the_circle() {
+    fn separate_policy_resource_is_accepted() {
         check(
             &RULE,
             Terraform,
@@ -132,7 +135,7 @@ Resources:
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_queues_are_flagged() {
         check(&RULE, CloudFormation, &template("!GetAtt Orders.Arn", EXPECTED));
         check(&RULE, Sam, &template("!Sub '${Orders.Arn}'", EXPECTED));
         let composed = "!Sub 'arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:${AWS::StackName}-orders'";

@@ -1,4 +1,4 @@
-//! Flags dead-letter queues whose redrive allow policy does not allow a queue that names them.
+//! Flags dead-letter queues whose redrive allow policy excludes one of their source queues.
 
 use super::prelude::*;
 use crate::graph::{RedriveAllowPolicy, Target};
@@ -31,7 +31,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                         _ => Condition::never(),
                     };
                     let allows = || format!("`{}` allows {}", permission.value, source.resource.shown());
-                    let allows = fact(true, allows).given(&permission).given(&target);
+                    let allows = fact(true, allows).depending_on(&permission).depending_on(&target);
                     findings.satisfied(&permission.when.and(&left.not()), dlq, allows);
                     findings.report(&left, dlq, excludes(source, dlq, &target, &permission));
                 }
@@ -40,7 +40,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-/// The condition under which `policy` of `dlq` is known not to list `source`.
+/// Returns the condition under which `policy` of `dlq` certainly does not list `source`.
 fn excluded(
     graph: &Graph,
     findings: &mut Findings<'_>,
@@ -65,12 +65,12 @@ fn excluded(
     left
 }
 
-/// Whether `link`, written in `dlq`, is known to name another queue than `source`.
+/// Returns `true` if `link`, written in `dlq`, certainly refers to a queue other than `source`.
 fn is_other(graph: &Graph, source: &Queue, dlq: &Queue, link: &Link) -> bool {
     if let Some(queue) = graph.queue(dlq.resource.unit, link) {
         return !std::ptr::eq(queue, source);
     }
-    // A queue outside of the project, unless the name of this one may be the same.
+    // An external queue differs from this one only if both names are known and different.
     let Target::External(_) = link.target else { return false };
     let named = link.external_queue_name();
     let name = source.name.known().and_then(Option::as_ref);
@@ -134,7 +134,7 @@ resource "aws_sqs_queue_redrive_allow_policy" "failed" {{
     const BY_QUEUE: &str = "\"byQueue\"";
 
     #[test]
-    fn the_source_has_to_be_allowed() {
+    fn excluded_source_queue_is_flagged() {
         for (permission, sources) in [
             ("\"allowAll\"", ""),
             (BY_QUEUE, "sourceQueueArns = [aws_sqs_queue.orders.arn]"),
@@ -167,7 +167,7 @@ resource "aws_sqs_queue_redrive_allow_policy" "failed" {{
     }
 
     #[test]
-    fn a_source_whose_name_is_unknown_may_be_listed() {
+    fn source_with_unknown_name_is_not_judged() {
         let text = terraform(
             BY_QUEUE,
             "sourceQueueArns = [\"arn:aws:sqs:eu-west-1:111122223333:elsewhere\"]",
@@ -176,7 +176,7 @@ resource "aws_sqs_queue_redrive_allow_policy" "failed" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_queue_is_flagged() {
         let template = "
 Resources:
   Failed:

@@ -1,4 +1,4 @@
-//! Flags redrive allow policies that SQS does not accept.
+//! Flags redrive allow policies that SQS rejects.
 
 use super::prelude::*;
 use crate::graph::limits::ALLOWED_SOURCES;
@@ -32,7 +32,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     let alone = fact(policy.sources.is_empty(), || {
                         format!("`{}` without queues", permission.value)
                     });
-                    findings.require(&permission.when, queue, alone.given(&permission), || {
+                    findings.require(&permission.when, queue, alone.depending_on(&permission), || {
                         superfluous(queue, policy, &permission)
                     });
                 }
@@ -41,7 +41,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-/// Requires from 1 to 10 queues.
+/// Requires between 1 and 10 source queues.
 fn count(findings: &mut Findings<'_>, queue: &Queue, policy: &RedriveAllowPolicy, permission: &Known<'_, String>) {
     let when = &permission.when;
     let listed = policy.sources.iter();
@@ -52,11 +52,11 @@ fn count(findings: &mut Findings<'_>, queue: &Queue, policy: &RedriveAllowPolicy
             .fold(Condition::never(), |all, case| all.or(&case.when));
         !when.is_possible_with(&there.not())
     };
-    // What may be there is no reason to say that there is none.
+    // Sources that may be absent are counted only if no source is certain, so that the list does not appear empty.
     let most = listed.clone().filter(is_always_there).count();
     let count = if most > 0 { most } else { policy.sources.len() };
     let within = within(Term::counted(count, Unit::Queues), &ALLOWED_SOURCES);
-    findings.require(when, queue, within.given(permission), || {
+    findings.require(when, queue, within.depending_on(permission), || {
         let (least, most) = (ALLOWED_SOURCES.least, ALLOWED_SOURCES.most);
         let headline = format!(
             "{} allows `byQueue` with {count} queues, but SQS accepts {least} to {most}",
@@ -74,7 +74,7 @@ fn count(findings: &mut Findings<'_>, queue: &Queue, policy: &RedriveAllowPolicy
     });
 }
 
-/// Requires that the queues are in the Region of this one.
+/// Requires the source queues to be in the Region of `queue`.
 fn regions(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, policy: &RedriveAllowPolicy, when: &Condition) {
     let Some(here) = queue.resource.region.as_deref() else {
         return;
@@ -186,7 +186,7 @@ resource "aws_sqs_queue" "failed" {{
     }
 
     #[test]
-    fn there_are_three_permissions() {
+    fn unknown_permission_is_flagged() {
         for permission in ["\"allowAll\"", "\"denyAll\"", "var.open"] {
             check(
                 &RULE,
@@ -204,13 +204,13 @@ resource "aws_sqs_queue" "failed" {{
     }
 
     #[test]
-    fn the_others_take_no_queues() {
+    fn source_queues_with_other_permission_are_flagged() {
         let policy = format!("redrivePermission = \"allowAll\" {EXPECTED}\n{}", sources(1));
         check(&RULE, Terraform, &terraform(&policy));
     }
 
     #[test]
-    fn the_queues_are_of_the_same_region() {
+    fn source_queue_in_other_region_is_flagged() {
         let policy = |region: &str, note: &str| {
             format!(
                 "redrivePermission = \"byQueue\"\nsourceQueueArns = [\"arn:aws:sqs:{region}:111122223333:q\"] {note}"
@@ -222,7 +222,7 @@ resource "aws_sqs_queue" "failed" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_policies_are_flagged() {
         let template = "
 Resources:
   Failed:

@@ -1,4 +1,5 @@
-//! Flags redrive allow policies that stand on the source and name the dead-letter queue, in place of the reverse.
+//! Flags redrive allow policies on a source queue that list its dead-letter queue, although the policy belongs on the
+//! dead-letter queue.
 
 use super::prelude::*;
 
@@ -26,7 +27,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     let is_source = fact(leads_here, || {
                         format!("{} sends its failures here", dlq.resource.shown())
                     });
-                    if findings.satisfied(&listed.when, source, is_source.given(&listed)) {
+                    if findings.satisfied(&listed.when, source, is_source.depending_on(&listed)) {
                         continue;
                     }
                     for when in reversed(graph, findings, source, dlq, &listed.when) {
@@ -38,8 +39,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-/// The conditions of `when` under which `dlq` is the dead-letter queue of `source`, and neither allows anybody by name
-/// nor sends its own failures there.
+/// Returns the conditions in `when` under which `dlq` is the dead-letter queue of `source`, has no redrive allow policy
+/// of its own, and does not use `source` as its dead-letter queue.
 fn reversed(
     graph: &Graph,
     findings: &mut Findings<'_>,
@@ -114,7 +115,7 @@ resource "aws_sqs_queue" "orders" {{
     }
 
     #[test]
-    fn the_dead_letter_queue_is_no_source() {
+    fn policy_on_source_that_lists_dead_letter_queue_is_flagged() {
         check(
             &RULE,
             Terraform,
@@ -135,7 +136,7 @@ resource "aws_sqs_queue" "orders" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_policy_is_flagged() {
         let template = "
 Resources:
   Failed:

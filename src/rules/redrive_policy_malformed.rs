@@ -1,8 +1,8 @@
-//! Flags redrive policies that SQS, or the tool that deploys them, does not understand.
+//! Flags redrive policies that SQS, or the deployment tool, rejects.
 
 use super::prelude::*;
-use crate::graph::{Fault, Form, PolicyFault, RedrivePolicy, Target};
-use crate::source::Span;
+use crate::graph::{LinkForm, PolicyError, PolicyErrorKind, RedrivePolicy, Target};
+use source::Span;
 
 pub(super) static RULE: Rule = Rule {
     id: "redrive-policy-malformed",
@@ -23,14 +23,14 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             let mut all: Vec<Finding> = (policy.faults.iter())
                 .filter_map(|fault| of_fault(queue, fault))
                 .collect();
-            for target in findings.quietly(|findings| findings.known(&redrive.when, queue, &policy.target)) {
+            for target in findings.without_notes(|findings| findings.known(&redrive.when, queue, &policy.target)) {
                 match of_target(graph, queue, &target) {
                     Some(finding) if target.when == redrive.when => all.push(finding),
                     Some(finding) => findings.report(&target.when, queue, finding),
                     None => {}
                 }
             }
-            // A misspelled key is often a missing one as well, and one cause should not be reported twice.
+            // A misspelled key is often a missing one as well, and each cause is reported once.
             match Finding::worst(all) {
                 Some(finding) => findings.report(&redrive.when, queue, finding),
                 None => well_formed(findings, queue, &redrive, policy),
@@ -47,52 +47,52 @@ fn well_formed(
 ) {
     for fault in &policy.faults {
         let cause = Cause::OutOfRange(&limits::MAX_RECEIVE_COUNT);
-        findings.leave(&redrive.when, queue, &[redrive, &fault.span], cause);
+        findings.leave_to_rule_of(&redrive.when, queue, &[redrive, &fault.span], cause);
     }
-    for target in findings.quietly(|findings| findings.known(&redrive.when, queue, &policy.target)) {
+    for target in findings.without_notes(|findings| findings.known(&redrive.when, queue, &policy.target)) {
         let words = || "its keys and the form of its target are what SQS expects".to_owned();
-        let is_well_formed = fact(true, words).given(redrive).given(&target);
+        let is_well_formed = fact(true, words).depending_on(redrive).depending_on(&target);
         findings.satisfied(&target.when, queue, is_well_formed);
     }
 }
 
-fn of_fault(queue: &Queue, fault: &Fault) -> Option<Finding> {
+fn of_fault(queue: &Queue, fault: &PolicyError) -> Option<Finding> {
     let say = |what: &str, label: &str| policy(queue, what, fault.span, label);
     Some(match &fault.kind {
-        PolicyFault::NotAnObject => say("that is not a JSON object", "not a JSON object")
+        PolicyErrorKind::NotAnObject => say("that is not a JSON object", "not a JSON object")
             .help("write an object with `deadLetterTargetArn` and `maxReceiveCount`"),
-        PolicyFault::UnknownKey(key) => say(
+        PolicyErrorKind::UnknownKey(key) => say(
             &format!("with the unknown key `{key}`"),
             &format!("`{key}` is not a key of a redrive policy"),
         )
         .help("its keys are `deadLetterTargetArn` and `maxReceiveCount`, in this spelling"),
-        PolicyFault::TargetMissing => say("without `deadLetterTargetArn`", "no `deadLetterTargetArn`")
+        PolicyErrorKind::TargetMissing => say("without `deadLetterTargetArn`", "no `deadLetterTargetArn`")
             .help("set `deadLetterTargetArn` to the ARN of the dead-letter queue"),
-        PolicyFault::CountMissing => {
+        PolicyErrorKind::CountMissing => {
             say("without `maxReceiveCount`", "no `maxReceiveCount`").help("set `maxReceiveCount` to 5")
         }
-        PolicyFault::CountQuoted(written) => say(
+        PolicyErrorKind::CountQuoted(written) => say(
             &format!("whose `maxReceiveCount` is the string \"{written}\""),
             "a string, where the provider expects a number: it never matches what SQS returns",
         )
         .severity(Severity::Warning)
         .help(format!("write {written} without quotes"))
         .fix(Change::Unquote(fault.span)),
-        // `max-receive-count-out-of-range` speaks of it.
-        PolicyFault::CountNotInteger(_) => return None,
+        // `max-receive-count-out-of-range` reports this fault.
+        PolicyErrorKind::CountNotInteger(_) => return None,
     })
 }
 
-/// What is wrong with the form of the target. Whether it is declared, and a queue at all, is for
-/// `dead-letter-queue-undeclared` and `redrive-target-not-a-queue` to say.
+/// Returns the finding for a target in the wrong form. `dead-letter-queue-undeclared` and `redrive-target-not-a-queue`
+/// report targets that are not declared or not queues.
 fn of_target(graph: &Graph, queue: &Queue, target: &Known<'_, Link>) -> Option<Finding> {
     let link = target.value;
     let form = match (link.form, &link.target) {
-        (_, Target::Dangling(_) | Target::Elsewhere { .. }) | (Form::Arn, _) => return None,
-        // Another kind of resource than a queue.
+        (_, Target::Dangling(_) | Target::OtherUnit { .. }) | (LinkForm::Arn, _) => return None,
+        // The resource is not a queue.
         (_, Target::Resource(_)) if graph.queue(queue.resource.unit, link).is_none() => return None,
-        (Form::Url, _) => "a queue's URL".to_owned(),
-        (Form::Name, _) => "a name".to_owned(),
+        (LinkForm::Url, _) => "a queue's URL".to_owned(),
+        (LinkForm::Name, _) => "a name".to_owned(),
     };
     let help = match graph.queue(queue.resource.unit, link) {
         Some(target) => format!("set `deadLetterTargetArn` to `{}`", target.resource.arn_reference()),
@@ -103,7 +103,7 @@ fn of_target(graph: &Graph, queue: &Queue, target: &Known<'_, Link>) -> Option<F
     Some(finding.help(help).fix(target.arn()))
 }
 
-/// A finding on the policy of `queue`, which is `what`.
+/// Creates a finding on the policy of `queue`, which `what` describes.
 fn policy(queue: &Queue, what: &str, place: Span, label: impl Into<String>) -> Finding {
     let headline = format!("{} has a redrive policy {what}", queue.resource.shown());
     Finding::new("redrive", headline, place, label)
@@ -114,7 +114,7 @@ mod tests {
     use super::{RULE, Severity};
     use crate::testing::{Dialect, findings};
 
-    /// Severity and headline behind the queue's name, if there is a finding.
+    /// Returns the severity and the part of the headline after the queue's name, if there is a finding.
     fn judge(dialect: Dialect, policy: &str) -> Option<(Severity, String)> {
         let text = match dialect {
             Dialect::Terraform => format!(
@@ -148,7 +148,7 @@ Resources:
     }
 
     #[test]
-    fn terraform_policies() {
+    fn malformed_terraform_policies_are_flagged() {
         for (policy, expected) in [
             ("\"\"", None),
             ("null", None),
@@ -165,7 +165,7 @@ Resources:
                 "jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 2.5 })",
                 None,
             ),
-            // Quotes are missing around the ARN, whatever else is not known.
+            // The quotes around the ARN are missing, whatever the unresolved parts are.
             (
                 "<<EOT\n{\"deadLetterTargetArn\": ${aws_sqs_queue.failed.arn}, \"maxReceiveCount\": ${var.open}}\nEOT\n",
                 Some((Severity::Error, "that is not a JSON object")),
@@ -186,7 +186,7 @@ Resources:
                 "<<EOT\n{\"deadLetterTargetArn\": \"${aws_sqs_queue.failed.arn}\", \"maxReceiveCount\": ${var.open}}\nEOT\n",
                 None,
             ),
-            // What is not known may be the rest of the object.
+            // The unresolved part may be the rest of the object.
             ("\"{\\\"maxReceiveCount\\\": 5${var.open}\"", None),
             ("\"no json\"", Some((Severity::Error, "that is not a JSON object"))),
             ("\"[]\"", Some((Severity::Error, "that is not a JSON object"))),
@@ -218,7 +218,7 @@ Resources:
             ),
             (
                 "jsonencode({ deadLetterTargetArn = \"arn:aws:sns:eu-west-1:123456789012:t\", maxReceiveCount = 5 })",
-                // `redrive-target-not-a-queue` speaks of it.
+                // `redrive-target-not-a-queue` reports this target.
                 None,
             ),
         ] {
@@ -228,7 +228,7 @@ Resources:
     }
 
     #[test]
-    fn template_policies() {
+    fn malformed_cloudformation_policies_are_flagged() {
         for (policy, expected) in [
             ("{}", None),
             (
@@ -265,6 +265,16 @@ Resources:
                     "whose target is a name, where SQS accepts only a queue's ARN",
                 )),
             ),
+            (
+                "{deadLetterTargetArn: failed, maxReceiveCount: 5}",
+                Some((
+                    Severity::Error,
+                    "whose target is a name, where SQS accepts only a queue's ARN",
+                )),
+            ),
+            // Another tool replaces this text.
+            ("{deadLetterTargetArn: '#{Failed.Arn}', maxReceiveCount: 5}", None),
+            ("{deadLetterTargetArn: '<arn>', maxReceiveCount: 5}", None),
             (
                 "{deadLetterTargetARN: !GetAtt Failed.Arn, maxReceiveCount: 5}",
                 Some((Severity::Error, "with the unknown key `deadLetterTargetARN`")),

@@ -1,9 +1,9 @@
-//! Flags queues that something reads and that have no dead-letter queue.
+//! Flags queues with a consumer but without a dead-letter queue.
 
 use super::prelude::*;
 use crate::graph::RedrivePolicy;
 use crate::rules::shared::consumers::Consumer;
-use crate::rules::shared::dead_letter::{InVain, dead_letter_queue, named_in_vain};
+use crate::rules::shared::dead_letter::{IneffectiveFailureQueue, dead_letter_queue, ineffective_failure_queue};
 
 pub(super) static RULE: Rule = Rule {
     id: "redrive-policy-missing",
@@ -21,18 +21,18 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     findings.note_unresolved_sources(graph);
     for queue in graph.consumed() {
         if graph.is_dead_letter_queue(queue) {
-            continue; // The end of the line.
+            continue; // A dead-letter queue needs no redrive policy.
         }
         for redrive in findings.redrives(&queue.resource.when, queue) {
-            // Whatever is wrong with a policy, `redrive-policy-malformed` says.
+            // `redrive-policy-malformed` reports faults of an existing policy.
             if findings.satisfied(&redrive.when, queue, is_set(&redrive)) {
                 continue;
             }
             for when in as_source(findings, queue, &redrive.when) {
-                let consumers = findings.readers(graph, &when, queue);
-                // Once for all of them: each may be one of thousands.
+                let consumers = findings.consumers_and_workers(graph, &when, queue);
+                // Looked up once for all consumers of the queue, of which there may be thousands.
                 let named = (!consumers.is_empty())
-                    .then(|| named_in_vain(graph, &when, queue))
+                    .then(|| ineffective_failure_queue(graph, &when, queue))
                     .flatten();
                 for consumer in consumers {
                     findings.report(
@@ -46,7 +46,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-/// The conditions under which no redrive allow policy makes `queue` a dead-letter queue of somebody who is not here.
+/// Returns the conditions under which no redrive allow policy makes `queue` the dead-letter queue of an external queue.
 fn as_source(findings: &mut Findings<'_>, queue: &Queue, when: &Condition) -> Vec<Condition> {
     let mut all = Vec::new();
     for allow in findings.known(when, queue, &queue.redrive_allow) {
@@ -68,14 +68,14 @@ fn missing(
     queue: &Queue,
     redrive: &Known<'_, Option<Box<RedrivePolicy>>>,
     consumer: &Consumer<'_>,
-    named: Option<&InVain<'_>>,
+    named: Option<&IneffectiveFailureQueue<'_>>,
 ) -> Finding {
     let headline = format!(
         "{} has no redrive policy: a message that always fails is retried until it expires and is then lost",
         queue.resource.shown()
     );
     let name = redrive.name;
-    let absence = match redrive.made_null() {
+    let absence = match redrive.null_cause() {
         Some(cause) => format!("`{name}` is null because of {cause}"),
         None if redrive.is_default => format!("no `{name}`"),
         None => format!("this `{name}` is empty"),
@@ -88,7 +88,7 @@ fn missing(
         finding = finding.label(case.span, message);
     }
     let target = match named {
-        Some(InVain {
+        Some(IneffectiveFailureQueue {
             setting,
             function,
             queue,
@@ -134,7 +134,7 @@ mod tests {
     const EXPECTED: &str = "expect: redrive-policy-missing";
 
     #[test]
-    fn an_enabled_mapping_asks_for_a_policy() {
+    fn consumed_queue_without_policy_is_flagged() {
         check(&RULE, Dialect::Terraform, &terraform(EXPECTED, "", "", ""));
         check(&RULE, Dialect::Terraform, &terraform("", "", "enabled = false", ""));
         let policy = "redrive_policy = jsonencode({ deadLetterTargetArn = \"arn:aws:sqs:eu-west-1:123456789012:dlq\", maxReceiveCount = 5 })";
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_policy_is_none_and_a_broken_one_is_another_rules() {
+    fn empty_policy_is_flagged_and_malformed_one_left_to_other_rule() {
         let empty = "redrive_policy = \"\" # expect: redrive-policy-missing";
         check(&RULE, Dialect::Terraform, &terraform("", empty, "", ""));
         check(
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_is_said_and_not_judged() {
+    fn unresolved_values_are_noted_and_not_judged() {
         for (queue, mapping) in [("redrive_policy = var.open", ""), ("", "enabled = var.open")] {
             let outcome = run_files(&RULE, &[("main.tf", &terraform("", queue, mapping, ""))]);
             assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mapping_with_an_open_source_is_said() {
+    fn mapping_with_unresolved_source_is_noted() {
         let text = r#"
             variable "queue_arn" {}
             resource "aws_lambda_event_source_mapping" "orders" {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn dead_letter_queues_end_the_line() {
+    fn dead_letter_queues_are_ignored() {
         let source = r#"
             resource "aws_sqs_queue" "first" {
               redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.orders.arn, maxReceiveCount = 5 })
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn fifo_queues_are_told_the_price() {
+    fn fifo_queue_gets_label_about_order() {
         let text = "
 Resources:
   Orders:
@@ -216,7 +216,7 @@ Resources:
     }
 
     #[test]
-    fn a_policy_under_a_condition_leaves_the_other_worlds() {
+    fn conditional_policy_is_flagged_under_other_condition() {
         let text = "
 Parameters:
   Env: {Type: String}

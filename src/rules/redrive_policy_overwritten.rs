@@ -1,4 +1,4 @@
-//! Flags queues whose redrive policy, or redrive allow policy, is set twice.
+//! Flags queues whose redrive policy or redrive allow policy is set twice.
 
 use super::prelude::*;
 use crate::graph::{RedriveKind, RedriveWriter};
@@ -23,11 +23,11 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         }
         for (at, writer) in queue.redrive_writers.iter().enumerate() {
             let others = queue.redrive_writers.iter().take(at);
-            for other in others.filter(|other| other.kind == writer.kind && other.by != writer.by) {
+            for other in others.filter(|other| other.kind == writer.kind && other.resource != writer.resource) {
                 let mut when = queue.resource.when.and(&writer.when).and(&other.when);
                 for writer in [writer, other] {
                     if let Some(reason) = &writer.doubt {
-                        findings.unsettled(&when, queue, reason, writer.span);
+                        findings.note_unresolved(&when, queue, reason, writer.span);
                         when = Condition::never();
                     }
                 }
@@ -44,11 +44,11 @@ fn overwritten(queue: &Queue, first: &RedriveWriter, second: &RedriveWriter) -> 
     };
     let shown = queue.resource.shown();
     let headline = format!("the {policy} of {shown} is set in two places, and the one that is applied last stays");
-    let label = |writer: &RedriveWriter| match &writer.by {
+    let label = |writer: &RedriveWriter| match &writer.resource {
         Some(by) => format!("`{by}` sets it"),
         None => format!("the queue sets its {policy} itself"),
     };
-    let help = match first.by {
+    let help = match first.resource {
         None => format!("keep the {policy} in the queue, or in the resource of its own, and remove the other"),
         Some(_) => "keep one of the two resources".to_owned(),
     };
@@ -94,7 +94,7 @@ resource "aws_sqs_queue" "q" {{
     const ON_QUEUE: &str = "queue_url = aws_sqs_queue.q.id";
 
     #[test]
-    fn one_place_is_enough() {
+    fn policy_set_in_two_places_is_flagged() {
         assert_eq!(count(OWN, ""), 0);
         assert_eq!(count("", &separate("p", ON_QUEUE)), 0);
         assert_eq!(count(OWN, &separate("p", ON_QUEUE)), 1);
@@ -107,7 +107,7 @@ resource "aws_sqs_queue" "q" {{
     }
 
     #[test]
-    fn what_excludes_each_other_sets_it_once() {
+    fn policies_under_exclusive_conditions_are_accepted() {
         let count_of = |count: &str| separate("p", &format!("{ON_QUEUE}\n  count = {count}"));
         let own = "redrive_policy = var.separate ? null : local.policy";
         assert_eq!(count(own, &count_of("var.separate ? 1 : 0")), 0);
@@ -118,7 +118,7 @@ resource "aws_sqs_queue" "q" {{
     }
 
     #[test]
-    fn the_allow_policy_is_another() {
+    fn allow_policy_is_checked_separately() {
         check(
             &RULE,
             Terraform,

@@ -1,4 +1,4 @@
-//! Flags redrive policies whose target is something other than a queue.
+//! Flags redrive policies whose target is not a queue.
 
 use super::prelude::*;
 
@@ -19,16 +19,16 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         for target in findings.redrive_targets(&queue.resource.when, queue) {
             let other = something_else(graph, queue, target.value);
             let is_queue = fact(other.is_none(), || "the target is a queue".to_owned());
-            findings.require(&target.when, queue, is_queue.given(&target), || {
+            findings.require(&target.when, queue, is_queue.depending_on(&target), || {
                 not_a_queue(queue, &target, &other.unwrap_or_default())
             });
         }
     }
 }
 
-/// What `link` is known to name instead of a queue.
+/// Returns a description of the target of `link` if it is certainly not a queue.
 fn something_else(graph: &Graph, queue: &Queue, link: &Link) -> Option<String> {
-    if let Some(kind) = graph.no_queue(queue.resource.unit, link) {
+    if let Some(kind) = graph.type_if_not_queue(queue.resource.unit, link) {
         return Some(format!("a resource of the type `{kind}`"));
     }
     let service = link.service().filter(|service| *service != "sqs")?;
@@ -70,7 +70,7 @@ resource "aws_sqs_queue" "orders" {{
     }
 
     #[test]
-    fn only_queues_take_failed_messages() {
+    fn target_that_is_not_a_queue_is_flagged() {
         for target in [
             "aws_sqs_queue.failed.arn",
             "aws_sqs_queue.none[0].arn",
@@ -95,7 +95,7 @@ resource "aws_sqs_queue" "orders" {{
     }
 
     #[test]
-    fn says_what_it_is() {
+    fn headline_names_type_of_target() {
         let found = findings(&RULE, Terraform, &terraform("aws_sns_topic.failed.arn", ""));
         assert_eq!(
             found.first().map(|found| &*found.headline),
@@ -106,7 +106,7 @@ resource "aws_sqs_queue" "orders" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_target_is_flagged() {
         let template = "
 Parameters:
   Open: {Type: String}

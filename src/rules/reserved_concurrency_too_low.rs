@@ -1,4 +1,4 @@
-//! Flags functions that reserve less concurrency than Lambda polls a standard queue with.
+//! Flags functions whose reserved concurrency is below the concurrency with which Lambda polls a standard queue.
 
 use super::prelude::*;
 use crate::graph::limits::{FIRST_CONCURRENT_BATCHES, MAXIMUM_CONCURRENCY};
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 settings! {
-    /// How much concurrency a function needs for a queue.
+    /// Minimum concurrency of a function for a queue.
     struct Concurrency of "reserved-concurrency-too-low" {
         minimum: i64 = FIRST_CONCURRENT_BATCHES, at least 1, "the least reserved concurrency that is enough";
     }
@@ -44,7 +44,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             let reserved = &function.reserved_concurrency;
             for reserved in findings.any_numbers(&assumed, function, reserved, Unit::Invocations) {
                 if reserved.value == 0 {
-                    findings.leave(&reserved.when, function, &[&reserved], Cause::NoConcurrency);
+                    findings.leave_to_rule_of(&reserved.when, function, &[&reserved], Cause::NoConcurrency);
                 } else if !findings.satisfied(&reserved.when, function, at_least(&reserved, minimum)) {
                     for when in unbounded(findings, mapping, &reserved.when) {
                         for source in findings.sources(graph, mapping, &when) {
@@ -60,7 +60,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-/// The conditions of `when` under which `mapping` polls, and nothing bounds how many batches it has at one time.
+/// Returns the conditions in `when` under which `mapping` is enabled and nothing limits its concurrent batches.
 fn unbounded(findings: &mut Findings<'_>, mapping: &EventSourceMapping, when: &Condition) -> Vec<Condition> {
     let mut all = Vec::new();
     for enabled in findings.known(when, mapping, &mapping.enabled) {
@@ -153,7 +153,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     const FIFO: &str = "\"arn:aws:sqs:eu-west-1:111122223333:q.fifo\"";
 
     #[test]
-    fn five_are_enough() {
+    fn concurrency_below_five_is_flagged() {
         for reserved in ["5", "-1", "null", "var.open", "0"] {
             check(&RULE, Terraform, &terraform(STANDARD, reserved, ""));
         }
@@ -164,7 +164,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn what_bounds_the_batches_is_enough() {
+    fn limited_or_disabled_mapping_is_accepted() {
         for (queue, mapping) in [
             (FIFO, ""),
             ("var.open", ""),
@@ -179,7 +179,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn says_what_to_set() {
+    fn help_names_values_to_set() {
         let help = |reserved: &str| {
             let found = findings(&RULE, Terraform, &terraform(STANDARD, reserved, ""));
             found.first().and_then(|found| found.help.clone()).unwrap_or_default()
@@ -195,7 +195,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_function_is_flagged() {
         check(
             &RULE,
             CloudFormation,

@@ -1,4 +1,4 @@
-//! Flags functions that no invocation can reach, though a mapping polls for them.
+//! Flags functions with a reserved concurrency of 0 that an enabled mapping invokes.
 
 use super::prelude::*;
 
@@ -24,9 +24,12 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 }
                 for enabled in findings.known(&reserved.when, mapping, &mapping.enabled) {
                     let is_off = fact(!enabled.value, || format!("{} is disabled", mapping.resource.shown()));
-                    findings.require(&enabled.when, function, is_off.given(&reserved).given(&enabled), || {
-                        zero(function, mapping, &reserved)
-                    });
+                    findings.require(
+                        &enabled.when,
+                        function,
+                        is_off.depending_on(&reserved).depending_on(&enabled),
+                        || zero(function, mapping, &reserved),
+                    );
                 }
             }
         }
@@ -76,7 +79,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     const EXPECTED: &str = "0 # expect: reserved-concurrency-zero";
 
     #[test]
-    fn zero_is_flagged_where_a_mapping_polls() {
+    fn zero_is_flagged_if_a_mapping_polls() {
         for (reserved, mapping) in [
             ("1", ""),
             ("-1", ""),
@@ -92,7 +95,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_function_is_flagged() {
         check(
             &RULE,
             CloudFormation,

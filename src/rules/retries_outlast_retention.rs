@@ -6,7 +6,7 @@ use crate::graph::limits::{RETENTION, RETENTION_DEFAULT};
 use crate::rules::shared::advice::AdvisedReceives;
 use crate::rules::shared::consumers::Consumer;
 use crate::rules::shared::retries::Retries;
-use crate::rules::shared::stories;
+use crate::rules::shared::scenarios;
 
 pub(super) static RULE: Rule = Rule {
     id: "retries-outlast-retention",
@@ -27,7 +27,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             for consumer in findings.consumers(graph, &count.when, queue) {
                 for retries in findings.retries(&consumer.when, queue, &count) {
                     for retention in findings.retention(&retries.when, queue) {
-                        let arrives = below(retries.age(), &retention).given(&consumer);
+                        let arrives = below(retries.age(), &retention).depending_on(&consumer);
                         findings.require(&retention.when, queue, arrives, || {
                             expires(queue, &retries, &retention, &consumer, recommended)
                         });
@@ -54,28 +54,29 @@ fn expires(
     let headline = format!(
         "{} keeps messages for {}, but one that keeps failing reaches the dead-letter queue only after {}",
         queue.resource.shown(),
-        retention.spoken(),
-        Seconds(age).spoken()
+        retention.in_words(),
+        Seconds(age).with_words()
     );
     let deleted = format!("the message is deleted after {}", retention.shown());
     let finding = Finding::new("retention", headline, retention, retention.or_default("SQS", deleted));
-    // The default first: a source that keeps messages as long as its dead-letter queue leaves no time to look at them.
+    // SQS's default is preferred: a source queue with the retention of its dead-letter queue would leave no time to
+    // look at failed messages there.
     let wanted = [RETENTION_DEFAULT.0, RETENTION.most]
         .into_iter()
         .find(|wanted| age < *wanted);
     retries
         .show(finding.severity(severity))
-        .shows(stories::of_retries(retries, retention))
+        .scenario(scenarios::of_retries(retries, retention))
         .show(consumer)
         .help(help(retries, retention, recommended))
         .fix(wanted.map(|wanted| retention.set_to(wanted)))
 }
 
-/// What to do; never fewer receives than `max-receive-count-low-for-poller` asks for.
+/// Returns the help text, which never suggests fewer receives than `max-receive-count-low-for-poller` recommends.
 fn help(retries: &Retries<'_>, retention: &Operand<'_>, recommended: i64) -> String {
     let (age, count, visibility) = (retries.age().value, retries.count.name, &retries.visibility);
     let raise = (age < RETENTION.most).then(|| format!("raise `{}` above {age}", retention.name));
-    // The most receives that still fit; there is none where the delay alone fills the retention.
+    // Most receives that still fit; zero if the delay alone uses up the retention period.
     let fitting = (retention.value - retries.delay.value - 1)
         .max(0)
         .checked_div(visibility.value);
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn equality_is_too_short() {
+    fn equal_retention_is_flagged() {
         let short = settings("60", "10", "310 # expect: retries-outlast-retention");
         check(&RULE, Dialect::Terraform, &terraform(&short, 5, ""));
         check(
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn severity_follows_the_attempts_that_fit() {
+    fn severity_depends_on_number_of_attempts() {
         let severity = |retention: &str| {
             findings(
                 &RULE,
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn other_rules_speak_of_zero_one_visibility_timeout_and_ranges() {
+    fn zero_timeout_single_attempt_and_ranges_are_left_to_other_rules() {
         for (visibility, retention, count) in [
             ("0", "60", 5),
             ("60", "60", 5),
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_advice_fits() {
+    fn help_names_values_that_fit() {
         let help = |visibility: &str, retention: &str, count| {
             let text = terraform(&settings(visibility, "0", retention), count, "");
             let found = findings(&RULE, Dialect::Terraform, &text);
@@ -181,14 +182,14 @@ mod tests {
                 "0 s + 20 × 60 s = 1200 s".to_owned()
             )
         );
-        // Fewer than five receives are what another rule speaks against.
+        // Another rule reports fewer than five receives.
         assert_eq!(help("60", "200", 5).0, "raise `message_retention_seconds` above 300");
-        // No retention is long enough.
+        // No retention period is long enough.
         assert_eq!(help("43200", "1209600", 28).0, "lower `maxReceiveCount` to 27 or less");
     }
 
     #[test]
-    fn the_default_retention_counts() {
+    fn default_retention_is_used() {
         let text = "
 Resources:
   Orders: # expect: retries-outlast-retention

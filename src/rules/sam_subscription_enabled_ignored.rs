@@ -1,4 +1,4 @@
-//! Flags `SqsSubscription.Enabled: false`, which the SAM transform takes for `true`.
+//! Flags `SqsSubscription.Enabled: false`, which the SAM transform replaces by `true`.
 
 use super::prelude::*;
 
@@ -33,7 +33,7 @@ mod tests {
     use crate::testing::findings;
 
     #[test]
-    fn false_is_ignored() {
+    fn explicit_false_is_flagged() {
         let count = |more: &str| {
             let text = format!(
                 "Resources:\n  T: {{Type: AWS::SNS::Topic}}\n  Q: {{Type: AWS::SQS::Queue}}\n  F:\n    \

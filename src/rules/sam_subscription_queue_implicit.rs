@@ -1,4 +1,4 @@
-//! Flags queues that the SAM transform makes for `SqsSubscription: true`.
+//! Flags queues that the SAM transform generates for `SqsSubscription: true`.
 
 use super::prelude::*;
 use crate::graph::Implicit;
@@ -39,7 +39,7 @@ mod tests {
     use crate::testing::findings;
 
     #[test]
-    fn only_true_makes_a_queue() {
+    fn only_true_is_flagged() {
         let count = |subscription: &str| {
             let text = format!(
                 "Resources:\n  T: {{Type: AWS::SNS::Topic}}\n  Q: {{Type: AWS::SQS::Queue}}\n  F:\n    \

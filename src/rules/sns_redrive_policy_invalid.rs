@@ -1,9 +1,9 @@
-//! Flags redrive policies of subscriptions that SNS refuses, or that lead to a queue it cannot use.
+//! Flags redrive policies of subscriptions that SNS rejects, or whose dead-letter queue it cannot use.
 
 use super::prelude::*;
 use crate::graph::delivery::{Subscription, SubscriptionRedrivePolicy};
-use crate::graph::{Fault, PolicyFault};
-use crate::rules::shared::places::Place;
+use crate::graph::{PolicyError, PolicyErrorKind};
+use crate::rules::shared::places::LocationKind;
 use crate::rules::shared::queue_types::{TypedQueue, kind};
 
 pub(super) static RULE: Rule = Rule {
@@ -33,14 +33,14 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn malformed(subscription: &Subscription, fault: &Fault) -> Finding {
+fn malformed(subscription: &Subscription, fault: &PolicyError) -> Finding {
     let shown = subscription.resource.shown();
     let (headline, label) = match &fault.kind {
-        PolicyFault::UnknownKey(key) => (
+        PolicyErrorKind::UnknownKey(key) => (
             format!("the redrive policy of {shown} has the key `{key}`, and SNS refuses it"),
             "SNS does not know this key".to_owned(),
         ),
-        PolicyFault::TargetMissing => (
+        PolicyErrorKind::TargetMissing => (
             format!("the redrive policy of {shown} names no queue"),
             "`deadLetterTargetArn` is missing".to_owned(),
         ),
@@ -53,7 +53,7 @@ fn malformed(subscription: &Subscription, fault: &Fault) -> Finding {
         .help("write `{\"deadLetterTargetArn\": …}` and nothing else: how often SNS tries is not said here")
 }
 
-/// The dead-letter queue is in the Region and account of the subscription, which is in those of its topic.
+/// Requires the dead-letter queue to be in the Region of the topic and in the account of the subscription.
 fn judge_place(
     graph: &Graph,
     findings: &mut Findings<'_>,
@@ -64,29 +64,34 @@ fn judge_place(
     let resource = &subscription.resource;
     for target in findings.known(when, resource, &policy.target) {
         let queue = graph.queue(resource.unit, target.value).map(|queue| &queue.resource);
-        let there = Place::Region.at(target.value, queue);
-        for topic in findings.quietly(|this| this.known(&target.when, resource, &subscription.topic)) {
+        let there = LocationKind::Region.at(target.value, queue);
+        for topic in findings.without_notes(|this| this.known(&target.when, resource, &subscription.topic)) {
             let declared = graph.topic(resource.unit, topic.value).map(|topic| &topic.resource);
-            let here = Place::Region.at(topic.value, declared);
+            let here = LocationKind::Region.at(topic.value, declared);
             if let Some((here, there)) = here.zip(there) {
-                let is_same = fact(here == there, || format!("topic and queue are in {here}")).given(&target);
-                findings.require(&topic.when, resource, is_same.given(&topic), || {
-                    apart(subscription, &target, Place::Region, (here, there))
+                let is_same = fact(here == there, || format!("topic and queue are in {here}")).depending_on(&target);
+                findings.require(&topic.when, resource, is_same.depending_on(&topic), || {
+                    apart(subscription, &target, LocationKind::Region, (here, there))
                 });
             }
         }
-        let there = Place::Account.at(target.value, queue);
-        if let Some((here, there)) = Place::Account.of(resource).zip(there) {
-            let is_same = fact(here == there, || format!("both are in account {here}")).given(&target);
+        let there = LocationKind::Account.at(target.value, queue);
+        if let Some((here, there)) = LocationKind::Account.of(resource).zip(there) {
+            let is_same = fact(here == there, || format!("both are in account {here}")).depending_on(&target);
             findings.require(&target.when, resource, is_same, || {
-                apart(subscription, &target, Place::Account, (here, there))
+                apart(subscription, &target, LocationKind::Account, (here, there))
             });
         }
     }
 }
 
-fn apart(subscription: &Subscription, target: &Known<'_, Link>, place: Place, (here, there): (&str, &str)) -> Finding {
-    let (name, here, there) = (place.name(), place.said(here), place.said(there));
+fn apart(
+    subscription: &Subscription,
+    target: &Known<'_, Link>,
+    place: LocationKind,
+    (here, there): (&str, &str),
+) -> Finding {
+    let (name, here, there) = (place.name(), place.describe(here), place.describe(there));
     let headline = format!(
         "{} is in {here} and its dead-letter queue in {there}, but both have to be in one {name}",
         subscription.resource.shown()
@@ -95,7 +100,8 @@ fn apart(subscription: &Subscription, target: &Known<'_, Link>, place: Place, (h
     Finding::new("redrive", headline, target, label).help(format!("use a dead-letter queue in {here}"))
 }
 
-/// The dead-letter queue is of the topic's type. For a standard queue at a FIFO topic AWS does not say which it is.
+/// Requires the dead-letter queue to have the topic's type. AWS does not document the required type if a standard queue
+/// is subscribed to a FIFO topic.
 fn judge_type(
     graph: &Graph,
     findings: &mut Findings<'_>,
@@ -104,15 +110,15 @@ fn judge_type(
     when: &Condition,
 ) {
     let resource = &subscription.resource;
-    let queues = findings.quietly(|this| this.typed_queues_of(graph, when, resource, &policy.target));
+    let queues = findings.without_notes(|this| this.typed_queues_of(graph, when, resource, &policy.target));
     for queue in queues {
-        for topic in findings.quietly(|this| this.known(&queue.when, resource, &subscription.topic)) {
+        for topic in findings.without_notes(|this| this.known(&queue.when, resource, &subscription.topic)) {
             for (when, fifo) in findings.topic_types(graph, resource, &topic) {
                 let endpoints =
-                    findings.quietly(|this| this.typed_queues_of(graph, &when, resource, &subscription.endpoint));
+                    findings.without_notes(|this| this.typed_queues_of(graph, &when, resource, &subscription.endpoint));
                 let is_settled = !fifo || (!endpoints.is_empty() && endpoints.iter().all(|endpoint| endpoint.fifo));
-                let is_same = fact(queue.fifo == fifo || !is_settled, || queue.words()).given(&queue);
-                findings.require(&when, resource, is_same.given(&topic), || {
+                let is_same = fact(queue.fifo == fifo || !is_settled, || queue.words()).depending_on(&queue);
+                findings.require(&when, resource, is_same.depending_on(&topic), || {
                     of_another_type(subscription, &queue, fifo)
                 });
             }
@@ -174,7 +180,7 @@ resource "aws_sns_topic_subscription" "s" {{
     const POLICY: &str = "jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn })";
 
     #[test]
-    fn a_policy_names_a_queue_and_nothing_else() {
+    fn malformed_policy_is_flagged() {
         let count = |policy: &str| count(policy, "false", "", "false");
         assert_eq!(count(POLICY), 0);
         assert_eq!(
@@ -195,7 +201,7 @@ resource "aws_sns_topic_subscription" "s" {{
     }
 
     #[test]
-    fn the_queue_is_of_the_type_of_the_topic() {
+    fn queue_of_other_type_than_topic_is_flagged() {
         let fifo = "fifo_queue = true";
         assert_eq!(count(POLICY, "false", fifo, "false"), 1);
         assert_eq!(count(POLICY, "true", fifo, "true"), 0);
@@ -206,7 +212,7 @@ resource "aws_sns_topic_subscription" "s" {{
     }
 
     #[test]
-    fn the_queue_is_where_the_subscription_is() {
+    fn queue_in_other_region_or_account_is_flagged() {
         let policy = |arn: &str| {
             count(
                 &format!("jsonencode({{ deadLetterTargetArn = \"{arn}\" }})"),
@@ -224,7 +230,7 @@ resource "aws_sns_topic_subscription" "s" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_subscription_is_flagged() {
         check(
             &RULE,
             CloudFormation,

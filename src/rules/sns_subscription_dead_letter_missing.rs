@@ -1,4 +1,4 @@
-//! Flags subscriptions of queues and functions that keep nothing of what SNS could not deliver.
+//! Flags subscriptions of queues and functions without a dead-letter queue for undeliverable messages.
 
 use super::prelude::*;
 use crate::graph::delivery::Subscription;
@@ -24,7 +24,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             .filter(|it| matches!(it.value.as_str(), "sqs" | "lambda"))
         {
             for redrive in findings.known(&protocol.when, resource, &subscription.redrive) {
-                let is_kept = is_set(&redrive).given(protocol);
+                let is_kept = is_set(&redrive).depending_on(protocol);
                 findings.require(&redrive.when, resource, is_kept, || missing(subscription, redrive.name));
             }
         }
@@ -48,7 +48,7 @@ mod tests {
     use crate::testing::{check, findings};
 
     #[test]
-    fn queues_and_functions_need_one() {
+    fn subscription_without_redrive_policy_is_flagged() {
         for (arguments, expected) in [
             ("protocol = \"sqs\"", 1),
             ("protocol = \"lambda\"", 1),
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_subscription_is_flagged() {
         check(
             &RULE,
             CloudFormation,

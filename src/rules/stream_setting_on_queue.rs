@@ -1,4 +1,4 @@
-//! Flags settings that only streams take, on mappings of queues.
+//! Flags settings on mappings of queues that Lambda supports only for streams.
 
 use super::prelude::*;
 use crate::graph::StreamSetting;
@@ -18,24 +18,24 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
         if mapping.stream_settings.is_empty() {
-            for source in findings.queues_read(graph, mapping, &mapping.resource.when) {
+            for source in findings.polled_queues(graph, mapping, &mapping.resource.when) {
                 let none = fact(true, || "no setting that only streams take".to_owned());
-                findings.satisfied(&source.when, mapping, none.given(&mapping.resource.header));
+                findings.satisfied(&source.when, mapping, none.depending_on(&mapping.resource.header));
             }
             continue;
         }
         let when = (mapping.stream_settings.iter()).fold(Condition::never(), |all, one| all.or(&one.when));
-        for source in findings.queues_read(graph, mapping, &mapping.resource.when.and(&when)) {
+        for source in findings.polled_queues(graph, mapping, &mapping.resource.when.and(&when)) {
             let set = |setting: &&StreamSetting| setting.when.is_possible_with(&source.when);
             let settings: Vec<&StreamSetting> = mapping.stream_settings.iter().filter(set).collect();
-            if let Some(finding) = for_streams(mapping, &source.spoken(), &settings) {
+            if let Some(finding) = for_streams(mapping, &source.introduced(), &settings) {
                 findings.report(&source.when, mapping, finding);
             }
         }
     }
 }
 
-/// One finding for all of them, the one that Lambda refuses first.
+/// Returns one finding for all settings, at the one that Lambda rejects first.
 fn for_streams(mapping: &EventSourceMapping, source: &str, settings: &[&StreamSetting]) -> Option<Finding> {
     let start = settings.iter().find(|setting| setting.is_start);
     let first = start.or(settings.first())?;
@@ -89,7 +89,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     const QUEUE: &str = "aws_sqs_queue.q.arn";
 
     #[test]
-    fn where_to_start_is_refused_and_the_rest_is_useless() {
+    fn starting_position_is_an_error_and_other_settings_a_warning() {
         let severity = |settings: &str| {
             let found = findings(&RULE, Terraform, &terraform(QUEUE, settings));
             assert!(found.len() <= 1, "one cause, one finding: {found:?}");
@@ -105,7 +105,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
                 "parallelization_factor = 2\n starting_position = \"LATEST\"",
                 Some(Severity::Error),
             ),
-            // What plans and states fill in.
+            // Values that plans and states contain for absent attributes.
             ("maximum_retry_attempts = -1", None),
             ("maximum_record_age_in_seconds = 0", None),
             ("bisect_batch_on_function_error = false", None),
@@ -116,14 +116,14 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn streams_and_what_may_be_one_are_left_alone() {
+    fn streams_and_unresolved_sources_are_accepted() {
         for source in ["aws_kinesis_stream.s.arn", "var.open"] {
             check(&RULE, Terraform, &terraform(source, "starting_position = \"LATEST\""));
         }
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_mapping_is_flagged() {
         check(
             &RULE,
             CloudFormation,

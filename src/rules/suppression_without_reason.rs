@@ -1,4 +1,4 @@
-//! Suppressions that do not say why. The pipeline raises it; here are its facts.
+//! Metadata of the finding for suppressions without a reason, which the pipeline raises.
 
 use super::prelude::*;
 

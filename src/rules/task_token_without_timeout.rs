@@ -1,4 +1,4 @@
-//! Flags state machines that send a message with a task token and wait for it without a limit.
+//! Flags state machines that send a message with a task token and wait for the token without a time limit.
 
 use super::prelude::*;
 use crate::graph::delivery::{StateMachine, TokenTask};
@@ -19,10 +19,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for machine in &graph.deliveries().machines {
         for tasks in findings.known(&machine.resource.when, machine, &machine.tasks) {
             if let Some(reason) = &tasks.value.opaque {
-                findings.unsettled(&tasks.when, machine, reason, tasks.span);
+                findings.note_unresolved(&tasks.when, machine, reason, tasks.span);
             }
             for task in &tasks.value.all {
-                // Express workflows are refused with such a task, and never wait for long.
+                // Express workflows with such a task are rejected, and their duration is limited.
                 for express in findings.known(&tasks.when.and(&task.when), machine, &machine.express) {
                     if !*express.value {
                         judge(findings, machine, task, &express.when);
@@ -37,7 +37,7 @@ fn judge(findings: &mut Findings<'_>, machine: &StateMachine, task: &TokenTask, 
     let limited = when.and(&task.unlimited.not());
     if limited.is_possible() {
         let words = || format!("the wait of `{}` is limited", task.state);
-        findings.satisfied(&limited, machine, fact(true, words).given(&task.span));
+        findings.satisfied(&limited, machine, fact(true, words).depending_on(&task.span));
     }
     let headline = format!(
         "`{}` of {} sends a message with a task token and waits for an answer without a limit",
@@ -58,7 +58,7 @@ mod tests {
 
     const SENDS: &str = "arn:aws:states:::sqs:sendMessage.waitForTaskToken";
 
-    /// A definition with one task, and what else the machine and its task have.
+    /// Returns a state machine with one task; `task` and `machine` add settings to them.
     fn terraform(resource: &str, task: &str, machine: &str) -> String {
         format!(
             r#"
@@ -87,7 +87,7 @@ resource "aws_sfn_state_machine" "approval" {{
     }
 
     #[test]
-    fn a_task_without_a_limit_waits() {
+    fn task_without_limit_is_flagged() {
         for resource in [
             format!("\"{SENDS}\""),
             "\"arn:aws-cn:states:::sqs:sendMessage.waitForTaskToken\"".to_owned(),
@@ -104,7 +104,7 @@ resource "aws_sfn_state_machine" "approval" {{
     }
 
     #[test]
-    fn any_limit_is_one() {
+    fn every_kind_of_limit_is_accepted() {
         for limit in [
             "TimeoutSeconds = 3600",
             "TimeoutSecondsPath = \"$.timeout\"",
@@ -118,7 +118,7 @@ resource "aws_sfn_state_machine" "approval" {{
     }
 
     #[test]
-    fn other_tasks_and_express_workflows_are_fine() {
+    fn other_tasks_and_express_workflows_are_accepted() {
         for resource in ["\"arn:aws:states:::sqs:sendMessage\"", "var.open"] {
             check(&RULE, Terraform, &terraform(resource, "", ""));
         }
@@ -133,14 +133,14 @@ resource "aws_sfn_state_machine" "approval" {{
     }
 
     #[test]
-    fn what_is_open_is_said_and_not_judged() {
+    fn unresolved_definition_is_noted_and_not_judged() {
         let text = "variable \"open\" {}\nresource \"aws_sfn_state_machine\" \"m\" {\n definition = var.open\n}\n";
         let outcome = run_files(&RULE, &[("main.tf", text)]);
         assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
     }
 
     #[test]
-    fn texts_and_templates_are_read() {
+    fn heredocs_and_template_files_are_read() {
         let heredoc = format!(
             r#"
 resource "aws_sfn_state_machine" "approval" {{
@@ -167,7 +167,7 @@ resource "aws_sfn_state_machine" "approval" {
     }
 
     #[test]
-    fn states_in_states_are_read() {
+    fn nested_states_are_read() {
         let template = |limit: &str, of_all: &str| {
             format!(
                 "
@@ -213,7 +213,7 @@ Resources:
     }
 
     #[test]
-    fn a_text_with_substitutions_is_read() {
+    fn definition_string_with_substitutions_is_read() {
         let template = |sub: &str| {
             format!(
                 "
@@ -232,7 +232,7 @@ Resources:
     }
 
     #[test]
-    fn a_limit_under_a_condition_leaves_the_rest() {
+    fn conditional_limit_is_flagged_under_other_condition() {
         let template = "
 Parameters:
   Stage: {Type: String}
@@ -256,7 +256,7 @@ Resources:
     }
 
     #[test]
-    fn the_files_of_sam_are_read() {
+    fn sam_definition_file_is_read() {
         let template = "Transform: AWS::Serverless-2016-10-31
 Resources:
   Machine:
@@ -279,7 +279,7 @@ Resources:
     }
 
     #[test]
-    fn a_definition_within_a_sam_template_is_read() {
+    fn inline_sam_definition_is_read() {
         let template = "
 Resources:
   Machine:

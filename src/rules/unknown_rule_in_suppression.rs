@@ -1,4 +1,4 @@
-//! Suppressions of rules that do not exist. The pipeline raises it; here are its facts.
+//! Metadata of the finding for suppressions of unknown rules, which the pipeline raises.
 
 use super::prelude::*;
 

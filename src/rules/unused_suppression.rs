@@ -1,4 +1,4 @@
-//! Suppressions that silence nothing. The pipeline raises it; here are its facts.
+//! Metadata of the finding for suppressions that suppress nothing, which the pipeline raises.
 
 use super::prelude::*;
 

@@ -1,9 +1,9 @@
-//! Flags queues whose visibility timeout is shorter than the timeout of the function that reads them.
+//! Flags queues whose visibility timeout is shorter than the timeout of a function that consumes them.
 
 use super::prelude::*;
 use crate::rules::shared::advice::{Advice, set_to_needed};
-use crate::rules::shared::consumers::{Poll, RunTime};
-use crate::rules::shared::stories;
+use crate::rules::shared::consumers::{PollingMapping, RunTime};
+use crate::rules::shared::scenarios;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-below-function-timeout",
@@ -21,15 +21,18 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     findings.note_unresolved_sources(graph);
     for (queue, _) in graph.polled() {
         let advice = findings.settings::<Advice>(queue);
-        findings.about_to_judge(&queue.visibility_timeout);
+        findings.set_judged_attribute(&queue.visibility_timeout);
         for poll in findings.polls(graph, &queue.resource.when, queue) {
             for time in findings.least_run_times(graph, &poll) {
                 for visibility in findings.most_visibility(&time.limit.when, queue) {
                     let function = &time.function.resource;
                     let covered = at_least(&visibility, Term::from(&time.limit).of(function));
-                    findings.require(&visibility.when, queue, covered.given(&time).given(&poll), || {
-                        below_timeout(queue, &poll, &time, &visibility, advice)
-                    });
+                    findings.require(
+                        &visibility.when,
+                        queue,
+                        covered.depending_on(&time).depending_on(&poll),
+                        || below_timeout(queue, &poll, &time, &visibility, advice),
+                    );
                 }
             }
         }
@@ -38,28 +41,28 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn below_timeout(
     queue: &Queue,
-    poll: &Poll<'_>,
+    poll: &PollingMapping<'_>,
     time: &RunTime<'_>,
     visibility: &Operand<'_>,
     advice: Advice,
 ) -> Finding {
     let (function, limit) = (time.function.resource.shown(), &time.limit);
     let runs = if time.durable {
-        format!("an execution of {function} may take {}", limit.spoken())
+        format!("an execution of {function} may take {}", limit.in_words())
     } else {
-        format!("{function} may run for {}", limit.spoken())
+        format!("{function} may run for {}", limit.in_words())
     };
     let headline = format!(
         "{} has a visibility timeout of {}, but {runs}, so a message may be processed twice",
         queue.resource.shown(),
-        visibility.spoken()
+        visibility.in_words()
     );
     let becomes_visible = format!("the message becomes visible again after {}", visibility.shown());
     let label = visibility.or_default("SQS", becomes_visible);
     let finding = Finding::new("visibility_timeout", headline, visibility, label)
-        // Whether Lambda accepts a *disabled* mapping is not documented.
+        // AWS does not document whether Lambda accepts a *disabled* mapping in this case.
         .severity(poll.severity(Severity::Error))
-        .shows(stories::of_timeout(visibility, limit))
+        .scenario(scenarios::of_timeout(visibility, limit))
         .show(time)
         .show(poll);
     let needed = advice.needed(limit, poll.window(&visibility.when));
@@ -97,7 +100,7 @@ mod tests {
     const EXPECTED: &str = "expect: visibility-timeout-below-function-timeout";
 
     #[test]
-    fn equality_is_accepted_and_a_second_less_is_not() {
+    fn equal_timeout_is_accepted_and_one_second_less_flagged() {
         check(
             &RULE,
             Dialect::Terraform,
@@ -108,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn defaults_count() {
+    fn default_timeouts_are_compared() {
         check(&RULE, Dialect::Terraform, &terraform("", "", ""));
         check(&RULE, Dialect::Terraform, &terraform("", "timeout = 30", ""));
         check(&RULE, Dialect::Terraform, &terraform(EXPECTED, "timeout = 31", ""));
@@ -117,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_is_said_and_not_judged() {
+    fn unresolved_values_are_noted_and_not_judged() {
         for (queue, function, mapping) in [
             ("\n visibility_timeout_seconds = var.open", "timeout = 300", ""),
             ("", "timeout = var.open", ""),
@@ -130,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn other_rules_speak_of_zero_and_of_timeouts_out_of_range() {
+    fn zero_and_out_of_range_timeouts_are_left_to_other_rules() {
         check(
             &RULE,
             Dialect::Terraform,
@@ -145,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disabled_mapping_is_advice() {
+    fn disabled_mapping_is_an_info() {
         let found = findings(
             &RULE,
             Dialect::Terraform,
@@ -156,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_calculation_has_the_batching_window() {
+    fn calculation_includes_batching_window() {
         let text = terraform("", "timeout = 300", "maximum_batching_window_in_seconds = 20");
         let found = findings(&RULE, Dialect::Terraform, &text);
         assert_eq!(
@@ -199,7 +202,7 @@ Resources:
     }
 
     #[test]
-    fn worlds_that_exclude_each_other_do_not_meet() {
+    fn values_under_exclusive_conditions_are_not_compared() {
         let text = |condition: &str| {
             format!(
                 "
@@ -234,7 +237,7 @@ Resources:
     }
 
     #[test]
-    fn lambda_waits_for_the_whole_execution_of_a_durable_function() {
+    fn durable_function_is_judged_by_execution_timeout() {
         let text = |execution: i64| {
             format!(
                 "

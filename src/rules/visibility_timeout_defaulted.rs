@@ -1,8 +1,8 @@
-//! Flags queues whose visibility timeout is enough only because nobody has raised the function's timeout yet.
+//! Flags queues whose default visibility timeout is sufficient only until the function's timeout is raised.
 
 use super::prelude::*;
 use crate::rules::shared::advice::Advice;
-use crate::rules::shared::consumers::{Poll, RunTime};
+use crate::rules::shared::consumers::{PollingMapping, RunTime};
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-defaulted",
@@ -21,7 +21,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         let advice: Advice = findings.settings(queue);
         for visibility in findings.visibility(&queue.resource.when, queue) {
             let is_written =
-                fact(!visibility.is_default, || format!("`{}` is set", visibility.name)).given(&visibility);
+                fact(!visibility.is_default, || format!("`{}` is set", visibility.name)).depending_on(&visibility);
             if findings.satisfied(&visibility.when, queue, is_written) {
                 continue;
             }
@@ -33,7 +33,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     let window = &poll.mapping.window;
                     for window in findings.numbers(&time.limit.when, poll.mapping, window, &limits::WINDOW) {
                         let needed = advice.needed(&time.limit, &window).value;
-                        // `visibility-timeout-too-short` speaks where it is not enough.
+                        // `visibility-timeout-too-short` reports an insufficient timeout.
                         if needed <= visibility.value {
                             findings.report(&window.when, queue, defaulted(queue, &visibility, &poll, &time, needed));
                         }
@@ -44,7 +44,13 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn defaulted(queue: &Queue, visibility: &Operand<'_>, poll: &Poll<'_>, time: &RunTime<'_>, needed: i64) -> Finding {
+fn defaulted(
+    queue: &Queue,
+    visibility: &Operand<'_>,
+    poll: &PollingMapping<'_>,
+    time: &RunTime<'_>,
+    needed: i64,
+) -> Finding {
     let headline = format!(
         "{} leaves its visibility timeout to the default of {} s; {} needs {needed} s, so a longer function timeout makes it too short",
         queue.resource.shown(),
@@ -90,7 +96,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     const EXPECTED: &str = "# expect: visibility-timeout-defaulted";
 
     #[test]
-    fn what_is_enough_by_accident_is_told() {
+    fn sufficient_default_timeout_is_flagged() {
         check(&RULE, Terraform, &terraform("", &format!("null {EXPECTED}"), "5", ""));
         let absent = terraform(EXPECTED, "null", "5", "").replace("visibility_timeout_seconds = null", "");
         check(&RULE, Terraform, &absent);
@@ -106,7 +112,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_queue_is_flagged() {
         check(
             &RULE,
             CloudFormation,

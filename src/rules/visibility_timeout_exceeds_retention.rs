@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::rules::shared::consumers::Consumer;
-use crate::rules::shared::stories;
+use crate::rules::shared::scenarios;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-exceeds-retention",
@@ -18,11 +18,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.consumed() {
-        // Without a consumer nothing is received even once.
-        for consumer in findings.readers(graph, &queue.resource.when, queue) {
+        // A queue without a consumer delivers no message even once.
+        for consumer in findings.consumers_and_workers(graph, &queue.resource.when, queue) {
             for visibility in findings.visibility(&consumer.when, queue) {
                 for retention in findings.retention(&visibility.when, queue) {
-                    let retried = below(&visibility, &retention).given(&consumer);
+                    let retried = below(&visibility, &retention).depending_on(&consumer);
                     findings.require(&retention.when, queue, retried, || {
                         expires_first(queue, &consumer, &visibility, &retention)
                     });
@@ -36,20 +36,20 @@ fn expires_first(queue: &Queue, consumer: &Consumer<'_>, visibility: &Operand<'_
     let headline = format!(
         "{} keeps messages for {} but has a visibility timeout of {}: a message that fails once is lost without a retry",
         queue.resource.shown(),
-        retention.spoken(),
-        visibility.spoken()
+        retention.in_words(),
+        visibility.in_words()
     );
     let deleted = format!("the message is deleted after {}", retention.shown());
     let again = format!("it would become visible again only after {}", visibility.shown());
     Finding::new("retention", headline, retention, deleted)
         .label(visibility, visibility.or_default("SQS", again))
         .show(consumer)
-        .shows(stories::of_one_failure(Some(visibility), None, retention))
+        .scenario(scenarios::of_one_failure(Some(visibility), None, retention))
         .help(format!(
             "raise `{}` well above {}; SQS's default is {}",
             retention.name,
             visibility.value,
-            limits::RETENTION_DEFAULT.spoken()
+            limits::RETENTION_DEFAULT.with_words()
         ))
         .fix(retention.set_to(limits::RETENTION_DEFAULT.0))
 }
@@ -80,7 +80,7 @@ mod tests {
     const EXPECTED: &str = "# expect: visibility-timeout-exceeds-retention";
 
     #[test]
-    fn a_second_more_than_the_visibility_timeout_is_enough_for_this_rule() {
+    fn equal_retention_is_flagged_and_one_second_more_accepted() {
         let visibility = "visibility_timeout_seconds = 600";
         let equal = format!("message_retention_seconds = 600 {EXPECTED}");
         check(&RULE, Dialect::Terraform, &terraform(visibility, &equal, ""));
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn it_needs_a_consumer_and_values_in_range() {
+    fn unconsumed_queues_and_out_of_range_values_are_ignored() {
         let (visibility, retention) = ("visibility_timeout_seconds = 600", "message_retention_seconds = 600");
         check(
             &RULE,
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_visibility_timeout_is_shorter_than_any_retention() {
+    fn default_timeout_with_minimum_retention_is_accepted() {
         check(
             &RULE,
             Dialect::Terraform,
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn it_speaks_in_the_words_of_the_template() {
+    fn help_uses_cloudformation_property_names() {
         let text = "
 Resources:
   Orders:

@@ -1,8 +1,8 @@
-//! Flags visibility timeouts so long that a failure is retried only much later.
+//! Flags visibility timeouts that delay the retry of a failed message for a long time.
 
 use super::prelude::*;
 use crate::rules::shared::advice::Advice;
-use crate::rules::shared::stories;
+use crate::rules::shared::scenarios;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-too-long",
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 settings! {
-    /// What is too long.
+    /// Thresholds above which a timeout is too long.
     struct Longest of "visibility-timeout-too-long" {
         factor: i64 = 10, at least 1, "how many times what AWS advises is too long";
         minimum: i64 = 900, at least 1, "the seconds below which nothing is too long";
@@ -31,15 +31,15 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             if findings.satisfied(&visibility.when, queue, below(&visibility, minimum)) {
                 continue;
             }
-            let when = findings.beyond_all_needs(graph, queue, &visibility, &visibility.when, factor);
+            let when = findings.exceeds_every_need(graph, queue, &visibility, &visibility.when, factor);
             let advice: Advice = findings.settings(queue);
             let finding = too_long(queue, &visibility, factor, advice);
-            // Of the functions, the one that may take longest.
-            let longest = findings.quietly(|findings| findings.longest_run(graph, queue, &when));
+            // The finding shows the function with the longest run time.
+            let longest = findings.without_notes(|findings| findings.longest_run(graph, queue, &when));
             let story = longest
                 .as_ref()
-                .and_then(|time| stories::of_stop(&visibility, &time.limit));
-            let finding = longest.iter().fold(finding, Finding::show).shows(story);
+                .and_then(|time| scenarios::of_stop(&visibility, &time.limit));
+            let finding = longest.iter().fold(finding, Finding::show).scenario(story);
             findings.report(&when, queue, finding);
         }
     }
@@ -50,7 +50,7 @@ fn too_long(queue: &Queue, visibility: &Operand<'_>, factor: i64, advice: Advice
     let headline = format!(
         "{} has a visibility timeout of {}, more than {} times as long as its functions may run: a failure is retried only then",
         queue.resource.shown(),
-        visibility.spoken(),
+        visibility.in_words(),
         factor.saturating_mul(advice.factor)
     );
     let label = format!("retried after {}", visibility.shown());
@@ -89,7 +89,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     const EXPECTED: &str = "# expect: visibility-timeout-too-long";
 
     #[test]
-    fn ten_times_the_advice_is_fine() {
+    fn timeout_above_ten_times_the_advice_is_flagged() {
         for (visibility, timeout, mapping) in [
             ("1800", "30", ""),
             ("899", "3", ""),
@@ -106,7 +106,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 
     #[test]
-    fn the_slowest_function_decides() {
+    fn slowest_function_decides() {
         let other = r#"
 resource "aws_lambda_function" "g" {
   function_name = "g"
@@ -121,7 +121,7 @@ resource "aws_lambda_event_source_mapping" "n" {
     }
 
     #[test]
-    fn speaks_of_templates() {
+    fn cloudformation_queue_is_flagged() {
         let queue = "
 Resources:
   Q:

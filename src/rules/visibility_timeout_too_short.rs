@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 use crate::rules::shared::advice::{Advice, set_to_needed};
-use crate::rules::shared::consumers::{Poll, RunTime};
-use crate::rules::shared::stories;
+use crate::rules::shared::consumers::{PollingMapping, RunTime};
+use crate::rules::shared::scenarios;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-too-short",
@@ -20,16 +20,19 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for (queue, _) in graph.polled() {
         let advice = findings.settings::<Advice>(queue);
-        findings.about_to_judge(&queue.visibility_timeout);
+        findings.set_judged_attribute(&queue.visibility_timeout);
         for poll in findings.polls(graph, &queue.resource.when, queue) {
             for time in findings.least_run_times(graph, &poll) {
                 for window in findings.least_window(&time.limit.when, poll.mapping) {
                     for visibility in findings.most_visibility(&window.when, queue) {
                         let enough = at_least(&visibility, advice.needed(&time.limit, &window))
                             .note(|| format!(", with {}", time.function.resource.shown()));
-                        findings.require(&visibility.when, queue, enough.given(&time).given(&poll), || {
-                            too_short(queue, &poll, &time, &window, &visibility, advice)
-                        });
+                        findings.require(
+                            &visibility.when,
+                            queue,
+                            enough.depending_on(&time).depending_on(&poll),
+                            || too_short(queue, &poll, &time, &window, &visibility, advice),
+                        );
                     }
                 }
             }
@@ -39,7 +42,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn too_short(
     queue: &Queue,
-    poll: &Poll<'_>,
+    poll: &PollingMapping<'_>,
     time: &RunTime<'_>,
     window: &Operand<'_>,
     visibility: &Operand<'_>,
@@ -48,26 +51,26 @@ fn too_short(
     let (subject, function) = (queue.resource.shown(), time.function.resource.shown());
     let needed = advice.needed(&time.limit, window);
     let first_attempt = Term::from(&time.limit) + window;
-    let visible_after = visibility.spoken();
-    // Lambda receives messages before the window begins, so they wait in it while their timeout runs.
+    let visible_after = visibility.in_words();
+    // Lambda receives messages before the batching window ends, so they wait in it while their visibility timeout runs.
     let headline = if visibility.value < first_attempt.value {
         format!(
             "{subject} has a visibility timeout of {visible_after}, but the batching window and {function} together may \
              take {}, so a message may reappear during its first attempt",
-            first_attempt.spoken()
+            first_attempt.with_unit()
         )
     } else {
         format!(
             "{subject} has a visibility timeout of {visible_after}, less than the {} that give Lambda time to retry \
              when {function} is throttled",
-            needed.spoken()
+            needed.with_unit()
         )
     };
     let becomes_visible = format!("the message becomes visible again after {}", visibility.shown());
     let label = visibility.or_default("SQS", becomes_visible);
     let mut finding = Finding::new("visibility_timeout", headline, visibility, label)
         .severity(poll.severity(Severity::Warning))
-        .shows(stories::of_throttling(visibility, &time.limit, window, advice.factor))
+        .scenario(scenarios::of_throttling(visibility, &time.limit, window, advice.factor))
         .show(time)
         .show(poll);
     if window.value > 0 {
@@ -88,8 +91,8 @@ fn too_short(
     finding.help(help).fix(set_to_needed(visibility, &needed))
 }
 
-/// Whether the mapping never asks for more concurrency than the function keeps for itself.
-fn is_rarely_throttled(poll: &Poll<'_>, time: &RunTime<'_>, visibility: &Operand<'_>) -> bool {
+/// Returns `true` if the mapping's maximum concurrency is within the function's reserved concurrency.
+fn is_rarely_throttled(poll: &PollingMapping<'_>, time: &RunTime<'_>, visibility: &Operand<'_>) -> bool {
     let maximum = poll.mapping.maximum_concurrency.known_in(&visibility.when);
     let reserved = time.function.reserved_concurrency.known_in(&visibility.when);
     match (maximum.as_slice(), reserved.as_slice()) {
@@ -132,7 +135,7 @@ Resources:
     const EXPECTED: &str = "# expect: visibility-timeout-too-short";
 
     #[test]
-    fn six_timeouts_and_the_window_are_enough() {
+    fn timeout_below_six_function_timeouts_and_window_is_flagged() {
         let window = "MaximumBatchingWindowInSeconds: 5";
         check(&RULE, Dialect::Sam, &sam("360", "", "60", ""));
         check(&RULE, Dialect::Sam, &sam(&format!("359 {EXPECTED}"), "", "60", ""));
@@ -141,14 +144,14 @@ Resources:
     }
 
     #[test]
-    fn below_one_timeout_and_at_zero_other_rules_speak() {
+    fn zero_and_timeout_below_function_timeout_are_left_to_other_rules() {
         check(&RULE, Dialect::Sam, &sam("59", "", "60", ""));
         check(&RULE, Dialect::Sam, &sam("0", "", "60", ""));
         check(&RULE, Dialect::Sam, &sam(&format!("60 {EXPECTED}"), "", "60", ""));
     }
 
     #[test]
-    fn what_is_open_is_said_and_not_judged() {
+    fn unresolved_values_are_noted_and_not_judged() {
         for text in [
             sam("!Ref Open", "", "60", ""),
             sam("60", "", "!Ref Open", ""),
@@ -162,7 +165,7 @@ Resources:
     }
 
     #[test]
-    fn a_window_can_use_up_the_first_attempt() {
+    fn headline_warns_if_window_uses_up_first_attempt() {
         let found = findings(
             &RULE,
             Dialect::Sam,
@@ -177,7 +180,7 @@ Resources:
     }
 
     #[test]
-    fn fifo_and_concurrency_are_mentioned() {
+    fn finding_mentions_fifo_and_concurrency() {
         let found = findings(&RULE, Dialect::Sam, &sam("60", "FifoQueue: true", "60", ""));
         assert!(
             found[0]
@@ -197,13 +200,13 @@ Resources:
     }
 
     #[test]
-    fn a_disabled_mapping_is_advice() {
+    fn disabled_mapping_is_an_info() {
         let found = findings(&RULE, Dialect::Sam, &sam("60", "", "60", "Enabled: false"));
         assert_eq!(found[0].severity, Severity::Info);
     }
 
     #[test]
-    fn one_finding_names_the_largest_need() {
+    fn one_finding_names_largest_required_timeout() {
         let text = r#"
             resource "aws_sqs_queue" "orders" { # expect: visibility-timeout-too-short
             }
@@ -228,7 +231,7 @@ Resources:
     }
 
     #[test]
-    fn a_function_that_runs_for_longer_than_the_timeout_silences_the_others() {
+    fn function_timeout_above_visibility_timeout_takes_precedence() {
         let text = r#"
             resource "aws_sqs_queue" "orders" {
             }

@@ -1,4 +1,4 @@
-//! Flags queues with a fixed visibility timeout that a caller of the module or template can outgrow without seeing it.
+//! Flags queues with a fixed visibility timeout that becomes too short if an input of the module or template is raised.
 
 use super::prelude::*;
 use crate::graph::set_by::Input;
@@ -27,15 +27,15 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 fn judge(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue) {
-    // What is unresolved has no default, so nothing here depends on one.
-    let polls = findings.quietly(|findings| findings.polls(graph, &queue.resource.when, queue));
+    // Unresolved values have no default, so they are not relevant to this rule.
+    let polls = findings.without_notes(|findings| findings.polls(graph, &queue.resource.when, queue));
     for poll in polls.into_iter().filter(|poll| poll.enabled) {
-        for time in findings.quietly(|findings| findings.run_times(graph, &poll)) {
-            let windows = findings.quietly(|findings| {
+        for time in findings.without_notes(|findings| findings.run_times(graph, &poll)) {
+            let windows = findings.without_notes(|findings| {
                 findings.numbers(&time.limit.when, poll.mapping, &poll.mapping.window, &limits::WINDOW)
             });
             for window in windows {
-                for visibility in findings.quietly(|findings| findings.visibility(&window.when, queue)) {
+                for visibility in findings.without_notes(|findings| findings.visibility(&window.when, queue)) {
                     let now = Now {
                         queue,
                         mapping: poll.mapping,
@@ -51,7 +51,7 @@ fn judge(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue) {
     }
 }
 
-/// What holds as long as nobody sets anything.
+/// Values that apply while all inputs have their defaults.
 struct Now<'a> {
     queue: &'a Queue,
     mapping: &'a EventSourceMapping,
@@ -62,8 +62,8 @@ struct Now<'a> {
 }
 
 impl Now<'_> {
-    /// Requires that the visibility timeout covers what it has to once somebody sets an input. What is too short
-    /// today, other rules say.
+    /// Requires that the visibility timeout is sufficient for every value of the inputs. Other rules report a timeout
+    /// that is too short for the defaults.
     fn judge(&self, findings: &mut Findings<'_>) {
         if self.visibility.value < self.advice.needed(&self.time.limit, self.window).value {
             return;
@@ -88,7 +88,8 @@ impl Now<'_> {
         }
     }
 
-    /// The input that sets a number of `resource`, where whoever sets it does not see the queue.
+    /// Returns the input that sets a number of `resource`, if the queue is inside the module whose callers set the
+    /// input.
     fn input<'s>(&self, resource: &impl AsRef<Resource>, set_by: Option<&'s SetBy>) -> Option<&'s Input> {
         let (queue, resource) = (&self.queue.resource, resource.as_ref());
         match set_by? {
@@ -107,13 +108,15 @@ impl Now<'_> {
         what: &str,
     ) -> bool {
         let (queue, visibility) = (self.queue, self.visibility);
-        let enough = at_least(visibility, needed).given(self.time).given(self.window);
+        let enough = at_least(visibility, needed)
+            .depending_on(self.time)
+            .depending_on(self.window);
         findings.require(&visibility.when, queue, enough, || {
             let headline = format!(
                 "{} has a fixed visibility timeout of {}, enough for {what} of up to {covered} s, but whoever sets {} may \
                  choose {most} s",
                 queue.resource.shown(),
-                visibility.spoken(),
+                visibility.in_words(),
                 input.shown
             );
             let label = format!("fixed at {}", visibility.shown());
@@ -129,7 +132,7 @@ impl Now<'_> {
     }
 }
 
-/// The greatest number that `input` lets through and AWS accepts.
+/// Returns the largest number that `input` permits and AWS accepts.
 fn most(input: &Input, quota: &Quota) -> i64 {
     input.most.map_or(quota.most, |most| most.min(quota.most))
 }
@@ -142,7 +145,7 @@ mod tests {
 
     const EXPECTED: &str = "# expect: visibility-timeout-uncoupled";
 
-    /// A module whose callers may set the timeout of its function.
+    /// Returns a module whose callers may set the timeout of its function.
     fn terraform(variable: &str, timeout: &str, visibility: &str) -> String {
         format!(
             r#"
@@ -171,7 +174,7 @@ resource "aws_lambda_event_source_mapping" "orders" {{
     }
 
     #[test]
-    fn a_constant_beside_a_variable_is_outgrown() {
+    fn constant_timeout_next_to_variable_is_flagged() {
         for (timeout, visibility) in [
             ("var.timeout", "180"),
             ("local.timeout", "180"),
@@ -188,7 +191,7 @@ resource "aws_lambda_event_source_mapping" "orders" {{
     }
 
     #[test]
-    fn what_covers_all_that_may_be_set_is_fine() {
+    fn timeout_sufficient_for_every_input_is_accepted() {
         check(&RULE, Terraform, &terraform("default = 30", "var.timeout", "5400"));
         let limited = |most| {
             format!("default = 30\n validation {{\n condition = var.timeout <= {most}\n error_message = \"no\"\n}}")
@@ -202,7 +205,7 @@ resource "aws_lambda_event_source_mapping" "orders" {{
     }
 
     #[test]
-    fn what_follows_or_is_set_by_callers_too_is_fine() {
+    fn timeout_that_follows_an_input_is_accepted() {
         for visibility in [
             "6 * var.timeout",
             "var.timeout > 30 ? 900 : 180",
@@ -211,10 +214,10 @@ resource "aws_lambda_event_source_mapping" "orders" {{
         ] {
             check(&RULE, Terraform, &terraform("default = 30", "var.timeout", visibility));
         }
-        // Nobody is asked to set a constant, and what has no default has to be set.
+        // A constant cannot be set, and an input without a default must be set.
         check(&RULE, Terraform, &terraform("default = 30", "30", "180"));
         check(&RULE, Terraform, &terraform("", "var.timeout", "180"));
-        // What is computed may be limited.
+        // A computation may limit the value.
         check(
             &RULE,
             Terraform,
@@ -223,12 +226,12 @@ resource "aws_lambda_event_source_mapping" "orders" {{
     }
 
     #[test]
-    fn what_is_too_short_today_other_rules_say() {
+    fn insufficient_timeout_is_left_to_other_rules() {
         check(&RULE, Terraform, &terraform("default = 30", "var.timeout", "179"));
     }
 
     #[test]
-    fn who_sets_it_in_these_files_has_been_judged() {
+    fn input_set_in_the_files_is_accepted() {
         let main = terraform("default = 30", "var.timeout", "180");
         check_files(&RULE, &[("main.tf", &main), ("terraform.tfvars", "timeout = 20\n")]);
         let call = "module \"orders\" {\n  source  = \"./orders\"\n  timeout = 20\n}\n";
@@ -241,7 +244,7 @@ resource "aws_lambda_event_source_mapping" "orders" {{
     }
 
     #[test]
-    fn who_calls_both_modules_sees_both() {
+    fn queue_outside_the_module_of_the_input_is_accepted() {
         let main = r#"
 module "worker" {
   source = "./worker"
@@ -269,7 +272,7 @@ output "arn" {
     }
 
     #[test]
-    fn conditions_of_the_resource_may_limit_it() {
+    fn precondition_may_limit_the_input() {
         let text = terraform("default = 30", "var.timeout", "180").replace(
             "timeout = var.timeout\n}\nresource",
             "timeout = var.timeout\n lifecycle {\n precondition {\n condition = var.timeout < 31\n error_message = \"no\"\n}\n}\n}\nresource",
@@ -279,7 +282,7 @@ output "arn" {
     }
 
     #[test]
-    fn a_window_counts() {
+    fn batching_window_input_is_checked() {
         let text = |most: &str, expected: &str| {
             format!(
                 "
@@ -305,7 +308,7 @@ Resources:
     }
 
     #[test]
-    fn a_parameter_is_an_input() {
+    fn cloudformation_parameter_is_checked() {
         let template = |parameter: &str, expected: &str| {
             format!(
                 "

@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 use crate::rules::shared::advice::{Advice, set_to_needed};
-use crate::rules::shared::consumers::Poll;
-use crate::rules::shared::stories;
+use crate::rules::shared::consumers::PollingMapping;
+use crate::rules::shared::scenarios;
 
 pub(super) static RULE: Rule = Rule {
     id: "visibility-timeout-zero",
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         if !graph.is_consumed(queue) && graph.is_dead_letter_queue(queue) {
-            continue; // Nobody processes its messages.
+            continue; // A dead-letter queue without a consumer.
         }
         for visibility in findings.visibility(&queue.resource.when, queue) {
             if findings.satisfied(&visibility.when, queue, above(&visibility, 0)) {
@@ -35,19 +35,19 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             let help = longer_than_processing(&visibility);
             let finding = zero(queue, &visibility)
                 .severity(Severity::Warning)
-                .shows(stories::of_length(&visibility, 1))
+                .scenario(scenarios::of_length(&visibility, 1))
                 .help(help);
             findings.report(&visibility.when, queue, finding);
         }
     }
 }
 
-/// What is said where a mapping polls.
+/// Returns the finding for a queue that a mapping polls.
 fn refused(
     graph: &Graph,
     findings: &mut Findings<'_>,
     queue: &Queue,
-    poll: &Poll<'_>,
+    poll: &PollingMapping<'_>,
     visibility: &Operand<'_>,
 ) -> Finding {
     let mapping = &poll.mapping.resource;
@@ -61,7 +61,7 @@ fn refused(
         return finding.help(longer_than_processing(visibility));
     };
     let advice = findings.settings::<Advice>(queue);
-    // Where the window is unknown there is no fix: less than both need together has a finding of its own.
+    // If the window is unknown, no fix is offered. A value below what both need has a finding of its own.
     let needed = advice.needed(&longest, poll.window(&poll.when));
     finding
         .help(advice.help(visibility, &needed))
@@ -125,7 +125,7 @@ Resources:
     }
 
     #[test]
-    fn an_enabled_mapping_makes_it_an_error() {
+    fn enabled_mapping_makes_it_an_error() {
         let severity = |enabled: &str| {
             let found = findings(&RULE, Dialect::CloudFormation, &cloudformation("0", enabled));
             found[0].severity
@@ -135,7 +135,7 @@ Resources:
     }
 
     #[test]
-    fn a_queue_without_known_consumer_is_a_warning() {
+    fn queue_without_known_consumer_is_a_warning() {
         let text = "resource \"aws_sqs_queue\" \"orders\" {\n  visibility_timeout_seconds = 0\n}\n";
         let found = findings(&RULE, Dialect::Terraform, text);
         assert_eq!(found[0].severity, Severity::Warning);
@@ -143,7 +143,7 @@ Resources:
     }
 
     #[test]
-    fn what_is_open_is_said_and_not_judged() {
+    fn unresolved_timeout_is_noted_and_not_judged() {
         let text = format!(
             "{}AWSTemplateFormatVersion: 2010-09-09\n",
             cloudformation("!Ref Open", "")
@@ -154,7 +154,7 @@ Resources:
     }
 
     #[test]
-    fn the_advice_computes_with_the_function_timeout() {
+    fn help_is_computed_from_function_timeout() {
         let text = "
 Resources:
   Orders:

@@ -1,17 +1,17 @@
-//! How users spell an attribute.
+//! Names of attributes, as users write them.
 
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// The name of an attribute. Most are called as the program itself calls them, and take next to no room.
+/// Name of an attribute. Most names are constants of the program, which need no allocation.
 #[derive(Clone)]
 pub struct Name(Spelling);
 
 #[derive(Clone)]
 enum Spelling {
     Known(&'static str),
-    // Thin, so that the two take no more room than the one.
+    // A thin pointer, so that this variant does not make the enum larger.
     Written(Arc<String>),
 }
 

@@ -1,22 +1,22 @@
-//! Where values came from.
+//! Origins of values.
 
-use crate::source::Span;
+use source::Span;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A step on the way from where a value is written to where it is used.
+/// A step between the place where a value is written and the place where it is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
-    /// The place: a variable's default, a line of a tfvars file, a module argument, a local.
+    /// Span of the step: a variable's default, a line of a tfvars file, a module argument, a local.
     pub span: Span,
-    /// What it is, as a noun phrase: "the default of `var.visibility`".
+    /// Noun phrase for the step: "the default of `var.visibility`".
     pub what: Arc<str>,
-    /// Whether the value is computed there from another one, which the next step leads to.
+    /// `true` if the value is computed there from another one, to which the next step refers.
     pub computes: bool,
 }
 
 impl Origin {
-    /// A step that leads to the value itself.
+    /// Creates a step that passes the value unchanged.
     pub fn new(span: Span, what: impl Into<Arc<str>>) -> Self {
         Origin {
             span,
@@ -25,7 +25,7 @@ impl Origin {
         }
     }
 
-    /// What to say at the place of the last of `origins`.
+    /// Returns the label for the span of the last of `origins`.
     pub fn shown(origins: &[Origin]) -> Option<String> {
         let last = origins.last()?;
         let computed = origins.iter().find(|origin| origin.computes);
@@ -36,12 +36,12 @@ impl Origin {
     }
 }
 
-/// Where a value came from, nearest first: a list that takes next to no room where it is empty.
+/// Origins of a value, nearest first. An empty list needs no allocation.
 #[derive(Debug, Clone, Default)]
 pub struct Origins(Option<Arc<Vec<Origin>>>);
 
 impl Origins {
-    /// No origins: the value is written where it stands.
+    /// Creates an empty list: the value is written where it is used.
     pub const fn none() -> Self {
         Origins(None)
     }

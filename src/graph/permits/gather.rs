@@ -1,22 +1,22 @@
-//! Puts policies, roles and keys together by what they are on.
+//! Groups policies by the queue, role or key that they apply to.
 
-use super::{Key, OpenGrant, Policies, key};
+use super::{Key, Policies, UnresolvedGrant, key};
 use crate::graph::access;
 use crate::graph::{Cause, Graph, Link, Reason, Resource, State, Target, UnitId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 
 impl Graph {
-    /// Every policy by what it is on.
+    /// Groups all policies by the queue, role or key that they apply to.
     pub fn policies(&self) -> Policies<'_> {
         let mut policies = Policies {
             graph: self,
             queues: FxHashMap::default(),
-            open_queues: FxHashMap::default(),
+            unresolved_queues: FxHashMap::default(),
             roles: FxHashMap::default(),
-            open_roles: Vec::new(),
+            unresolved_roles: Vec::new(),
             unmatched_roles: Vec::new(),
-            open_actions: RefCell::default(),
+            unresolved_actions: RefCell::default(),
             handed_roles: FxHashSet::default(),
             managed: FxHashMap::default(),
             keys: FxHashMap::default(),
@@ -47,7 +47,7 @@ impl<'g> Policies<'g> {
                         }
                     }
                     State::Unresolved(unresolved) => {
-                        let open = self.open_queues.entry(self.graph.deployment(unit)).or_default();
+                        let open = self.unresolved_queues.entry(self.graph.deployment(unit)).or_default();
                         open.push((unresolved.reason().clone(), case.span));
                     }
                 }
@@ -66,7 +66,7 @@ impl<'g> Policies<'g> {
         for granted in &access.role_policies {
             let unit = granted.resource.unit;
             for case in &granted.role.cases {
-                let open = |reason: &Reason| OpenGrant {
+                let open = |reason: &Reason| UnresolvedGrant {
                     granted,
                     reason: reason.clone(),
                     span: case.span,
@@ -74,7 +74,7 @@ impl<'g> Policies<'g> {
                 let link = match &case.state {
                     State::Set(link) | State::Default(link) => link,
                     State::Unresolved(unresolved) => {
-                        self.open_roles.push(open(unresolved.reason()));
+                        self.unresolved_roles.push(open(unresolved.reason()));
                         continue;
                     }
                 };
@@ -89,7 +89,7 @@ impl<'g> Policies<'g> {
                 }
             }
         }
-        for (unit, link) in self.graph.everything_handed_out() {
+        for (unit, link) in self.graph.links_passed_to_missing_code() {
             self.handed_roles.extend(self.graph.role_keys(*unit, link, &names));
         }
         let managed = access.managed_policies.iter();
@@ -107,10 +107,10 @@ impl<'g> Policies<'g> {
         }
     }
 
-    /// The key that `link`, written in `unit`, names by itself or by an alias, where the project declares it.
+    /// Returns the key that `link`, written in `unit`, refers to directly or by an alias, if the project declares it.
     pub fn key(&self, unit: UnitId, link: &Link) -> Option<&'g access::Key> {
         let alias = match &link.target {
-            Target::Resource(_) | Target::Elsewhere { .. } => {
+            Target::Resource(_) | Target::OtherUnit { .. } => {
                 let named = self.graph.address_key(unit, link)?;
                 match self.keys.get(&named) {
                     Some(known) => return Some(known),
@@ -129,16 +129,16 @@ impl<'g> Policies<'g> {
 }
 
 impl Graph {
-    /// The unit and address that `link`, written in `unit`, names.
+    /// Returns the unit and address that `link`, written in `unit`, refers to.
     pub(super) fn address_key(&self, unit: UnitId, link: &Link) -> Option<Key> {
         match &link.target {
             Target::Resource(address) => Some((unit, address.clone())),
-            Target::Elsewhere { unit, address } => Some((self.unit_called(unit)?, address.clone())),
+            Target::OtherUnit { unit, address } => Some((self.unit_by_key(unit)?, address.clone())),
             Target::External(_) | Target::Dangling(_) => None,
         }
     }
 
-    /// The roles that `link`, written in `unit`, may name: several where a name has to tell them apart.
+    /// Returns the roles that `link`, written in `unit`, may refer to: several if they share a physical name.
     pub(super) fn role_keys(&self, unit: UnitId, link: &Link, names: &FxHashMap<&str, Vec<&Resource>>) -> Vec<Key> {
         let Target::External(written) = &link.target else {
             return self.address_key(unit, link).into_iter().collect();

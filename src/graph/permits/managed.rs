@@ -1,6 +1,6 @@
-//! What AWS's managed policies permit on queues and keys.
+//! AWS's managed policies, and what they permit on queues and keys.
 
-/// Those that permit something, on every queue and key.
+/// Policies that permit actions on all queues or keys.
 const PERMITTING: [(&str, &[&str]); 6] = [
     ("AdministratorAccess", &["*"]),
     ("PowerUserAccess", &["*"]),
@@ -16,7 +16,7 @@ const PERMITTING: [(&str, &[&str]); 6] = [
     ("ReadOnlyAccess", &["sqs:Get*", "sqs:List*", "sqs:Receive*"]),
 ];
 
-/// Those that functions, tasks and pipes are often given, and that permit nothing on queues, nor to decrypt with keys.
+/// Common policies of functions, tasks and pipes that permit nothing on queues and no decryption with keys.
 const OTHERS: [&str; 44] = [
     "AWSAppSyncInvokeFullAccess",
     "AWSLambdaBasicDurableExecutionRolePolicy",
@@ -64,8 +64,8 @@ const OTHERS: [&str; 44] = [
     "SecretsManagerReadWrite",
 ];
 
-/// What the managed policy of AWS permits on queues and keys that `written` names, by its ARN or, as SAM lets one, by its
-/// name; `None` where that is not known.
+/// Returns the actions on queues and keys that an AWS managed policy permits, or `None` if the policy is unknown.
+/// `written` is its ARN or, as in SAM, its name.
 pub(super) fn actions_of(written: &str) -> Option<&'static [&'static str]> {
     let path = match written.split_once(":aws:policy/") {
         Some((_, path)) => path,
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn policies_go_by_their_arn_or_name() {
+    fn policies_are_found_by_arn_or_name() {
         let poll = actions_of("AWSLambdaSQSQueueExecutionRole").map(<[_]>::len);
         assert_eq!(poll, Some(3));
         for (written, expected) in [
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn no_policy_stands_in_both_lists() {
+    fn lists_of_policies_are_disjoint() {
         assert!(OTHERS.is_sorted());
         assert!(PERMITTING.iter().all(|(name, _)| !OTHERS.contains(name)));
     }

@@ -1,9 +1,9 @@
-//! Whether a part of a statement matches what is asked, as IAM compares them: yes, no, or maybe.
+//! Matches parts of a statement against a request, as IAM does. The result is yes, no or maybe.
 
 use crate::graph::Attribute;
 use crate::graph::access::Principal;
 
-/// Whether something matches.
+/// Result of a match.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Match {
     Yes,
@@ -41,7 +41,7 @@ impl Match {
     }
 }
 
-/// The best answer of any case; what is not known may be anything.
+/// Returns the best result of any case. An unresolved value is a maybe.
 pub(super) fn any_case<T>(attribute: &Attribute<T>, answer: impl Fn(&T) -> Match) -> Match {
     let cases = attribute.cases.iter();
     cases.fold(Match::No, |all, case| {
@@ -65,7 +65,8 @@ pub(super) fn of_service(principals: &[Principal], service: &str) -> Match {
     })
 }
 
-/// Whether a policy names somebody by more than the account, which leaves it to the account's own policies.
+/// Returns "maybe" if a policy names a principal more specific than an account. A policy that names the account leaves
+/// the decision to the account's own policies.
 pub(super) fn of_anybody(principals: &[Principal]) -> Match {
     let is_account = |id: &str| id.ends_with(":root") || id.bytes().all(|byte| byte.is_ascii_digit());
     let mut people = principals
@@ -78,7 +79,7 @@ pub(super) fn of_anybody(principals: &[Principal]) -> Match {
     }
 }
 
-/// Whether `pattern`, with `*` and `?`, matches `text`, whatever their case.
+/// Returns `true` if `pattern`, with `*` and `?`, matches `text`, ignoring case.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut at, mut of, mut star): (usize, usize, Option<(usize, usize)>) = (0, 0, None);

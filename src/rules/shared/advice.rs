@@ -1,4 +1,4 @@
-//! What AWS, or a team, advises, where more than one rule asks for it.
+//! Recommended values, from AWS or from a team, that more than one rule uses.
 
 use super::compare::Term;
 use super::operands::Operand;
@@ -7,7 +7,7 @@ use crate::diagnostic::Change;
 use crate::graph::limits::{self, ADVISED_FUNCTION_TIMEOUTS, LEAST_RECEIVES};
 
 settings! {
-    /// What a team, or AWS, asks of a visibility timeout.
+    /// Requirements for a visibility timeout, from AWS or from a team.
     pub(crate) struct Advice of "visibility-timeout-too-short" {
         factor: i64 = ADVISED_FUNCTION_TIMEOUTS, at least 1, "how many function timeouts the visibility timeout covers";
         count_window: bool = true, "whether the batching window is added";
@@ -15,37 +15,38 @@ settings! {
 }
 
 settings! {
-    /// How many receives leave a message a second chance.
+    /// Minimum number of receives that gives a message a second chance.
     pub(crate) struct FewestReceives of "max-receive-count-too-low" {
         minimum: i64 = LEAST_RECEIVES, at least 1, "the fewest receives that are enough";
     }
 }
 
 settings! {
-    /// How many receives a poller needs.
+    /// Recommended number of receives for a queue that Lambda polls.
     pub(crate) struct AdvisedReceives of "max-receive-count-low-for-poller" {
         recommended: i64 = limits::ADVISED_RECEIVES, at least 1, "the fewest receives that absorb throttling";
     }
 }
 
 impl Advice {
-    /// The least visibility timeout: `6 × 300 s + 5 s`.
+    /// Returns the minimum visibility timeout: `6 × 300 s + 5 s`.
     pub(crate) fn needed<'a>(self, timeout: &'a Operand<'_>, window: impl Into<Term<'a>>) -> Term<'a> {
         self.needed_for(timeout, window)
     }
 
-    /// The same for any number.
+    /// Like [`Advice::needed`], for any number.
     pub(crate) fn needed_for<'a>(self, timeout: impl Into<Term<'a>>, window: impl Into<Term<'a>>) -> Term<'a> {
         self.with_window(self.factor * timeout.into(), window)
     }
 
-    /// The longest function timeout that `visibility` is enough for, in seconds.
+    /// Returns the longest function timeout that `visibility` covers, in seconds.
     pub(crate) fn longest(self, visibility: &Operand<'_>, window: &Operand<'_>) -> i64 {
         let window = if self.count_window { window.value } else { 0 };
         (visibility.value - window) / self.factor
     }
 
-    /// The same where two functions run one after the other: `6 × 60 s + 6 × 30 s + 5 s`.
+    /// Returns the minimum visibility timeout for two functions that run one after the other: `6 × 60 s + 6 × 30 s + 5
+    /// s`.
     pub(crate) fn needed_by_both<'a>(
         self,
         (first, second): (&'a Operand<'_>, &'a Operand<'_>),
@@ -63,12 +64,12 @@ impl Advice {
         }
     }
 
-    /// What to do about `visibility`.
+    /// Returns the help text for `visibility`.
     pub(crate) fn help(self, visibility: &Operand<'_>, needed: &Term<'_>) -> String {
         self.help_for("the function timeout", visibility, needed)
     }
 
-    /// The same, where it is `time` that counts.
+    /// Like [`Advice::help`], if `time` is the duration to cover.
     pub(crate) fn help_for(self, time: &str, visibility: &Operand<'_>, needed: &Term<'_>) -> String {
         let window = if self.count_window {
             " plus the batching window"
@@ -79,11 +80,11 @@ impl Advice {
         if needed.is_known() {
             format!("set `{name}` to {} or more: {timeouts}{window}", needed.value)
         } else {
-            format!("set `{name}` to {timeouts}{window}: {}", needed.spoken())
+            format!("set `{name}` to {timeouts}{window}: {}", needed.with_unit())
         }
     }
 
-    /// In words: "six times the function timeout".
+    /// Returns the factor in words: "six times the function timeout".
     pub(crate) fn times(self, time: &str) -> String {
         match self.factor {
             1 => time.to_owned(),
@@ -93,7 +94,7 @@ impl Advice {
     }
 }
 
-/// The change of `visibility` to what is needed, where that is known and SQS accepts it.
+/// Returns the change that sets `visibility` to the needed value, if that value is known and SQS accepts it.
 pub(crate) fn set_to_needed(visibility: &Operand<'_>, needed: &Term<'_>) -> Option<Change> {
     let is_accepted = limits::VISIBILITY_TIMEOUT.accepts(needed.value);
     (is_accepted && needed.is_known() && visibility.is_known()).then(|| visibility.set_to(needed.value))

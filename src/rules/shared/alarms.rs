@@ -1,4 +1,4 @@
-//! Alarms on queues, and the one piece of advice for a deployment that has none.
+//! Queries about alarms on queues, and the single finding for a deployment without any alarm on its queues.
 
 use super::finding::Finding;
 use super::findings::Findings;
@@ -6,36 +6,36 @@ use super::operands::Known;
 use crate::diagnostic::Severity;
 use crate::graph::alarms::NAMESPACE;
 use crate::graph::{Alarm, AlarmMetric, Condition, Graph, Queue, Watch};
-use crate::source::Span;
 use rustc_hash::FxHashMap;
+use source::Span;
 use std::collections::BTreeMap;
 
-/// A metric of SQS that an alarm looks at.
+/// SQS metric that an alarm watches.
 #[derive(Debug)]
 pub(crate) struct QueueMetric<'g> {
-    /// What looks at it.
+    /// Alarm that watches the metric.
     pub(crate) alarm: &'g Alarm,
-    /// With its dimensions, statistic and period.
+    /// Metric with its dimensions, statistic and period.
     pub(crate) of: &'g AlarmMetric,
-    /// Its name, and the condition under which it is that.
+    /// Name of the metric, with its condition.
     pub(crate) name: Known<'g, String>,
 }
 
-/// A queue, and the condition under which nobody watches it.
+/// Queue without an alarm, and the condition under which no alarm watches it.
 #[derive(Debug)]
 pub(crate) struct Unwatched<'g> {
-    /// The queue.
+    /// Queue that is not watched.
     pub(crate) queue: &'g Queue,
-    /// The condition.
+    /// Condition under which it is not watched.
     pub(crate) when: Condition,
 }
 
 impl Findings<'_> {
-    /// The metrics of SQS that `alarm` looks at.
+    /// Returns the SQS metrics that `alarm` watches.
     pub(crate) fn queue_metrics<'g>(&mut self, alarm: &'g Alarm) -> Vec<QueueMetric<'g>> {
         let mut all = Vec::new();
         for of in &alarm.metrics {
-            let namespaces = self.quietly(|this| this.known(&alarm.resource.when, alarm, &of.namespace));
+            let namespaces = self.without_notes(|this| this.known(&alarm.resource.when, alarm, &of.namespace));
             for namespace in namespaces.iter().filter(|namespace| *namespace.value == NAMESPACE) {
                 let names = self.known(&namespace.when, alarm, &of.metric).into_iter();
                 all.extend(names.map(|name| QueueMetric { alarm, of, name }));
@@ -44,8 +44,9 @@ impl Findings<'_> {
         all
     }
 
-    /// The condition in `when` under which nothing that is not known may watch `queue`; the rest is noted.
-    pub(crate) fn without_doubt(
+    /// Returns the part of `when` under which no unresolved alarm can be watching `queue`. Notes the rest as not
+    /// evaluated.
+    pub(crate) fn certainly_unwatched(
         &mut self,
         graph: &Graph,
         watch: &Watch<'_>,
@@ -53,22 +54,24 @@ impl Findings<'_> {
         when: Condition,
     ) -> Condition {
         let mut left = when;
-        if let Some(reason) = graph.handed_out(queue) {
-            self.unsettled(&left, queue, &reason, queue.resource.header);
+        if let Some(reason) = graph.reason_of_missing_code(queue) {
+            self.note_unresolved(&left, queue, &reason, queue.resource.header);
             return Condition::never();
         }
         for doubt in watch.doubts(queue) {
             if !left.is_possible() {
                 break;
             }
-            self.unsettled(&left.and(&doubt.when), queue, &doubt.reason, doubt.span);
+            self.note_unresolved(&left.and(&doubt.when), queue, &doubt.reason, doubt.span);
             left = left.and(&doubt.when.not());
         }
         left
     }
 
-    /// Reports `all`, each as `finding` says. Alarms often live elsewhere, so what is deployed together without one
-    /// alarm on any queue gets one piece of advice, in whose headline `words` are what the others are.
+    /// Reports each queue of `all` with the diagnostic from `finding`.
+    ///
+    /// Alarms are often declared elsewhere. A deployment without any alarm on a queue therefore gets a single info,
+    /// whose headline counts the other queues in the terms of `words`.
     pub(crate) fn report_unwatched<'g>(
         &mut self,
         graph: &'g Graph,
@@ -103,29 +106,30 @@ impl Findings<'_> {
                     words.start, words.preposition
                 ));
             }
-            let advice = mention(advice, others);
+            let advice = label_others(advice, others);
             let when = (queues.iter()).fold(Condition::never(), |all, queue| all.or(&queue.when));
             self.report(&when, first.queue, advice);
         }
     }
 }
 
-/// The words of a piece of advice: "no alarm reports messages in `a` or in 2 other dead-letter queues".
+/// Phrases of the headline for a deployment without alarms: "no alarm reports messages in `a` or in 2 other dead-letter
+/// queues".
 #[derive(Debug)]
 pub(crate) struct Words {
-    /// Before the first queue.
+    /// Text preceding the first queue.
     pub(crate) start: &'static str,
-    /// Between `or` and the others.
+    /// Preposition between `or` and the number of other queues.
     pub(crate) preposition: &'static str,
-    /// One of the others.
+    /// Noun for one other queue.
     pub(crate) one: &'static str,
-    /// Several of them.
+    /// Noun for several other queues.
     pub(crate) several: &'static str,
 }
 
-/// `finding` with a label at each place where some of `others` are declared: queues of a `for_each` and of a module
-/// that is called often share theirs.
-fn mention(finding: Finding, others: &[Unwatched<'_>]) -> Finding {
+/// Adds a label to `finding` at each location where some of `others` are declared. Queues of a `for_each`, or of a
+/// module that is called several times, share one location and therefore one label.
+fn label_others(finding: Finding, others: &[Unwatched<'_>]) -> Finding {
     let mut places: Vec<(Span, String, usize)> = Vec::new();
     let mut known: FxHashMap<Span, usize> = FxHashMap::default();
     for resource in others.iter().map(|other| &other.queue.resource) {

@@ -1,26 +1,27 @@
-//! Every rule that a run knows: ours, which are statics, and the policies of its configurations, which it shares.
+//! Lists every rule of a run: the built-in ones, which are statics, and the policies of its configurations.
 //!
-//! Who lists, selects, suppresses or explains rules asks a [`Catalogue`], and knows nothing of policies.
+//! Code that lists, selects, suppresses or explains rules uses a [`Catalogue`] and does not depend on the `policy`
+//! module.
 
 use crate::diagnostic::{RuleId, Severity};
 use crate::rules::{self, Category, RULES, Rule, Set};
 use std::sync::Arc;
 
-/// The facts of a policy, for whoever needs no more of it.
+/// Metadata of a policy, for code that does not evaluate it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Facts {
-    /// Its id.
+pub struct PolicyMetadata {
+    /// Id of the policy.
     pub id: Arc<str>,
-    /// The severity of its findings.
+    /// Severity of its findings.
     pub severity: Severity,
-    /// One line: what it requires.
+    /// Summary of the requirement, in one line.
     pub summary: String,
-    /// Its page, Markdown.
+    /// Documentation in Markdown.
     pub page: String,
 }
 
-impl Facts {
-    /// The same as a rule's.
+impl PolicyMetadata {
+    /// Returns the policy's metadata as a [`Rule`].
     pub fn rule(&self) -> Rule<'_> {
         Rule {
             id: &self.id,
@@ -36,50 +37,51 @@ impl Facts {
     }
 }
 
-/// The rules of a run: ours, and policies.
+/// Rules of a run: the built-in ones and policies.
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
-    /// By id; each id once.
-    policies: Vec<Arc<Facts>>,
+    /// Policies sorted by id, without duplicates.
+    policies: Vec<Arc<PolicyMetadata>>,
 }
 
 impl Catalogue {
-    /// Ours alone.
-    pub const OURS: &'static Catalogue = &Catalogue { policies: Vec::new() };
+    /// Catalogue of the built-in rules only.
+    pub const BUILT_IN: &'static Catalogue = &Catalogue { policies: Vec::new() };
 
-    /// Ours and `policies`. Of two with one id, which two configurations may have, the first is told.
-    pub fn with(policies: impl IntoIterator<Item = Arc<Facts>>) -> Self {
-        let mut policies: Vec<Arc<Facts>> = policies.into_iter().collect();
+    /// Creates a catalogue of the built-in rules and `policies`. If two configurations define policies with the same
+    /// id, the first one is used.
+    pub fn with(policies: impl IntoIterator<Item = Arc<PolicyMetadata>>) -> Self {
+        let mut policies: Vec<Arc<PolicyMetadata>> = policies.into_iter().collect();
         policies.sort();
         policies.dedup_by(|b, a| a.id == b.id);
         Catalogue { policies }
     }
 
-    /// All of them: ours in their order, then policies by id.
+    /// Returns all rules: the built-in ones in their order, then policies by id.
     pub fn rules(&self) -> impl Iterator<Item = Rule<'_>> + Clone {
         let ours = RULES.iter().map(|rule| **rule);
         ours.chain(self.policies.iter().map(|facts| facts.rule()))
     }
 
-    /// The ids of all of them, in the same order.
+    /// Returns the ids of all rules, in the order of [`Catalogue::rules`].
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         let ours = RULES.iter().map(|rule| rule.id);
         ours.chain(self.policies.iter().map(|facts| &*facts.id))
     }
 
-    /// The policies.
-    pub fn policies(&self) -> &[Arc<Facts>] {
+    /// Returns the policies.
+    pub fn policies(&self) -> &[Arc<PolicyMetadata>] {
         &self.policies
     }
 
-    /// The rule called `id`.
+    /// Returns the rule with this id.
     pub fn by_id(&self, id: &str) -> Option<Rule<'_>> {
         self.rules().find(|rule| rule.id == id)
     }
 }
 
 impl Rule<'_> {
-    /// Its id as findings carry it.
+    /// Returns the id in the form that findings store.
     pub(crate) fn shared_id(&self) -> RuleId {
         match rules::by_id(self.id) {
             Some(ours) => ours.id.into(),

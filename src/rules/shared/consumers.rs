@@ -1,42 +1,42 @@
-//! Who reads a queue, and how long that may take: mappings and pipes that run, and the functions behind them; workers,
-//! of which nobody knows it.
+//! Queries about the consumers of a queue and how long they may take: mappings and pipes that run, the functions that
+//! they invoke, and workers, whose run time is unknown.
 
 use super::compare::Term;
 use super::few::Few;
-use super::finding::{Show, Spot};
+use super::finding::{LabelSpan, Labeled};
 use super::findings::Findings;
-use super::operands::{Operand, Provenance, Side};
-use super::trace::Read;
+use super::operands::{FavorableBound, Operand, Provenance};
+use super::trace::ReadValue;
 use crate::diagnostic::Severity;
 use crate::graph::limits::{self, Quota, Unit};
-use crate::graph::workers::Reading;
+use crate::graph::workers::WorkerConsumption;
 use crate::graph::{Case, Condition, EventSourceMapping, Function, Graph, Link, Queue, Resource, Seconds};
 use crate::rules::Cause;
-use crate::source::Span;
+use source::Span;
 use std::collections::BTreeSet;
 
-/// A mapping that reads a queue, where it is known whether it is enabled.
+/// Mapping that polls a queue, for conditions under which `enabled` is known.
 #[derive(Debug, Clone)]
-pub(crate) struct Poll<'g> {
-    /// The mapping.
+pub(crate) struct PollingMapping<'g> {
+    /// Mapping that polls the queue.
     pub(crate) mapping: &'g EventSourceMapping,
-    /// The condition under which it is enabled, or is not.
+    /// Condition under which `enabled` has this value.
     pub(crate) when: Condition,
-    /// Whether it is.
+    /// `true` if the mapping is enabled.
     pub(crate) enabled: bool,
-    /// What says so.
+    /// Span of the setting that enables or disables the mapping.
     enabled_at: Span,
-    /// What links it to the queue.
+    /// Link from the mapping to the queue.
     link: &'g Case<Link>,
 }
 
-impl Poll<'_> {
-    /// `severity` of a mapping that polls, advice for one that does not yet.
+impl PollingMapping<'_> {
+    /// Returns `severity` if the mapping is enabled, and info if it does not poll yet.
     pub(crate) fn severity(&self, severity: Severity) -> Severity {
         if self.enabled { severity } else { Severity::Info }
     }
 
-    /// The batching window where `when` holds, for advice: it need not be known.
+    /// Returns the batching window under `when`, for use in advice. An unresolved window becomes a range.
     pub(crate) fn window(&self, when: &Condition) -> Term<'static> {
         let Quota { least, most, .. } = &limits::WINDOW;
         match self.mapping.window.known_in(when).as_slice() {
@@ -46,15 +46,15 @@ impl Poll<'_> {
     }
 }
 
-impl Read for Poll<'_> {
-    fn places(&self, all: &mut BTreeSet<Span>) {
+impl ReadValue for PollingMapping<'_> {
+    fn spans(&self, all: &mut BTreeSet<Span>) {
         all.extend([self.mapping.resource.header, self.enabled_at]);
-        self.link.places(all);
+        self.link.spans(all);
     }
 }
 
-impl Show for Poll<'_> {
-    fn label(&self) -> (Spot<'_>, String) {
+impl Labeled for PollingMapping<'_> {
+    fn label(&self) -> (LabelSpan<'_>, String) {
         let mapping = &self.mapping.resource;
         if self.enabled {
             (mapping.header.into(), format!("{} reads the queue", mapping.shown()))
@@ -65,26 +65,26 @@ impl Show for Poll<'_> {
     }
 }
 
-/// A mapping that polls a queue, a pipe that runs on it, or a worker that reads it.
+/// Consumer of a queue: an enabled mapping, a running pipe, or a worker.
 #[derive(Debug, Clone)]
 pub(crate) struct Consumer<'g> {
-    /// The condition under which it does.
+    /// Condition under which it consumes the queue.
     pub(crate) when: Condition,
     kind: ConsumerKind<'g>,
 }
 
 #[derive(Debug, Clone)]
 enum ConsumerKind<'g> {
-    /// With what links it to the queue.
+    /// Mapping, with its link to the queue.
     Mapping(&'g Resource, &'g Case<Link>),
     Pipe(&'g Resource),
-    Worker(&'g Reading),
-    /// A worker that a team declares, and where it does.
+    Worker(&'g WorkerConsumption),
+    /// Worker declared in the configuration, with the span of the declaration.
     Declared(Span),
 }
 
 impl Consumer<'_> {
-    /// Whether it is a pipe.
+    /// Returns `true` if the consumer is a pipe.
     pub(crate) fn is_pipe(&self) -> bool {
         matches!(self.kind, ConsumerKind::Pipe(_))
     }
@@ -98,50 +98,51 @@ impl Consumer<'_> {
     }
 }
 
-impl Read for Consumer<'_> {
-    fn places(&self, all: &mut BTreeSet<Span>) {
+impl ReadValue for Consumer<'_> {
+    fn spans(&self, all: &mut BTreeSet<Span>) {
         all.insert(self.span());
         if let ConsumerKind::Mapping(_, link) = self.kind {
-            link.places(all);
+            link.spans(all);
         }
     }
 }
 
-impl Show for Consumer<'_> {
-    fn label(&self) -> (Spot<'_>, String) {
+impl Labeled for Consumer<'_> {
+    fn label(&self) -> (LabelSpan<'_>, String) {
         let message = match &self.kind {
             ConsumerKind::Mapping(resource, _) | ConsumerKind::Pipe(resource) => {
                 format!("{} reads the queue", resource.shown())
             }
-            ConsumerKind::Worker(reading) => reading.said.clone(),
+            ConsumerKind::Worker(reading) => reading.evidence.clone(),
             ConsumerKind::Declared(_) => "a declared worker reads the queue".to_owned(),
         };
         (self.span().into(), message)
     }
 }
 
-/// How long one invocation of a function may take.
+/// Maximum duration of one invocation of a function.
 #[derive(Debug, Clone)]
 pub(crate) struct RunTime<'g> {
-    /// The function.
+    /// Function that is invoked.
     pub(crate) function: &'g Function,
-    /// Its timeout; for a durable function that of the execution, capped where Lambda ends it.
+    /// Function timeout, or the execution timeout of a durable function, capped at the duration after which Lambda ends
+    /// it.
     pub(crate) limit: Operand<'g>,
-    /// Whether it is durable.
+    /// `true` if the function is durable.
     pub(crate) durable: bool,
-    /// What links the mapping to the function.
+    /// Link from the mapping to the function.
     link: Provenance<'g>,
 }
 
-impl Read for RunTime<'_> {
-    fn places(&self, all: &mut BTreeSet<Span>) {
-        self.limit.places(all);
-        self.link.places(all);
+impl ReadValue for RunTime<'_> {
+    fn spans(&self, all: &mut BTreeSet<Span>) {
+        self.limit.spans(all);
+        self.link.spans(all);
     }
 }
 
-impl Show for RunTime<'_> {
-    fn label(&self) -> (Spot<'_>, String) {
+impl Labeled for RunTime<'_> {
+    fn label(&self) -> (LabelSpan<'_>, String) {
         let (function, limit) = (self.function.resource.shown(), self.limit.shown());
         let says = if self.durable {
             format!("an execution of the durable function {function} may take {limit}")
@@ -155,7 +156,8 @@ impl Show for RunTime<'_> {
     }
 }
 
-/// Whose default a timeout of a function is where nobody sets it: a framework may have one of its own.
+/// Returns the service whose default applies if no timeout is set: a framework may have a default that differs from
+/// Lambda's.
 pub(crate) fn default_timeout_of(limit: &Operand<'_>) -> &'static str {
     if Seconds(limit.value) == limits::FUNCTION_TIMEOUT_DEFAULT {
         "Lambda"
@@ -165,7 +167,7 @@ pub(crate) fn default_timeout_of(limit: &Operand<'_>) -> &'static str {
 }
 
 impl Findings<'_> {
-    /// Notes the mappings and pipes whose source is unresolved: any queue may be read by them.
+    /// Notes the mappings and pipes whose source is unresolved, as they may poll any queue.
     pub(crate) fn note_unresolved_sources(&mut self, graph: &Graph) {
         for mapping in graph.mappings() {
             self.known(&mapping.resource.when, mapping, &mapping.queue);
@@ -175,13 +177,18 @@ impl Findings<'_> {
         }
     }
 
-    /// The mappings that read `queue`, where it is known whether they are enabled.
-    pub(crate) fn polls<'g>(&mut self, graph: &'g Graph, when: &Condition, queue: &'g Queue) -> Vec<Poll<'g>> {
+    /// Returns the mappings that poll `queue`, for conditions under which it is known whether they are enabled.
+    pub(crate) fn polls<'g>(
+        &mut self,
+        graph: &'g Graph,
+        when: &Condition,
+        queue: &'g Queue,
+    ) -> Vec<PollingMapping<'g>> {
         let mut all = Vec::new();
         for consumption in graph.consumptions(queue) {
             let (mapping, link) = (consumption.mapping, consumption.link);
             for enabled in self.known(&when.and(&consumption.when), mapping, &mapping.enabled) {
-                all.push(Poll {
+                all.push(PollingMapping {
                     mapping,
                     enabled: *enabled.value,
                     enabled_at: enabled.span,
@@ -193,10 +200,10 @@ impl Findings<'_> {
         all
     }
 
-    /// The mappings that poll `queue` and the pipes that run on it, where that is known.
+    /// Returns the enabled mappings and running pipes that consume `queue`.
     pub(crate) fn consumers<'g>(&mut self, graph: &'g Graph, when: &Condition, queue: &'g Queue) -> Vec<Consumer<'g>> {
         let polls = self.polls(graph, when, queue).into_iter().filter(|poll| poll.enabled);
-        let mapping = |poll: Poll<'g>| Consumer {
+        let mapping = |poll: PollingMapping<'g>| Consumer {
             kind: ConsumerKind::Mapping(&poll.mapping.resource, poll.link),
             when: poll.when,
         };
@@ -212,22 +219,27 @@ impl Findings<'_> {
         all
     }
 
-    /// The same and the workers that read `queue`, found and declared: for rules that need not know how long a consumer
-    /// takes.
-    pub(crate) fn readers<'g>(&mut self, graph: &'g Graph, when: &Condition, queue: &'g Queue) -> Vec<Consumer<'g>> {
+    /// Returns the consumers of `queue` including workers, detected and declared: for rules that do not need a
+    /// consumer's run time.
+    pub(crate) fn consumers_and_workers<'g>(
+        &mut self,
+        graph: &'g Graph,
+        when: &Condition,
+        queue: &'g Queue,
+    ) -> Vec<Consumer<'g>> {
         let mut all = self.consumers(graph, when, queue);
         all.extend(self.workers(graph, when, queue));
         all
     }
 
-    /// The workers that read `queue`, found and declared.
+    /// Returns the workers that poll `queue`, detected and declared.
     pub(crate) fn workers<'g>(
         &self,
         graph: &'g Graph,
         when: &Condition,
         queue: &'g Queue,
     ) -> impl Iterator<Item = Consumer<'g>> {
-        let found = graph.readings(queue).iter().map(|reading| Consumer {
+        let found = graph.worker_consumptions(queue).iter().map(|reading| Consumer {
             when: when.and(&reading.when),
             kind: ConsumerKind::Worker(reading),
         });
@@ -239,17 +251,17 @@ impl Findings<'_> {
         found.into_iter().chain(declared.collect::<Vec<_>>())
     }
 
-    /// How long the functions may take that `poll` invokes.
-    pub(crate) fn run_times<'g>(&mut self, graph: &'g Graph, poll: &Poll<'g>) -> Vec<RunTime<'g>> {
+    /// Returns the run times of the functions that `poll` invokes.
+    pub(crate) fn run_times<'g>(&mut self, graph: &'g Graph, poll: &PollingMapping<'g>) -> Vec<RunTime<'g>> {
         self.run_times_of_all(graph, poll, false)
     }
 
-    /// The same, and the least that unresolved timeouts may be ([`Findings::bounded_numbers`]).
-    pub(crate) fn least_run_times<'g>(&mut self, graph: &'g Graph, poll: &Poll<'g>) -> Vec<RunTime<'g>> {
+    /// Like [`Findings::run_times`], with the lower bounds of unresolved timeouts ([`Findings::bounded_numbers`]).
+    pub(crate) fn least_run_times<'g>(&mut self, graph: &'g Graph, poll: &PollingMapping<'g>) -> Vec<RunTime<'g>> {
         self.run_times_of_all(graph, poll, true)
     }
 
-    fn run_times_of_all<'g>(&mut self, graph: &'g Graph, poll: &Poll<'g>, bounded: bool) -> Vec<RunTime<'g>> {
+    fn run_times_of_all<'g>(&mut self, graph: &'g Graph, poll: &PollingMapping<'g>, bounded: bool) -> Vec<RunTime<'g>> {
         let mut all = Vec::new();
         for link in self.known(&poll.when, poll.mapping, &poll.mapping.function) {
             if let Some((function, when)) = graph.invoked(poll.mapping, link.value, &link.when) {
@@ -265,9 +277,9 @@ impl Findings<'_> {
         all
     }
 
-    /// How long the function may take that `link`, written in `resource`, names; unresolved timeouts count as the least
-    /// that they may be. Nothing where it is no function of the project.
-    pub(crate) fn least_run_times_behind<'g>(
+    /// Returns the run times of the function that `link`, written in `resource`, refers to, with the lower bounds of
+    /// unresolved timeouts. Returns an empty list if the project does not declare the function.
+    pub(crate) fn least_run_times_of_link<'g>(
         &mut self,
         graph: &'g Graph,
         resource: &Resource,
@@ -289,7 +301,7 @@ impl Findings<'_> {
         all.map(run_time).collect()
     }
 
-    /// The limits of `function`, each with whether it is that of a durable execution.
+    /// Returns the time limits of `function`, each with `true` if it applies to a durable execution.
     fn run_times_of<'g>(
         &mut self,
         function: &'g Function,
@@ -299,7 +311,7 @@ impl Findings<'_> {
         let mut all = Vec::new();
         for durable in self.known(when, function, &function.durable_execution_timeout) {
             if let Some(execution) = durable.number(Unit::Seconds) {
-                // Lambda waits for the whole execution, and ends it where it would end an invocation.
+                // Lambda waits for the whole execution, but ends it at the limit of an invocation.
                 for (when, quota) in self.timeout_quotas(function, &execution) {
                     let mut limit = execution.under(when);
                     limit.value = limit.value.min(quota.most);
@@ -316,7 +328,7 @@ impl Findings<'_> {
         all.retain(|(limit, quota, _)| {
             let is_accepted = quota.accepts(limit.value);
             if !is_accepted {
-                self.leave(
+                self.leave_to_rule_of(
                     &limit.when,
                     function,
                     &[limit],
@@ -328,7 +340,8 @@ impl Findings<'_> {
         all.into_iter().map(|(limit, _, durable)| (limit, durable)).collect()
     }
 
-    /// The timeouts of `function`, in or out of range; of unresolved ones the least, where they are `bounded`.
+    /// Returns the timeouts of `function`, including out-of-range ones. Unresolved timeouts contribute their lower
+    /// bound if `bounded` is set.
     fn timeouts<'g>(&mut self, when: &Condition, function: &'g Function, bounded: bool) -> Few<Operand<'g>> {
         if !bounded {
             return self.any_numbers(when, function, &function.timeout, Unit::Seconds);
@@ -337,11 +350,11 @@ impl Findings<'_> {
             Some(false) => &limits::FUNCTION_TIMEOUT,
             _ => &limits::FUNCTION_TIMEOUT_MANAGED_INSTANCES,
         };
-        self.any_bounded_numbers(when, function, &function.timeout, quota, Side::Least)
+        self.any_bounded_numbers(when, function, &function.timeout, quota, FavorableBound::Least)
     }
 
-    /// The timeouts that Lambda accepts for `function`. That it may run on Managed Instances is asked only where
-    /// `timeout` depends on it.
+    /// Returns the ranges of timeouts that Lambda accepts for `function`. Only a `timeout` above the standard limit
+    /// depends on whether the function runs on Managed Instances, so that attribute is not read for others.
     pub(crate) fn timeout_quotas(
         &mut self,
         function: &Function,

@@ -1,22 +1,27 @@
-//! The fix where a queue has no dead-letter queue.
+//! Builds the fix for a queue without a dead-letter queue.
 
 use super::operands::Known;
-use crate::diagnostic::{Change, Destination, Undelivered};
+use crate::diagnostic::{Change, Destination, MissingDeadLetterQueue};
 use crate::graph::{Condition, FailureTarget, Function, Graph, Queue, RedrivePolicy, limits};
 
-/// A queue that a function names for its failures, which never gets those of the queue that invokes it.
-pub(crate) struct InVain<'g> {
-    /// The setting that names it.
+/// Failure queue that a function declares without effect: it does not receive the messages that fail in the queue that
+/// invokes the function.
+pub(crate) struct IneffectiveFailureQueue<'g> {
+    /// Setting that refers to the failure queue.
     pub(crate) setting: &'g FailureTarget,
-    /// The function.
+    /// Function with the setting.
     pub(crate) function: &'g Function,
-    /// The queue that it names.
+    /// Failure queue that the setting refers to.
     pub(crate) queue: &'g Queue,
 }
 
-/// The queue that the functions which read `source` name for their failures, where nothing else invokes them and they
-/// agree: whoever wrote that meant it for the messages of `source`.
-pub(crate) fn named_in_vain<'g>(graph: &'g Graph, when: &Condition, source: &'g Queue) -> Option<InVain<'g>> {
+/// Returns the failure queue of the functions that consume `source`, if they agree on one and nothing else invokes
+/// them: it was then meant for the messages of `source`.
+pub(crate) fn ineffective_failure_queue<'g>(
+    graph: &'g Graph,
+    when: &Condition,
+    source: &'g Queue,
+) -> Option<IneffectiveFailureQueue<'g>> {
     let consumptions = graph.consumptions(source);
     let functions = consumptions.iter().flat_map(|consumption| {
         let assumed = when.and(&consumption.when);
@@ -31,17 +36,17 @@ pub(crate) fn named_in_vain<'g>(graph: &'g Graph, when: &Condition, source: &'g 
         })
     });
     let (setting, function, queue) = named.next()?;
-    let queue = queue.filter(|queue| is_fit(source, queue, when))?;
+    let queue = queue.filter(|queue| can_be_dead_letter_queue_of(source, queue, when))?;
     let agree = named.all(|(_, _, other)| other.is_some_and(|other| std::ptr::eq(other, queue)));
-    agree.then_some(InVain {
+    agree.then_some(IneffectiveFailureQueue {
         setting,
         function,
         queue,
     })
 }
 
-/// Whether `queue` can be the dead-letter queue of `source`: another one, beside it and of its type.
-fn is_fit(source: &Queue, queue: &Queue, when: &Condition) -> bool {
+/// Returns `true` if `queue` can be the dead-letter queue of `source`: a different queue of the same unit and type.
+fn can_be_dead_letter_queue_of(source: &Queue, queue: &Queue, when: &Condition) -> bool {
     let fifo = |queue: &Queue| match queue.fifo.known_in(when).as_slice() {
         [(_, _, fifo)] => Some(**fifo),
         _ => None,
@@ -52,24 +57,24 @@ fn is_fit(source: &Queue, queue: &Queue, when: &Condition) -> bool {
         && fifo(source) == fifo(queue)
 }
 
-/// A dead-letter queue for `source`, which has none under the condition `when`, if nothing at all is written and its
-/// type is known: the one that is `named` already, or else a new one.
+/// Returns the change that adds a dead-letter queue to `source`, if no redrive policy is written and the queue's type
+/// is known. The dead-letter queue is the `named` one, or else a new one.
 pub(crate) fn dead_letter_queue(
     redrive: &Known<'_, Option<Box<RedrivePolicy>>>,
     when: &Condition,
     source: &Queue,
-    named: Option<&InVain<'_>>,
+    named: Option<&IneffectiveFailureQueue<'_>>,
 ) -> Option<Change> {
     if !redrive.is_default || source.implicit.is_some() {
         return None;
     }
     let fifo = source.fifo.known_in(when);
     let [(_, _, fifo)] = fifo.as_slice() else { return None };
-    Some(Change::DeadLetterQueue(Undelivered {
+    Some(Change::DeadLetterQueue(MissingDeadLetterQueue {
         header: source.resource.header,
         fifo: **fifo,
         max_receive_count: limits::ADVISED_RECEIVES,
-        // As long as SQS can: a message keeps its original enqueue time when it is moved.
+        // SQS's maximum: a message keeps its original enqueue time when it is moved.
         retention: limits::RETENTION.most,
         to: named.map(|named| Destination {
             header: named.queue.resource.header,

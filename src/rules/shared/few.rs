@@ -1,26 +1,28 @@
-//! Lists that nearly always have one element, and then need no room of their own: values of an attribute, what a
-//! comparison rests on. A check of a large project makes millions of them.
+//! Implements a list that stores a single element without an allocation. Most attributes have one value, and most
+//! comparisons depend on one value; the check of a large project creates millions of such lists.
+//!
+//! `SmallVec` does not fit: it is invariant, so a list of `Operand<'graph>` would not be one of a shorter lifetime.
 
 use std::iter::Chain;
 use std::ops::Deref;
 use std::{option, slice, vec};
 
-/// A list of any length. It reads like a slice.
+/// List of any length that dereferences to a slice.
 #[derive(Debug, Clone)]
 pub(crate) enum Few<T> {
-    /// One element.
+    /// Single element.
     One(T),
-    /// None, or several.
+    /// No elements, or several.
     Several(Vec<T>),
 }
 
 impl<T> Few<T> {
-    /// An empty list.
+    /// Returns an empty list.
     pub(crate) const fn new() -> Self {
         Few::Several(Vec::new())
     }
 
-    /// Adds an element at the end.
+    /// Appends an element.
     pub(crate) fn push(&mut self, element: T) {
         match std::mem::replace(self, Few::new()) {
             Few::One(first) => *self = Few::Several(vec![first, element]),
@@ -32,7 +34,7 @@ impl<T> Few<T> {
         }
     }
 
-    /// Leaves out the elements that `keeps` says no of.
+    /// Removes the elements for which `keeps` returns `false`.
     pub(crate) fn retain(&mut self, mut keeps: impl FnMut(&T) -> bool) {
         match self {
             Few::One(element) if keeps(element) => {}
@@ -94,7 +96,7 @@ mod tests {
     use super::Few;
 
     #[test]
-    fn it_is_the_list_that_was_put_in() {
+    fn list_of_any_length_equals_its_vec() {
         for length in 0..4 {
             let mut few: Few<usize> = (0..length).collect();
             let all: Vec<usize> = (0..length).collect();

@@ -1,19 +1,19 @@
-//! What a rule says of a resource: the words, the places and the change that fixes it. Whose finding it is, and under
-//! which condition, is added where it is reported.
+//! Builds the content of a finding: words, spans and the change that fixes it. The rule, the resource and the condition
+//! are added when the finding is reported.
 
 use super::names::QueueName;
 use super::operands::{Known, Operand, Provenance};
 use crate::diagnostic::{Change, Diagnostic, Remedy, RuleId, Severity, Subject};
 use crate::graph::{Case, Origin};
-use crate::model::scenario::Scenario;
 use crate::rules::Rule;
-use crate::source::Span;
+use source::Span;
+use sqs_model::scenario::Scenario;
 use std::cmp::Reverse;
 
-/// A finding in the making.
+/// Content of a finding that has not been reported yet.
 #[derive(Debug)]
 pub(crate) struct Finding {
-    /// `None` is the severity of the rule.
+    /// Severity; `None` for that of the rule.
     severity: Option<Severity>,
     pub(super) attribute: &'static str,
     headline: String,
@@ -26,86 +26,86 @@ pub(crate) struct Finding {
     pub(super) weight: Option<i64>,
 }
 
-/// A place, and the one where its value comes from.
+/// Span of a value, with the steps to where the value is written.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spot<'a> {
+pub(crate) struct LabelSpan<'a> {
     span: Span,
     origins: &'a [Origin],
 }
 
-impl<'a> Spot<'a> {
+impl<'a> LabelSpan<'a> {
     fn new(span: Span, origins: &'a [Origin]) -> Self {
         let is_elsewhere = origins.last().is_some_and(|origin| origin.span != span);
-        Spot {
+        LabelSpan {
             span,
             origins: if is_elsewhere { origins } else { &[] },
         }
     }
 }
 
-impl From<Span> for Spot<'_> {
+impl From<Span> for LabelSpan<'_> {
     fn from(span: Span) -> Self {
-        Spot { span, origins: &[] }
+        LabelSpan { span, origins: &[] }
     }
 }
 
-impl<'a> From<(Span, &'a [Origin])> for Spot<'a> {
+impl<'a> From<(Span, &'a [Origin])> for LabelSpan<'a> {
     fn from((span, origins): (Span, &'a [Origin])) -> Self {
-        Spot::new(span, origins)
+        LabelSpan::new(span, origins)
     }
 }
 
-impl<'a> From<&Provenance<'a>> for Spot<'a> {
+impl<'a> From<&Provenance<'a>> for LabelSpan<'a> {
     fn from(from: &Provenance<'a>) -> Self {
-        Spot::new(from.span, from.origins)
+        LabelSpan::new(from.span, from.origins)
     }
 }
 
-impl<'a, T> From<&'a Case<T>> for Spot<'a> {
+impl<'a, T> From<&'a Case<T>> for LabelSpan<'a> {
     fn from(case: &'a Case<T>) -> Self {
-        Spot::new(case.span, &case.origins)
+        LabelSpan::new(case.span, &case.origins)
     }
 }
 
-impl<'a> From<&Operand<'a>> for Spot<'a> {
+impl<'a> From<&Operand<'a>> for LabelSpan<'a> {
     fn from(operand: &Operand<'a>) -> Self {
-        Spot::from(&**operand)
+        LabelSpan::from(&**operand)
     }
 }
 
-impl<'a> From<&QueueName<'a>> for Spot<'a> {
+impl<'a> From<&QueueName<'a>> for LabelSpan<'a> {
     fn from(name: &QueueName<'a>) -> Self {
-        Spot::from(&**name)
+        LabelSpan::from(&**name)
     }
 }
 
-impl<'a, T> From<&Known<'a, T>> for Spot<'a> {
+impl<'a, T> From<&Known<'a, T>> for LabelSpan<'a> {
     fn from(known: &Known<'a, T>) -> Self {
-        Spot::from(&**known)
+        LabelSpan::from(&**known)
     }
 }
 
-/// Something that a label shows: a consumer, a function's run time.
-pub(crate) trait Show {
-    /// Its place and what to say there.
-    fn label(&self) -> (Spot<'_>, String);
+/// Value that can describe itself in a label: a consumer, a function's run time.
+pub(crate) trait Labeled {
+    /// Returns the span and the text of the label.
+    fn label(&self) -> (LabelSpan<'_>, String);
 }
 
 impl Finding {
-    /// A finding on `attribute`, in the graph's words, whose primary label is `label` at `place`: the line that the
-    /// user would edit.
+    /// Creates a finding on `attribute` (the graph's name for it). Its primary label is `label` at `place`, the line
+    /// that the user would edit.
     pub(crate) fn new<'a>(
         attribute: &'static str,
         headline: impl Into<String>,
-        place: impl Into<Spot<'a>>,
+        place: impl Into<LabelSpan<'a>>,
         label: impl Into<String>,
     ) -> Self {
-        let spot = place.into();
+        let label_span = place.into();
         let finding = Finding {
             severity: None,
             attribute,
             headline: headline.into(),
-            primary: (spot.span, label.into()),
+            primary: (label_span.span, label.into()),
             labels: Vec::new(),
             calculation: None,
             scenario: None,
@@ -113,35 +113,36 @@ impl Finding {
             fix: None,
             weight: None,
         };
-        finding.origin(spot)
+        finding.origin(label_span)
     }
 
-    /// Sets a severity other than the rule's.
+    /// Overrides the rule's severity.
     #[must_use]
     pub(crate) fn severity(mut self, severity: Severity) -> Self {
         self.severity = Some(severity);
         self
     }
 
-    /// Sets another headline, for a finding that speaks for several.
+    /// Replaces the headline, for a finding that covers several resources.
     #[must_use]
     pub(crate) fn headline(mut self, headline: String) -> Self {
         self.headline = headline;
         self
     }
 
-    /// Adds a label, and one where the value comes from.
+    /// Adds a label, and one at the origin of the value.
     #[must_use]
-    pub(crate) fn label<'a>(mut self, place: impl Into<Spot<'a>>, label: impl Into<String>) -> Self {
-        let spot = place.into();
-        self.labels.push((spot.span, label.into()));
-        self.origin(spot)
+    pub(crate) fn label<'a>(mut self, place: impl Into<LabelSpan<'a>>, label: impl Into<String>) -> Self {
+        let label_span = place.into();
+        self.labels.push((label_span.span, label.into()));
+        self.origin(label_span)
     }
 
-    /// Where a value comes from is said once a place: two may come from one entry of a map.
-    fn origin(mut self, spot: Spot<'_>) -> Self {
-        let from = spot.origins.last().zip(Origin::shown(spot.origins));
-        let is_computed = spot.origins.iter().any(|origin| origin.computes);
+    /// Adds a label at the origin of a value. Each origin gets only one label: two values may come from one entry of a
+    /// map.
+    fn origin(mut self, label_span: LabelSpan<'_>) -> Self {
+        let from = label_span.origins.last().zip(Origin::shown(label_span.origins));
+        let is_computed = label_span.origins.iter().any(|origin| origin.computes);
         let said = &self.labels;
         let is_new = |origin: &Origin| is_computed || said.iter().all(|(span, _)| *span != origin.span);
         let from = from.filter(|(origin, _)| is_new(origin));
@@ -151,57 +152,57 @@ impl Finding {
 
     /// Adds the label of `shown`.
     #[must_use]
-    pub(crate) fn show(self, shown: &impl Show) -> Self {
+    pub(crate) fn show(self, shown: &impl Labeled) -> Self {
         let (place, label) = shown.label();
         self.label(place, label)
     }
 
-    /// Sets the arithmetic, where it is another than that of the comparison.
+    /// Sets the arithmetic, if it differs from that of the comparison.
     #[must_use]
     pub(crate) fn calculation(mut self, calculation: impl Into<Option<String>>) -> Self {
         self.calculation = calculation.into();
         self
     }
 
-    /// Sets the run of the model that shows what happens.
+    /// Sets the simulation that illustrates the finding.
     #[must_use]
-    pub(crate) fn shows(mut self, scenario: impl Into<Option<Scenario>>) -> Self {
+    pub(crate) fn scenario(mut self, scenario: impl Into<Option<Scenario>>) -> Self {
         self.scenario = scenario.into();
         self
     }
 
-    /// Sets what to do, in the user's spelling.
+    /// Sets the help text, which uses the user's spelling.
     #[must_use]
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Sets the change that fixes it. How safe that is, the rule's static says.
+    /// Sets the change that fixes the finding. The rule's static defines how safe it is.
     #[must_use]
     pub(crate) fn fix(mut self, change: impl Into<Option<Change>>) -> Self {
         self.fix = change.into();
         self
     }
 
-    /// Sets how much is wrong: of the findings on one attribute the one with the greatest weight speaks, and the
-    /// others become its labels. A comparison sets it by itself.
+    /// Sets the weight: of the findings on one attribute, the one with the greatest weight is kept, and the others
+    /// become its labels. Comparisons set it automatically.
     #[must_use]
     pub(crate) fn weight(mut self, weight: i64) -> Self {
         self.weight = Some(weight);
         self
     }
 
-    /// The worst of several, the first among equals, with the places of the others as its labels.
+    /// Returns the most severe finding, the first among equals, with the spans of the others as its labels.
     pub(crate) fn worst(mut all: Vec<Finding>) -> Option<Finding> {
-        // No severity is that of the rule, which is the highest it states.
+        // `None` is the severity of the rule, which is the highest that it reports.
         all.sort_by_key(|finding| Reverse(finding.severity.unwrap_or(Severity::Error)));
         let mut all = all.into_iter();
         let first = all.next()?;
         Some(all.fold(first, |worst, other| worst.label(other.primary.0, other.primary.1)))
     }
 
-    /// The same as a finding of `rule` on `subject`.
+    /// Converts the finding to a diagnostic of `rule` on `subject`.
     pub(super) fn into_diagnostic(self, rule: &Rule<'_>, id: RuleId, subject: Subject) -> Diagnostic {
         let severity = self.severity.unwrap_or(rule.severity);
         let (place, message) = self.primary;

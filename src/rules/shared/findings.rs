@@ -1,54 +1,55 @@
-//! What a check asks and says: values of the graph with their conditions, what it requires of them, and findings.
+//! Provides the interface of a check: it reads values of the graph with their conditions, states requirements, and
+//! reports findings.
 //!
-//! Which of several findings on one attribute speaks, `settle` decides; what is worth saying, the rules know.
+//! `settle` decides which of several findings on one attribute is kept. The rules decide what to report.
 
 use super::compare::Comparison;
 use super::few::Few;
 use super::finding::Finding;
 use super::operands::Known;
 use super::settings::{Settings, SettingsOf};
-use super::settle::{Judge, Said};
-use super::trace::{Read, Verdict};
+use super::settle::{Judge, RuleResults};
+use super::trace::{ReadValue, Verdict};
 use crate::diagnostic::Subject;
 use crate::graph::{self, Attribute, Case, Condition, Graph, Reason, Resource, State, Unresolved};
 use crate::rules::Cause;
-use crate::source::Span;
+use source::Span;
 
-/// What a check says of the resources of a graph.
+/// Collects the results of one check.
 #[derive(Debug)]
 pub struct Findings<'g> {
     graph: &'g Graph,
     settings: &'g Settings,
-    said: Said<'g>,
-    /// Whether what is unresolved or left to others goes without saying.
+    results: RuleResults<'g>,
+    /// `true` while unresolved values, and values left to other rules, are not noted.
     is_quiet: bool,
-    /// Whether the rule says itself what has the wrong type.
+    /// `true` if the rule itself reports values of the wrong type.
     judges_types: bool,
 }
 
 impl<'g> Findings<'g> {
-    /// What `rule` says. A traced run also keeps what it concludes where it finds nothing.
-    pub(super) fn of(judge: Judge<'g>, graph: &'g Graph, settings: &'g Settings, is_traced: bool) -> Said<'g> {
+    /// Runs `judge` on the graph. A traced run also records verdicts without a finding.
+    pub(super) fn of(judge: Judge<'g>, graph: &'g Graph, settings: &'g Settings, is_traced: bool) -> RuleResults<'g> {
         let mut findings = Findings {
             graph,
             settings,
-            said: Said::new(judge.rule, is_traced),
+            results: RuleResults::new(judge.rule, is_traced),
             is_quiet: false,
             judges_types: false,
         };
         if let Some(check) = judge.check {
             check(graph, &mut findings);
         }
-        findings.said
+        findings.results
     }
 
-    /// The settings that hold for `resource`.
+    /// Returns the settings that apply to `resource`.
     pub(crate) fn settings<S: SettingsOf>(&self, resource: &impl AsRef<Resource>) -> S {
         self.settings.of(resource.as_ref())
     }
 
-    /// The values of `attribute` of `resource` under the condition `when`. One that is unresolved there is noted: the
-    /// rule could not be evaluated.
+    /// Returns the values of `attribute` of `resource` under the condition `when`. Unresolved ones are noted as not
+    /// evaluated.
     pub(crate) fn known<'a, T>(
         &mut self,
         when: &Condition,
@@ -56,11 +57,11 @@ impl<'g> Findings<'g> {
         attribute: &'a Attribute<T>,
     ) -> Few<Known<'a, T>> {
         self.known_or(when, resource, attribute, |findings, when, case, unresolved| {
-            findings.unresolved(when, resource.as_ref(), case, unresolved, case.cause());
+            findings.unresolved(when, resource.as_ref(), case, unresolved, case.source_span());
         })
     }
 
-    /// The same, with `or` for each one that is unresolved.
+    /// Like [`Findings::known`], but calls `or` for each unresolved value.
     pub(super) fn known_or<'a, T>(
         &mut self,
         when: &Condition,
@@ -81,7 +82,7 @@ impl<'g> Findings<'g> {
                     self.judged(
                         &Condition::always(),
                         resource,
-                        [case as &dyn Read],
+                        [case as &dyn ReadValue],
                         Verdict::NotConcerned,
                     );
                     all.push(Known::new(value, both, case, attribute, resource));
@@ -91,8 +92,8 @@ impl<'g> Findings<'g> {
         all
     }
 
-    /// The values of `attribute` under the condition `when` that have another type than it, with what is wrong with
-    /// each: for the rule that judges them, which no longer notes that they are unresolved.
+    /// Returns the values of `attribute` under the condition `when` that have the wrong type, each with the reason. The
+    /// rule that calls this reports them; from then on they are not noted as unresolved.
     pub(crate) fn wrongly_typed<'a, T>(
         &mut self,
         when: &Condition,
@@ -108,17 +109,17 @@ impl<'g> Findings<'g> {
         cases.filter(|(both, ..)| both.is_possible()).collect()
     }
 
-    /// What `ask` finds, without a note of what is unresolved: for values that only make a finding more exact.
-    pub(crate) fn quietly<T>(&mut self, ask: impl FnOnce(&mut Self) -> T) -> T {
+    /// Runs `ask` without noting unresolved values: for values that only add detail to a finding.
+    pub(crate) fn without_notes<T>(&mut self, ask: impl FnOnce(&mut Self) -> T) -> T {
         let was_quiet = std::mem::replace(&mut self.is_quiet, true);
         let found = ask(self);
         self.is_quiet = was_quiet;
         found
     }
 
-    /// Requires `comparison` of `resource` under the condition `when`, and reports the finding that `broken` makes
-    /// where it does not hold. The arithmetic of the comparison becomes that of the finding. Returns whether it holds, or
-    /// may hold.
+    /// Requires `comparison` of `resource` under the condition `when`, and reports the finding from `broken` if it does
+    /// not hold. The finding shows the arithmetic of the comparison. Returns `true` if the comparison holds or may
+    /// hold.
     pub(crate) fn require(
         &mut self,
         when: &Condition,
@@ -136,7 +137,7 @@ impl<'g> Findings<'g> {
         false
     }
 
-    /// Whether `comparison` holds, or may hold, for a rule that has more to ask where it does not.
+    /// Returns `true` if `comparison` holds or may hold: for rules that check further values if it does not.
     pub(crate) fn satisfied(
         &mut self,
         when: &Condition,
@@ -150,45 +151,52 @@ impl<'g> Findings<'g> {
             for (read, gap) in comparison.unresolved() {
                 self.unresolved(when, gap.resource, read, gap.reason, gap.cause);
             }
-        } else if self.said.is_traced() {
+        } else if self.results.is_traced() {
             let verdict = Verdict::Holds(comparison.text());
             self.judged(when, resource.as_ref(), comparison.read(), verdict);
         }
         true
     }
 
-    /// Reports `finding` of `resource` under the condition `when`, where no comparison decides. Under a condition that
-    /// is not possible nothing is said, and under one that is too complex only that.
+    /// Reports `finding` of `resource` under the condition `when`, for checks without a comparison. Reports nothing if
+    /// the condition is impossible; if it is too complex, notes only that.
     pub(crate) fn report(&mut self, when: &Condition, resource: &impl AsRef<Resource>, finding: Finding) {
         self.state(when, resource.as_ref(), finding, []);
     }
 
-    /// Leaves `resource` under the condition `when` to the rule that judges `cause`, which shows in `read`.
-    pub(crate) fn leave(
+    /// Leaves `resource` under the condition `when` to the rule that reports `cause`, which is visible in `read`.
+    pub(crate) fn leave_to_rule_of(
         &mut self,
         when: &Condition,
         resource: &impl AsRef<Resource>,
-        read: &[&dyn Read],
+        read: &[&dyn ReadValue],
         cause: Cause,
     ) {
-        // A rule may share the operands of the one that judges them.
-        if let Some(other) = cause.judge().filter(|other| other.id != self.said.rule.id) {
+        // A rule may share operands with the rule that reports the cause.
+        if let Some(other) = cause.judge().filter(|other| other.id != self.results.rule.id) {
             let read = read.iter().copied();
             self.judged(when, resource.as_ref(), read, Verdict::Yields(other.id.into()));
         }
     }
 
-    /// Notes that `resource` cannot be judged under the condition `when`, because of what is written at `span`.
-    pub(crate) fn unsettled(&mut self, when: &Condition, resource: &impl AsRef<Resource>, reason: &Reason, span: Span) {
+    /// Notes that `resource` cannot be judged under the condition `when`, because of the value at `span`.
+    pub(crate) fn note_unresolved(
+        &mut self,
+        when: &Condition,
+        resource: &impl AsRef<Resource>,
+        reason: &Reason,
+        span: Span,
+    ) {
         if when.is_possible() {
             let resource = resource.as_ref();
             self.unresolved(when, resource, &resource.header, reason, span);
         }
     }
 
-    /// Says that it is `attribute` that the rule is about to judge: what turns out to be unresolved keeps it from that.
-    pub(crate) fn about_to_judge<T>(&mut self, attribute: &Attribute<T>) {
-        self.said.about_to_judge(attribute);
+    /// Sets the attribute that the rule is about to judge. Verdicts on values that turn out to be unresolved then also
+    /// point at this attribute.
+    pub(crate) fn set_judged_attribute<T>(&mut self, attribute: &Attribute<T>) {
+        self.results.set_judged_attribute(attribute);
     }
 
     fn state<'r>(
@@ -196,7 +204,7 @@ impl<'g> Findings<'g> {
         when: &Condition,
         resource: &Resource,
         finding: Finding,
-        read: impl IntoIterator<Item = &'r dyn Read>,
+        read: impl IntoIterator<Item = &'r dyn ReadValue>,
     ) {
         if !when.is_possible() {
             return;
@@ -206,12 +214,12 @@ impl<'g> Findings<'g> {
             finding.weight.unwrap_or_default(),
         );
         let mut diagnostic = finding
-            .into_diagnostic(&self.said.rule, self.said.id(), subject)
+            .into_diagnostic(&self.results.rule, self.results.id(), subject)
             .through(resource.calls.clone());
         if let Some((_, call)) = self.graph.unit(resource.unit).key().split_once('#') {
             diagnostic.calls = vec![format!("{call}.{}", resource.address)];
         }
-        self.said.state(when, resource, diagnostic, weight, read);
+        self.results.state(when, resource, diagnostic, weight, read);
     }
 
     fn subject(&self, resource: &Resource, attribute: &'static str) -> Subject {
@@ -222,12 +230,12 @@ impl<'g> Findings<'g> {
         }
     }
 
-    /// Notes that `resource` could not be judged under the condition `when`, where the rule wanted to know `read`.
+    /// Notes that `resource` could not be judged under the condition `when`, because `read` is unresolved.
     pub(super) fn unresolved(
         &mut self,
         when: &Condition,
         resource: &Resource,
-        read: &dyn Read,
+        read: &dyn ReadValue,
         reason: &Reason,
         span: Span,
     ) {
@@ -235,7 +243,7 @@ impl<'g> Findings<'g> {
         if self.is_quiet || is_said {
             return;
         }
-        if self.said.is_traced() {
+        if self.results.is_traced() {
             let verdict = Verdict::NotEvaluated {
                 reason: reason.to_string(),
                 span,
@@ -243,20 +251,35 @@ impl<'g> Findings<'g> {
             self.judged(when, resource, [read, &span], verdict);
         }
         let subject = self.subject(resource, "");
-        self.said.not_evaluated(subject, reason, span);
+        self.results.not_evaluated(subject, reason, span);
     }
 
-    /// Keeps a verdict, in a traced run.
+    /// Records in a traced run that `resource`, whose finding would depend on `read`, was not judged because of
+    /// `reason` at `span`. Other runs do not count it as unjudged.
+    pub(crate) fn not_covered(
+        &mut self,
+        when: &Condition,
+        resource: &Resource,
+        read: &[&dyn ReadValue],
+        reason: &str,
+        span: Span,
+    ) {
+        let read = read.iter().copied().chain([&span as &dyn ReadValue]);
+        let reason = reason.to_owned();
+        self.judged(when, resource, read, Verdict::NotEvaluated { reason, span });
+    }
+
+    /// Records a verdict in a traced run.
     fn judged<'r>(
         &mut self,
         when: &Condition,
         resource: &Resource,
-        read: impl IntoIterator<Item = &'r dyn Read>,
+        read: impl IntoIterator<Item = &'r dyn ReadValue>,
         verdict: Verdict,
     ) {
-        if self.said.is_traced() && !self.is_quiet {
+        if self.results.is_traced() && !self.is_quiet {
             let subject = self.subject(resource, "");
-            self.said.judged(when, resource, subject, read, verdict);
+            self.results.judged(when, resource, subject, read, verdict);
         }
     }
 }

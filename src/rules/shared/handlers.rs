@@ -1,20 +1,20 @@
-//! The source behind a mapping: what rules ask of the function that it invokes.
+//! Queries about the source code of the functions that a mapping invokes.
 
 use super::findings::Findings;
-use crate::graph::{Condition, EventSourceMapping, Function, Graph, Handler};
+use crate::graph::{Condition, EventSourceMapping, Function, Graph, Handler, Unread};
 
-/// A function that a mapping invokes, and what its source says.
+/// Function that a mapping invokes, with the analysis of its source.
 #[derive(Debug)]
-pub(crate) struct Handled<'g> {
+pub(crate) struct InvokedHandler<'g> {
     pub(crate) function: &'g Function,
     pub(crate) handler: &'g Handler,
-    /// The condition under which the mapping invokes it.
+    /// Condition under which the mapping invokes the function.
     pub(crate) when: Condition,
 }
 
-impl Handled<'_> {
-    /// That it returns nothing that Lambda reads.
-    pub(crate) fn says_nothing(&self) -> String {
+impl InvokedHandler<'_> {
+    /// Returns the sentence that the handler returns nothing that Lambda reads.
+    pub(crate) fn no_response_label(&self) -> String {
         format!(
             "`{}` returns nothing that says which messages failed",
             self.handler.name
@@ -22,32 +22,61 @@ impl Handled<'_> {
     }
 }
 
-/// That `mapping` invokes the function whose source a finding points into.
+/// Returns the label that `mapping` invokes the function whose source a finding points into.
 pub(crate) fn invokes(mapping: &EventSourceMapping) -> String {
     format!("{} invokes it", mapping.resource.shown())
 }
 
 impl Findings<'_> {
-    /// The functions that `mapping` invokes, where their source is here and understood. Where it is not, as mostly, there
-    /// is nothing to say.
+    /// Returns the functions that `mapping` invokes, if their source is understood. An unreadable source is noted. A
+    /// source that is missing, as most are, is only noted in a traced run.
     pub(crate) fn handled<'g>(
         &mut self,
         graph: &'g Graph,
         mapping: &'g EventSourceMapping,
         when: &Condition,
-    ) -> Vec<Handled<'g>> {
-        let links = self.quietly(|findings| findings.known(when, mapping, &mapping.function));
+    ) -> Vec<InvokedHandler<'g>> {
+        let links = self.without_notes(|findings| findings.known(when, mapping, &mapping.function));
         let invoked = links
             .into_iter()
             .filter_map(|link| graph.invoked(mapping, link.value, &link.when));
-        let handled = invoked.filter_map(|(function, when)| {
-            let handler = function.handler.as_deref()?;
-            Some(Handled {
-                function,
-                handler,
-                when,
-            })
+        let mut read = Vec::new();
+        for (function, when) in invoked {
+            match &function.handler {
+                Ok(handler) => read.push(InvokedHandler {
+                    function,
+                    handler,
+                    when,
+                }),
+                Err(Unread::Unreadable(reason)) => {
+                    let header = function.resource.header;
+                    self.unresolved(&when, &function.resource, &header, reason, header);
+                }
+                Err(unread) => self.not_read(mapping, function, &when, &unread.reason()),
+            }
+        }
+        read
+    }
+
+    fn not_read(&mut self, mapping: &EventSourceMapping, function: &Function, when: &Condition, reason: &str) {
+        let (resource, read) = (&function.resource, &mapping.resource.header);
+        self.not_covered(when, resource, &[read], reason, resource.header);
+    }
+
+    /// Returns the [handled](Self::handled) functions whose body was read.
+    pub(crate) fn handled_bodies<'g>(
+        &mut self,
+        graph: &'g Graph,
+        mapping: &'g EventSourceMapping,
+    ) -> Vec<InvokedHandler<'g>> {
+        let mut handled = self.handled(graph, mapping, &mapping.resource.when);
+        handled.retain(|one| {
+            if !one.handler.has_body {
+                let reason = "only the type of a handler in Java, C# or Go is read";
+                self.not_read(mapping, one.function, &one.when, reason);
+            }
+            one.handler.has_body
         });
-        handled.collect()
+        handled
     }
 }

@@ -1,23 +1,23 @@
-//! Names of queues, of which some pieces may be unknown.
+//! Reads names of queues, in which some pieces may be unknown.
 
 use super::findings::Findings;
 use super::operands::Provenance;
-use super::trace::{Gap, Read};
+use super::trace::{ReadValue, UnknownPart};
 use crate::graph::{Condition, Pattern, Queue};
-use crate::source::Span;
+use source::Span;
 use std::collections::BTreeSet;
 use std::ops::Deref;
 
-/// A queue's name, as far as it is known.
+/// Name of a queue, of which pieces may be unknown.
 #[derive(Debug)]
 pub(crate) struct QueueName<'g> {
-    /// Its pieces.
+    /// Pieces of the name.
     pub(crate) text: Pattern,
-    /// The condition under which it is that.
+    /// Condition under which the queue has this name.
     pub(crate) when: Condition,
     from: Provenance<'g>,
-    /// Why a piece is unknown.
-    gap: Option<Gap<'g>>,
+    /// Reason for which a piece is unknown.
+    gap: Option<UnknownPart<'g>>,
 }
 
 impl<'g> Deref for QueueName<'g> {
@@ -28,19 +28,19 @@ impl<'g> Deref for QueueName<'g> {
     }
 }
 
-impl Read for QueueName<'_> {
-    fn places(&self, all: &mut BTreeSet<Span>) {
-        self.from.places(all);
+impl ReadValue for QueueName<'_> {
+    fn spans(&self, all: &mut BTreeSet<Span>) {
+        self.from.spans(all);
     }
 
-    fn unresolved(&self) -> Option<Gap<'_>> {
+    fn unresolved(&self) -> Option<UnknownPart<'_>> {
         self.gap
     }
 }
 
-/// Whether the queue's address or its name says that it is for messages that failed: by the files nothing leads there, and
-/// programs may.
-pub(crate) fn is_called_dead_letter(queue: &Queue) -> bool {
+/// Returns `true` if the queue's address or name marks it as a dead-letter queue: programs may send to it even if no
+/// redrive policy refers to it.
+pub(crate) fn is_named_dead_letter_queue(queue: &Queue) -> bool {
     let says = |name: &str| {
         let letters = name.chars().filter(char::is_ascii_alphanumeric);
         let letters = letters.collect::<String>().to_ascii_lowercase();
@@ -51,21 +51,22 @@ pub(crate) fn is_called_dead_letter(queue: &Queue) -> bool {
 }
 
 impl Findings<'_> {
-    /// The names that the author of `queue` gives it, under the condition `when`. One of which nothing is known is noted.
+    /// Returns the written names of `queue` under the condition `when`. A name of which no piece is known is noted as
+    /// unresolved.
     pub(crate) fn names<'g>(&mut self, when: &Condition, queue: &'g Queue) -> Vec<QueueName<'g>> {
         let mut all = Vec::new();
         let known = self.known_or(when, queue, &queue.name, |findings, when, case, unresolved| {
             let Some(text) = unresolved.pattern() else {
-                findings.unresolved(when, &queue.resource, case, unresolved, case.cause());
+                findings.unresolved(when, &queue.resource, case, unresolved, case.source_span());
                 return;
             };
             all.push(QueueName {
                 text: text.clone(),
                 when: when.clone(),
                 from: Provenance::new(case, &queue.name.name, &queue.resource),
-                gap: Some(Gap {
+                gap: Some(UnknownPart {
                     reason: unresolved.reason(),
-                    cause: case.cause(),
+                    cause: case.source_span(),
                     resource: &queue.resource,
                 }),
             });
@@ -85,8 +86,8 @@ impl Findings<'_> {
         all
     }
 
-    /// Notes that the queue called `name` could not be judged, for want of what is unknown of that.
-    pub(crate) fn undecided(&mut self, when: &Condition, name: &QueueName<'_>) {
+    /// Notes that the queue with this name could not be judged because of the unknown pieces.
+    pub(crate) fn note_unknown_name(&mut self, when: &Condition, name: &QueueName<'_>) {
         if let Some(gap) = name.gap {
             self.unresolved(when, gap.resource, name, gap.reason, gap.cause);
         }

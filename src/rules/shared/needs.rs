@@ -1,4 +1,5 @@
-//! Visibility timeouts against what every function that polls a queue needs, where more is too much.
+//! Compares visibility timeouts with the needs of every function that polls a queue, for rules on timeouts that are too
+//! long.
 
 use super::advice::Advice;
 use super::consumers::RunTime;
@@ -7,9 +8,9 @@ use super::operands::Operand;
 use crate::graph::{Condition, Graph, Queue, limits};
 
 impl Findings<'_> {
-    /// The condition of `when` under which `visibility` of `queue` is more than `times` what each function that polls it
-    /// is advised to have, and at least one polls.
-    pub(crate) fn beyond_all_needs(
+    /// Returns the part of `when` under which `visibility` of `queue` exceeds `times` the value advised for each
+    /// function that polls it, and at least one polls.
+    pub(crate) fn exceeds_every_need(
         &mut self,
         graph: &Graph,
         queue: &Queue,
@@ -39,7 +40,7 @@ impl Findings<'_> {
         left.and(&polled)
     }
 
-    /// The longest that a function which polls `queue` may take.
+    /// Returns the longest run time among the functions that poll `queue`.
     pub(crate) fn longest_run<'g>(
         &mut self,
         graph: &'g Graph,

@@ -1,31 +1,33 @@
-//! Values that checks read from the graph, each with the condition under which it holds and all it takes to point at
-//! it, to spell it and to change it.
+//! Reads values of the graph for checks, each with its condition and the data needed to point at it, to spell it and to
+//! change it.
 //!
-//! Numbers are read within AWS's quota: one outside is judged by its range rule alone, and no other computes with it.
+//! Numbers are restricted to AWS's quota. Its range rule alone reports a number outside, and no other rule computes
+//! with it.
 
 use super::few::Few;
 use super::findings::Findings;
-use super::trace::{Gap, Read};
+use super::trace::{ReadValue, UnknownPart};
 use crate::diagnostic::{Change, Place};
 use crate::graph::limits::{self, Quota, Unit};
 use crate::graph::{
-    Attribute, Case, Condition, EventSourceMapping, Link, Origin, PolicyFault, Queue, RedrivePolicy, Resource, Seconds,
+    Attribute, Case, Condition, EventSourceMapping, Link, Origin, PolicyErrorKind, Queue, RedrivePolicy, Resource,
+    Seconds,
 };
 use crate::rules::Cause;
-use crate::source::Span;
+use source::Span;
 use std::collections::BTreeSet;
 use std::ops::Deref;
 
-/// Where a value stands in the files, where it comes from, and how the user spells its attribute.
+/// Location of a value, its origin, and the user's spelling of its attribute.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Provenance<'g> {
-    /// Where to point: the value, or the resource where nothing is written.
+    /// Span of the value, or of the resource if the attribute is absent.
     pub(crate) span: Span,
-    /// As the user spells the attribute.
+    /// Name of the attribute in the user's spelling.
     pub(crate) name: &'g str,
-    /// Whether nothing is written and the default applies.
+    /// `true` if the attribute is absent and the default applies.
     pub(crate) is_default: bool,
-    /// The steps from `span` to where the value itself stands, nearest first.
+    /// Steps from `span` to where the value itself is written, nearest first.
     pub(crate) origins: &'g [Origin],
     header: Span,
 }
@@ -41,8 +43,8 @@ impl<'g> Provenance<'g> {
         }
     }
 
-    /// In words, to put behind the value: ` (the default)`, ` (the default of `var.visibility`)`, or nothing where it
-    /// is written in place.
+    /// Describes the origin, as a suffix of the value: ` (the default)`, ` (the default of `var.visibility`)`, or an
+    /// empty string if the value is written in place.
     pub(crate) fn provenance(&self) -> String {
         if self.is_default {
             return " (the default)".to_owned();
@@ -52,18 +54,18 @@ impl<'g> Provenance<'g> {
         origin.map_or_else(String::new, |origin| format!(" ({})", origin.what))
     }
 
-    /// Whether it is written elsewhere, and comes here by a name.
-    pub(crate) fn is_handed_in(&self) -> bool {
+    /// Returns `true` if the value is written elsewhere and only referred to here.
+    pub(crate) fn is_written_elsewhere(&self) -> bool {
         !self.origins.is_empty()
     }
 
-    /// What makes nothing of an attribute that is written: "`var.redrives`, which is false".
-    pub(crate) fn made_null(&self) -> Option<&'g str> {
+    /// Returns the reason for which a written attribute has no value: "`var.redrives`, which is false".
+    pub(crate) fn null_cause(&self) -> Option<&'g str> {
         let origin = self.origins.first().filter(|_| self.is_default);
         origin.map(|origin| &*origin.what)
     }
 
-    /// The attribute, for a change of it.
+    /// Returns the attribute in the form that changes refer to.
     fn place(&self, value: Option<i64>) -> Place {
         Place {
             header: self.header,
@@ -74,41 +76,42 @@ impl<'g> Provenance<'g> {
         }
     }
 
-    /// The change of another reference to a queue to its ARN. One that comes from elsewhere may serve others there.
+    /// Returns the change that replaces a reference to a queue by the queue's ARN. Returns `None` for a value written
+    /// elsewhere, which may have other uses.
     pub(crate) fn arn(&self) -> Option<Change> {
         self.origins.is_empty().then_some(Change::Arn(self.span))
     }
 
-    /// The change that asks for the messages of a batch that failed, where nothing is written.
+    /// Returns the change that turns on partial batch responses, if the attribute is absent.
     pub(crate) fn report_failures(&self) -> Option<Change> {
         self.is_default.then(|| Change::ReportFailures(self.place(None)))
     }
 
-    /// The change that takes the attribute away.
+    /// Returns the change that removes the attribute.
     pub(crate) fn removal(&self) -> Change {
         Change::Remove(self.place(None))
     }
 }
 
-impl Read for Provenance<'_> {
-    fn places(&self, all: &mut BTreeSet<Span>) {
+impl ReadValue for Provenance<'_> {
+    fn spans(&self, all: &mut BTreeSet<Span>) {
         all.insert(self.span);
         all.extend(self.origins.iter().map(|origin| origin.span));
     }
 }
 
-/// A value that a check asked for.
+/// Known value that a check has read.
 #[derive(Debug, Clone)]
 pub(crate) struct Known<'g, T> {
     /// The value.
     pub(crate) value: &'g T,
-    /// The condition under which it is that.
+    /// Condition under which the attribute has this value.
     pub(crate) when: Condition,
     from: Provenance<'g>,
 }
 
 impl<'g, T> Known<'g, T> {
-    /// `value`, as it is in `case` of `attribute` under the condition `when`.
+    /// Creates the known `value` of `case` of `attribute`, under the condition `when`.
     pub(crate) fn new(
         value: &'g T,
         when: Condition,
@@ -125,11 +128,11 @@ impl<'g, T> Known<'g, T> {
 }
 
 impl<'g, T: Number> Known<'g, T> {
-    /// The value as a number of `unit`s, where it is one.
+    /// Returns the value as a number of `unit`s, if it is a number.
     pub(crate) fn number(&self, unit: Unit) -> Option<Operand<'g>> {
         Some(Operand {
             value: self.value.number()?,
-            open: None,
+            unresolved: None,
             unit,
             when: self.when.clone(),
             from: self.from,
@@ -145,15 +148,15 @@ impl<'g, T> Deref for Known<'g, T> {
     }
 }
 
-impl<T> Read for Known<'_, T> {
-    fn places(&self, all: &mut BTreeSet<Span>) {
-        self.from.places(all);
+impl<T> ReadValue for Known<'_, T> {
+    fn spans(&self, all: &mut BTreeSet<Span>) {
+        self.from.spans(all);
     }
 }
 
-/// A whole number, with or without a unit.
+/// Whole number, with or without a unit.
 pub(crate) trait Number {
-    /// Without it; `None` where there is none.
+    /// Returns the number without its unit; `None` if it is absent.
     fn number(&self) -> Option<i64>;
 }
 
@@ -175,92 +178,92 @@ impl<N: Number> Number for Option<N> {
     }
 }
 
-/// A number that a check computes with.
+/// Number that a check computes with.
 #[derive(Debug, Clone)]
 pub(crate) struct Operand<'g> {
-    /// The number; of an unresolved one the bound that comes nearest to what the rule requires.
+    /// The number. If it is unresolved, the bound that is most favorable to the rule's requirement.
     pub(crate) value: i64,
-    /// What is known of an unresolved one besides.
-    open: Option<Open<'g>>,
-    /// What it counts.
+    /// The other bound and the reason, if the number is unresolved.
+    unresolved: Option<UnresolvedNumber<'g>>,
+    /// Unit of the number.
     pub(crate) unit: Unit,
-    /// The condition under which it is that.
+    /// Condition under which the number applies.
     pub(crate) when: Condition,
     from: Provenance<'g>,
 }
 
-/// What a number is that only bounds are known of.
+/// Details of a number of which only bounds are known.
 #[derive(Debug, Clone, Copy)]
-struct Open<'g> {
-    /// The bound that is farther from what the rule requires.
-    far: i64,
-    /// The bound that [`Operand::value`] is.
-    side: Side,
-    gap: Gap<'g>,
+struct UnresolvedNumber<'g> {
+    /// Bound that is least favorable to the rule's requirement.
+    least_favorable: i64,
+    /// Side of the bound in [`Operand::value`].
+    side: FavorableBound,
+    gap: UnknownPart<'g>,
 }
 
-/// The bound of an unresolved number that comes nearest to what a rule requires of it.
+/// Bound of an unresolved number that is most favorable to a rule's requirement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// The rule requires it to be small.
+pub(crate) enum FavorableBound {
+    /// Lower bound: the rule requires a small number.
     Least,
-    /// The rule requires it to be large.
+    /// Upper bound: the rule requires a large number.
     Most,
 }
 
 impl Operand<'_> {
-    /// The number, or the bound that is farthest from what the rule requires.
-    pub(crate) fn far(&self) -> i64 {
-        self.open.map_or(self.value, |open| open.far)
+    /// Returns the number, or the bound that is least favorable to the rule's requirement.
+    pub(crate) fn least_favorable(&self) -> i64 {
+        self.unresolved.map_or(self.value, |open| open.least_favorable)
     }
 
-    /// Whether the number itself is known, and not only its bounds.
+    /// Returns `true` if the number itself is known, not only its bounds.
     pub(crate) fn is_known(&self) -> bool {
-        self.open.is_none()
+        self.unresolved.is_none()
     }
 
-    /// The same number under another condition.
+    /// Returns the same number under another condition.
     pub(crate) fn under(&self, when: Condition) -> Self {
         Operand { when, ..self.clone() }
     }
 
-    /// With its words: `345600 s (4 days)`.
-    pub(crate) fn spoken(&self) -> String {
+    /// Formats the number with its unit in words: `345600 s (4 days)`.
+    pub(crate) fn in_words(&self) -> String {
         let number = match self.unit {
-            Unit::Seconds => Seconds(self.value).spoken(),
+            Unit::Seconds => Seconds(self.value).with_words(),
             _ => self.value.to_string(),
         };
-        match self.open.map(|open| open.side) {
+        match self.unresolved.map(|open| open.side) {
             None => number,
-            Some(Side::Least) => format!("at least {number}"),
-            Some(Side::Most) => format!("at most {number}"),
+            Some(FavorableBound::Least) => format!("at least {number}"),
+            Some(FavorableBound::Most) => format!("at most {number}"),
         }
     }
 
-    /// With its words and where it comes from: `30 s (the default)`, `345600 s (4 days, the default)`.
+    /// Formats the number with its unit and its origin: `30 s (the default)`, `345600 s (4 days, the default)`.
     pub(crate) fn shown(&self) -> String {
-        let (spoken, provenance) = (self.spoken(), self.provenance());
-        match (spoken.strip_suffix(')'), provenance.strip_prefix(" (")) {
+        let (words, provenance) = (self.in_words(), self.provenance());
+        match (words.strip_suffix(')'), provenance.strip_prefix(" (")) {
             (Some(words), Some(provenance)) => format!("{words}, {provenance}"),
-            _ => spoken + &provenance,
+            _ => words + &provenance,
         }
     }
 
-    /// With what it counts, and where it comes from: `1 receive (the argument of module `orders`)`.
+    /// Formats the number with a noun and its origin: `1 receive (the argument of module `orders`)`.
     pub(crate) fn counted(&self, what: &str) -> String {
-        format!("{} {what}{}", self.spoken(), self.provenance())
+        format!("{} {what}{}", self.in_words(), self.provenance())
     }
 
-    /// `said` of a number that is written somewhere; that `service`'s default applies of one that is not.
+    /// Returns `said` if the attribute is written, and a sentence about the default of `service` otherwise.
     pub(crate) fn or_default(&self, service: &str, said: String) -> String {
         if !self.is_default {
             return said;
         }
-        let (name, default) = (self.name, self.spoken());
+        let (name, default) = (self.name, self.in_words());
         format!("`{name}` is not set: {service}'s default of {default} applies")
     }
 
-    /// The change that writes `value` in place of this number.
+    /// Returns the change that replaces this number by `value`.
     pub(crate) fn set_to(&self, value: i64) -> Change {
         let place = self.place(Some(self.value).filter(|_| self.is_known()));
         Change::Number { place, value }
@@ -275,19 +278,19 @@ impl<'g> Deref for Operand<'g> {
     }
 }
 
-impl Read for Operand<'_> {
-    fn places(&self, all: &mut BTreeSet<Span>) {
-        self.from.places(all);
+impl ReadValue for Operand<'_> {
+    fn spans(&self, all: &mut BTreeSet<Span>) {
+        self.from.spans(all);
     }
 
-    fn unresolved(&self) -> Option<Gap<'_>> {
-        Some(self.open?.gap)
+    fn unresolved(&self) -> Option<UnknownPart<'_>> {
+        Some(self.unresolved?.gap)
     }
 }
 
 impl Findings<'_> {
-    /// The numbers of `attribute` under the condition `when` that AWS accepts. Unresolved ones are noted, and those
-    /// that it does not accept are left to their range rule.
+    /// Returns the numbers of `attribute` under the condition `when` that AWS accepts. Unresolved ones are noted, and
+    /// out-of-range ones are left to their range rule.
     pub(crate) fn numbers<'a, T: Number>(
         &mut self,
         when: &Condition,
@@ -299,51 +302,51 @@ impl Findings<'_> {
         self.accepted(resource, quota, all)
     }
 
-    /// As [`Findings::numbers`], and the unresolved ones as far as bounds are known: those that are written, and within
-    /// them those of the `quota`. `side` is the bound that comes nearest to what the rule requires, which is unresolved
-    /// only where neither bound decides ([`Findings::require`]).
+    /// Like [`Findings::numbers`], but includes unresolved numbers with their bounds: the written bounds, limited by
+    /// the `quota`. `side` is the bound that is most favorable to the rule's requirement. A requirement on such a
+    /// number is unresolved only if its bounds give different results ([`Findings::require`]).
     pub(crate) fn bounded_numbers<'a, T: Number>(
         &mut self,
         when: &Condition,
         resource: &'a impl AsRef<Resource>,
         attribute: &'a Attribute<T>,
         quota: &'static Quota,
-        side: Side,
+        side: FavorableBound,
     ) -> Few<Operand<'a>> {
         let all = self.any_bounded_numbers(when, resource, attribute, quota, side);
         self.accepted(resource, quota, all)
     }
 
-    /// The same, in or out of range.
+    /// Like [`Findings::bounded_numbers`], including out-of-range numbers.
     pub(crate) fn any_bounded_numbers<'a, T: Number>(
         &mut self,
         when: &Condition,
         resource: &'a impl AsRef<Resource>,
         attribute: &'a Attribute<T>,
         quota: &'static Quota,
-        side: Side,
+        side: FavorableBound,
     ) -> Few<Operand<'a>> {
         let mut bounded = Few::new();
         let known = self.known_or(when, resource, attribute, |_, when, case, unresolved| {
             let bounds = unresolved.bounds();
             let least = bounds.least.map_or(quota.least, |least| least.max(quota.least));
             let most = bounds.most.map_or(quota.most, |most| most.min(quota.most));
-            let (value, far) = match side {
-                Side::Least => (least, most),
-                Side::Most => (most, least),
+            let (value, least_favorable) = match side {
+                FavorableBound::Least => (least, most),
+                FavorableBound::Most => (most, least),
             };
-            // Bounds outside of the quota are those of a number that its range rule judges, once it is known.
+            // If all bounds are outside the quota, the range rule reports the number once it is known.
             if least > most {
                 return;
             }
             bounded.push(Operand {
                 value,
-                open: Some(Open {
-                    far,
+                unresolved: Some(UnresolvedNumber {
+                    least_favorable,
                     side,
-                    gap: Gap {
+                    gap: UnknownPart {
                         reason: unresolved.reason(),
-                        cause: case.cause(),
+                        cause: case.source_span(),
                         resource: resource.as_ref(),
                     },
                 }),
@@ -356,7 +359,7 @@ impl Findings<'_> {
         known.chain(bounded).collect()
     }
 
-    /// The numbers of `attribute` under the condition `when`, in or out of range.
+    /// Returns the numbers of `attribute` under the condition `when`, including out-of-range ones.
     pub(crate) fn any_numbers<'a, T: Number>(
         &mut self,
         when: &Condition,
@@ -368,7 +371,7 @@ impl Findings<'_> {
         known.iter().filter_map(|known| known.number(unit)).collect()
     }
 
-    /// Those of `all` that AWS accepts. The others are left to the rule on their range.
+    /// Returns the numbers of `all` that AWS accepts. The others are left to their range rule.
     fn accepted<'a>(
         &mut self,
         resource: &impl AsRef<Resource>,
@@ -379,50 +382,52 @@ impl Findings<'_> {
         inside.retain(|one| {
             let is_accepted = quota.accepts(one.value);
             if !is_accepted {
-                self.leave(&one.when, resource, &[one], Cause::OutOfRange(quota));
+                self.leave_to_rule_of(&one.when, resource, &[one], Cause::OutOfRange(quota));
             }
             is_accepted
         });
         inside
     }
 
-    /// Visibility timeouts of `queue`.
+    /// Returns the visibility timeouts of `queue`.
     pub(crate) fn visibility<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Few<Operand<'a>> {
         self.numbers(when, queue, &queue.visibility_timeout, &limits::VISIBILITY_TIMEOUT)
     }
 
-    /// The same, and the most that unresolved ones may be ([`Findings::bounded_numbers`]).
+    /// Like [`Findings::visibility`], with the upper bounds of unresolved ones ([`Findings::bounded_numbers`]).
     pub(crate) fn most_visibility<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Few<Operand<'a>> {
         let quota = &limits::VISIBILITY_TIMEOUT;
-        self.bounded_numbers(when, queue, &queue.visibility_timeout, quota, Side::Most)
+        self.bounded_numbers(when, queue, &queue.visibility_timeout, quota, FavorableBound::Most)
     }
 
-    /// Retention periods of `queue`.
+    /// Returns the retention periods of `queue`.
     pub(crate) fn retention<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Few<Operand<'a>> {
         self.numbers(when, queue, &queue.retention, &limits::RETENTION)
     }
 
-    /// The same, and the least that unresolved ones may be ([`Findings::bounded_numbers`]).
+    /// Like [`Findings::retention`], with the lower bounds of unresolved ones ([`Findings::bounded_numbers`]).
     pub(crate) fn least_retention<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Few<Operand<'a>> {
-        self.bounded_numbers(when, queue, &queue.retention, &limits::RETENTION, Side::Least)
+        self.bounded_numbers(when, queue, &queue.retention, &limits::RETENTION, FavorableBound::Least)
     }
 
-    /// Delivery delays of `queue`.
+    /// Returns the delivery delays of `queue`.
     pub(crate) fn delay<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Few<Operand<'a>> {
         self.numbers(when, queue, &queue.delay, &limits::DELAY)
     }
 
-    /// Batching windows of `mapping`, and the least that unresolved ones may be ([`Findings::bounded_numbers`]).
+    /// Returns the batching windows of `mapping`, with the lower bounds of unresolved ones
+    /// ([`Findings::bounded_numbers`]).
     pub(crate) fn least_window<'a>(&mut self, when: &Condition, mapping: &'a EventSourceMapping) -> Few<Operand<'a>> {
-        self.bounded_numbers(when, mapping, &mapping.window, &limits::WINDOW, Side::Least)
+        self.bounded_numbers(when, mapping, &mapping.window, &limits::WINDOW, FavorableBound::Least)
     }
 
-    /// Batch sizes of `mapping`, in or out of range: what is in it, the type of the queue decides.
+    /// Returns the batch sizes of `mapping`, including out-of-range ones: the valid range depends on the type of the
+    /// queue.
     pub(crate) fn batch_sizes<'a>(&mut self, when: &Condition, mapping: &'a EventSourceMapping) -> Few<Operand<'a>> {
         self.any_numbers(when, mapping, &mapping.batch_size, Unit::Messages)
     }
 
-    /// Redrive policies of `queue`, `None` where it has none.
+    /// Returns the redrive policies of `queue`; the value is `None` if it has no policy.
     pub(crate) fn redrives<'a>(
         &mut self,
         when: &Condition,
@@ -431,33 +436,34 @@ impl Findings<'_> {
         self.known(when, queue, &queue.redrive)
     }
 
-    /// Receive counts of the redrive policies of `queue`, in or out of range. Nothing where the policy holds no whole
-    /// number: that is a fault, and faults have rules of their own.
+    /// Returns the receive counts of the redrive policies of `queue`, including out-of-range ones. Skips policies
+    /// without a whole number, which other rules report.
     pub(crate) fn any_receive_counts<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Few<Operand<'a>> {
-        self.in_policies(when, queue, hides_count, |findings, when, policy| {
+        self.read_redrive_policies(when, queue, hides_count, |findings, when, policy| {
             findings.any_numbers(when, queue, &policy.max_receive_count, Unit::Receives)
         })
     }
 
-    /// Receive counts of the redrive policies of `queue`.
+    /// Returns the receive counts of the redrive policies of `queue`.
     pub(crate) fn receive_counts<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Few<Operand<'a>> {
         let all = self.any_receive_counts(when, queue);
         self.accepted(queue, &limits::MAX_RECEIVE_COUNT, all)
     }
 
-    /// Targets of the redrive policies of `queue`. Nothing where a policy names none: that is a fault.
+    /// Returns the targets of the redrive policies of `queue`. Skips policies without a target, which another rule
+    /// reports.
     pub(crate) fn redrive_targets<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Few<Known<'a, Link>> {
-        self.in_policies(when, queue, hides_target, |findings, when, policy| {
+        self.read_redrive_policies(when, queue, hides_target, |findings, when, policy| {
             findings.known(when, queue, &policy.target)
         })
     }
 
-    /// What `read` finds in the redrive policies of `queue`, but for those with a fault that hides it.
-    pub(super) fn in_policies<'a, T>(
+    /// Applies `read` to the redrive policies of `queue`, except those with a fault for which `hides` returns `true`.
+    pub(super) fn read_redrive_policies<'a, T>(
         &mut self,
         when: &Condition,
         queue: &'a Queue,
-        hides: fn(&PolicyFault) -> bool,
+        hides: fn(&PolicyErrorKind) -> bool,
         mut read: impl FnMut(&mut Self, &Condition, &'a RedrivePolicy) -> Few<T>,
     ) -> Few<T> {
         let mut all = Few::new();
@@ -466,10 +472,10 @@ impl Findings<'_> {
             match policy.faults.iter().find(|fault| hides(&fault.kind)) {
                 Some(fault) => {
                     let cause = match fault.kind {
-                        PolicyFault::CountNotInteger(_) => Cause::OutOfRange(&limits::MAX_RECEIVE_COUNT),
+                        PolicyErrorKind::CountNotInteger(_) => Cause::OutOfRange(&limits::MAX_RECEIVE_COUNT),
                         _ => Cause::MalformedPolicy,
                     };
-                    self.leave(&redrive.when, queue, &[&redrive, &fault.span], cause);
+                    self.leave_to_rule_of(&redrive.when, queue, &[&redrive, &fault.span], cause);
                 }
                 None => all.extend(read(self, &redrive.when, policy)),
             }
@@ -478,13 +484,13 @@ impl Findings<'_> {
     }
 }
 
-fn hides_count(fault: &PolicyFault) -> bool {
+fn hides_count(fault: &PolicyErrorKind) -> bool {
     match fault {
-        PolicyFault::NotAnObject | PolicyFault::CountMissing | PolicyFault::CountNotInteger(_) => true,
-        PolicyFault::UnknownKey(_) | PolicyFault::TargetMissing | PolicyFault::CountQuoted(_) => false,
+        PolicyErrorKind::NotAnObject | PolicyErrorKind::CountMissing | PolicyErrorKind::CountNotInteger(_) => true,
+        PolicyErrorKind::UnknownKey(_) | PolicyErrorKind::TargetMissing | PolicyErrorKind::CountQuoted(_) => false,
     }
 }
 
-pub(super) fn hides_target(fault: &PolicyFault) -> bool {
-    matches!(fault, PolicyFault::NotAnObject | PolicyFault::TargetMissing)
+pub(super) fn hides_target(fault: &PolicyErrorKind) -> bool {
+    matches!(fault, PolicyErrorKind::NotAnObject | PolicyErrorKind::TargetMissing)
 }

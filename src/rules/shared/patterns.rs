@@ -1,31 +1,31 @@
-//! Patterns of filters: JSON objects whose keys lead to what a message has to hold.
+//! Parses the patterns of filters: JSON objects that map keys to the values that a message must have.
 
 use super::operands::Known;
 use crate::graph::Attribute;
 use serde_json::{Map, Value};
 
-/// What is wrong with a pattern.
+/// Fault of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// It is not JSON.
+pub(crate) enum PatternFault {
+    /// Text that is not JSON.
     NotJson,
-    /// It is JSON, and not an object.
+    /// JSON that is not an object.
     NotAnObject,
 }
 
-/// The object that a pattern is; `None` where a placeholder stands in it that something else fills in.
-pub(crate) fn parse(text: &str) -> Option<Result<Map<String, Value>, Fault>> {
+/// Parses a pattern; returns `None` if it contains a placeholder.
+pub(crate) fn parse(text: &str) -> Option<Result<Map<String, Value>, PatternFault>> {
     if text.contains("${") || text.contains("{{") {
         return None;
     }
     Some(match serde_json::from_str(text) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(Fault::NotAnObject),
-        Err(_) => Err(Fault::NotJson),
+        Ok(_) => Err(PatternFault::NotAnObject),
+        Err(_) => Err(PatternFault::NotJson),
     })
 }
 
-/// The objects of all patterns, where each of them is known to be one.
+/// Returns the objects of all patterns, if all patterns are known and valid.
 pub(crate) fn all(filters: &Known<'_, Vec<Attribute<String>>>) -> Option<Vec<Map<String, Value>>> {
     let patterns = filters.value.iter().map(|pattern| parse(pattern.known()?)?.ok());
     patterns.collect()

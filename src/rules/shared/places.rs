@@ -1,4 +1,4 @@
-//! Regions and accounts: where resources are, and what two of them have to have in common.
+//! Compares the Regions and accounts of queues that must be in the same one.
 
 use super::compare::fact;
 use super::finding::Finding;
@@ -6,50 +6,51 @@ use super::findings::Findings;
 use super::operands::Known;
 use crate::graph::{Graph, Link, Queue, Resource};
 
-/// What a resource is in.
+/// Kind of location that two resources must share.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Place {
+pub(crate) enum LocationKind {
     Region,
     Account,
 }
 
-impl Place {
-    /// Its name.
+impl LocationKind {
+    /// Returns the name of this kind of location.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Place::Region => "Region",
-            Place::Account => "account",
+            LocationKind::Region => "Region",
+            LocationKind::Account => "account",
         }
     }
 
-    /// In words: `eu-west-1`, `account 111122223333`.
-    pub(crate) fn said(self, of: &str) -> String {
+    /// Formats the location `of`: `eu-west-1`, `account 111122223333`.
+    pub(crate) fn describe(self, of: &str) -> String {
         match self {
-            Place::Region => of.to_owned(),
-            Place::Account => format!("account {of}"),
+            LocationKind::Region => of.to_owned(),
+            LocationKind::Account => format!("account {of}"),
         }
     }
 
-    /// That of `resource`, where it is known.
+    /// Returns the location of `resource`, if known.
     pub(crate) fn of(self, resource: &Resource) -> Option<&str> {
         match self {
-            Place::Region => resource.region.as_deref(),
-            Place::Account => resource.account.as_deref(),
+            LocationKind::Region => resource.region.as_deref(),
+            LocationKind::Account => resource.account.as_deref(),
         }
     }
 
-    /// That of what is at the end of `link`, which is declared as `resource`: as the link says it, else as it is declared.
+    /// Returns the location of the target of `link`, which is declared as `resource`: as written in the link, or else
+    /// as declared.
     pub(crate) fn at<'g>(self, link: &'g Link, resource: Option<&'g Resource>) -> Option<&'g str> {
         let written = match self {
-            Place::Region => link.region(),
-            Place::Account => link.account(),
+            LocationKind::Region => link.region(),
+            LocationKind::Account => link.account(),
         };
         written.or_else(|| self.of(resource?))
     }
 }
 
-/// Requires of every queue and its dead-letter queue to be in one `place`.
-pub(crate) fn together(graph: &Graph, findings: &mut Findings<'_>, place: Place) {
+/// Requires every queue and its dead-letter queue to be in the same `place`.
+pub(crate) fn require_same_location(graph: &Graph, findings: &mut Findings<'_>, place: LocationKind) {
     for source in graph.queues() {
         let Some(here) = place.of(&source.resource) else {
             continue; // Nothing to compare with.
@@ -59,16 +60,22 @@ pub(crate) fn together(graph: &Graph, findings: &mut Findings<'_>, place: Place)
             let Some(there) = place.at(target.value, dlq.map(|dlq| &dlq.resource)) else {
                 continue;
             };
-            let is_same = fact(here == there, || format!("both queues are in {}", place.said(here))).given(&target);
+            let is_same =
+                fact(here == there, || format!("both queues are in {}", place.describe(here))).depending_on(&target);
             findings.require(&target.when, source, is_same, || {
-                apart(source, &target, place, (here, there))
+                different_locations(source, &target, place, (here, there))
             });
         }
     }
 }
 
-fn apart(source: &Queue, target: &Known<'_, Link>, place: Place, (here, there): (&str, &str)) -> Finding {
-    let (name, here, there) = (place.name(), place.said(here), place.said(there));
+fn different_locations(
+    source: &Queue,
+    target: &Known<'_, Link>,
+    place: LocationKind,
+    (here, there): (&str, &str),
+) -> Finding {
+    let (name, here, there) = (place.name(), place.describe(here), place.describe(there));
     let headline = format!(
         "{} is in {here} and its dead-letter queue in {there}, but both have to be in one {name}",
         source.resource.shown()

@@ -1,82 +1,83 @@
-//! The type of the queue that a link names: FIFO or standard.
+//! Determines the type of the queue that a link refers to: FIFO or standard.
 
 use super::few::Few;
-use super::finding::{Show, Spot};
+use super::finding::{LabelSpan, Labeled};
 use super::findings::Findings;
 use super::operands::{Known, hides_target};
-use super::trace::Read;
+use super::trace::ReadValue;
 use crate::graph::Cause;
 use crate::graph::{
-    Attribute, Condition, EventSourceMapping, FIFO_SUFFIX, Form, Graph, Link, Pattern, Queue, Resource, UNKNOWN_PIECE,
-    UnitId, Unresolved,
+    Attribute, Condition, EventSourceMapping, FIFO_SUFFIX, Graph, Link, LinkForm, Pattern, Queue, Resource,
+    UNKNOWN_PIECE, UnitId, Unresolved,
 };
-use crate::source::Span;
+use source::Span;
 use std::collections::BTreeSet;
 
-/// A queue whose type is known.
+/// Queue whose type is known.
 #[derive(Debug)]
 pub(crate) struct TypedQueue<'g> {
-    /// The queue; `None` for one outside the project.
+    /// The queue; `None` if it is external.
     pub(crate) queue: Option<&'g Queue>,
-    /// The condition under which it is that one and of that type.
+    /// Condition under which the link refers to this queue, and the queue has this type.
     pub(crate) when: Condition,
-    /// Whether it is a FIFO queue.
+    /// `true` for a FIFO queue.
     pub(crate) fifo: bool,
-    /// How to call it in a sentence.
+    /// Name for use in a sentence.
     pub(crate) shown: String,
-    /// The queue's setting, or the link's ARN, that tells the type.
+    /// Span that determines the type: the queue's setting, or the ARN in the link.
     pub(crate) span: Span,
-    /// What names it.
+    /// Span of the reference to the queue.
     pub(crate) link: Span,
-    /// How that names it.
-    pub(crate) form: Form,
+    /// Form of the reference.
+    pub(crate) form: LinkForm,
 }
 
 impl TypedQueue<'_> {
-    /// In words: "`orders` is a FIFO queue".
+    /// Describes the queue: "`orders` is a FIFO queue".
     pub(crate) fn words(&self) -> String {
         format!("{} is {}", self.shown, kind(self.fifo))
     }
 }
 
-/// The type in words.
+/// Returns the type in words.
 pub(crate) fn kind(fifo: bool) -> &'static str {
     if fifo { "a FIFO queue" } else { "a standard queue" }
 }
 
-impl Show for TypedQueue<'_> {
-    fn label(&self) -> (Spot<'_>, String) {
+impl Labeled for TypedQueue<'_> {
+    fn label(&self) -> (LabelSpan<'_>, String) {
         (self.span.into(), self.words())
     }
 }
 
-impl Read for TypedQueue<'_> {
-    fn places(&self, all: &mut BTreeSet<Span>) {
+impl ReadValue for TypedQueue<'_> {
+    fn spans(&self, all: &mut BTreeSet<Span>) {
         all.extend([self.span, self.link]);
     }
 }
 
-/// What to call a queue that nothing names.
+/// Phrase for a queue whose name is unknown.
 const ITS_QUEUE: &str = "its queue";
 
-/// A queue that a mapping reads, whatever its type.
+/// Queue that a mapping polls, of a known or unknown type.
 #[derive(Debug)]
-pub(crate) struct QueueRead<'g> {
-    /// The queue; `None` for one outside the project.
+pub(crate) struct PolledQueue<'g> {
+    /// The queue; `None` if it is external.
     pub(crate) queue: Option<&'g Queue>,
-    /// The condition under which it does.
+    /// Condition under which the mapping polls the queue.
     pub(crate) when: Condition,
-    /// How to call it in a sentence.
+    /// Name for use in a sentence.
     pub(crate) shown: String,
-    /// Whether it is a FIFO queue; `None` where that is not known.
+    /// `true` for a FIFO queue; `None` if unknown.
     pub(crate) fifo: Option<bool>,
-    /// Whether only the mapping's settings tell that it is a queue.
-    pub(crate) is_any: bool,
+    /// `true` if the link is unresolved, so that only the end of the ARN or the mapping's settings identify the source
+    /// as a queue.
+    pub(crate) is_unresolved: bool,
 }
 
-impl QueueRead<'_> {
-    /// It in a sentence that has not said that it is a queue.
-    pub(crate) fn spoken(&self) -> String {
+impl PolledQueue<'_> {
+    /// Returns the name for a sentence in which "queue" has not been mentioned.
+    pub(crate) fn introduced(&self) -> String {
         if self.shown == ITS_QUEUE {
             return ITS_QUEUE.to_owned();
         }
@@ -85,37 +86,38 @@ impl QueueRead<'_> {
 }
 
 impl Findings<'_> {
-    /// The queues that `mapping` is known to read. Its settings may prove that it is a queue where the ARN tells nothing.
-    pub(crate) fn queues_read<'g>(
+    /// Returns the queues that `mapping` is known to poll. If the ARN does not identify the service, the mapping's
+    /// settings may prove that its source is a queue.
+    pub(crate) fn polled_queues<'g>(
         &mut self,
         graph: &'g Graph,
         mapping: &EventSourceMapping,
         when: &Condition,
-    ) -> Vec<QueueRead<'g>> {
+    ) -> Vec<PolledQueue<'g>> {
         let mut all = Vec::new();
         let links = self.known_or(when, mapping, &mapping.queue, |findings, when, case, unresolved| {
-            let (read, open) = any_queue(mapping, when, unresolved);
+            let (read, open) = unresolved_queue(mapping, when, unresolved);
             all.extend(read);
             if open.is_possible() {
-                findings.unresolved(&open, mapping.as_ref(), case, unresolved, case.cause());
+                findings.unresolved(&open, mapping.as_ref(), case, unresolved, case.source_span());
             }
         });
         for link in links {
             if let Some(queue) = graph.queue(mapping.resource.unit, link.value) {
-                all.push(QueueRead {
+                all.push(PolledQueue {
                     queue: Some(queue),
                     when: link.when.and(&queue.resource.when),
                     shown: queue.resource.shown(),
                     fifo: queue.fifo.known().copied(),
-                    is_any: false,
+                    is_unresolved: false,
                 });
             } else if let Some(name) = link.value.external_queue_name() {
-                all.push(QueueRead {
+                all.push(PolledQueue {
                     queue: None,
                     when: link.when,
                     shown: format!("`{name}`"),
                     fifo: Some(name.ends_with(FIFO_SUFFIX)),
-                    is_any: false,
+                    is_unresolved: false,
                 });
             }
         }
@@ -123,8 +125,8 @@ impl Findings<'_> {
         all
     }
 
-    /// The queues that `link`, written in `unit`, names, as far as their type is known. A queue outside the project
-    /// tells its type by its name: that of a FIFO queue ends in `.fifo`, no other does.
+    /// Returns the queues that `link`, written in `unit`, refers to, if their type is known. The type of an external
+    /// queue follows from its name: the names of FIFO queues, and only those, end in `.fifo`.
     pub(crate) fn typed_queues<'g>(
         &mut self,
         graph: &'g Graph,
@@ -135,7 +137,7 @@ impl Findings<'_> {
         self.typed_queues_in(graph, unit, link.value, link.span, when)
     }
 
-    /// The same of a link that is a part of a value, written at `span`.
+    /// Like [`Findings::typed_queues`], for a link that is part of a value, written at `span`.
     pub(crate) fn typed_queues_in<'g>(
         &mut self,
         graph: &'g Graph,
@@ -169,7 +171,7 @@ impl Findings<'_> {
         typed.into_iter().collect()
     }
 
-    /// Whether `topic`, named by `resource`, is a FIFO topic, as far as that is known.
+    /// Returns for each condition whether `topic`, which `resource` refers to, is a FIFO topic, if that is known.
     pub(crate) fn topic_types(
         &mut self,
         graph: &Graph,
@@ -186,7 +188,7 @@ impl Findings<'_> {
         fifo.into_iter().collect()
     }
 
-    /// The queues that `mapping` reads, as far as their type is known.
+    /// Returns the queues that `mapping` polls, if their type is known.
     pub(crate) fn sources<'g>(
         &mut self,
         graph: &'g Graph,
@@ -195,9 +197,9 @@ impl Findings<'_> {
     ) -> Few<TypedQueue<'g>> {
         let mut any = Few::new();
         let links = self.known_or(when, mapping, &mapping.queue, |findings, when, case, unresolved| {
-            let (read, open) = any_queue(mapping, when, unresolved);
+            let (read, open) = unresolved_queue(mapping, when, unresolved);
             if open.is_possible() {
-                findings.unresolved(&open, mapping.as_ref(), case, unresolved, case.cause());
+                findings.unresolved(&open, mapping.as_ref(), case, unresolved, case.source_span());
             }
             let Some(read) = read else { return };
             match read.fifo {
@@ -208,9 +210,9 @@ impl Findings<'_> {
                     shown: read.shown,
                     span: case.span,
                     link: case.span,
-                    form: Form::Arn,
+                    form: LinkForm::Arn,
                 }),
-                None => findings.unresolved(&read.when, mapping.as_ref(), case, unresolved, case.cause()),
+                None => findings.unresolved(&read.when, mapping.as_ref(), case, unresolved, case.source_span()),
             }
         });
         let typed = links.iter();
@@ -218,21 +220,21 @@ impl Findings<'_> {
         any
     }
 
-    /// The queues that the redrive policies of `queue` name, as far as their type is known. Nothing where a policy names
-    /// none: that is a fault.
+    /// Returns the queues that the redrive policies of `queue` refer to, if their type is known. Skips policies without
+    /// a target, which another rule reports.
     pub(crate) fn typed_targets<'a>(
         &mut self,
         graph: &'a Graph,
         when: &Condition,
         queue: &'a Queue,
     ) -> Few<TypedQueue<'a>> {
-        self.in_policies(when, queue, hides_target, |findings, when, policy| {
+        self.read_redrive_policies(when, queue, hides_target, |findings, when, policy| {
             findings.typed_queues_of(graph, when, queue, &policy.target)
         })
     }
 
-    /// The queues that `attribute` of `resource` names, as far as their type is known: for one in an ARN of unknown
-    /// pieces its end may tell.
+    /// Returns the queues that `attribute` of `resource` refers to, if their type is known. The end of a partly unknown
+    /// ARN may determine it.
     pub(crate) fn typed_queues_of<'g>(
         &mut self,
         graph: &'g Graph,
@@ -253,9 +255,9 @@ impl Findings<'_> {
                     shown,
                     span: case.span,
                     link: case.span,
-                    form: Form::Arn,
+                    form: LinkForm::Arn,
                 }),
-                None => findings.unresolved(when, resource, case, unresolved, case.cause()),
+                None => findings.unresolved(when, resource, case, unresolved, case.source_span()),
             },
         );
         for link in links {
@@ -265,44 +267,45 @@ impl Findings<'_> {
     }
 }
 
-/// Whether an ARN of unknown pieces is that of a FIFO queue, and the name in it.
+/// Returns, for a partly unknown ARN of a queue, whether that is a FIFO queue, and the name in the ARN.
 fn fifo_of_arn(arn: &Pattern) -> Option<(bool, String)> {
     let is_a_queue = names_a_queue(arn) == Some(true);
     Some((arn.ends_with(FIFO_SUFFIX).filter(|_| is_a_queue)?, name_in(arn)?))
 }
 
-/// The queue that `mapping` reads where its source is `unresolved` under the condition `when`, as far as the end of the
-/// ARN or the mapping's settings tell that it is one, and the condition under which nothing tells.
-fn any_queue(
+/// Returns the queue that `mapping` polls although its source is `unresolved` under the condition `when`, if the end of
+/// the ARN or the mapping's settings identify it as a queue. Also returns the condition under which nothing identifies
+/// it.
+fn unresolved_queue(
     mapping: &EventSourceMapping,
     when: &Condition,
     unresolved: &Unresolved,
-) -> (Option<QueueRead<'static>>, Condition) {
+) -> (Option<PolledQueue<'static>>, Condition) {
     let cause = unresolved.reason().cause();
     let pattern = unresolved
         .pattern()
-        .filter(|_| is_given(cause) || cause == Cause::Derived);
+        .filter(|_| is_external_or_input(cause) || cause == Cause::Derived);
     let ends_in_fifo = pattern.and_then(|arn| arn.ends_with(FIFO_SUFFIX));
     let proved = match pattern.and_then(names_a_queue) {
         Some(true) => Condition::always(),
-        // No other source that Lambda reads has a name like that.
+        // Among the event sources of Lambda, only FIFO queues have names with this suffix.
         _ if ends_in_fifo == Some(true) => Condition::always(),
-        None if is_given(cause) => mapping.is_of_a_queue.clone(),
+        None if is_external_or_input(cause) => mapping.polls_a_queue_when.clone(),
         _ => Condition::never(),
     };
     let read = when.and(&proved);
     let open = when.and(&proved.not());
-    let read = read.is_possible().then(|| QueueRead {
+    let read = read.is_possible().then(|| PolledQueue {
         queue: None,
         when: read,
         shown: pattern.and_then(name_in).unwrap_or_else(|| ITS_QUEUE.to_owned()),
         fifo: ends_in_fifo,
-        is_any: true,
+        is_unresolved: true,
     });
     (read, open)
 }
 
-/// Whether an ARN of unknown pieces is that of a queue, where it tells the service.
+/// Returns whether a partly unknown ARN is that of a queue; `None` if its service is unknown.
 fn names_a_queue(arn: &Pattern) -> Option<bool> {
     let shown = arn.to_string();
     let mut parts = shown.strip_prefix("arn:")?.split(':').skip(1);
@@ -310,17 +313,17 @@ fn names_a_queue(arn: &Pattern) -> Option<bool> {
     (!service.contains(UNKNOWN_PIECE)).then(|| service == "sqs")
 }
 
-/// The name in an ARN of unknown pieces, where something of it is known.
+/// Returns the name in a partly unknown ARN, if a piece of the name is known.
 fn name_in(arn: &Pattern) -> Option<String> {
     let shown = arn.to_string();
     let (_, name) = shown.rsplit_once(':').filter(|(_, name)| *name != UNKNOWN_PIECE)?;
     Some(format!("`{name}`"))
 }
 
-/// Whether an ARN is one that somebody gives, and not a reference that leads to nothing or cannot be read.
-fn is_given(cause: Cause) -> bool {
+/// Returns `true` if an ARN is an input or an external value, not a dangling or unreadable reference.
+fn is_external_or_input(cause: Cause) -> bool {
     matches!(
         cause,
-        Cause::InputWithoutValue | Cause::ModuleNotHere | Cause::KnownAfterApply | Cause::Elsewhere | Cause::Run
+        Cause::InputWithoutValue | Cause::MissingModule | Cause::KnownAfterApply | Cause::Elsewhere | Cause::RunContext
     )
 }

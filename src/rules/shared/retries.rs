@@ -1,4 +1,4 @@
-//! How old a message is when it has failed for the last time, and moves to the dead-letter queue.
+//! Computes the age of a message when it has failed for the last time and moves to the dead-letter queue.
 
 use super::compare::Term;
 use super::finding::Finding;
@@ -6,26 +6,26 @@ use super::findings::Findings;
 use super::operands::Operand;
 use crate::graph::{Condition, Queue};
 
-/// What decides that age.
+/// Settings that determine that age.
 #[derive(Debug, Clone)]
 pub(crate) struct Retries<'g> {
-    /// How many receives there are.
+    /// Number of receives.
     pub(crate) count: Operand<'g>,
-    /// How long the message is invisible after each one.
+    /// Visibility timeout after each receive.
     pub(crate) visibility: Operand<'g>,
-    /// How long the message waits before the first.
+    /// Delay preceding the first receive.
     pub(crate) delay: Operand<'g>,
-    /// The condition under which all three are that.
+    /// Condition under which all three have these values.
     pub(crate) when: Condition,
 }
 
 impl Retries<'_> {
-    /// The age at which a message that fails each time moves on: `0 s + 5 × 30 s`.
+    /// Returns the age at which a message that always fails is moved: `0 s + 5 × 30 s`.
     pub(crate) fn age(&self) -> Term<'_> {
         &self.delay + &self.count * &self.visibility
     }
 
-    /// `finding` with a label at each operand.
+    /// Adds a label at each operand to `finding`.
     pub(crate) fn show(&self, finding: Finding) -> Finding {
         let count = format!(
             "a message moves to the dead-letter queue after {} receives",
@@ -45,7 +45,7 @@ impl Retries<'_> {
 }
 
 impl Findings<'_> {
-    /// The visibility timeouts and delays of `queue`, with the receive count `count`.
+    /// Returns the visibility timeouts and delays of `queue`, combined with the receive count `count`.
     pub(crate) fn retries<'g>(&mut self, when: &Condition, queue: &'g Queue, count: &Operand<'g>) -> Vec<Retries<'g>> {
         let mut all = Vec::new();
         for visibility in self.visibility(when, queue) {

@@ -1,70 +1,77 @@
-//! Who takes messages from a queue, told apart by what processes them, and which of them by filters.
+//! Finds consumers that compete for the messages of one queue. Consumers are distinguished by what processes the
+//! messages and by their filters.
+//!
+//! Example: mappings of the functions `a`, `b` and `b` poll one queue. The pairs are (`a`, first `b`) and (`a`, second
+//! `b`): each consumer is paired with the first earlier one that competes with it, and two mappings of one function do
+//! not compete.
 
 use super::compare::fact;
 use super::finding::Finding;
 use super::findings::Findings;
 use crate::graph::{Attribute, Condition, Function, Graph, Link, Queue, Resource, UnitId};
-use crate::source::Span;
+use source::Span;
 
-/// Something that takes messages from a queue.
+/// Consumer of a queue that may compete with another one.
 #[derive(Debug)]
-pub(crate) struct Rival<'g> {
-    /// The mapping or pipe.
+pub(crate) struct CompetingConsumer<'g> {
+    /// Mapping or pipe.
     pub(crate) resource: &'g Resource,
-    /// The condition under which it does.
+    /// Condition under which it consumes the queue.
     pub(crate) when: Condition,
-    /// Its filters, where it has any.
+    /// Span of its filters, if it has any.
     pub(crate) filters: Option<Span>,
-    /// What processes the messages.
-    worker: Worker,
+    /// Function or pipe that processes the messages.
+    worker: Processor,
 }
 
-/// A function or a pipe.
+/// Function or pipe that processes messages.
 #[derive(Debug, Clone)]
-enum Worker {
+enum Processor {
     Declared {
         unit: UnitId,
         address: String,
-        /// Whether it may be called anything.
+        /// `true` if its name is unknown.
         is_open: bool,
     },
     Named(String),
 }
 
-impl Worker {
-    /// Whether it is known to be another one.
-    fn is_other_than(&self, other: &Worker) -> bool {
+impl Processor {
+    /// Returns `true` if the two are known to be different.
+    fn is_other_than(&self, other: &Processor) -> bool {
         match (self, other) {
             (
-                Worker::Declared { unit, address, .. },
-                Worker::Declared {
+                Processor::Declared { unit, address, .. },
+                Processor::Declared {
                     unit: other_unit,
                     address: other_address,
                     ..
                 },
             ) => (unit, address) != (other_unit, other_address),
-            (Worker::Named(name), Worker::Named(other)) => name != other,
-            (Worker::Declared { is_open, .. }, Worker::Named(_))
-            | (Worker::Named(_), Worker::Declared { is_open, .. }) => !is_open,
+            (Processor::Named(name), Processor::Named(other)) => name != other,
+            (Processor::Declared { is_open, .. }, Processor::Named(_))
+            | (Processor::Named(_), Processor::Declared { is_open, .. }) => !is_open,
         }
     }
 }
 
-/// Two that take messages from one queue at the same time.
+/// Two consumers that compete for the messages of one queue.
 #[derive(Debug)]
-pub(crate) struct Pair<'a, 'g> {
-    pub(crate) first: &'a Rival<'g>,
-    pub(crate) second: &'a Rival<'g>,
-    /// The condition under which both do.
+pub(crate) struct CompetingPair<'a, 'g> {
+    pub(crate) first: &'a CompetingConsumer<'g>,
+    pub(crate) second: &'a CompetingConsumer<'g>,
+    /// Condition under which both consume the queue.
     pub(crate) when: Condition,
 }
 
-/// Those of `rivals` that compete, two of another function each of which `concerns` holds: every one with the first
-/// that it meets wherever it reads, as the rest of all the pairs would only say the same of the same rivals.
+/// Returns the pairs of `rivals` that compete: those with different workers for which `concerns` returns `true`.
+///
+/// Each rival is paired with the first earlier one that competes with it. Under conditions that exclude the first one,
+/// it is paired with the next, and so on. Further pairs would only repeat the same rivals.
 pub(crate) fn pairs<'a, 'g>(
-    rivals: &'a [Rival<'g>],
-    concerns: impl Fn(&Rival<'g>, &Rival<'g>) -> bool,
-) -> Vec<Pair<'a, 'g>> {
+    rivals: &'a [CompetingConsumer<'g>],
+    concerns: impl Fn(&CompetingConsumer<'g>, &CompetingConsumer<'g>) -> bool,
+) -> Vec<CompetingPair<'a, 'g>> {
     let mut all = Vec::new();
     for (at, second) in rivals.iter().enumerate() {
         let others = rivals[..at]
@@ -74,7 +81,7 @@ pub(crate) fn pairs<'a, 'g>(
         for first in others {
             let when = first.when.and(&alone);
             if when.is_possible() {
-                all.push(Pair { first, second, when });
+                all.push(CompetingPair { first, second, when });
                 alone = alone.and(&first.when.not());
             }
             if !alone.is_possible() {
@@ -86,18 +93,18 @@ pub(crate) fn pairs<'a, 'g>(
 }
 
 impl Findings<'_> {
-    /// Reports, in the words of `competing`, readers of one queue that compete, as [`pairs`] finds them.
-    pub(crate) fn judge_rivals(
+    /// Reports the competing consumers of each queue, as found by [`pairs`], with the diagnostic from `competing`.
+    pub(crate) fn judge_competing_consumers(
         &mut self,
         graph: &Graph,
-        concerns: impl Fn(&Rival<'_>, &Rival<'_>) -> bool,
-        competing: impl Fn(&Queue, &Pair<'_, '_>) -> Finding,
+        concerns: impl Fn(&CompetingConsumer<'_>, &CompetingConsumer<'_>) -> bool,
+        competing: impl Fn(&Queue, &CompetingPair<'_, '_>) -> Finding,
     ) {
         for queue in graph.read() {
-            let rivals = self.rivals(graph, queue);
+            let rivals = self.competing_consumers(graph, queue);
             if let [only] = rivals.as_slice() {
                 let alone = fact(true, || format!("only {} reads it", only.resource.shown()));
-                self.satisfied(&only.when, queue, alone.given(&only.resource.header));
+                self.satisfied(&only.when, queue, alone.depending_on(&only.resource.header));
             }
             for pair in pairs(&rivals, &concerns) {
                 self.report(&pair.when, queue, competing(queue, &pair));
@@ -105,9 +112,8 @@ impl Findings<'_> {
         }
     }
 
-    /// What is known to take messages from `queue`. What may not exist may be there in place of another, and is left
-    /// out.
-    pub(crate) fn rivals<'g>(&mut self, graph: &'g Graph, queue: &'g Queue) -> Vec<Rival<'g>> {
+    /// Returns the known consumers of `queue`. Omits resources that may not exist, as they may replace one another.
+    pub(crate) fn competing_consumers<'g>(&mut self, graph: &'g Graph, queue: &'g Queue) -> Vec<CompetingConsumer<'g>> {
         let mut all = Vec::new();
         for poll in self.polls(graph, &queue.resource.when, queue) {
             let resource = &poll.mapping.resource;
@@ -119,7 +125,7 @@ impl Findings<'_> {
                     continue;
                 };
                 for (when, filters) in self.filters(&function.when, resource, &poll.mapping.filters) {
-                    all.push(Rival {
+                    all.push(CompetingConsumer {
                         resource,
                         when,
                         filters,
@@ -136,11 +142,11 @@ impl Findings<'_> {
             for running in self.known(&reads, resource, &pipe.running) {
                 if *running.value {
                     for (when, filters) in self.filters(&running.when, resource, &pipe.filters) {
-                        all.push(Rival {
+                        all.push(CompetingConsumer {
                             resource,
                             when,
                             filters,
-                            worker: Worker::Declared {
+                            worker: Processor::Declared {
                                 unit: resource.unit,
                                 address: resource.address.to_string(),
                                 is_open: false,
@@ -153,7 +159,7 @@ impl Findings<'_> {
         all
     }
 
-    /// The places of filters, `None` where there are none.
+    /// Returns the spans of filters, `None` without filters.
     fn filters(
         &mut self,
         when: &Condition,
@@ -170,11 +176,13 @@ impl Findings<'_> {
     }
 }
 
-fn worker(declared: Option<&Function>, link: &Link) -> Option<Worker> {
+fn worker(declared: Option<&Function>, link: &Link) -> Option<Processor> {
     let Some(function) = declared else {
-        return link.external_function_name().map(|name| Worker::Named(name.to_owned()));
+        return link
+            .external_function_name()
+            .map(|name| Processor::Named(name.to_owned()));
     };
-    Some(Worker::Declared {
+    Some(Processor::Declared {
         unit: function.resource.unit,
         address: function.resource.address.to_string(),
         is_open: function.name.unresolved_reason().is_some(),

@@ -1,32 +1,34 @@
-//! Functions that poll queues, the roles that they work under, and what those may do.
+//! Queries about functions that poll queues, their roles, and the permissions of those roles.
 
-use super::consumers::Poll;
+use super::consumers::PollingMapping;
 use super::findings::Findings;
 use super::operands::Known;
 use crate::graph::permits::{Permits, Policies};
 use crate::graph::{Condition, Function, Graph, Link, Queue, Resource};
-use crate::source::Span;
+use source::Span;
 
-/// What Lambda and pipes do with a queue that they read, under the role of the function or pipe.
+/// Reason that a role with a denial is not judged.
+pub(crate) const DENIED: &str = "a statement may deny it, and denials are not evaluated";
+/// Actions that Lambda and pipes perform on a queue that they poll, under the role of the function or pipe.
 /// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html>
 /// <https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-pipes-sqs.html>
 pub(crate) const POLLING: [&str; 3] = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"];
 
-/// A function that polls a queue under a role that the project declares.
+/// Function that polls a queue under a role that the project declares.
 #[derive(Debug)]
 pub(crate) struct PollingFunction<'g> {
-    /// The mapping that makes it poll.
-    pub(crate) poll: Poll<'g>,
+    /// Mapping that polls on behalf of the function.
+    pub(crate) poll: PollingMapping<'g>,
     /// The function.
     pub(crate) function: &'g Function,
-    /// The role, as the function names it.
+    /// Role of the function, as a link.
     pub(crate) role: Known<'g, Option<Link>>,
-    /// The same, as it is declared.
+    /// Declaration of the role.
     pub(crate) declared: &'g Resource,
 }
 
 impl<'g> PollingFunction<'g> {
-    /// Where the role may do `action` on `queue`; on any key where there is no queue.
+    /// Returns the conditions under which the role may perform `action` on `queue`, or on any key if `queue` is `None`.
     pub(crate) fn may(&self, policies: &Policies<'g>, action: &str, queue: Option<&'g Queue>) -> Permits {
         let link = self.role.value.as_ref();
         let permits = link.and_then(|link| policies.role(self.function.resource.unit, link, action, queue));
@@ -35,8 +37,8 @@ impl<'g> PollingFunction<'g> {
 }
 
 impl Findings<'_> {
-    /// The functions that poll `queue`, where the project declares their roles. What others may do is said where those are
-    /// declared, and is no open question here.
+    /// Returns the functions that poll `queue`, if the project declares their roles. The permissions of external roles
+    /// are declared elsewhere and are not noted as unresolved.
     pub(crate) fn polling_functions<'g>(
         &mut self,
         graph: &'g Graph,
@@ -51,7 +53,7 @@ impl Findings<'_> {
                     continue;
                 };
                 for role in self.known(&when, function, &function.role) {
-                    // A function without one gets that of the Serverless Framework, or is refused.
+                    // The Serverless Framework supplies a role if the function has none; otherwise Lambda rejects it.
                     let Some(link) = role.value else { continue };
                     if let Some(declared) = policies.declared_role(function.resource.unit, link) {
                         all.push(PollingFunction {
@@ -67,9 +69,9 @@ impl Findings<'_> {
         all
     }
 
-    /// As [`Findings::without_permission`] for several things that are all needed: which of them certainly lack, each set
-    /// with its condition.
-    pub(crate) fn lacking<'a>(
+    /// Like [`Findings::without_permission`], for several required actions: returns the sets of actions that are
+    /// certainly missing, each with its condition.
+    pub(crate) fn missing_actions<'a>(
         &mut self,
         when: &Condition,
         resource: &Resource,
@@ -90,15 +92,15 @@ impl Findings<'_> {
     }
 }
 
-/// The only policy that was asked, where there is but one.
+/// Returns the span of the policy that was evaluated, if there is exactly one.
 pub(crate) fn only_policy(permits: &[(&str, Permits)]) -> Option<Span> {
-    match permits.first()?.1.asked.as_slice() {
+    match permits.first()?.1.evaluated.as_slice() {
         [only] => Some(*only),
         _ => None,
     }
 }
 
-/// `a`, `b` and `c`.
+/// Formats a list: `a`, `b` and `c`.
 pub(crate) fn listed(actions: &[&str]) -> String {
     let quoted: Vec<String> = actions.iter().map(|action| format!("`{action}`")).collect();
     match quoted.split_last() {

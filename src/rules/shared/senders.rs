@@ -1,24 +1,24 @@
-//! What services send to queues by themselves: topics, rules and buckets, and where the first two put what they could
-//! not deliver.
+//! Finds services that send to queues on their own: topics, rules and buckets. Topics and rules can also send
+//! undeliverable messages to dead-letter queues.
 
 use super::findings::Findings;
 use crate::graph::delivery::Sender;
 use crate::graph::permits::Permits;
 use crate::graph::{Attribute, Condition, Graph, Link, Queue, Resource};
-use crate::source::Span;
+use source::Span;
 
-/// A service that sends to a queue as itself, and needs the leave of the queue's policy.
+/// Delivery by a service that sends to a queue as itself, and therefore needs permission in the queue's policy.
 #[derive(Debug)]
 pub(crate) struct Delivery<'g> {
-    /// What makes it send: a subscription, a target, a notification.
+    /// Resource that makes the service send: a subscription, a target, a notification.
     pub(crate) resource: &'g Resource,
-    /// The queue.
+    /// Queue that receives the messages.
     pub(crate) queue: &'g Queue,
-    /// The condition under which it does.
+    /// Condition under which the service sends.
     pub(crate) when: Condition,
-    /// The service's principal.
+    /// Service principal.
     pub(crate) service: &'static str,
-    /// Where the queue is named.
+    /// Span of the reference to the queue.
     pub(crate) span: Span,
 }
 
@@ -27,7 +27,7 @@ const EVENTS: &str = "events.amazonaws.com";
 const S3: &str = "s3.amazonaws.com";
 
 impl Delivery<'_> {
-    /// The service, as people call it.
+    /// Returns the common name of the service.
     pub(crate) fn service_shown(&self) -> &'static str {
         match self.service {
             SNS => "SNS",
@@ -36,7 +36,7 @@ impl Delivery<'_> {
         }
     }
 
-    /// What the service is asked to send for, in a statement's condition.
+    /// Returns the kind of source on whose behalf the service sends, as used in a statement's condition.
     pub(crate) fn source(&self) -> &'static str {
         match self.service {
             SNS => "topic",
@@ -47,12 +47,12 @@ impl Delivery<'_> {
 }
 
 impl Findings<'_> {
-    /// The deliveries to queues of the project.
+    /// Returns the deliveries to queues of the project.
     pub(crate) fn deliveries<'g>(&mut self, graph: &'g Graph) -> Vec<Delivery<'g>> {
         let mut all = Vec::new();
         for subscription in &graph.deliveries().subscriptions {
             let resource = &subscription.resource;
-            let protocols = self.quietly(|this| this.known(&resource.when, resource, &subscription.protocol));
+            let protocols = self.without_notes(|this| this.known(&resource.when, resource, &subscription.protocol));
             for protocol in protocols.iter().filter(|protocol| *protocol.value == "sqs") {
                 let endpoint = (&subscription.endpoint, Some as fn(&'g Link) -> Option<&'g Link>);
                 self.add_deliveries(graph, resource, &protocol.when, endpoint, SNS, &mut all);
@@ -62,13 +62,13 @@ impl Findings<'_> {
             let service = match target.sender {
                 Sender::Rule => EVENTS,
                 Sender::Bucket => S3,
-                Sender::Schedule => continue, // Works under a role.
+                Sender::Schedule => continue, // Sends under a role.
             };
             let resource = &target.resource;
-            let enabled = self.quietly(|this| this.known(&resource.when, resource, &target.enabled));
+            let enabled = self.without_notes(|this| this.known(&resource.when, resource, &target.enabled));
             for enabled in enabled.iter().filter(|enabled| *enabled.value) {
-                // A target with a role asks that.
-                let roles = self.quietly(|this| this.known(&enabled.when, resource, &target.role));
+                // A target with a role uses the permissions of that role.
+                let roles = self.without_notes(|this| this.known(&enabled.when, resource, &target.role));
                 for role in roles.iter().filter(|role| role.value.is_none()) {
                     let link = (&target.target, Some as fn(&'g Link) -> Option<&'g Link>);
                     self.add_deliveries(graph, resource, &role.when, link, service, &mut all);
@@ -78,12 +78,12 @@ impl Findings<'_> {
         all
     }
 
-    /// What services put into dead-letter queues of the project.
+    /// Returns the failed deliveries that services send to dead-letter queues of the project.
     pub(crate) fn failed_deliveries<'g>(&mut self, graph: &'g Graph) -> Vec<Delivery<'g>> {
         let mut all = Vec::new();
         for subscription in &graph.deliveries().subscriptions {
             let resource = &subscription.resource;
-            for redrive in self.quietly(|this| this.known(&resource.when, resource, &subscription.redrive)) {
+            for redrive in self.without_notes(|this| this.known(&resource.when, resource, &subscription.redrive)) {
                 if let Some(policy) = redrive.value {
                     let target = (&policy.target, Some as fn(&'g Link) -> Option<&'g Link>);
                     self.add_deliveries(graph, resource, &redrive.when, target, SNS, &mut all);
@@ -110,7 +110,7 @@ impl Findings<'_> {
         service: &'static str,
         all: &mut Vec<Delivery<'g>>,
     ) {
-        for known in self.quietly(|this| this.known(when, resource, attribute)) {
+        for known in self.without_notes(|this| this.known(when, resource, attribute)) {
             let queue = link(known.value).and_then(|link| graph.queue(resource.unit, link));
             let both = queue.map(|queue| (queue, known.when.and(&queue.resource.when)));
             let Some((queue, when)) = both.filter(|(_, when)| when.is_possible()) else {
@@ -126,11 +126,12 @@ impl Findings<'_> {
         }
     }
 
-    /// The condition in `when` under which `permits` certainly does not hold for `resource`. Where it may, that is noted.
+    /// Returns the part of `when` under which `permits` certainly does not hold for `resource`. Conditions under which
+    /// it may hold are noted as unresolved.
     pub(crate) fn without_permission(&mut self, when: &Condition, resource: &Resource, permits: &Permits) -> Condition {
         let mut left = when.and(&permits.when.not());
-        for (open, reason, span) in &permits.open {
-            self.unsettled(&left.and(open), resource, reason, *span);
+        for (open, reason, span) in &permits.possible {
+            self.note_unresolved(&left.and(open), resource, reason, *span);
             left = left.and(&open.not());
         }
         left

@@ -1,28 +1,31 @@
-//! From what a rule said to its findings: what another rule says in its place goes, and of several statements about
-//! one attribute the worst speaks.
+//! Turns the statements of a rule into its findings. Statements that another rule replaces are dropped, and of several
+//! statements about one attribute the worst is kept.
 //!
-//! It knows which rules come before which from the table in `rules.rs`, and nothing of what they are about.
+//! Example: `visibility-timeout-too-short` states a warning on `orders` for `prod` and `dev`, and
+//! `visibility-timeout-zero` states an error on `orders` for `dev`. The table in `rules.rs` gives precedence to the
+//! latter, so the warning is reduced to `prod`. The table is all that this module knows of the rules.
 
 mod groups;
 
 use super::findings::Findings;
 use super::settings::Settings;
-use super::trace::{About, Judgement, Read, Trace, Verdict};
+use super::trace::{JudgedResource, Judgement, ReadValue, Trace, Verdict};
 use crate::diagnostic::{Diagnostic, NotEvaluated, RuleId, Severity, Subject};
 use crate::graph::{Attribute, Cause, Condition, Graph, Reason, Resource, UnitId};
-use crate::rules::{Rule, spoken_before};
-use crate::source::Span;
+use crate::rules::{Rule, rules_with_precedence};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Statements about one resource, each under a condition of its own, at most. Each is compared with each, and nobody
-/// reads as many.
+/// Maximum number of conditional statements about one resource: each is compared with all others, and no report needs
+/// more.
 const MAX_CONDITIONAL: usize = 128;
 const TOO_MANY_CONDITIONS: &str = "its conditions are too complex to tell apart";
 
-/// A rule, and what judges a graph in its name: the check of one of ours, or the expressions of a policy.
+/// Rule together with the function that applies it to a graph: the check of a built-in rule, or the expressions of a
+/// policy.
 #[derive(Clone, Copy)]
 pub struct Judge<'r> {
     /// The rule.
@@ -30,11 +33,11 @@ pub struct Judge<'r> {
     pub(super) check: Option<&'r Check<'r>>,
 }
 
-/// What judges a graph.
+/// Function that applies a rule to a graph.
 type Check<'r> = dyn Fn(&Graph, &mut Findings<'_>) + Sync + 'r;
 
 impl<'r> Judge<'r> {
-    /// One of ours.
+    /// Creates the judge of a built-in rule.
     pub fn of(rule: &'static Rule<'static>) -> Self {
         Judge {
             rule: *rule,
@@ -42,7 +45,7 @@ impl<'r> Judge<'r> {
         }
     }
 
-    /// A policy.
+    /// Creates the judge of a policy.
     pub fn new(rule: Rule<'r>, check: &'r Check<'r>) -> Self {
         Judge {
             rule,
@@ -51,77 +54,94 @@ impl<'r> Judge<'r> {
     }
 }
 
-/// What one rule said of a graph.
+/// Results of one rule for a graph, not yet compared with those of other rules.
 #[derive(Debug)]
-pub(super) struct Said<'r> {
+pub(super) struct RuleResults<'r> {
     /// The rule.
     pub(super) rule: Rule<'r>,
     id: RuleId,
     statements: Vec<Statement>,
-    /// How many statements about a resource hold under a condition.
+    /// Number of conditional statements about each resource.
     conditional: FxHashMap<(UnitId, Arc<str>), usize>,
     notes: Notes,
-    /// What it concludes besides, where that is wanted.
+    /// Verdicts without a finding, in a traced run.
     trace: Option<Trace>,
 }
 
-/// A finding before it is known whether another rule speaks in its place.
+/// Finding that another rule may still replace.
 #[derive(Debug)]
 struct Statement {
     unit: UnitId,
-    about: About,
+    about: JudgedResource,
     when: Condition,
+    /// `true` if it applies whenever its resource exists.
+    is_guard_only: bool,
     diagnostic: Diagnostic,
     weight: i64,
     read: BTreeSet<Span>,
 }
 
-/// What could not be judged, each once.
+/// Values that could not be judged, without duplicates.
 #[derive(Debug, Default)]
 struct Notes {
     all: Vec<NotEvaluated>,
     known: FxHashSet<(Subject, String, Span)>,
 }
 
-/// What one rule says at last.
+/// Final results of one rule.
 #[derive(Debug)]
-pub struct Settled {
-    /// The id of the rule.
+pub struct RuleOutcome {
+    /// Id of the rule.
     pub rule: RuleId,
-    /// Its findings.
+    /// Findings of the rule.
     pub findings: Vec<Diagnostic>,
-    /// What it could not judge.
+    /// Resources that the rule could not judge.
     pub not_evaluated: Vec<NotEvaluated>,
-    /// What it concludes besides, in a traced run.
+    /// Verdicts without a finding, in a traced run.
     pub judgements: Vec<Judgement>,
 }
 
-/// What each of `judges` says of `graph`, in their order. A traced run also keeps what they conclude where they find
-/// nothing.
-pub fn run(judges: &[Judge<'_>], graph: &Graph, settings: &Settings, is_traced: bool) -> Vec<Settled> {
+/// Returns the results of each of `judges` for `graph`, in their order. A traced run also records verdicts without a
+/// finding.
+pub fn run(judges: &[Judge<'_>], graph: &Graph, settings: &Settings, is_traced: bool) -> Vec<RuleOutcome> {
     let before: BTreeMap<&str, &Rule<'static>> = (judges.iter())
-        .flat_map(|judge| spoken_before(&judge.rule))
+        .flat_map(|judge| rules_with_precedence(&judge.rule))
         .map(|before| (before.id, before))
         .collect();
     let mut asked = judges.to_vec();
     let own: FxHashSet<&str> = judges.iter().map(|judge| judge.rule.id).collect();
     let others = before.values().filter(|before| !own.contains(before.id));
     asked.extend(others.map(|before| Judge::of(before)));
-    let said: Vec<Said<'_>> = (asked.par_iter())
+    let results: Vec<RuleResults<'_>> = (asked.par_iter())
         .map(|judge| Findings::of(*judge, graph, settings, is_traced))
         .collect();
-    let spoken: FxHashMap<&str, Spoken> = (said.iter())
-        .filter(|said| before.contains_key(said.rule.id))
-        .map(|said| (said.rule.id, Spoken::of(said)))
+    let preceding: FxHashMap<&str, PrecedingStatements> = (results.iter())
+        .filter(|results| before.contains_key(results.rule.id))
+        .map(|results| (results.rule.id, PrecedingStatements::of(results)))
         .collect();
-    let chosen = said.into_par_iter().take(judges.len());
-    chosen.map(|one| one.settle(&spoken)).collect()
+    let chosen = results.into_par_iter().take(judges.len());
+    chosen.map(|one| one.settle(&preceding)).collect()
 }
 
 impl Statement {
-    /// The note and the verdict in its place, where conditions are too many.
+    /// Returns the note and the verdict that replace the statement if its conditions are too complex.
     fn too_complex(&self, rule: &RuleId) -> (NotEvaluated, Verdict) {
-        let (reason, span) = (TOO_MANY_CONDITIONS.to_owned(), self.diagnostic.primary().span);
+        self.not_made(rule, TOO_MANY_CONDITIONS.to_owned(), Cause::Limit)
+    }
+
+    /// Returns the note and the verdict that replace the statement if it needs both of two entangled variables.
+    fn entangled(&self, rule: &RuleId, questions: &[Arc<str>; 2]) -> (NotEvaluated, Verdict) {
+        let [one, other] = questions;
+        let reason = if one == other {
+            format!("it depends on several conditions on `{one}`, which may exclude each other")
+        } else {
+            format!("it depends on both `{one}` and `{other}`, which may exclude each other")
+        };
+        self.not_made(rule, reason, Cause::Unsupported)
+    }
+
+    fn not_made(&self, rule: &RuleId, reason: String, cause: Cause) -> (NotEvaluated, Verdict) {
+        let span = self.diagnostic.primary().span;
         let verdict = Verdict::NotEvaluated {
             reason: reason.clone(),
             span,
@@ -134,7 +154,7 @@ impl Statement {
             rule: rule.clone(),
             subject,
             reason,
-            cause: Cause::Limit.name(),
+            cause: cause.name(),
             span,
         };
         (note, verdict)
@@ -150,9 +170,9 @@ impl Notes {
     }
 }
 
-impl<'r> Said<'r> {
+impl<'r> RuleResults<'r> {
     pub(super) fn new(rule: Rule<'r>, is_traced: bool) -> Self {
-        Said {
+        RuleResults {
             rule,
             id: rule.shared_id(),
             statements: Vec::new(),
@@ -162,7 +182,7 @@ impl<'r> Said<'r> {
         }
     }
 
-    /// The id of the rule, as findings carry it.
+    /// Returns the id of the rule in the form that findings store.
     pub(super) fn id(&self) -> RuleId {
         self.id.clone()
     }
@@ -171,24 +191,24 @@ impl<'r> Said<'r> {
         self.trace.is_some()
     }
 
-    pub(super) fn about_to_judge<T>(&mut self, attribute: &Attribute<T>) {
+    pub(super) fn set_judged_attribute<T>(&mut self, attribute: &Attribute<T>) {
         if let Some(trace) = &mut self.trace {
-            trace.about_to_judge(attribute);
+            trace.set_judged_attribute(attribute);
         }
     }
 
-    /// Keeps a verdict on `resource`, in a traced run.
+    /// Records a verdict on `resource` in a traced run.
     pub(super) fn judged<'d>(
         &mut self,
         when: &Condition,
         resource: &Resource,
         subject: Subject,
-        read: impl IntoIterator<Item = &'d dyn Read>,
+        read: impl IntoIterator<Item = &'d dyn ReadValue>,
         verdict: Verdict,
     ) {
         if let Some(trace) = &mut self.trace {
-            let about = About::new(resource, true);
-            trace.keep(&self.id, &subject, &about, when, verdict, places(read));
+            let about = JudgedResource::new(resource, true);
+            trace.keep(&self.id, &subject, &about, when, verdict, spans_of(read));
         }
     }
 
@@ -204,25 +224,26 @@ impl<'r> Said<'r> {
         });
     }
 
-    /// States `diagnostic` of `resource` under the condition `when`. It rests on `read`, whatever its labels show. After
-    /// [`MAX_CONDITIONAL`] statements it only notes that there are more.
+    /// Adds the statement `diagnostic` of `resource` under the condition `when`. It depends on `read`, whether its
+    /// labels show that or not. After [`MAX_CONDITIONAL`] statements, only notes that there are more.
     pub(super) fn state<'d>(
         &mut self,
         when: &Condition,
         resource: &Resource,
         diagnostic: Diagnostic,
         weight: i64,
-        read: impl IntoIterator<Item = &'d dyn Read>,
+        read: impl IntoIterator<Item = &'d dyn ReadValue>,
     ) {
         let read = if self.is_traced() {
-            places(read)
+            spans_of(read)
         } else {
             BTreeSet::new()
         };
         let statement = Statement {
             unit: resource.unit,
-            about: About::new(resource, self.is_traced()),
+            about: JudgedResource::new(resource, self.is_traced()),
             when: when.clone(),
+            is_guard_only: resource.when.implies(when),
             diagnostic,
             weight,
             read,
@@ -249,9 +270,9 @@ impl<'r> Said<'r> {
         *conditional <= MAX_CONDITIONAL
     }
 
-    /// What it says at last, where the rules that come before it have not `spoken`.
-    fn settle(self, spoken: &FxHashMap<&str, Spoken>) -> Settled {
-        let Said {
+    /// Returns the final results, without the statements that rules with precedence replace according to `preceding`.
+    fn settle(self, preceding: &FxHashMap<&str, PrecedingStatements>) -> RuleOutcome {
+        let RuleResults {
             rule,
             id,
             statements,
@@ -265,13 +286,15 @@ impl<'r> Said<'r> {
                 trace.keep(&id, subject, &statement.about, when, verdict, read);
             }
         };
-        let before: Vec<&Spoken> = spoken_before(&rule).filter_map(|rule| spoken.get(rule.id)).collect();
+        let before: Vec<&PrecedingStatements> = rules_with_precedence(&rule)
+            .filter_map(|rule| preceding.get(rule.id))
+            .collect();
         let mut kept = Vec::with_capacity(statements.len());
         for (at, statement) in statements.iter().enumerate() {
             let mut when = statement.when.clone();
-            for spoken in &before {
-                let (taken, left) = spoken.split(&when, statement);
-                keep(statement, &taken, Verdict::Yields(spoken.rule.clone()));
+            for preceding in &before {
+                let (taken, left) = preceding.split(&when, statement);
+                keep(statement, &taken, Verdict::Yields(preceding.rule.clone()));
                 when = left;
             }
             if when.is_too_complex() {
@@ -279,11 +302,24 @@ impl<'r> Said<'r> {
                 keep(statement, &when, verdict);
                 notes.add(note);
             } else if when.is_possible() {
-                keep(statement, &when, Verdict::Found);
                 kept.push((at, when));
             }
         }
-        Settled {
+        let entangled = groups::entangled(&statements, &kept);
+        kept.retain(|(at, when)| {
+            let Some(statement) = statements.get(*at) else {
+                return false;
+            };
+            let Some(questions) = entangled.get(at) else {
+                keep(statement, when, Verdict::Found);
+                return true;
+            };
+            let (note, verdict) = statement.entangled(&id, questions);
+            keep(statement, when, verdict);
+            notes.add(note);
+            false
+        });
+        RuleOutcome {
             rule: id,
             findings: groups::findings(statements, kept),
             not_evaluated: notes.all,
@@ -292,37 +328,45 @@ impl<'r> Said<'r> {
     }
 }
 
-fn places<'r>(read: impl IntoIterator<Item = &'r dyn Read>) -> BTreeSet<Span> {
-    let mut places = BTreeSet::new();
-    read.into_iter().for_each(|read| read.places(&mut places));
-    places
+fn spans_of<'r>(read: impl IntoIterator<Item = &'r dyn ReadValue>) -> BTreeSet<Span> {
+    let mut spans = BTreeSet::new();
+    read.into_iter().for_each(|read| read.spans(&mut spans));
+    spans
 }
 
-/// Where a rule said something, and how bad it is, by unit and address.
-struct Spoken {
+/// Conditions and severities of a rule's statements, by unit and address.
+struct PrecedingStatements {
     rule: RuleId,
     of: FxHashMap<(UnitId, String), Vec<(Condition, Severity)>>,
 }
 
-impl Spoken {
-    fn of(said: &Said<'_>) -> Self {
+impl PrecedingStatements {
+    fn of(results: &RuleResults<'_>) -> Self {
         let mut of: FxHashMap<_, Vec<_>> = FxHashMap::default();
-        for Statement {
-            unit, when, diagnostic, ..
-        } in &said.statements
-        {
+        let all: Vec<_> = (results.statements.iter().enumerate())
+            .map(|(at, statement)| (at, statement.when.clone()))
+            .collect();
+        let entangled = groups::entangled(&results.statements, &all);
+        for (at, statement) in results.statements.iter().enumerate() {
+            let Statement {
+                unit, when, diagnostic, ..
+            } = statement;
+            if entangled.contains_key(&at) {
+                continue;
+            }
             let address = diagnostic.subject.address.clone();
-            let said: &mut Vec<_> = of.entry((*unit, address)).or_default();
-            said.push((when.clone(), diagnostic.severity));
+            let results: &mut Vec<_> = of.entry((*unit, address)).or_default();
+            results.push((when.clone(), diagnostic.severity));
         }
-        Spoken { rule: said.id(), of }
+        PrecedingStatements { rule: results.id(), of }
     }
 
-    /// Where in `when` something as bad as `statement` is said of its resource, and where not.
+    /// Splits `when` into the part under which this rule states something at least as severe as `statement` about its
+    /// resource, and the rest.
     fn split(&self, when: &Condition, statement: &Statement) -> (Condition, Condition) {
         let key = (statement.unit, statement.diagnostic.subject.address.clone());
-        let said = self.of.get(&key).into_iter().flatten();
-        let worse = said.filter(|(_, severity)| *severity >= statement.diagnostic.severity);
+        let results = self.of.get(&key).into_iter().flatten();
+        let worse = results.filter(|(_, severity)| *severity >= statement.diagnostic.severity);
         let (mut taken, mut left) = (Condition::never(), when.clone());
         for (other, _) in worse.filter(|(other, _)| when.is_possible_with(other)) {
             taken = taken.or(&when.and(other));

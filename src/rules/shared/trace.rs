@@ -1,111 +1,111 @@
-//! What a rule concludes besides its findings: kept in a traced run, for `sqslint explain`.
+//! Records the verdicts of rules that are not findings, in a traced run, for `sqslint explain`.
 //!
-//! Ordinary runs keep none of it and build no text. It decides nothing: rules compare and say how that came out.
+//! Ordinary runs record nothing and build no text. This module decides nothing: rules compare and provide the verdicts.
 
 use crate::diagnostic::{RuleId, Subject};
 use crate::graph::{Attribute, Case, Condition, Reason, Resource};
-use crate::source::Span;
 use rustc_hash::FxHashMap;
+use source::Span;
 use std::collections::BTreeSet;
 
-/// How a rule judged a resource.
+/// Result of a rule for a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// What it requires holds: the comparison, as `6 × 60 s + 0 s = 360 s ≤ 400 s`.
+    /// The requirement holds; the comparison, as `6 × 60 s + 0 s = 360 s ≤ 400 s`.
     Holds(String),
-    /// It has a finding, and rests on more than the labels of that show.
+    /// The rule has a finding, which depends on more values than its labels show.
     Found,
-    /// The rule called so speaks in its place.
+    /// The rule with this id replaces the finding.
     Yields(RuleId),
-    /// It has a finding that the configuration ignores there.
+    /// The rule has a finding that the configuration ignores for this resource.
     Ignored {
-        /// The finding.
+        /// Headline of the finding.
         headline: String,
-        /// Why, where the configuration says so.
+        /// Reason from the configuration, if it has one.
         reason: Option<String>,
     },
-    /// It could not tell, and why.
+    /// The rule could not evaluate the resource.
     NotEvaluated {
-        /// As a clause: "`var.x` has no value".
+        /// Reason as a clause: "`var.x` has no value".
         reason: String,
-        /// The cause's place.
+        /// Span of the cause.
         span: Span,
     },
-    /// It read a value and had nothing to compare it with.
+    /// The rule read a value but had nothing to compare it with.
     NotConcerned,
 }
 
-/// A verdict, and what it rests on.
+/// Verdict, and the values that it depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judgement {
     /// Id of the rule.
     pub rule: RuleId,
-    /// The resource.
+    /// Resource that was judged.
     pub subject: Subject,
-    /// How to call it in a sentence.
+    /// Name of the resource for use in a sentence.
     pub shown: String,
-    /// How it came out.
+    /// Result of the rule.
     pub verdict: Verdict,
-    /// The condition under which it did, where there is one.
+    /// Condition under which the verdict applies; `None` if it always applies.
     pub when: Option<String>,
-    /// Where the values stand that the rule read, and where they come from.
+    /// Spans of the values that the rule read, and of their origins.
     pub read: BTreeSet<Span>,
-    /// The environments it holds in; none where there is only one.
+    /// Environments in which the verdict applies; empty if there is only one.
     pub environments: Vec<String>,
 }
 
-/// A value that a rule read, by its places.
-pub(crate) trait Read {
-    /// Adds where it stands and where it comes from.
-    fn places(&self, all: &mut BTreeSet<Span>);
+/// Value that a rule read, identified by its spans.
+pub(crate) trait ReadValue {
+    /// Adds the span of the value and those of its origins.
+    fn spans(&self, all: &mut BTreeSet<Span>);
 
-    /// Why it is unresolved, if only some of it is known.
-    fn unresolved(&self) -> Option<Gap<'_>> {
+    /// Returns the gap if the value is only partly known.
+    fn unresolved(&self) -> Option<UnknownPart<'_>> {
         None
     }
 }
 
-/// A value that is not wholly known.
+/// Unknown part of a value.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Gap<'g> {
-    /// Why.
+pub(crate) struct UnknownPart<'g> {
+    /// Reason for which it is unknown.
     pub(crate) reason: &'g Reason,
-    /// The place of the cause.
+    /// Span of the cause.
     pub(crate) cause: Span,
-    /// Whose value it is.
+    /// Resource that the value belongs to.
     pub(crate) resource: &'g Resource,
 }
 
-impl Read for Span {
-    fn places(&self, all: &mut BTreeSet<Span>) {
+impl ReadValue for Span {
+    fn spans(&self, all: &mut BTreeSet<Span>) {
         all.insert(*self);
     }
 }
 
-impl<T> Read for Case<T> {
-    fn places(&self, all: &mut BTreeSet<Span>) {
+impl<T> ReadValue for Case<T> {
+    fn spans(&self, all: &mut BTreeSet<Span>) {
         all.insert(self.span);
         all.extend(self.origins.iter().map(|origin| origin.span));
     }
 }
 
-/// The resource of a judgement.
+/// Resource of a judgement.
 #[derive(Debug, Clone)]
-pub(super) struct About {
-    /// Empty in an ordinary run.
+pub(super) struct JudgedResource {
+    /// Name for use in a sentence; empty in an ordinary run.
     shown: String,
     uncertain: Option<Reason>,
 }
 
-impl About {
+impl JudgedResource {
     pub(super) fn new(resource: &Resource, is_traced: bool) -> Self {
-        About {
+        JudgedResource {
             shown: if is_traced { resource.shown() } else { String::new() },
             uncertain: resource.uncertain.clone(),
         }
     }
 
-    /// The condition `when`, and whether the resource exists at all, in words.
+    /// Describes the condition `when`, and whether the resource's existence is uncertain.
     pub(super) fn when(&self, when: &Condition) -> Option<String> {
         match (when.describe(), &self.uncertain) {
             (when, None) => when,
@@ -115,23 +115,23 @@ impl About {
     }
 }
 
-/// The judgements of one rule, each with its condition.
+/// Judgements of one rule, each with its condition.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Trace {
     all: Vec<(Judgement, Condition)>,
-    /// Where in `all` the judgement is that says the same under another condition.
-    said: FxHashMap<(Subject, Verdict), usize>,
-    /// What the rule is about to judge.
-    ahead: BTreeSet<Span>,
+    /// Indexes into `all` by subject and verdict, which merge judgements that differ only in their condition.
+    indexes: FxHashMap<(Subject, Verdict), usize>,
+    /// Spans of the attribute that the rule is about to judge.
+    judged_attribute: BTreeSet<Span>,
 }
 
 impl Trace {
-    /// Keeps `verdict` of `rule` on `subject`, which rests on `read`.
+    /// Records `verdict` of `rule` on `subject`, which depends on `read`.
     pub(super) fn keep(
         &mut self,
         rule: &RuleId,
         subject: &Subject,
-        about: &About,
+        about: &JudgedResource,
         when: &Condition,
         verdict: Verdict,
         mut read: BTreeSet<Span>,
@@ -141,13 +141,13 @@ impl Trace {
             return;
         }
         if is_unresolved {
-            read.extend(&self.ahead);
+            read.extend(&self.judged_attribute);
         }
         let subject = Subject {
             attribute: "",
             ..subject.clone()
         };
-        let at = *(self.said.entry((subject.clone(), verdict.clone()))).or_insert(self.all.len());
+        let at = *(self.indexes.entry((subject.clone(), verdict.clone()))).or_insert(self.all.len());
         if at == self.all.len() {
             let judgement = Judgement {
                 rule: rule.clone(),
@@ -167,10 +167,14 @@ impl Trace {
         }
     }
 
-    /// Sets what the rule is about to judge: what turns out to be unresolved keeps it from that.
-    pub(super) fn about_to_judge<T>(&mut self, attribute: &Attribute<T>) {
-        self.ahead.clear();
-        attribute.cases.iter().for_each(|case| case.places(&mut self.ahead));
+    /// Sets the attribute that the rule is about to judge. Verdicts on values that turn out to be unresolved then also
+    /// point at this attribute.
+    pub(super) fn set_judged_attribute<T>(&mut self, attribute: &Attribute<T>) {
+        self.judged_attribute.clear();
+        attribute
+            .cases
+            .iter()
+            .for_each(|case| case.spans(&mut self.judged_attribute));
     }
 
     pub(super) fn into_judgements(self) -> Vec<Judgement> {

@@ -1,7 +1,7 @@
-//! How long the work on one message takes, as teams declare it, and who does it.
+//! Queries about the processing time of one message, as teams declare it, and about the consumers that process it.
 
 use super::compare::Term;
-use super::consumers::{Poll, RunTime};
+use super::consumers::{PollingMapping, RunTime};
 use super::finding::Finding;
 use super::findings::Findings;
 use crate::diagnostic::Severity;
@@ -9,71 +9,71 @@ use crate::graph::declared::{DeclaredConsumer, Duration};
 use crate::graph::limits;
 use crate::graph::{Condition, Function, Graph, Queue};
 
-/// Which of the declared times one is.
+/// Statistic of a declared time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Which {
+enum Statistic {
     P50,
     P99,
     Max,
 }
 
-/// A declared time.
+/// Declared processing time.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Work {
+pub(crate) struct ProcessingTime {
     pub(crate) time: Duration,
-    which: Which,
+    which: Statistic,
 }
 
-impl Work {
-    fn of(declared: &DeclaredConsumer, which: Which) -> Option<Self> {
+impl ProcessingTime {
+    fn of(declared: &DeclaredConsumer, which: Statistic) -> Option<Self> {
         let time = match which {
-            Which::P50 => declared.p50,
-            Which::P99 => declared.p99,
-            Which::Max => declared.max,
+            Statistic::P50 => declared.p50,
+            Statistic::P99 => declared.p99,
+            Statistic::Max => declared.max,
         };
-        time.map(|time| Work { time, which })
+        time.map(|time| ProcessingTime { time, which })
     }
 
-    /// `max`, or else `p99`.
+    /// Returns `max`, or else `p99`.
     pub(crate) fn longest(declared: &DeclaredConsumer) -> Option<Self> {
-        Work::of(declared, Which::Max).or_else(|| Work::of(declared, Which::P99))
+        ProcessingTime::of(declared, Statistic::Max).or_else(|| ProcessingTime::of(declared, Statistic::P99))
     }
 
-    /// `p50`.
+    /// Returns `p50`.
     pub(crate) fn median(declared: &DeclaredConsumer) -> Option<Self> {
-        Work::of(declared, Which::P50)
+        ProcessingTime::of(declared, Statistic::P50)
     }
 
-    /// `p99`, or else `max`.
+    /// Returns `p99`, or else `max`.
     pub(crate) fn slow(declared: &DeclaredConsumer) -> Option<Self> {
-        Work::of(declared, Which::P99).or_else(|| Work::of(declared, Which::Max))
+        ProcessingTime::of(declared, Statistic::P99).or_else(|| ProcessingTime::of(declared, Statistic::Max))
     }
 
-    /// As a configuration spells it.
+    /// Returns the key used in the configuration.
     pub(crate) fn key(self) -> &'static str {
         match self.which {
-            Which::P50 => "p50",
-            Which::P99 => "p99",
-            Which::Max => "max",
+            Statistic::P50 => "p50",
+            Statistic::P99 => "p99",
+            Statistic::Max => "max",
         }
     }
 
-    /// What somebody does in that time: "may take 280 s for a message".
+    /// Returns the predicate of a sentence about a consumer: "may take 280 s for a message".
     pub(crate) fn takes(self) -> String {
         let time = self.time;
         match self.which {
-            Which::P50 => format!("takes {time} or more for half of the messages"),
-            Which::P99 => format!("takes {time} or more for one message in a hundred"),
-            Which::Max => format!("may take {time} for a message"),
+            Statistic::P50 => format!("takes {time} or more for half of the messages"),
+            Statistic::P99 => format!("takes {time} or more for one message in a hundred"),
+            Statistic::Max => format!("may take {time} for a message"),
         }
     }
 
-    /// `finding` with a label where the time is declared.
+    /// Adds a label to `finding` at the declaration of the time.
     pub(crate) fn show(self, finding: Finding) -> Finding {
         let said = match self.which {
-            Which::P50 => "half of the messages take no longer than",
-            Which::P99 => "99 of 100 messages take no longer than",
-            Which::Max => "no message takes longer than",
+            Statistic::P50 => "half of the messages take no longer than",
+            Statistic::P99 => "99 of 100 messages take no longer than",
+            Statistic::Max => "no message takes longer than",
         };
         match self.time.span {
             Some(span) => finding.label(span, format!("{said} {}", self.time)),
@@ -82,23 +82,23 @@ impl Work {
     }
 }
 
-impl From<Work> for Term<'_> {
-    fn from(work: Work) -> Self {
+impl From<ProcessingTime> for Term<'_> {
+    fn from(work: ProcessingTime) -> Self {
         work.time.into()
     }
 }
 
-/// Who works on the messages of a queue, as a declaration has it.
+/// Consumer that processes the messages of a queue according to a declaration.
 #[derive(Debug)]
-pub(crate) struct Doer<'g> {
-    /// The condition under which it does.
+pub(crate) struct DeclaredProcessor<'g> {
+    /// Condition under which it processes them.
     pub(crate) when: Condition,
-    /// The function, and the mapping that invokes it; `None` for a worker.
-    of: Option<(&'g Function, Poll<'g>)>,
+    /// Function and the mapping that invokes it; `None` for a worker.
+    of: Option<(&'g Function, PollingMapping<'g>)>,
 }
 
-impl Doer<'_> {
-    /// In a sentence: "its worker", "`fulfil`".
+impl DeclaredProcessor<'_> {
+    /// Returns the name for use in a sentence: "its worker", "`fulfil`".
     pub(crate) fn shown(&self) -> String {
         match &self.of {
             Some((function, _)) => function.resource.shown(),
@@ -106,17 +106,17 @@ impl Doer<'_> {
         }
     }
 
-    /// Whether it is a worker.
+    /// Returns `true` if the consumer is a worker.
     pub(crate) fn is_worker(&self) -> bool {
         self.of.is_none()
     }
 
-    /// `severity`, but advice for a function whose mapping does not poll yet.
+    /// Returns `severity`, or info for a function whose mapping does not poll yet.
     pub(crate) fn severity(&self, severity: Severity) -> Severity {
         self.of.as_ref().map_or(severity, |(_, poll)| poll.severity(severity))
     }
 
-    /// `finding` with a label at the mapping.
+    /// Adds a label to `finding` at the mapping.
     pub(crate) fn show(&self, finding: Finding) -> Finding {
         match &self.of {
             Some((_, poll)) => finding.show(poll),
@@ -126,16 +126,16 @@ impl Doer<'_> {
 }
 
 impl Findings<'_> {
-    /// The worker of `queue`, or the functions that read it and that `declared` is about.
-    pub(crate) fn doers<'g>(
+    /// Returns the worker of `queue`, or the functions that poll it and match `declared`.
+    pub(crate) fn declared_processors<'g>(
         &mut self,
         graph: &'g Graph,
         queue: &'g Queue,
         declared: &DeclaredConsumer,
-    ) -> Vec<Doer<'g>> {
+    ) -> Vec<DeclaredProcessor<'g>> {
         let when = &queue.resource.when;
         if declared.is_worker() {
-            return vec![Doer {
+            return vec![DeclaredProcessor {
                 when: when.clone(),
                 of: None,
             }];
@@ -147,15 +147,18 @@ impl Findings<'_> {
                     && declared.is_of(function)
                 {
                     let of = Some((function, poll.clone()));
-                    all.push(Doer { when, of });
+                    all.push(DeclaredProcessor { when, of });
                 }
             }
         }
         all
     }
 
-    /// Every declaration about a function that reads a queue, with the mapping and how long the function may run.
-    pub(crate) fn declared_runs<'g>(&mut self, graph: &'g Graph) -> Vec<(&'g DeclaredConsumer, Poll<'g>, RunTime<'g>)> {
+    /// Returns every declaration about a function that polls a queue, with the mapping and the function's run time.
+    pub(crate) fn declared_runs<'g>(
+        &mut self,
+        graph: &'g Graph,
+    ) -> Vec<(&'g DeclaredConsumer, PollingMapping<'g>, RunTime<'g>)> {
         let mut all = Vec::new();
         for queue in graph.queues() {
             let of_functions = graph.declared(queue).iter().filter(|declared| !declared.is_worker());
@@ -171,7 +174,7 @@ impl Findings<'_> {
     }
 }
 
-/// A visibility timeout with some room above `time`: the next full minute. `None` where SQS does not take it.
+/// Returns a visibility timeout with a margin above `time`: the next full minute. Returns `None` if SQS rejects it.
 pub(crate) fn with_room(time: Duration) -> Option<i64> {
     let seconds = (time.seconds_up() / 60 + 1).saturating_mul(60);
     limits::VISIBILITY_TIMEOUT.accepts(seconds).then_some(seconds)

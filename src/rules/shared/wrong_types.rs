@@ -1,4 +1,4 @@
-//! Numbers that are none: `"30s"`, `1.5`, `true`, a list, null in a template.
+//! Reports values that are not whole numbers: `"30s"`, `1.5`, `true`, a list, null in a template.
 
 use super::finding::Finding;
 use super::findings::Findings;
@@ -6,19 +6,19 @@ use crate::diagnostic::Severity;
 use crate::graph::limits::{Quota, Unit};
 use crate::graph::{Attribute, Condition, Resource};
 
-/// Who rejects what is no whole number, and what is accepted.
+/// Whole numbers that a service accepts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accepts {
-    /// `Lambda` or `SQS`.
+    /// Service that rejects other values: `Lambda` or `SQS`.
     pub(crate) service: &'static str,
     least: i64,
-    /// `None` without a bound.
+    /// Upper limit; `None` if unlimited.
     most: Option<i64>,
     unit: Unit,
 }
 
 impl Accepts {
-    /// What `quota` of `service` does.
+    /// Accepts the numbers within `quota` of `service`.
     pub(crate) fn of(service: &'static str, quota: &Quota) -> Self {
         Accepts {
             service,
@@ -28,7 +28,7 @@ impl Accepts {
         }
     }
 
-    /// `least` or more.
+    /// Accepts `least` or more.
     pub(crate) const fn at_least(service: &'static str, least: i64, unit: Unit) -> Self {
         Accepts {
             service,
@@ -48,8 +48,8 @@ impl Accepts {
 }
 
 impl Findings<'_> {
-    /// Reports each value that `attribute` of `resource` has under the condition `when` and that is no whole number. The
-    /// rule no longer notes that they are unresolved.
+    /// Reports each value that `attribute` of `resource` has under the condition `when` and that is not a whole number.
+    /// From then on they are not noted as unresolved.
     pub(crate) fn reject_types<T>(
         &mut self,
         when: &Condition,

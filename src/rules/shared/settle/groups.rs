@@ -1,32 +1,64 @@
-//! Statements about one attribute become one finding: those in the same words hold where any of them does, and of
-//! several the worst speaks.
+//! Merges the statements about one attribute into one finding. Statements with the same words apply if any of their
+//! conditions holds, and the worst of the remaining ones is kept.
+//!
+//! Example: on one attribute a rule states "a" when `dev`, "b" (the worst) when `prod`, and "a" when `test`. The result
+//! is "b" when `prod`, with a label "when `dev` or `test`: a".
 
 use super::Statement;
 use crate::diagnostic::{Diagnostic, Severity, Subject};
 use crate::graph::{Condition, UnitId};
-use crate::rules::shared::trace::About;
-use crate::source::Span;
+use crate::rules::shared::trace::JudgedResource;
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::Span;
 use std::cmp::Reverse;
+use std::sync::Arc;
 
-/// The place of a statement, and the condition that is left of its own.
-pub(super) type Kept = (usize, Condition);
+/// Index of a statement, and the part of its condition that no other rule has taken over.
+pub(super) type RemainingStatement = (usize, Condition);
 
-/// The findings that those of `statements` make that are `kept`, in the order in which attributes were first stated.
-pub(super) fn findings(statements: Vec<Statement>, kept: Vec<Kept>) -> Vec<Diagnostic> {
+/// Returns the findings for the statements in `kept`, in the order in which their attributes first occur.
+pub(super) fn findings(statements: Vec<Statement>, kept: Vec<RemainingStatement>) -> Vec<Diagnostic> {
     let attributes = by_attribute(&statements, kept);
     let mut statements: Vec<Option<Statement>> = statements.into_iter().map(Some).collect();
     let mut take = |at: usize| statements.get_mut(at).and_then(Option::take);
     let findings = attributes.into_iter().filter_map(|groups| {
-        let groups = groups.into_iter().filter_map(|group| Group::of(group, &mut take));
+        let groups = groups
+            .into_iter()
+            .filter_map(|group| StatementGroup::of(group, &mut take));
         worst(groups.collect())
     });
     findings.collect()
 }
 
-/// For each attribute what is said of it, put together where it is said in the same words.
-fn by_attribute(statements: &[Statement], kept: Vec<Kept>) -> Vec<Vec<Vec<Kept>>> {
-    let mut all: Vec<Vec<Vec<Kept>>> = Vec::new();
+/// Returns the indexes of statements in `kept` whose finding needs two entangled variables, with the names of those.
+///
+/// A resource's own guard may consist of such variables (`var.names != null && length(var.names) > 0`). Its author
+/// expects the resource to exist, so a finding that applies whenever it exists is made.
+pub(super) fn entangled(statements: &[Statement], kept: &[RemainingStatement]) -> FxHashMap<usize, [Arc<str>; 2]> {
+    let mut all = FxHashMap::default();
+    if kept.iter().all(|(_, when)| when.entangled().is_none()) {
+        return all;
+    }
+    for group in by_attribute(statements, kept.to_vec()).into_iter().flatten() {
+        let needs_guard_only = |(at, when): &RemainingStatement| {
+            let statement = statements.get(*at);
+            statement.is_some_and(|statement| statement.is_guard_only && statement.when == *when)
+        };
+        if group.iter().any(needs_guard_only) {
+            continue;
+        }
+        // Statements with equal text are one finding, which may need neither variable.
+        let when = group.iter().fold(Condition::never(), |all, (_, when)| all.or(when));
+        if let Some(questions) = when.entangled() {
+            all.extend(group.iter().map(|(at, _)| (*at, questions.clone())));
+        }
+    }
+    all
+}
+
+/// Groups the statements by attribute, and within an attribute by severity and headline.
+fn by_attribute(statements: &[Statement], kept: Vec<RemainingStatement>) -> Vec<Vec<Vec<RemainingStatement>>> {
+    let mut all: Vec<Vec<Vec<RemainingStatement>>> = Vec::new();
     let mut attributes: FxHashMap<(UnitId, &Subject), usize> = FxHashMap::default();
     let mut same: FxHashMap<(usize, Severity, &str), usize> = FxHashMap::default();
     for (at, when) in kept {
@@ -48,22 +80,22 @@ fn by_attribute(statements: &[Statement], kept: Vec<Kept>) -> Vec<Vec<Vec<Kept>>
     all
 }
 
-/// What is said of one attribute in the same words.
-struct Group {
-    about: About,
+/// Statements about one attribute with the same words.
+struct StatementGroup {
+    about: JudgedResource,
     when: Condition,
-    joined: Joined,
+    joined: MergedFinding,
     weight: i64,
 }
 
-impl Group {
-    fn of(kept: Vec<Kept>, take: &mut impl FnMut(usize) -> Option<Statement>) -> Option<Self> {
+impl StatementGroup {
+    fn of(kept: Vec<RemainingStatement>, take: &mut impl FnMut(usize) -> Option<Statement>) -> Option<Self> {
         let mut kept = kept.into_iter().filter_map(|(at, when)| Some((take(at)?, when)));
         let (first, when) = kept.next()?;
-        let mut group = Group {
+        let mut group = StatementGroup {
             about: first.about,
             when,
-            joined: Joined::new(first.diagnostic),
+            joined: MergedFinding::new(first.diagnostic),
             weight: first.weight,
         };
         for (statement, when) in kept {
@@ -76,23 +108,23 @@ impl Group {
     }
 }
 
-/// A finding that others join, with what it shows by then: a thousand mappings of one queue show a thousand places, and
-/// each is looked for once.
-struct Joined {
+/// Finding into which others are merged. A thousand mappings of one queue have a thousand labels, so a set of those
+/// already shown avoids comparing each with all others.
+struct MergedFinding {
     diagnostic: Diagnostic,
-    /// Empty until another one joins.
+    /// Labels already shown; empty until another finding is merged.
     shown: FxHashSet<(Span, String)>,
 }
 
-impl Joined {
+impl MergedFinding {
     fn new(diagnostic: Diagnostic) -> Self {
-        Joined {
+        MergedFinding {
             diagnostic,
             shown: FxHashSet::default(),
         }
     }
 
-    /// Adds what `other` shows besides its primary place.
+    /// Adds the labels of `other` except the primary one.
     fn join(&mut self, other: &Diagnostic) {
         for label in other.labels().get(1..).unwrap_or_default() {
             self.show(label.span, &label.message);
@@ -110,9 +142,9 @@ impl Joined {
     }
 }
 
-/// The worst of what is said of one attribute, the first said among equals, with the labels of the others; one that
-/// holds under another condition is said at its own place.
-fn worst(mut groups: Vec<Group>) -> Option<Diagnostic> {
+/// Returns the worst group's finding, the first among equals, with the labels of the others. A finding that applies
+/// under a different condition also gets a label at its own span.
+fn worst(mut groups: Vec<StatementGroup>) -> Option<Diagnostic> {
     groups.sort_by_key(|group| Reverse((group.joined.diagnostic.severity, group.weight)));
     let mut said = groups.into_iter().map(|group| {
         let mut joined = group.joined;
@@ -120,7 +152,7 @@ fn worst(mut groups: Vec<Group>) -> Option<Diagnostic> {
         joined
     });
     let mut worst = said.next()?;
-    for Joined { diagnostic: other, .. } in said {
+    for MergedFinding { diagnostic: other, .. } in said {
         if let Some(when) = other.when.as_ref().filter(|_| other.when != worst.diagnostic.when) {
             let message = format!("when {when}: {}", other.headline);
             worst.show(other.primary().span, &message);

@@ -1,22 +1,22 @@
-//! Every link of the graph with both of its ends, for editors that go from one to the other.
+//! Links between declared resources with both of their ends, for navigation in editors.
 
 use super::{Attribute, Graph, Link, Resource};
-use crate::source::Span;
+use source::Span;
 
-/// A link that ends at a declared resource.
+/// A link to a declared resource.
 #[derive(Debug, Clone, Copy)]
-pub struct Jump<'g> {
-    /// Where it is written; the header of `by` where it goes without saying.
+pub struct NavigationLink<'g> {
+    /// Span of the link, or of the header of `by` if the link is implicit.
     pub from: Span,
-    /// What it belongs to.
+    /// Resource that contains the link.
     pub by: &'g Resource,
-    /// Where it leads.
+    /// Resource that it refers to.
     pub to: &'g Resource,
 }
 
-/// Every link to a queue or function that is declared.
-pub fn jumps(graph: &Graph) -> Vec<Jump<'_>> {
-    let mut all = Jumps { graph, all: Vec::new() };
+/// Returns all links to declared queues and functions.
+pub fn navigation_links(graph: &Graph) -> Vec<NavigationLink<'_>> {
+    let mut all = NavigationLinks { graph, all: Vec::new() };
     for queue in graph.queues() {
         let by = &queue.resource;
         for policy in queue.redrive.cases.iter().filter_map(|case| case.value()?.as_deref()) {
@@ -61,12 +61,12 @@ pub fn jumps(graph: &Graph) -> Vec<Jump<'_>> {
     all.all
 }
 
-struct Jumps<'g> {
+struct NavigationLinks<'g> {
     graph: &'g Graph,
-    all: Vec<Jump<'g>>,
+    all: Vec<NavigationLink<'g>>,
 }
 
-impl<'g> Jumps<'g> {
+impl<'g> NavigationLinks<'g> {
     fn queue(&mut self, by: &'g Resource, attribute: &Attribute<Link>) {
         let graph = self.graph;
         self.add(by, attribute, |link| {
@@ -85,7 +85,7 @@ impl<'g> Jumps<'g> {
         for case in &attribute.cases {
             if let Some(to) = case.value().and_then(&end) {
                 let from = case.span;
-                self.all.push(Jump { from, by, to });
+                self.all.push(NavigationLink { from, by, to });
             }
         }
     }

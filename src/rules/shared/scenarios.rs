@@ -1,24 +1,24 @@
-//! The numbers of findings as scenarios of the model. Where a number is not known there is none: a story tells of these
-//! very numbers.
+//! Turns the numbers of findings into scenarios of the model. Every number of a scenario must be known, as the
+//! simulation shows exactly these numbers.
 
-use super::consumers::Poll;
+use super::consumers::PollingMapping;
 use super::operands::Operand;
 use super::retries::Retries;
-use super::work::Work;
+use super::work::ProcessingTime;
 use crate::graph::declared::Duration;
 use crate::graph::limits::VISIBILITY_TIMEOUT;
 use crate::graph::{Attribute, Graph, Queue, Seconds};
-use crate::model::clock::seconds;
-use crate::model::scenario::{DeadLetter, Heartbeat, Scenario};
+use sqs_model::clock::seconds;
+use sqs_model::scenario::{Heartbeat, RedriveTarget, Scenario};
 
-/// Longer than any queue keeps a message.
+/// Retention period in milliseconds that exceeds that of any queue.
 const KEPT: u64 = seconds_of_days(60);
 
 const fn seconds_of_days(days: u64) -> u64 {
     days * 86_400_000
 }
 
-/// In milliseconds, where it is known.
+/// Returns the number in milliseconds, if known.
 fn time(operand: &Operand<'_>) -> Option<u64> {
     operand.is_known().then(|| seconds(operand.value))
 }
@@ -35,27 +35,27 @@ fn count(number: i64) -> Option<u32> {
     u32::try_from(number).ok()
 }
 
-/// A function works for as long as it may.
+/// Simulates a function that runs for its full timeout.
 pub(crate) fn of_timeout(visibility: &Operand<'_>, timeout: &Operand<'_>) -> Option<Scenario> {
     Some(Scenario::overlap(time(visibility)?, time(timeout)?))
 }
 
-/// Work goes on for `length` seconds.
+/// Simulates work that takes `length` seconds.
 pub(crate) fn of_length(visibility: &Operand<'_>, length: i64) -> Option<Scenario> {
     Some(Scenario::overlap(time(visibility)?, seconds(length)))
 }
 
-/// A declared consumer works for as long as declared.
-pub(crate) fn of_work(visibility: &Operand<'_>, work: Work) -> Option<Scenario> {
+/// Simulates a declared consumer that takes its declared time.
+pub(crate) fn of_work(visibility: &Operand<'_>, work: ProcessingTime) -> Option<Scenario> {
     Some(Scenario::overlap(time(visibility)?, milliseconds(work.time)))
 }
 
-/// Work goes on for longer than one receive may keep its message.
-pub(crate) fn beyond_ceiling(work: Work) -> Scenario {
+/// Simulates work that exceeds the longest possible visibility of one receive.
+pub(crate) fn beyond_ceiling(work: ProcessingTime) -> Scenario {
     Scenario::overlap(seconds(VISIBILITY_TIMEOUT.most), milliseconds(work.time))
 }
 
-/// Batches wait for a function with one free place.
+/// Simulates batches that wait for a function with a single free concurrency slot.
 pub(crate) fn of_throttling(
     visibility: &Operand<'_>,
     timeout: &Operand<'_>,
@@ -70,13 +70,14 @@ pub(crate) fn of_throttling(
     })
 }
 
-/// A function is stopped in the middle of a batch. Where the visibility timeout ends before that, another rule speaks.
+/// Simulates a function that times out in the middle of a batch. Returns `None` if the visibility timeout ends earlier,
+/// which another rule reports.
 pub(crate) fn of_batch(
     graph: &Graph,
-    poll: &Poll<'_>,
+    poll: &PollingMapping<'_>,
     timeout: &Operand<'_>,
     [size, parallelism]: [i64; 2],
-    work: Work,
+    work: ProcessingTime,
 ) -> Option<Scenario> {
     let mapping = poll.mapping;
     let queue = graph.queue(mapping.resource.unit, mapping.queue.known()?)?;
@@ -91,7 +92,7 @@ pub(crate) fn of_batch(
     })
 }
 
-/// The first renewal comes after the first visibility timeout; `missed` of the renewals before do not arrive.
+/// Simulates a first renewal that arrives after the initial visibility timeout; `missed` earlier renewals fail.
 pub(crate) fn of_first_renewal(visibility: &Operand<'_>, heartbeat: [Duration; 2], missed: u32) -> Option<Scenario> {
     let visibility = time(visibility)?;
     let [every, extend_to] = heartbeat.map(milliseconds);
@@ -104,10 +105,10 @@ pub(crate) fn of_first_renewal(visibility: &Operand<'_>, heartbeat: [Duration; 2
     ))
 }
 
-/// A later renewal comes after the end of what the one before has set.
+/// Simulates a later renewal that arrives after the extension set by the previous one has ended.
 pub(crate) fn of_later_renewal([every, extend_to]: [Duration; 2]) -> Scenario {
     let (every, extend_to) = (milliseconds(every), milliseconds(extend_to));
-    // The first renewal is in time, which a judgement of its own is about.
+    // The first renewal is in time; another comparison covers it.
     renewed(2 * every, 2 * every + extend_to, every, extend_to, 0)
 }
 
@@ -125,8 +126,8 @@ fn renewed(visibility: u64, work: u64, every: u64, extend_to: u64, missed: u32) 
     }
 }
 
-/// A worker dies in the middle of its work.
-pub(crate) fn of_crash(visibility: &Operand<'_>, work: Work) -> Option<Scenario> {
+/// Simulates a worker that crashes in the middle of its work.
+pub(crate) fn of_crash(visibility: &Operand<'_>, work: ProcessingTime) -> Option<Scenario> {
     Some(Scenario::Crash {
         visibility: time(visibility)?,
         after: (milliseconds(work.time) / 2).max(1),
@@ -134,7 +135,7 @@ pub(crate) fn of_crash(visibility: &Operand<'_>, work: Work) -> Option<Scenario>
     })
 }
 
-/// A function is stopped at its timeout, and its message waits for the end of the visibility timeout.
+/// Simulates a function that times out, whose message waits for the end of the visibility timeout.
 pub(crate) fn of_stop(visibility: &Operand<'_>, timeout: &Operand<'_>) -> Option<Scenario> {
     Some(Scenario::TimedOut {
         visibility: time(visibility)?,
@@ -142,8 +143,8 @@ pub(crate) fn of_stop(visibility: &Operand<'_>, timeout: &Operand<'_>) -> Option
     })
 }
 
-/// A function that `queue` invokes is stopped after `limit` seconds each time. Where the visibility timeout ends before
-/// that, another rule speaks.
+/// Simulates a function that `queue` invokes and that is stopped after `limit` seconds each time. Returns `None` if the
+/// visibility timeout ends earlier, which another rule reports.
 pub(crate) fn of_limit(queue: &Queue, limit: i64, length: &Operand<'_>) -> Option<Scenario> {
     let (visibility, limit) = (known(&queue.visibility_timeout)?, seconds(limit));
     (limit <= visibility).then_some(Scenario::Batch {
@@ -155,7 +156,7 @@ pub(crate) fn of_limit(queue: &Queue, limit: i64, length: &Operand<'_>) -> Optio
     })
 }
 
-/// So many messages fail in a second that the quota of messages in flight is full.
+/// Simulates so many failures per second that the quota of messages in flight is reached.
 pub(crate) fn of_failures(visibility: &Operand<'_>, failures: i64) -> Option<Scenario> {
     Some(Scenario::Full {
         visibility: time(visibility)?,
@@ -163,17 +164,18 @@ pub(crate) fn of_failures(visibility: &Operand<'_>, failures: i64) -> Option<Sce
     })
 }
 
-/// Every attempt fails until the message moves, or expires after `retention`.
+/// Simulates attempts that fail until the message moves, or expires after `retention`.
 pub(crate) fn of_retries(retries: &Retries<'_>, retention: &Operand<'_>) -> Option<Scenario> {
     failing(retries, time(retention)?, KEPT, false)
 }
 
-/// The same with a dead-letter queue that keeps messages for `kept`.
+/// Like [`of_retries`], with a dead-letter queue that keeps messages for `kept`.
 pub(crate) fn of_retries_kept(retries: &Retries<'_>, retention: &Operand<'_>, kept: &Operand<'_>) -> Option<Scenario> {
     failing(retries, time(retention)?, time(kept)?, false)
 }
 
-/// Every attempt fails until the message moves; where it expires before, another rule speaks.
+/// Simulates attempts that fail until the message moves. Returns `None` if it expires earlier, which another rule
+/// reports.
 pub(crate) fn of_many_retries(queue: &Queue, receives: &Operand<'_>, visibility: &Operand<'_>) -> Option<Scenario> {
     let (retention, visibility) = (known(&queue.retention)?, time(visibility)?);
     let delay = known(&queue.delay)?;
@@ -183,7 +185,7 @@ pub(crate) fn of_many_retries(queue: &Queue, receives: &Operand<'_>, visibility:
         visibility,
         retention,
         delay,
-        dead_letter: Some(DeadLetter {
+        dead_letter: Some(RedriveTarget {
             max_receives: count(receives)?,
             retention: KEPT,
         }),
@@ -191,7 +193,7 @@ pub(crate) fn of_many_retries(queue: &Queue, receives: &Operand<'_>, visibility:
     })
 }
 
-/// The same, while a message group waits.
+/// Like [`of_retries`], while the rest of the message group waits.
 pub(crate) fn of_group(queue: &Queue, retries: &Retries<'_>) -> Option<Scenario> {
     failing(retries, known(&queue.retention)?, KEPT, true)
 }
@@ -201,7 +203,7 @@ fn failing(retries: &Retries<'_>, retention: u64, kept: u64, fifo: bool) -> Opti
         visibility: time(&retries.visibility)?,
         retention,
         delay: time(&retries.delay)?,
-        dead_letter: Some(DeadLetter {
+        dead_letter: Some(RedriveTarget {
             max_receives: count(retries.count.value)?,
             retention: kept,
         }),
@@ -209,7 +211,7 @@ fn failing(retries: &Retries<'_>, retention: u64, kept: u64, fifo: bool) -> Opti
     })
 }
 
-/// A message fails once, or is never received, before `retention` ends.
+/// Simulates a message that fails once, or is never received, until `retention` ends.
 pub(crate) fn of_one_failure(
     visibility: Option<&Operand<'_>>,
     delay: Option<&Operand<'_>>,
@@ -225,8 +227,8 @@ pub(crate) fn of_one_failure(
     })
 }
 
-/// As many receives fail as a message has, by no fault of its own.
-pub(crate) fn of_bad_luck(queue: &Queue, receives: i64, is_throttled: bool) -> Option<Scenario> {
+/// Simulates a message that uses up its receives without a fault of its own.
+pub(crate) fn of_unlucky_receives(queue: &Queue, receives: i64, is_throttled: bool) -> Option<Scenario> {
     Some(Scenario::Unlucky {
         visibility: known(&queue.visibility_timeout).filter(|visibility| *visibility > 0)?,
         receives: count(receives)?,
@@ -234,7 +236,7 @@ pub(crate) fn of_bad_luck(queue: &Queue, receives: i64, is_throttled: bool) -> O
     })
 }
 
-/// A message is as old as its queue lets it become, and then it moves.
+/// Simulates a message that is moved when it has almost reached the retention period.
 pub(crate) fn of_late_failure(retention: &Operand<'_>, kept: &Operand<'_>) -> Option<Scenario> {
     Some(Scenario::Late {
         retention: time(retention)?,
@@ -242,15 +244,15 @@ pub(crate) fn of_late_failure(retention: &Operand<'_>, kept: &Operand<'_>) -> Op
     })
 }
 
-/// Nobody looks at a FIFO dead-letter queue for `length` seconds.
-pub(crate) fn of_absence(retention: &Operand<'_>, length: i64) -> Option<Scenario> {
-    Some(Scenario::Aside {
+/// Simulates a FIFO dead-letter queue that is not checked for `length` seconds.
+pub(crate) fn of_unchecked_queue(retention: &Operand<'_>, length: i64) -> Option<Scenario> {
+    Some(Scenario::ExpiresInDeadLetterQueue {
         retention: time(retention)?,
-        looked_at: seconds(length),
+        inspected_at: seconds(length),
     })
 }
 
-/// Nobody reads the queue for `length` seconds.
+/// Simulates a queue without a running consumer for `length` seconds.
 pub(crate) fn of_outage(retention: &Operand<'_>, length: i64) -> Option<Scenario> {
     Some(Scenario::Outage {
         retention: time(retention)?,
