@@ -1,6 +1,6 @@
-//! The command line: what may be typed, what it means, and which exit code says how it went.
+//! Defines the command line: its arguments, what they mean, and the exit codes.
 //!
-//! Everything is written into the streams that `main` hands over; nothing here opens or reads a file.
+//! Output goes to the streams that `main` passes; this module itself neither opens nor reads a file.
 
 mod baseline;
 mod check;
@@ -34,7 +34,7 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// The text below the list of commands.
+/// Help text after the list of commands.
 const EXAMPLES: &str = "\
 Examples:
   sqslint check                        everything below the working directory
@@ -42,7 +42,7 @@ Examples:
   sqslint check --fix                  fix what can be fixed safely
   sqslint explain infra/queues.tf:12   the values on a line and their origin";
 
-/// The text below the flags of `check`.
+/// Help text after the flags of `check`.
 const CODES: &str = "\
 Exit codes:
   0  nothing at or above the fail level
@@ -71,15 +71,15 @@ enum Command {
     Explain(ExplainArgs),
     /// List the rules, and the policies of the configuration
     Rules {
-        /// How to list them
+        /// Output format
         #[arg(long, value_enum, default_value_t = RulesFormat::Text)]
         format: RulesFormat,
         #[command(flatten)]
         config: ConfigArgs,
     },
-    /// Print the queues and what reads them, as sqslint understands them
+    /// Print the queues and their consumers, as sqslint resolves them
     Graph(GraphArgs),
-    /// Simulate what becomes of a queue's messages, as it is set up and otherwise
+    /// Simulate a queue's messages with its current settings and with others
     Simulate(simulate::SimulateArgs),
     /// Accept today's findings, so that only new ones fail a run
     Baseline {
@@ -89,11 +89,11 @@ enum Command {
     /// Serve an editor: the Language Server Protocol over standard input and output
     #[command(alias = "lsp")]
     Server {
-        /// For editors that say how to talk; there is no other way
+        /// Use standard input and output, the default and only transport
         #[arg(long, hide = true)]
         stdio: bool,
     },
-    /// Try the policies of the configuration, or print one to begin with
+    /// Test the configured policies, or print a template for a new one
     Policy {
         #[command(subcommand)]
         command: PolicyCommand,
@@ -103,11 +103,11 @@ enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
-    /// Write a sqslint.toml with every setting in it, commented out
+    /// Write a sqslint.toml that lists every setting, commented out
     Init,
     /// Print completions for a shell
     Completions {
-        /// Which shell
+        /// Shell to complete for
         shell: clap_complete::Shell,
     },
     /// Print the manual page, as roff
@@ -118,13 +118,13 @@ enum Command {
 struct GraphArgs {
     /// Files and directories; `-` is standard input [default: `.`]
     paths: Vec<PathBuf>,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
     format: GraphFormat,
-    /// Draw functions that have nothing to do with a queue as well
+    /// Also draw functions that are not connected to any queue
     #[arg(long)]
     all: bool,
-    /// Print what policies can ask of it, and read nothing
+    /// Print the fields that policies can use, without reading any files
     #[arg(long)]
     schema: bool,
     #[command(flatten)]
@@ -133,12 +133,12 @@ struct GraphArgs {
     stdin: StdinArgs,
     #[command(flatten)]
     config: ConfigArgs,
-    /// Exit with 0 where there is nothing to print
+    /// Exit with 0 if there is nothing to print
     #[arg(long)]
     allow_empty: bool,
 }
 
-// Flags that may be combined at will are no state machine.
+// The flags are independent of each other, so an enum of states would not fit.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Args)]
 #[command(
@@ -156,7 +156,7 @@ struct CheckArgs {
     /// Also show infos, and list what could not be judged, and why
     #[arg(long, short, help_heading = "Output")]
     verbose: bool,
-    /// Also list what suppressions, a baseline or --since leave out, in formats that can show it
+    /// Also list findings hidden by suppressions, a baseline or --since, in formats that support it
     #[arg(long, help_heading = "Output")]
     show_suppressed: bool,
     /// Run these rules, categories or sets (default, pedantic, all) instead of the configured ones
@@ -171,16 +171,16 @@ struct CheckArgs {
     /// Leave out findings below this severity [default: info, and the full report only counts those]
     #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Selection")]
     min_severity: Option<Level>,
-    /// Exit with 1 for findings of this severity or above [default: that of the configuration, else warning]
+    /// Exit with 1 for findings of this severity or above [default: the configured level, else warning]
     #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Outcome")]
     fail_level: Option<FailLevel>,
-    /// Exit with 1 where a rule could not judge a resource
+    /// Exit with 1 if a rule could not judge a resource
     #[arg(long, help_heading = "Outcome")]
     fail_on_unjudged: bool,
-    /// Exit with 0 whatever the findings
+    /// Exit with 0 even if there are findings
     #[arg(long, action = ArgAction::SetTrue, help_heading = "Outcome")]
     exit_zero: bool,
-    /// Exit with 0 where there is nothing to check
+    /// Exit with 0 if there is nothing to check
     #[arg(long, help_heading = "Outcome")]
     allow_empty: bool,
     #[command(flatten)]
@@ -193,7 +193,7 @@ struct CheckArgs {
     /// Ignore the suppressions in the files
     #[arg(long, help_heading = "Suppression")]
     no_ignores: bool,
-    /// Suppress all findings by comments in the files, with this reason
+    /// Suppress the printed findings by comments in the files, with this reason
     #[arg(
         long,
         value_name = "REASON",
@@ -210,7 +210,7 @@ struct CheckArgs {
     config: ConfigArgs,
 }
 
-/// A reason that says something.
+/// Parses a reason, which must not be empty.
 fn reason(text: &str) -> Result<String, &'static str> {
     let text = text.trim();
     if text.is_empty() {
@@ -220,7 +220,8 @@ fn reason(text: &str) -> Result<String, &'static str> {
 }
 
 impl CheckArgs {
-    /// Whether the report for people shows infos: on demand, as where rules are selected of which most are no more.
+    /// Returns `true` if the text report lists infos: with `--verbose`, or if the flags select rules or levels that
+    /// mostly concern infos.
     fn shows_infos(&self) -> bool {
         let is_selected = self.pedantic || !self.select.is_empty();
         let is_level = self.min_severity == Some(Level::Info) || self.fail_level == Some(FailLevel::Info);
@@ -254,7 +255,7 @@ enum FailLevel {
 }
 
 impl FailLevel {
-    /// The level as the library takes it.
+    /// Converts the level into the library's type.
     fn level(self) -> sqslint::config::FailLevel {
         use sqslint::config::FailLevel::{At, Never};
         match self {
@@ -272,28 +273,28 @@ enum RulesFormat {
     Text,
     /// A list of objects
     Json,
-    /// A table for a page
+    /// A table for a Markdown page
     Markdown,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum GraphFormat {
-    /// For people
+    /// Text for people
     Text,
-    /// A flowchart that GitHub and GitLab draw
+    /// A flowchart that GitHub and GitLab render
     Mermaid,
-    /// For Graphviz
+    /// Graphviz source
     Dot,
     /// A picture
     Svg,
-    /// Version 1 of the document
+    /// JSON document, version 1
     Json,
 }
 
-/// The end of a run, by its exit code.
+/// Result of a run, as an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Nothing at or above the fail level.
+    /// No finding at or above the fail level.
     Clean = 0,
     /// A finding at or above the fail level.
     Findings = 1,
@@ -303,15 +304,16 @@ pub(crate) enum Exit {
     Nothing = 3,
 }
 
-/// The streams that output goes to.
+/// Streams that output goes to.
 pub(crate) struct Streams<'a> {
     /// Results.
     pub(crate) out: &'a mut dyn Write,
-    /// Errors, and the summary.
+    /// Errors and the summary.
     pub(crate) err: &'a mut dyn Write,
 }
 
-/// The error of a command that is none, with what was meant: other linters are called with paths alone, or to `lint`.
+/// Adds a suggestion to the error for an unknown command: users of other linters type paths alone, or a command such as
+/// `lint`.
 pub(crate) fn with_check(mut error: clap::Error) -> clap::Error {
     const OTHERS: [&str; 6] = ["lint", "scan", "test", "run", "validate", "analyze"];
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
@@ -319,7 +321,7 @@ pub(crate) fn with_check(mut error: clap::Error) -> clap::Error {
     };
     let path = if OTHERS.contains(&word.as_str()) {
         "."
-    } else if sqslint::files::exists(std::path::Path::new(word)) {
+    } else if source::files::exists(std::path::Path::new(word)) {
         word.as_str()
     } else {
         return error;
@@ -330,8 +332,8 @@ pub(crate) fn with_check(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Names of rules, categories and sets: shells complete them, and what is none of them is told later, with the name that
-/// is near.
+/// Parser for names of rules, categories and sets. Shells complete these names; an unknown name is accepted here and
+/// reported later, together with a similar one.
 #[derive(Clone)]
 struct RuleName;
 
@@ -348,12 +350,12 @@ impl TypedValueParser for RuleName {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let names = sqslint::selection::names(sqslint::rules::Catalogue::OURS);
+        let names = sqslint::selection::names(sqslint::rules::Catalogue::BUILT_IN);
         Some(Box::new(names.map(PossibleValue::new)))
     }
 }
 
-/// Serves an editor. One that leaves without a word makes the server fail, as the protocol asks.
+/// Serves an editor. If the editor exits without a `shutdown` request, the exit code is 1, as the protocol requires.
 fn server(streams: &mut Streams<'_>) -> io::Result<Exit> {
     match sqslint::server::run() {
         Ok(true) => Ok(Exit::Clean),
@@ -366,7 +368,7 @@ fn server(streams: &mut Streams<'_>) -> io::Result<Exit> {
 }
 
 impl Cli {
-    /// Does what was asked. An error is one of writing.
+    /// Runs the command. An error means that output could not be written.
     pub(crate) fn run(self, streams: &mut Streams<'_>) -> io::Result<Exit> {
         match self.command {
             Command::Check(arguments) => check::run(&arguments, streams),

@@ -1,17 +1,17 @@
-//! What a finding is, before anybody draws it. Plain data: no rule, dialect or format is known here.
+//! Findings, independent of how they are shown. This module is plain data and does not know rules, dialects or formats.
 
 mod remedy;
 mod rule_id;
 
-pub use remedy::{Change, Destination, Edit, Fix, Place, REPORT_FAILURES, Remedy, Safety, Undelivered};
+pub use remedy::{Change, Destination, Edit, Fix, MissingDeadLetterQueue, Place, REPORT_FAILURES, Remedy, Safety};
 pub use rule_id::RuleId;
 
-use crate::model::scenario::{Scenario, Timeline};
-use crate::source::Span;
+use source::Span;
+use sqs_model::scenario::{Scenario, Timeline};
 use std::fmt;
 use std::path::PathBuf;
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Advice; never fails a run by default.
@@ -19,15 +19,15 @@ pub enum Severity {
     Info,
     /// Likely harm.
     Warning,
-    /// AWS refuses it, or messages are lost or processed twice in ordinary operation.
+    /// AWS rejects it, or messages are lost or processed twice in ordinary operation.
     Error,
 }
 
 impl Severity {
-    /// All of them, the highest first.
+    /// All severities, the highest first.
     pub const ALL: [Severity; 3] = [Severity::Error, Severity::Warning, Severity::Info];
 
-    /// As users write it.
+    /// Returns the name that users write.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Info => "info",
@@ -43,64 +43,64 @@ impl fmt::Display for Severity {
     }
 }
 
-/// A place with what it shows.
+/// A span with a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label {
-    /// Where it points.
+    /// Span that it marks.
     pub span: Span,
-    /// What the place shows, without a final full stop.
+    /// Text, without a final full stop.
     pub message: String,
-    /// Whether this is the line the user would edit. Exactly one label of a diagnostic is primary.
+    /// `true` for the line that the user would edit. Exactly one label of a diagnostic is primary.
     pub primary: bool,
 }
 
-/// What the environment is called that nobody names, where others are named: everything has its default.
+/// Name of the environment with defaults only, if there are named ones.
 pub const DEFAULT_ENVIRONMENT: &str = "default";
 
-/// The resource a finding is about.
+/// The resource that a finding is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Subject {
-    /// The unit, as the graph prints it.
+    /// Unit, as the graph prints it.
     pub unit: String,
     /// Terraform address or CloudFormation logical id.
     pub address: String,
-    /// The attribute, in the graph's words (`visibility_timeout`); empty for the whole resource.
+    /// Name of the attribute in the graph (`visibility_timeout`); empty for the whole resource.
     pub attribute: &'static str,
 }
 
-/// One finding. A project has thousands, and what few of them have is apart.
+/// A finding. A project can have thousands, so large optional parts are boxed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Id of the rule.
     pub rule: RuleId,
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// What is wrong, in one sentence that stands alone and names the resources.
+    /// Headline: one sentence that is complete without the labels and names the resources.
     pub headline: String,
-    /// The places, primary first.
+    /// Labels, the primary one first.
     labels: Vec<Label>,
-    /// The arithmetic, as `6 × 300 s + 0 s = 1800 s`.
+    /// Arithmetic, as `6 × 300 s + 0 s = 1800 s`.
     pub calculation: Option<String>,
-    /// The run of the model that shows what happens.
+    /// Run of the model that shows what happens.
     pub scenario: Option<Box<Scenario>>,
-    /// What to do, in the user's spelling.
+    /// Advice, with names as the user writes them.
     pub help: Option<String>,
-    /// The condition under which it holds ("`IsProd`"), where there is one.
+    /// Condition under which the finding applies ("`IsProd`"), if not always.
     pub when: Option<String>,
-    /// What it is about.
+    /// Resource that it is about.
     pub subject: Subject,
-    /// Other module calls that have the same finding, by address.
+    /// Addresses of other module calls with the same finding.
     pub calls: Vec<String>,
-    /// Headers of the calls that its subject comes through, outermost first.
+    /// Headers of the calls that contain its subject, outermost first.
     pub through: Vec<Span>,
-    /// The change that would fix it, where the rule knows.
+    /// Change that would resolve it, if the rule knows one.
     pub remedy: Option<Box<Remedy>>,
-    /// The edits that do so, where the files can be edited.
+    /// Edits that make this change, if the files can be edited.
     pub fix: Option<Box<Fix>>,
 }
 
 impl Diagnostic {
-    /// A diagnostic whose primary label is `span` with `message`.
+    /// Creates a diagnostic with the primary label `message` at `span`.
     pub fn new(
         rule: impl Into<RuleId>,
         severity: Severity,
@@ -130,7 +130,7 @@ impl Diagnostic {
         }
     }
 
-    /// Adds a further label, unless it has the same one.
+    /// Adds a label, unless it has an equal one.
     #[must_use]
     pub fn label(mut self, span: Span, message: impl Into<String>) -> Self {
         let message = message.into();
@@ -141,7 +141,7 @@ impl Diagnostic {
         self
     }
 
-    /// Adds a further label, for those who know that it has none like it.
+    /// Adds a label without checking for an equal one.
     pub fn add_label(&mut self, span: Span, message: impl Into<String>) {
         self.labels.push(Label {
             span,
@@ -150,7 +150,7 @@ impl Diagnostic {
         });
     }
 
-    /// Adds the labels that another finding of the same subject has.
+    /// Adds the labels of another finding with the same subject.
     pub fn add_labels(&mut self, others: &[Label]) {
         for label in others {
             if !self.labels.contains(label) {
@@ -169,49 +169,49 @@ impl Diagnostic {
         self
     }
 
-    /// Sets what to do.
+    /// Sets the advice.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
         self
     }
 
-    /// Sets the change that would fix it.
+    /// Sets the change that would resolve it.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<Option<Remedy>>) -> Self {
         self.remedy = remedy.into().map(Box::new);
         self
     }
 
-    /// Keeps the change that would fix it only where that fixes `other` too, which is reported as one with it: an edit of one place
-    /// leaves what another says.
+    /// Drops the remedy unless it also resolves `other`, which is reported together with this finding: an edit in one
+    /// place would not change the other.
     pub fn keep_remedy_of(&mut self, other: &Diagnostic) {
         if self.remedy != other.remedy {
             self.remedy = None;
         }
     }
 
-    /// The run that shows what happens, if it shows a harm.
+    /// Returns the run that shows what happens, if it shows a harm.
     pub fn timeline(&self) -> Option<Timeline> {
         let timeline = self.scenario.as_ref()?.timeline();
         timeline.harm.is_some().then_some(timeline)
     }
 
-    /// Sets the condition it holds under; `None` where it holds always.
+    /// Sets the condition under which it applies; `None` for always.
     #[must_use]
     pub fn when(mut self, text: Option<String>) -> Self {
         self.when = text;
         self
     }
 
-    /// Sets the headers of the calls that its subject comes through.
+    /// Sets the headers of the calls that contain its subject.
     #[must_use]
     pub fn through(mut self, calls: Vec<Span>) -> Self {
         self.through = calls;
         self
     }
 
-    /// Says that it holds in these environments only.
+    /// Restricts it to the environments `names`.
     #[must_use]
     pub fn in_environments(mut self, names: &[String]) -> Self {
         let declared = names.iter().filter(|name| *name != DEFAULT_ENVIRONMENT);
@@ -226,17 +226,17 @@ impl Diagnostic {
         self
     }
 
-    /// The line the user would edit.
+    /// Returns the primary label: the line that the user would edit.
     pub fn primary(&self) -> &Label {
         &self.labels[0]
     }
 
-    /// All labels, the primary one first.
+    /// Returns all labels, the primary one first.
     pub fn labels(&self) -> &[Label] {
         &self.labels
     }
 
-    /// A stable hash over rule, unit, address and attribute: no line, no wording.
+    /// Returns a stable hash of rule, unit, address and attribute. It does not depend on lines or wording.
     pub fn fingerprint(&self) -> String {
         // FNV-1a, 64 bits: stable across versions and machines, unlike the standard hasher.
         let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
@@ -254,39 +254,39 @@ impl Diagnostic {
     }
 }
 
-/// What keeps a finding from being one.
+/// Ways in which a finding is suppressed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Silencer {
-    /// A suppression, which stands here.
+    /// A suppression at this span.
     Suppression(Span),
-    /// The baseline in this file has it.
+    /// The baseline in this file, which contains the finding.
     Baseline(PathBuf),
-    /// The tree had it already from which the branch and this commit or branch have come.
+    /// The common ancestor of the branch and this commit or branch, which already had the finding.
     Since(String),
 }
 
-/// A finding that something keeps from being one.
+/// A suppressed finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suppressed {
-    /// What it would have been.
+    /// The finding.
     pub finding: Diagnostic,
-    /// Why it is suppressed, where that is said.
+    /// Reason of the suppression, if it gives one.
     pub reason: Option<String>,
-    /// What suppresses it.
+    /// Suppression of the finding.
     pub by: Silencer,
 }
 
-/// A resource that could not be judged by some rule, and why.
+/// A resource that some rule could not judge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotEvaluated {
-    /// The rule that wanted to know.
+    /// Rule that could not judge it.
     pub rule: RuleId,
-    /// The resource.
+    /// Resource.
     pub subject: Subject,
-    /// Why the value is not known, as "`var.redrive_arn` has no value".
+    /// Reason why a value is unresolved, as "`var.redrive_arn` has no value".
     pub reason: String,
-    /// The kind of reason, as `input-without-value`.
+    /// Kind of reason, as `input-without-value`.
     pub cause: &'static str,
-    /// The cause's place.
+    /// Span of the cause.
     pub span: Span,
 }

@@ -1,4 +1,5 @@
-//! Which units lie under the given paths. It tells files apart by name and content (`content.rs`) and parses nothing.
+//! Finds the units below the paths to check. It recognises files by name and content (`content.rs`), and parses
+//! nothing.
 
 mod content;
 mod names;
@@ -6,38 +7,38 @@ mod recognise;
 mod referrers;
 mod walk;
 
-use crate::files::{Files, Refusal, named};
 use names::{TERRAGRUNT, is_terraform, is_variables, name_of};
 use rayon::prelude::*;
 pub(crate) use recognise::input_of;
 pub use recognise::unreadable;
 use recognise::{NO_UNIT, is_assembly, named_file, recognise, touched_file};
 pub(crate) use referrers::is_data;
-use std::collections::BTreeSet;
+use source::files::{Files, Refusal, named};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 pub(crate) use walk::files_named;
-use walk::{Found, Walk, is_passed_over, shown_below, with};
+use walk::{Walk, WalkResults, is_skipped, shown_below, with};
 
-/// Whether what lies at `path` is a unit by itself. Terraform files, of which several make one, are none.
+/// Returns `true` if the file at `path` is a unit by itself. Terraform files are not: their directory is the unit.
 pub(crate) fn is_unit(path: &Path, files: &Files) -> bool {
     let is_candidate = names::may_be_template(name_of(path)) || names::is_state(name_of(path));
     is_candidate && matches!(recognise(path, files), Ok(Some(_)))
 }
 
-/// The unit that a walk would take the file at `path` for; `None` where it is none, or a Terraform file.
+/// Returns the unit that a walk would make of the file at `path`; `None` for other files and for Terraform files.
 pub(crate) fn unit_of(path: &Path, files: &Files) -> Option<Input> {
     let is_candidate = names::may_be_template(name_of(path)) || names::is_state(name_of(path));
     let input = recognise(path, files).ok().flatten().filter(|_| is_candidate);
     input.filter(|input| !matches!(input, Input::Plan(_)))
 }
 
-/// What to read as one unit. Paths are absolute and without symbolic links.
+/// Unit to read. Paths are absolute and contain no symbolic links.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Input {
     /// A directory with Terraform files.
     TerraformModule(PathBuf),
-    /// A CloudFormation or SAM template.
+    /// CloudFormation or SAM template.
     Template(PathBuf),
     /// A `serverless.yml`.
     ServerlessService(PathBuf),
@@ -45,12 +46,12 @@ pub enum Input {
     Terragrunt(PathBuf),
     /// A Terraform plan or state: JSON of `terraform show`, or a state file.
     Plan(PathBuf),
-    /// A directory that a CDK app was synthesised to, told by its `manifest.json`.
+    /// Output directory of a CDK app, recognised by its `manifest.json`.
     CdkApp(PathBuf),
 }
 
 impl Input {
-    /// The file or directory.
+    /// Returns the file or directory.
     pub fn path(&self) -> &Path {
         match self {
             Input::TerraformModule(path)
@@ -63,58 +64,64 @@ impl Input {
     }
 }
 
-/// What is looked for.
+/// Request for units.
 #[derive(Debug, Clone)]
-pub struct Wanted<'a> {
-    /// Which files may be read.
+pub struct DiscoveryRequest<'a> {
+    /// Files that may be read.
     pub files: &'a Files,
-    /// Files and directories that are named.
+    /// Files and directories that the user named.
     pub paths: &'a [PathBuf],
-    /// Files that have changed, absolute, there or not: they select units as named ones do, and need not.
+    /// Changed files, absolute, including deleted ones. They select units as named files do, but may also select none.
     pub touched: &'a [PathBuf],
-    /// Where units that depend on a file are looked for.
+    /// Repository in which to search for units that depend on a file.
     pub repository: Option<&'a Path>,
-    /// Files that git ignores are walked, too.
+    /// `true` if files that git ignores are walked, too.
     pub no_gitignore: bool,
-    /// A named file that is nothing to check is skipped.
+    /// `true` if a named file that cannot be checked is skipped without an error.
     pub lenient: bool,
+    /// `true` if the run is compared with an earlier commit, which has no generated files.
+    pub is_compared: bool,
 }
 
-impl<'a> Wanted<'a> {
-    /// `paths`, and nothing that depends on them.
+impl<'a> DiscoveryRequest<'a> {
+    /// Creates a request for the units at `paths`, without those that depend on them.
     pub fn of(files: &'a Files, paths: &'a [PathBuf]) -> Self {
-        Wanted {
+        DiscoveryRequest {
             files,
             paths,
             touched: &[],
             repository: None,
             no_gitignore: false,
             lenient: false,
+            is_compared: false,
         }
     }
 }
 
-/// What lies under the given paths.
+/// Result of a search for units.
 #[derive(Debug, Default)]
 pub struct Discovery {
-    /// Units, sorted, each once.
+    /// Units, sorted and without duplicates.
     pub inputs: Vec<Input>,
     /// Paths that do not exist or cannot be read.
     pub errors: Vec<String>,
-    /// Files that were named although no unit is there, and what is said of them unless they are settings of one.
-    pub unfit: Vec<(PathBuf, String)>,
-    /// Directories of generated or foreign code that were passed over.
+    /// Named files that are not part of a unit, with the error to report unless they turn out to be a unit's settings.
+    pub not_units: Vec<(PathBuf, String)>,
+    /// Directories of generated or third-party code that were skipped.
     pub skipped: Vec<String>,
-    /// Files that say what is to be read, and are not read themselves.
+    /// Ignore files, such as `.gitignore`, that could not be read.
     pub refused: Vec<(PathBuf, Refusal)>,
-    /// Units that nobody named, and that depend on what was.
-    pub taken_in: Vec<PathBuf>,
+    /// Units that were not named, but depend on those that were.
+    pub dependents: Vec<PathBuf>,
+    /// Notes on CDK apps whose output was read or could not be read.
+    pub notes: Vec<String>,
 }
 
-/// Finds units: a file selects its own and those that depend on it, a directory every one below it.
-pub fn discover(wanted: &Wanted<'_>) -> Discovery {
-    let found = Mutex::new(Found::default());
+/// Finds units: a file selects its own unit and those that depend on it, a directory selects every unit below it.
+pub fn discover(wanted: &DiscoveryRequest<'_>) -> Discovery {
+    let found = Mutex::new(WalkResults::default());
     let walk = Walk::new(wanted.files, wanted.no_gitignore);
+    let walk = if wanted.is_compared { walk.without_apps() } else { walk };
     let mut files: BTreeSet<PathBuf> = BTreeSet::new();
     for path in wanted.paths {
         let absolute = match wanted.files.named(path) {
@@ -137,7 +144,7 @@ pub fn discover(wanted: &Wanted<'_>) -> Discovery {
                     found.inputs.insert(input);
                 }
                 Err(_) if wanted.lenient => {}
-                Err(message) => found.unfit.push((absolute.clone(), message)),
+                Err(message) => found.not_units.push((absolute.clone(), message)),
             });
             files.insert(absolute);
         }
@@ -145,7 +152,7 @@ pub fn discover(wanted: &Wanted<'_>) -> Discovery {
     let touched = wanted
         .touched
         .iter()
-        .filter(|path| !is_passed_over(path, wanted.repository));
+        .filter(|path| !is_skipped(path, wanted.repository));
     for path in touched {
         let units = touched_file(path, wanted.repository, wanted.files);
         with(&found, |found| found.inputs.extend(units));
@@ -163,33 +170,60 @@ pub fn discover(wanted: &Wanted<'_>) -> Discovery {
         .collect();
     let mut discovery = Discovery {
         errors: found.errors,
-        unfit: found.unfit,
+        not_units: found.not_units,
         skipped: found.skipped.into_iter().collect(),
         refused: walk.refused(),
+        notes: notes_on(&found.apps, wanted.is_compared),
         ..Discovery::default()
     };
     let mut inputs = found.inputs;
     for (result, (_, shown)) in read.into_iter().zip(candidates) {
         match result {
-            // It is generated and may be stale, and its module, if it is here, is judged itself.
+            // A plan is generated and may be stale, and its module, if present, is checked itself.
             Ok(Some(Input::Plan(_))) => discovery.skipped.push(shown),
             Ok(input) => inputs.extend(input),
             Err(message) => discovery.errors.push(message),
         }
     }
-    let taken_in = referring.difference(&inputs).map(|input| input.path().to_owned());
-    discovery.taken_in = taken_in.collect();
+    let dependents = referring.difference(&inputs).map(|input| input.path().to_owned());
+    discovery.dependents = dependents.collect();
     inputs.extend(referring);
     discovery.inputs = inputs.into_iter().collect();
     if discovery.inputs.is_empty() && !wanted.no_gitignore && !wanted.lenient {
         discovery.skipped.extend(ignored(wanted));
     }
+    let is_read = |shown: &String| found.apps.values().flatten().any(|read| read == shown);
+    discovery.skipped.retain(|shown| !is_read(shown));
     discovery.skipped.sort();
     discovery
 }
 
-/// What git ignores below `paths`, where nothing else is: the units, as people see their paths.
-fn ignored(wanted: &Wanted<'_>) -> Vec<String> {
+/// Returns notes on the CDK `apps`: the `cdk.out` that was read for each `cdk.json`, if any.
+fn notes_on(apps: &BTreeMap<String, Option<String>>, is_compared: bool) -> Vec<String> {
+    let named = |names: Vec<&String>| {
+        let (first, rest) = names.split_first()?;
+        let first = first.strip_prefix("./").unwrap_or(first);
+        Some(match rest.len() {
+            0 => (format!("`{first}`"), "was"),
+            more => (format!("`{first}` and {more} more"), "were"),
+        })
+    };
+    let read = named(apps.values().flatten().collect())
+        .map(|(names, verb)| format!("{names} {verb} read as last written by `cdk synth`"));
+    let unread = apps.iter().filter(|(_, read)| read.is_none()).map(|(app, _)| app);
+    let unread = named(unread.collect()).map(|(names, verb)| {
+        let why = if is_compared {
+            "`--since` does not read generated files; name `cdk.out` to check it"
+        } else {
+            "no readable `cdk.out`; run `cdk synth` first"
+        };
+        format!("the CDK app of {names} {verb} not checked: {why}")
+    });
+    read.into_iter().chain(unread).collect()
+}
+
+/// Returns the paths of units below `paths` that git ignores. Called if the walk finds no other units.
+fn ignored(wanted: &DiscoveryRequest<'_>) -> Vec<String> {
     let walk = Walk::new(wanted.files, true);
     let mut shown = BTreeSet::new();
     for path in wanted.paths {
@@ -201,7 +235,7 @@ fn ignored(wanted: &Wanted<'_>) -> Vec<String> {
         else {
             continue;
         };
-        let found = Mutex::new(Found::default());
+        let found = Mutex::new(WalkResults::default());
         walk.units(&root, path, &found);
         let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
         shown.extend(found.inputs.iter().map(|input| shown_below(path, &root, input.path())));
@@ -214,7 +248,8 @@ fn ignored(wanted: &Wanted<'_>) -> Vec<String> {
     shown.into_iter().collect()
 }
 
-/// The file that a text stands for, and its unit: told by the file's name where there is one, else by the text.
+/// Returns the path and the unit of a file that is read from standard input. The unit follows from the file's name, if
+/// known, and from the text otherwise.
 pub fn stdin(text: &str, path: Option<&Path>, working_directory: &Path) -> Result<(PathBuf, Input), String> {
     if let Some(path) = path {
         let absolute = path_of_new(path)
@@ -235,13 +270,13 @@ pub fn stdin(text: &str, path: Option<&Path>, working_directory: &Path) -> Resul
         return Ok((path, input));
     }
     if content::is_terraform(text) {
-        // In a directory of its own, so that no file of the working directory is its neighbour.
+        // A separate directory, so that no file of the working directory belongs to the same module.
         return Ok((path.join("main.tf"), Input::TerraformModule(path)));
     }
     Err(format!("standard input {NO_UNIT}; `--stdin-filename` says what it is"))
 }
 
-/// The absolute path of a file that need not exist, in a directory that does.
+/// Returns the absolute path of a file that need not exist, in a directory that does.
 fn path_of_new(path: &Path) -> Option<PathBuf> {
     named(path).ok().or_else(|| {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());

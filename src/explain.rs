@@ -1,60 +1,60 @@
-//! What is known of one place: the values and links there with the way they came, and what each rule made of them.
+//! Explains a location: its values and links with their provenance, and the conclusions of each rule.
 //!
-//! `place` finds what a line is about, `told` puts the graphs of all environments into lines, `conclusions` gathers
-//! what rules said. No dialect is known here but through the elements of a file, and nothing is drawn.
+//! `place` determines what a line is about, `told` formats the graphs of all environments as lines, and `conclusions`
+//! gathers the results of the rules. This module knows the elements of a file, but no dialect, and draws nothing.
 
 mod conclusions;
-mod place;
+mod range;
+mod resources;
 mod text;
-mod told;
 
 pub use conclusions::{Concluded, Conclusion};
-pub use told::{Line, MOST, Told};
+pub use resources::{ExplainedLine, ExplainedResource, MAX_WITH_LINKS};
 
 use crate::frontend;
 use crate::graph::Graph;
 use crate::pipeline::{Options, Outcome, check};
-use crate::source::{Position, SourceFile, Span};
-use place::{Place, Seen};
+use range::{ExplainedRange, FileElements};
+use source::{Position, SourceFile, Span};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A place to explain.
+/// Location to explain.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
-    /// The file, absolute and without symbolic links.
+pub struct ExplainedLocation<'a> {
+    /// File, absolute and without symbolic links.
     pub file: &'a Path,
-    /// The line, from 1.
+    /// Line, counted from 1.
     pub line: usize,
-    /// The column, from 1, where several things stand on the line.
+    /// Column, counted from 1, to choose one of several elements on the line.
     pub column: Option<usize>,
 }
 
-/// A place, and what the run said.
+/// Location with the outcome of the run.
 #[derive(Debug)]
-pub struct Explained {
-    /// The run.
+pub struct Explanation {
+    /// Outcome of the run.
     pub outcome: Outcome,
-    /// The file; `None` where no unit that was read has it.
+    /// File; `None` if no unit contains it.
     file: Option<Arc<SourceFile>>,
-    place: Option<Place>,
-    /// Resources around a place that has nothing.
+    place: Option<ExplainedRange>,
+    /// Resources nearest to a location that has none.
     nearest: Vec<(String, Span)>,
 }
 
-/// Checks `options` and looks at the place.
-pub fn explain(options: &Options, asked: Asked<'_>) -> Explained {
+/// Runs a check with `options` and explains the location.
+pub fn explain(options: &Options, asked: ExplainedLocation<'_>) -> Explanation {
     let outcome = check(&Options {
         trace: true,
         ..options.clone()
     });
-    look(outcome, asked)
+    explain_outcome(outcome, asked)
 }
 
-/// Looks at a place in what a traced run gave.
-pub fn look(outcome: Outcome, asked: Asked<'_>) -> Explained {
-    let mut explained = Explained {
+/// Explains a location in the outcome of a traced run.
+pub fn explain_outcome(outcome: Outcome, asked: ExplainedLocation<'_>) -> Explanation {
+    let mut explained = Explanation {
         outcome,
         file: None,
         place: None,
@@ -64,8 +64,8 @@ pub fn look(outcome: Outcome, asked: Asked<'_>) -> Explained {
         return explained;
     };
     let file = explained.outcome.sources.file(id);
-    let seen = Seen::in_file(explained.graphs().map(|(_, graph)| graph), id);
-    explained.place = Place::find(&seen, &frontend::elements(id, &file), id, &file, asked);
+    let seen = FileElements::in_file(explained.graphs().map(|(_, graph)| graph), id);
+    explained.place = ExplainedRange::find(&seen, &frontend::elements(id, &file), id, &file, asked);
     if explained.place.is_none() {
         explained.nearest = seen.nearest(file.line_range(asked.line.saturating_sub(1)).start);
     }
@@ -73,43 +73,45 @@ pub fn look(outcome: Outcome, asked: Asked<'_>) -> Explained {
     explained
 }
 
-impl Explained {
-    /// How many lines the file has; `None` where no unit that was read has it.
+impl Explanation {
+    /// Returns the number of lines in the file; `None` if no unit contains it.
     pub fn lines(&self) -> Option<usize> {
         let file = self.file.as_ref()?;
-        // Behind the last line break there is no line.
+        // No line follows the last line break.
         Some(file.text().lines().count())
     }
 
-    /// Everything that is known of the place, below a line that says which it is: what `sqslint explain FILE:LINE`
-    /// prints.
+    /// Formats everything known about the location below the heading `subject`, as `sqslint explain FILE:LINE` prints
+    /// it.
     pub fn text(&self, subject: &str) -> String {
         text::render(self, subject)
     }
 
-    /// What stands at the place, or what it is in the middle of.
-    pub fn told(&self) -> Vec<Told> {
+    /// Returns the resources, values and links at the location, or of the block that contains it.
+    pub fn resources(&self) -> Vec<ExplainedResource> {
         let place = self.place.as_ref();
-        place.map_or_else(Vec::new, |place| told::tell(&self.graphs().collect::<Vec<_>>(), place))
+        place.map_or_else(Vec::new, |place| {
+            resources::explain_resources(&self.graphs().collect::<Vec<_>>(), place)
+        })
     }
 
-    /// What rules concluded there, in the order of the catalogue.
+    /// Returns the conclusions of rules at the location, in the order of the catalogue.
     pub fn conclusions(&self) -> Vec<Concluded<'_>> {
         let place = self.place.as_ref();
         place.map_or_else(Vec::new, |place| conclusions::at(&self.outcome, place))
     }
 
-    /// The resources before and behind a place that has nothing, by address.
+    /// Returns the nearest resources, with their addresses, for a location that has none.
     pub fn nearest(&self) -> &[(String, Span)] {
         &self.nearest
     }
 
-    /// How many environments there are, or one.
+    /// Returns the number of environments, at least 1.
     pub fn environments(&self) -> usize {
-        self.outcome.elsewhere.len() + 1
+        self.outcome.other_environments.len() + 1
     }
 
-    /// What is not read of the units.
+    /// Returns notes on parts of the units that are not read.
     pub fn notes(&self) -> Vec<&str> {
         let notes = self
             .graphs()
@@ -119,7 +121,7 @@ impl Explained {
         notes.into_iter().collect()
     }
 
-    /// Where `span` begins, and the file in which, if that is another than the one asked about.
+    /// Returns the start of `span`, and its file if that is not the file of the location.
     pub fn position(&self, span: Span) -> (Option<Arc<SourceFile>>, Position) {
         let file = self.outcome.sources.file(span.file);
         let position = file.position(span.start as usize);
@@ -127,10 +129,11 @@ impl Explained {
         ((!is_asked).then_some(file), position)
     }
 
-    /// Every environment's graph with its name, where it has one.
+    /// Returns the graphs of all environments with the environments' names, if any.
     fn graphs(&self) -> impl Iterator<Item = (Option<&str>, &Graph)> {
         let first = self.outcome.environment.as_deref();
-        let elsewhere = self.outcome.elsewhere.iter();
-        std::iter::once((first, &self.outcome.graph)).chain(elsewhere.map(|(name, graph)| (Some(&**name), graph)))
+        let other_environments = self.outcome.other_environments.iter();
+        std::iter::once((first, &self.outcome.graph))
+            .chain(other_environments.map(|(name, graph)| (Some(&**name), graph)))
     }
 }

@@ -1,66 +1,66 @@
-//! `--fix`: applies the fixes of findings to the texts, judges the result, and keeps what does good.
+//! Implements `--fix`: applies the fixes of findings to the texts, checks the result, and keeps the fixes that improve
+//! it.
 //!
-//! Nothing is written before the last text is settled: a fix that breaks a file, does not silence its rule or brings
-//! another finding is left out. Where what it brings can be fixed itself, the two are one fix with two parts: both are
-//! made and told, or neither is.
+//! No file is written until all texts are final. A fix is dropped if it breaks a file, does not resolve its finding, or
+//! causes another one. If that other finding has a fix, both fixes form one fix with two parts: both are applied and
+//! reported, or neither is.
 
 mod apply;
 mod whole;
 
 use crate::diagnostic::{Diagnostic, Fix, Safety, Severity, Subject};
-use crate::files::write::{Change, replace_all};
-use crate::files::{named, real};
-use crate::pipeline::{Options, Outcome, Place, check_here, on_own_threads};
-use crate::source::Sources;
-pub(crate) use apply::Taken;
+use crate::pipeline::{Options, Outcome, RunContext, check_here, on_own_threads};
+pub(crate) use apply::ReservedRanges;
 use apply::Texts;
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::Sources;
+use source::files::write::{Change, replace_all};
+use source::files::{named, real};
 use std::path::PathBuf;
 
-/// The number of times that fixes are applied and the result is judged, at most.
+/// Maximum number of rounds of applying fixes and checking the result.
 const ROUNDS: usize = 64;
 
-/// The number of times that what fixes bring is fixed with them, at most.
+/// Maximum number of times that fixes for newly caused findings are added to a fix.
 const PARTS: usize = 8;
 
-/// The result of fixing.
+/// Result of fixing.
 #[derive(Debug)]
 pub struct Fixed {
-    /// The outcome of checking the fixed texts.
+    /// Outcome of checking the fixed texts.
     pub outcome: Outcome,
-    /// The number of findings that were fixed, without those that only other fixes would have brought.
+    /// Number of fixed findings, not counting those that only other fixes caused.
     pub findings: usize,
-    /// Fixes of several parts.
-    pub chains: Vec<Chain>,
-    /// Fixes that were left out because of what they do, in words.
+    /// Applied fixes, in order.
+    pub made: Vec<MadeFix>,
+    /// Descriptions of fixes that were dropped because of their effects.
     pub left: Vec<String>,
-    /// Fixes that ought to have worked and did not: errors of sqslint's own.
+    /// Descriptions of fixes that failed although they should have worked: bugs in sqslint.
     pub broken: Vec<String>,
     texts: Texts,
 }
 
-/// A fix with what it takes besides, in words: `main.tf:3: visibility-timeout-too-short: set …`. Nobody has been told of
-/// the other parts before.
+/// Applied fix as text: `main.tf:3: visibility-timeout-too-short: set …`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chain {
-    /// The fix of what was found.
+pub struct MadeFix {
+    /// Fix of the original finding.
     pub first: String,
-    /// Fixes of what it would bring.
+    /// Fixes of findings that the first fix would cause.
     pub others: Vec<String>,
 }
 
 impl Fixed {
-    /// The changes as a unified diff; empty if there are none.
+    /// Returns the changes as a unified diff; empty without changes.
     pub fn diff(&self) -> String {
         self.texts.diff(&self.outcome.sources)
     }
 
-    /// The number of files that change.
+    /// Returns the number of changed files.
     pub fn files(&self) -> usize {
         self.texts.changed().count()
     }
 
-    /// Writes the files that change: all of them, or none. An error says what keeps them from it.
+    /// Writes all changed files, or none of them. Returns the errors that prevented it.
     pub fn write(&self) -> Vec<String> {
         let sources = &self.outcome.sources;
         let changes = self.texts.changed().map(|changed| Change {
@@ -84,7 +84,7 @@ impl Fixed {
     }
 }
 
-/// Applies what fixes there are, up to `most`, to what `options` ask for. No file is written.
+/// Applies the fixes up to the safety `most` for the findings of a run with `options`. Writes no file.
 pub fn fix(options: &Options, most: Safety) -> Fixed {
     on_own_threads(|| {
         let outcome = check_here(options);
@@ -95,7 +95,7 @@ pub fn fix(options: &Options, most: Safety) -> Fixed {
             texts: Texts::default(),
             given_up: FxHashSet::default(),
             fixed: 0,
-            chains: Vec::new(),
+            made: Vec::new(),
             left: Vec::new(),
             broken: Vec::new(),
         };
@@ -103,7 +103,7 @@ pub fn fix(options: &Options, most: Safety) -> Fixed {
         Fixed {
             outcome,
             findings: rounds.fixed,
-            chains: rounds.chains,
+            made: rounds.made,
             left: rounds.left,
             broken: rounds.broken,
             texts: rounds.texts,
@@ -111,24 +111,24 @@ pub fn fix(options: &Options, most: Safety) -> Fixed {
     })
 }
 
-/// The repository, or without one what was named.
+/// Returns the repository or, without one, the named paths and the working directory.
 fn roots(options: &Options) -> Vec<PathBuf> {
-    let place = Place::of(options);
-    if let Some(repository) = place.repository {
+    let context = RunContext::of(options);
+    if let Some(repository) = context.repository {
         return vec![repository];
     }
     let all = options.paths.iter().filter_map(|path| named(path).ok());
-    all.chain([place.working_directory]).collect()
+    all.chain([context.working_directory]).collect()
 }
 
-/// A finding in a text that changes: what it is about, and what it says of it.
+/// Fingerprint and headline of a finding, which identify it while its text changes.
 type Key = (String, String);
 
 fn key(found: &Diagnostic) -> Key {
     (found.fingerprint(), found.headline.clone())
 }
 
-/// The number of findings with each key.
+/// Counts the findings by key.
 fn counted(outcome: &Outcome) -> FxHashMap<Key, usize> {
     let mut counts = FxHashMap::default();
     for found in &outcome.findings {
@@ -137,46 +137,49 @@ fn counted(outcome: &Outcome) -> FxHashMap<Key, usize> {
     counts
 }
 
-/// A fix to try, and the finding that it is for.
-struct Chosen {
+/// A fix to try, and its finding.
+struct Candidate {
     key: Key,
-    /// The resource that the finding is about.
+    /// Resource of the finding.
     subject: Subject,
-    /// What the finding says.
+    severity: Severity,
+    /// Headline of the finding.
     headline: String,
-    /// `queues.tf:12: visibility-timeout-too-short`
+    /// Location and rule, as in `queues.tf:12: visibility-timeout-too-short`.
     at: String,
     fix: Fix,
 }
 
-impl Chosen {
+impl Candidate {
     fn new(found: &Diagnostic, fix: &Fix, sources: &Sources) -> Self {
-        Chosen {
+        Candidate {
             key: key(found),
             subject: found.subject.clone(),
+            severity: found.severity,
             headline: found.headline.clone(),
             at: place_of(found, sources),
             fix: fix.clone(),
         }
     }
 
-    fn said(&self) -> String {
+    fn description(&self) -> String {
         format!("{}: {}", self.at, self.fix.title)
     }
 
-    /// Whether `other` may well bring what this is for: it is about the same resource, or this speaks of that.
-    fn may_come_of(&self, other: &Chosen) -> bool {
-        let about = |one: &Chosen| (one.subject.unit.clone(), one.subject.address.clone());
+    /// Returns `true` if fixing `other` may have caused this finding: both concern the same resource, or this headline
+    /// names the other's resource.
+    fn may_be_caused_by(&self, other: &Candidate) -> bool {
+        let about = |one: &Candidate| (one.subject.unit.clone(), one.subject.address.clone());
         about(self) == about(other) || self.headline.contains(&format!("`{}`", other.subject.address))
     }
 }
 
-/// Fixes that are made together, with those of what they bring.
-struct Made {
+/// Fixes that are applied together, including those for the findings that they cause.
+struct AppliedFixes {
     texts: Texts,
     outcome: Outcome,
-    /// Fixes of what those before them bring.
-    brought: Vec<Chosen>,
+    /// Fixes for findings that earlier fixes cause.
+    follow_ups: Vec<Candidate>,
 }
 
 fn place_of(found: &Diagnostic, sources: &Sources) -> String {
@@ -185,72 +188,75 @@ fn place_of(found: &Diagnostic, sources: &Sources) -> String {
     format!("{}:{line}: {}", file.shown(), found.rule)
 }
 
-/// What is found after fixes and was not before.
+/// Returns the findings that exist only after the fixes.
 fn new<'o>(before: &'o Outcome, after: &'o Outcome) -> impl Iterator<Item = &'o Diagnostic> {
     let known: FxHashSet<String> = before.findings.iter().map(Diagnostic::fingerprint).collect();
     let all = after.findings.iter();
     all.filter(move |found| !known.contains(&found.fingerprint()))
 }
 
-/// The fixes of `chosen` that take others, with those: each part with the last before it that may bring it.
-fn chains(chosen: &[Chosen], brought: &[Chosen]) -> Vec<Chain> {
-    let all: Vec<&Chosen> = chosen.iter().chain(brought).collect();
-    // By part its first, which is among the chosen.
+/// Lists the fixes in `chosen`, each with the fixes in `brought` that it requires. A fix in `follow_ups` belongs to the
+/// last preceding one that may have caused its finding.
+fn listed(chosen: &[Candidate], follow_ups: &[Candidate]) -> Vec<MadeFix> {
+    let all: Vec<&Candidate> = chosen.iter().chain(follow_ups).collect();
+    // Index of the chosen fix that each part belongs to.
     let mut first: Vec<usize> = (0..chosen.len()).collect();
-    for (at, part) in brought.iter().enumerate() {
+    for (at, part) in follow_ups.iter().enumerate() {
         let before = all.iter().take(chosen.len() + at).enumerate().rev();
-        let parent = before.filter(|(_, one)| part.may_come_of(one)).map(|(at, _)| at).next();
+        let parent = before
+            .filter(|(_, one)| part.may_be_caused_by(one))
+            .map(|(at, _)| at)
+            .next();
         first.push(parent.and_then(|parent| first.get(parent).copied()).unwrap_or(0));
     }
-    let chain = |(at, one): (usize, &Chosen)| {
-        let parts = brought.iter().zip(first.iter().skip(chosen.len()));
-        let others: Vec<String> = parts
-            .filter(|(_, first)| **first == at)
-            .map(|(part, _)| part.said())
-            .collect();
-        let first = one.said();
-        (!others.is_empty()).then_some(Chain { first, others })
+    let list = |(at, one): (usize, &Candidate)| {
+        let parts = follow_ups.iter().zip(first.iter().skip(chosen.len()));
+        let of_this = parts.filter(|(_, first)| **first == at);
+        MadeFix {
+            first: one.description(),
+            others: of_this.map(|(part, _)| part.description()).collect(),
+        }
     };
-    chosen.iter().enumerate().filter_map(chain).collect()
+    chosen.iter().enumerate().map(list).collect()
 }
 
 struct Rounds {
     options: Options,
     most: Safety,
-    /// Only files below these are edited.
+    /// Directories to which edits are limited.
     roots: Vec<PathBuf>,
     texts: Texts,
-    /// Fixes that were tried alone and failed.
+    /// Fixes that failed when tried alone.
     given_up: FxHashSet<Key>,
     fixed: usize,
-    chains: Vec<Chain>,
+    made: Vec<MadeFix>,
     left: Vec<String>,
     broken: Vec<String>,
 }
 
-/// The reason that fixes are taken back.
+/// Reason for reverting fixes.
 enum Failure {
-    /// Their findings are still there, or a file is broken.
+    /// The findings remain, or a file is broken.
     Broken(String),
-    /// Another finding comes of them.
+    /// The fixes cause another finding.
     Worse(String),
 }
 
 impl Rounds {
-    /// The outcome once nothing is left to fix.
+    /// Applies fixes until none remains, and returns the outcome.
     fn run(&mut self, first: Outcome) -> Outcome {
         let mut outcome = first;
-        // After a failure fewer are tried together, down to the one that is to blame.
+        // After a failure, fewer fixes are tried together, until the failing one is isolated.
         let mut together = usize::MAX;
         for _ in 0..ROUNDS {
-            let chosen: Vec<Chosen> = self.chosen(&outcome, together);
+            let chosen: Vec<Candidate> = self.chosen(&outcome, together);
             if chosen.is_empty() {
                 break;
             }
             match (self.tried(&chosen, &outcome), chosen.as_slice()) {
                 (Ok(made), _) => {
                     self.fixed += chosen.len();
-                    self.chains.extend(chains(&chosen, &made.brought));
+                    self.made.extend(listed(&chosen, &made.follow_ups));
                     self.texts = made.texts;
                     outcome = made.outcome;
                 }
@@ -258,8 +264,10 @@ impl Rounds {
                     self.given_up.insert(one.key.clone());
                     together = usize::MAX;
                     match failure {
-                        Failure::Broken(why) => self.broken.push(format!("internal error: {}: {why}", one.said())),
-                        Failure::Worse(why) => self.left.push(format!("{}: {why}", one.said())),
+                        Failure::Broken(why) => self
+                            .broken
+                            .push(format!("internal error: {}: {why}", one.description())),
+                        Failure::Worse(why) => self.left.push(format!("{}: {why}", one.description())),
                     }
                 }
                 (Err(_), several) => together = several.len() / 2,
@@ -274,45 +282,53 @@ impl Rounds {
         outcome
     }
 
-    /// The chosen fixes, with those of what they bring.
-    fn tried(&self, chosen: &[Chosen], before: &Outcome) -> Result<Made, Failure> {
+    /// Applies the chosen fixes together with those for the findings that they cause.
+    fn tried(&self, chosen: &[Candidate], before: &Outcome) -> Result<AppliedFixes, Failure> {
         let (texts, outcome) = self.applied(&self.texts, chosen, before)?;
-        let mut made = Made {
+        let mut made = AppliedFixes {
             texts,
             outcome,
-            brought: Vec::new(),
+            follow_ups: Vec::new(),
         };
         for _ in 0..PARTS {
-            let next = self.brought(before, &made.outcome);
+            let next = self.follow_ups(chosen, before, &made.outcome);
             if next.is_empty() {
                 return Ok(made);
             }
             let step = self.applied(&made.texts, &next, &made.outcome);
             let (texts, outcome) = step.map_err(|failure| match failure {
-                // The part is not to blame: it would not be there.
+                // The part would not exist without the chosen fixes, so they are to blame.
                 Failure::Broken(why) | Failure::Worse(why) => {
-                    let parts: Vec<String> = next.iter().map(Chosen::said).collect();
+                    let parts: Vec<String> = next.iter().map(Candidate::description).collect();
                     Failure::Worse(format!("it takes {}, and {why}", parts.join(" and ")))
                 }
             })?;
-            made.brought.extend(next);
+            made.follow_ups.extend(next);
             (made.texts, made.outcome) = (texts, outcome);
         }
         Err(Failure::Worse(format!("it would take more than {PARTS} others")))
     }
 
-    /// Fixes of what was not found before.
-    fn brought(&self, before: &Outcome, after: &Outcome) -> Vec<Chosen> {
-        let mut taken = Taken::default();
-        let fixes = new(before, after).filter_map(|found| Some((found, self.may_fix(found, &after.sources)?)));
+    /// Returns `true` if the finding `new` must be fixed as well for the fixes in `chosen` to be applied. Hidden infos
+    /// need no fix, and no info does if all of `chosen` are safe fixes of warnings or errors.
+    fn matters(&self, new: &Diagnostic, chosen: &[Candidate]) -> bool {
+        let is_safe = |one: &Candidate| one.severity > Severity::Info && one.fix.safety == Safety::Safe;
+        new.severity > Severity::Info || (new.severity >= self.options.edit_severity && !chosen.iter().all(is_safe))
+    }
+
+    /// Returns fixes of the new findings that the fixes in `chosen` cause.
+    fn follow_ups(&self, chosen: &[Candidate], before: &Outcome, after: &Outcome) -> Vec<Candidate> {
+        let mut taken = ReservedRanges::default();
+        let new = new(before, after).filter(|found| self.matters(found, chosen));
+        let fixes = new.filter_map(|found| Some((found, self.may_fix(found, &after.sources)?)));
         fixes
             .filter(|(_, fix)| taken.take(fix))
-            .map(|(found, fix)| Chosen::new(found, fix, &after.sources))
+            .map(|(found, fix)| Candidate::new(found, fix, &after.sources))
             .collect()
     }
 
-    /// `texts` with the chosen fixes applied, and what they are found to say.
-    fn applied(&self, texts: &Texts, chosen: &[Chosen], before: &Outcome) -> Result<(Texts, Outcome), Failure> {
+    /// Applies the chosen fixes to `texts` and checks the result.
+    fn applied(&self, texts: &Texts, chosen: &[Candidate], before: &Outcome) -> Result<(Texts, Outcome), Failure> {
         let texts = texts.with(chosen.iter().map(|one| &one.fix), &before.sources);
         if let Some(why) = whole::broken_file(&texts) {
             return Err(Failure::Broken(why));
@@ -327,10 +343,10 @@ impl Rounds {
         }
     }
 
-    /// Fixes that can be applied together, at most `together`.
-    fn chosen(&self, outcome: &Outcome, together: usize) -> Vec<Chosen> {
-        let mut chosen: Vec<Chosen> = Vec::new();
-        let mut taken = Taken::default();
+    /// Returns fixes that can be applied together, at most `together`.
+    fn chosen(&self, outcome: &Outcome, together: usize) -> Vec<Candidate> {
+        let mut chosen: Vec<Candidate> = Vec::new();
+        let mut taken = ReservedRanges::default();
         for found in &outcome.findings {
             if chosen.len() >= together {
                 break;
@@ -339,19 +355,21 @@ impl Rounds {
                 continue;
             };
             if taken.take(fix) {
-                chosen.push(Chosen::new(found, fix, &outcome.sources));
+                chosen.push(Candidate::new(found, fix, &outcome.sources));
             }
         }
         chosen
     }
 
-    /// The fix of `found`, if it is asked for, and its files lie in the project.
+    /// Returns the fix of `found` if the run accepts its safety and severity, and all edited files belong to the
+    /// project.
     fn may_fix<'f>(&self, found: &'f Diagnostic, sources: &Sources) -> Option<&'f Fix> {
-        let fix = found.fix.as_deref().filter(|fix| fix.safety <= self.most)?;
+        let is_asked = |fix: &&Fix| fix.safety <= self.most && found.severity >= self.options.edit_severity;
+        let fix = found.fix.as_deref().filter(is_asked)?;
         let is_ours = |fix: &Fix| {
             let mut files = fix.edits.iter().map(|edit| sources.file(edit.span.file));
             files.all(|file| {
-                // A link may lead out of the project.
+                // A link may point outside the project.
                 let real = real(file.path());
                 real.is_ok_and(|real| self.roots.iter().any(|root| real.starts_with(root)))
             })
@@ -359,27 +377,27 @@ impl Rounds {
         (is_ours(fix) && !self.given_up.contains(&key(found))).then_some(fix)
     }
 
-    fn failure(&self, chosen: &[Chosen], before: &Outcome, after: &Outcome) -> Option<Failure> {
+    fn failure(&self, chosen: &[Candidate], before: &Outcome, after: &Outcome) -> Option<Failure> {
         let unread = whole::unread(&before.findings, &after.findings);
         if let Some(why) = unread.or_else(|| whole::vanished(&before.graph, &after.graph)) {
             return Some(Failure::Broken(why));
         }
-        // Two suppressions of one file may be told of in the same words.
+        // Two suppressions in one file may have findings with the same words.
         let (had, has) = (counted(before), counted(after));
         let count = |all: &FxHashMap<Key, usize>, key: &Key| all.get(key).copied().unwrap_or(0);
-        let is_left = |one: &Chosen| {
+        let is_left = |one: &Candidate| {
             let fixed = chosen.iter().filter(|other| other.key == one.key).count();
             count(&has, &one.key) + fixed > count(&had, &one.key)
         };
         if chosen.iter().any(is_left) {
             return Some(Failure::Broken("the finding is still there afterwards".to_owned()));
         }
-        // What is still to be done for a resource that a fix declares is no reason to do without it: a dead-letter
-        // queue that nobody watches is better than none, and the finding stays.
+        // Findings on a resource that a fix declares do not prevent the fix: a dead-letter queue without an alarm is
+        // better than no dead-letter queue, and the finding remains.
         let there = whole::addresses(&before.graph);
         let is_there = |found: &Diagnostic| there.contains(&(&*found.subject.unit, &*found.subject.address));
         let is_left = |found: &Diagnostic| found.severity < Severity::Error && !is_there(found);
-        let mut new = new(before, after);
+        let mut new = new(before, after).filter(|found| self.matters(found, chosen));
         let worse = new.find(|found| !is_left(found) && self.may_fix(found, &after.sources).is_none())?;
         Some(Failure::Worse(format!(
             "it would bring `{}`: {}",

@@ -1,56 +1,55 @@
-//! Dialects: each frontend turns the files of its units into a [`UnitGraph`] and diagnostics.
+//! Frontends, one per family of dialects: each turns the files of its units into a [`UnitGraph`] and diagnostics.
 //!
-//! Syntax trees stay private in here. What a frontend does not understand is unresolved, never guessed;
-//! a file it cannot read is a `parse-error`, and the rest of the unit is still understood. Nothing panics.
+//! Syntax trees are private to this module. A frontend never guesses: a value that it does not understand is
+//! unresolved, and a file that it cannot read is a `parse-error` while the rest of the unit is still loaded. Frontends
+//! do not panic.
 
 mod cloudformation;
 mod comments;
 mod edits;
-mod json;
 mod lower;
 mod outline;
-mod parsed;
 mod terraform;
-mod toml;
-mod tree;
-mod yaml;
 
-use crate::diagnostic::{Diagnostic, Severity, Subject};
+use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
 use crate::discover::Input;
-use crate::files::Refusal;
-use crate::given::{Given, Givens};
 use crate::graph::{Unit, UnitGraph};
-use crate::source::{FileId, Sources, Span};
+use crate::inputs::{Inputs, UnitInputs};
 use cloudformation::Document;
 pub use comments::{elements, insertions, suppressions};
 pub use edits::add_fixes;
 pub use outline::Outline;
 use rayon::prelude::*;
+use source::files::Refusal;
+use source::{FileId, Sources, Span};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// One unit as read.
+/// A loaded unit.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// What was understood.
+    /// The nodes that the unit declares.
     pub graph: UnitGraph,
-    /// `parse-error` and `limit-reached`.
+    /// The `parse-error` and `limit-reached` diagnostics of the unit.
     pub diagnostics: Vec<Diagnostic>,
+    /// Local parts that were not read.
+    pub not_evaluated: Vec<NotEvaluated>,
     /// Files that could not be opened, with the reason.
     pub errors: Vec<String>,
-    /// The environments that files beside it name.
+    /// Environments named by files next to the unit.
     pub environments: Vec<NamedEnvironment>,
-    /// What ties it to other units besides the files that it reads.
+    /// Relations to other units, other than the files that it reads.
     pub ties: Ties,
 }
 
 impl Loaded {
-    /// A unit of which nothing was read yet.
+    /// Creates an empty unit.
     fn new(unit: Unit) -> Self {
         Loaded {
             graph: UnitGraph::new(unit),
             diagnostics: Vec::new(),
+            not_evaluated: Vec::new(),
             errors: Vec::new(),
             environments: Vec::new(),
             ties: Ties::default(),
@@ -58,29 +57,29 @@ impl Loaded {
     }
 }
 
-/// What ties a unit to others besides the files that it reads.
+/// Relations of a unit to others, other than the files that it reads.
 #[derive(Debug, Clone, Default)]
 pub struct Ties {
-    /// Names that it exports or imports.
+    /// Names of exports and imports.
     pub names: Vec<String>,
-    /// The directory of which every template may be put together with it.
+    /// Directory whose templates may all be merged with this one.
     pub below: Option<PathBuf>,
 }
 
 /// An environment that files name for a unit: a variable file, a table of a SAM configuration.
 #[derive(Debug, Clone)]
 pub struct NamedEnvironment {
-    /// What the files call it.
+    /// The name in those files.
     pub name: String,
     /// The file or directory of the unit.
     pub path: PathBuf,
-    /// What it gives.
-    pub given: Given,
+    /// The inputs of the environment.
+    pub inputs: Inputs,
 }
 
-/// Reads every unit, in the order of `inputs`; Terraform modules that others call give no unit of their own.
-/// Recursion is bounded, but deep: run it on threads with 8 MiB of stack.
-pub fn load(inputs: &[Input], given: &Givens, sources: &Sources) -> Vec<Loaded> {
+/// Loads every unit, in the order of `inputs`; Terraform modules that others call are not separate units. Recursion is
+/// bounded, but deep: run it on threads with 8 MiB of stack.
+pub fn load(inputs: &[Input], unit_inputs: &UnitInputs, sources: &Sources) -> Vec<Loaded> {
     let mut modules: Vec<PathBuf> = Vec::new();
     let mut terragrunt: Vec<PathBuf> = Vec::new();
     let mut files: BTreeMap<PathBuf, Document> = BTreeMap::new();
@@ -105,18 +104,18 @@ pub fn load(inputs: &[Input], given: &Givens, sources: &Sources) -> Vec<Loaded> 
             }
         }
     }
-    let settings = cloudformation::Settings::new(given, sources);
-    // One after the other, each on all threads: the syntax trees of modules, which live together because modules call
-    // each other, make room for what follows.
-    let mut all = terraform::load(&modules, &terragrunt, given, sources);
-    sources.let_go();
+    let settings = cloudformation::Settings::new(unit_inputs, sources);
+    // One frontend after the other, each on all threads: the syntax trees of Terraform modules, which are all in memory
+    // at once because modules call each other, are freed before the next frontend starts.
+    let mut all = terraform::load(&modules, &terragrunt, unit_inputs, sources);
+    sources.drop_derived_if_large();
     all.extend(cloudformation::load_all(&files, &settings, sources));
     let plans = plans.par_iter().map(|path| {
-        let (plan, _) = sources.remember(path, (), |sources| terraform::load_plan(path, sources));
+        let (plan, _) = sources.cached(path, (), |sources| terraform::load_plan(path, sources));
         Arc::unwrap_or_clone(plan)
     });
     all.par_extend(plans);
-    sources.let_go();
+    sources.drop_derived_if_large();
     all.extend(broken);
     all.sort_by(|a, b| a.graph.unit.name.cmp(&b.graph.unit.name));
     if let Some(first) = all.first_mut() {
@@ -125,18 +124,18 @@ pub fn load(inputs: &[Input], given: &Givens, sources: &Sources) -> Vec<Loaded> 
     all
 }
 
-/// Why a file gave no text.
+/// Reason why a file has no text.
 #[derive(Debug)]
 enum ReadError {
-    /// It could not be opened.
+    /// The file could not be opened.
     Io(String),
-    /// It is not UTF-8, or not to be read; the diagnostic says where and why.
+    /// The file is not UTF-8, or must not be read; the diagnostic states the location and the reason.
     Unfit(Box<Diagnostic>),
 }
 
-/// A file that is larger is not read; a plan is.
+/// Maximum size in bytes of a file other than a plan.
 const LARGEST: u64 = 16 << 20;
-/// A plan that is larger is not read.
+/// Maximum size in bytes of a plan.
 const LARGEST_PLAN: u64 = 512 << 20;
 
 /// Reads a file as UTF-8. A byte order mark stays in the text, so that offsets are those of the file.
@@ -144,12 +143,12 @@ fn read(path: &Path, sources: &Sources, unit: &str) -> Result<FileId, ReadError>
     read_up_to(LARGEST, path, sources, unit)
 }
 
-/// The same for a file of at most `most` bytes.
+/// Like [`read`], for a file of at most `most` bytes.
 fn read_up_to(most: u64, path: &Path, sources: &Sources, unit: &str) -> Result<FileId, ReadError> {
     decoded(most, path, sources, unit, |_| false)
 }
 
-/// As [`read`]. Bytes that are not UTF-8 become U+FFFD each, where `may_be` says so of that text.
+/// Like [`read`], but replaces each invalid byte by U+FFFD if `may_be` accepts the resulting text.
 fn read_where(
     path: &Path,
     sources: &Sources,
@@ -166,7 +165,7 @@ fn decoded(
     unit: &str,
     may_be: impl FnOnce(&str) -> bool,
 ) -> Result<FileId, ReadError> {
-    if let Some(known) = sources.read_before(path) {
+    if let Some(known) = sources.find_read(path) {
         return Ok(known);
     }
     let bytes = sources
@@ -193,7 +192,7 @@ fn decoded(
     }
 }
 
-/// What is said of a file that is not read. Of one that is not ours to show nothing is quoted.
+/// Returns the error for a file that is not read. Files outside the permitted directories are not quoted.
 fn unread(path: &Path, refusal: &Refusal, sources: &Sources, unit: &str) -> ReadError {
     let shown = sources.shown_of(path);
     let report = match refusal {
@@ -207,7 +206,7 @@ fn unread(path: &Path, refusal: &Refusal, sources: &Sources, unit: &str) -> Read
     ReadError::Unfit(Box::new(found))
 }
 
-/// What is said of a file that settles what is read, a `.gitignore`, and is not read itself.
+/// Returns the diagnostic for an unreadable file that would affect which files are read, such as a `.gitignore`.
 pub(crate) fn unread_setting(path: &Path, refusal: &Refusal, sources: &Sources) -> Diagnostic {
     match unread(path, refusal, sources, &sources.name_of(path)) {
         ReadError::Unfit(found) => *found,
@@ -218,15 +217,52 @@ pub(crate) fn unread_setting(path: &Path, refusal: &Refusal, sources: &Sources) 
     }
 }
 
-/// The diagnostic for text that is not what its file ought to hold.
+/// Returns the diagnostic for text that is not valid in its file.
 fn parse_error(sources: &Sources, unit: &str, span: Span, message: &str) -> Diagnostic {
     tool_diagnostic("parse-error", sources, unit, span, message, "cannot be read")
         .help("the rest of the project was checked; fix this to have this part checked, too")
 }
 
-/// The diagnostic for a bound that was reached; `bound` names it.
+/// Returns the diagnostic for an exceeded bound; `bound` names it.
 fn limit_reached(sources: &Sources, unit: &str, span: Span, bound: &str) -> Diagnostic {
     tool_diagnostic("limit-reached", sources, unit, span, bound, "is only partly read")
+}
+
+/// Returns the diagnostic that the environments `names` of the unit at `path` were not judged. It points to `file`, the
+/// variable file of one of them, or to the first file of the unit.
+pub(crate) fn unjudged_environments(path: &Path, file: Option<&Path>, names: &[&str], sources: &Sources) -> Diagnostic {
+    const NAMED: usize = 50;
+    let own = || sources.all().into_iter().map(|(_, file)| file.path().to_owned());
+    let own = || own().filter(|own| own.parent() == Some(path)).min();
+    let place = file.map(Path::to_owned).or_else(own);
+    let place = place.as_deref().unwrap_or(path);
+    let id = sources.find(place).unwrap_or_else(|| sources.add_unread(place, ""));
+    let listed: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    let more = match names.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (count, verb) = match names.len() {
+        1 => ("1 environment".to_owned(), "was"),
+        several => (format!("{several} environments"), "were"),
+    };
+    let unit = sources.name_of(path);
+    let subject = Subject {
+        unit: unit.clone(),
+        address: unit,
+        attribute: "",
+    };
+    let headline = format!(
+        "{count} of `{}` {verb} not judged: {}{more}",
+        sources.shown_of(path),
+        listed.join(", ")
+    );
+    let label = "there are more environments than one run judges";
+    let span = Span::new(id, 0..0);
+    Diagnostic::new("limit-reached", Severity::Error, subject, headline, span, label).help(
+        "judge them with `--environment NAME,…`, or choose environments in `sqslint.toml`: `[[environment]]` declares \
+         them, and `environments = \"default\"` judges only the default values",
+    )
 }
 
 fn tool_diagnostic(

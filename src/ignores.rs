@@ -1,36 +1,41 @@
-//! `--add-ignore`: writes a suppression for every finding there is, so that a project can begin with none.
+//! Implements `--add-ignore`: writes a suppression for every finding that the run prints, so that a project can start
+//! without any.
 
 use crate::config::Configs;
 use crate::diagnostic::Diagnostic;
-use crate::files::write::{Change, replace_all};
 use crate::frontend::insertions;
-use crate::pipeline::{Options, Outcome, Place};
+use crate::pipeline::{Options, Outcome, RunContext};
 use crate::rules;
-use crate::source::{FileId, SourceFile, Sources, Span};
+use source::files::write::{Change, replace_all};
+use source::{FileId, SourceFile, Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What was written.
+/// Summary of the suppressions written.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Added {
-    /// Findings that are silenced now.
+    /// Number of findings that are now suppressed.
     pub findings: usize,
-    /// Files that were changed.
+    /// Number of changed files.
     pub files: usize,
-    /// Findings that nothing could be written for, as `path:line: rule`.
+    /// Findings that cannot be suppressed, as `path:line: rule`.
     pub refused: Vec<String>,
-    /// Files that could not be written, with the reason.
+    /// Errors for files that could not be written.
     pub errors: Vec<String>,
 }
 
-/// Writes suppressions for the findings of `outcome`, which `options` gave, with `reason`.
+/// Writes suppressions with `reason` for the findings of `outcome`, the result of a run with `options`.
 pub fn add_ignores(options: &Options, outcome: &Outcome, reason: &str) -> Added {
     let sources = &outcome.sources;
-    let configs = Place::of(options).configs(options);
+    let configs = RunContext::of(options).configs(options);
     let reason = one_line(reason);
     let mut added = Added::default();
     let mut wanted: BTreeMap<FileId, BTreeSet<(Span, &str)>> = BTreeMap::new();
-    for found in &outcome.findings {
+    let chosen = outcome
+        .findings
+        .iter()
+        .filter(|found| found.severity >= options.edit_severity);
+    for found in chosen {
         match place(found, sources).filter(|_| may_be_silenced(found, &configs, sources)) {
             Some(span) => {
                 wanted.entry(span.file).or_default().insert((span, &*found.rule));
@@ -77,7 +82,8 @@ fn change<'c>(file: &'c SourceFile, text: &'c str) -> Change<'c> {
     }
 }
 
-/// Where a suppression of `found` belongs: at its primary label, or at the call of a module that others wrote.
+/// Returns the location for a suppression of `found`: its primary label or, if that is in a third-party module, the
+/// call of the module.
 fn place(found: &Diagnostic, sources: &Sources) -> Option<Span> {
     let is_ours = |span: &Span| {
         let file = sources.file(span.file);
@@ -94,7 +100,7 @@ fn may_be_silenced(found: &Diagnostic, configs: &Configs, sources: &Sources) -> 
     let is_raised = rules::by_id(&found.rule).is_some_and(rules::Rule::is_raised);
     !is_raised
         && configs
-            .of(file.path())
+            .for_path(file.path())
             .is_ok_and(|config| config.may_suppress(&found.rule))
 }
 
@@ -106,7 +112,7 @@ fn named(span: Span, rule: &str, sources: &Sources) -> String {
     )
 }
 
-/// A comment ends with its line.
+/// Joins the lines of a reason, since a comment ends with its line.
 fn one_line(reason: &str) -> String {
     let words: Vec<&str> = reason.split(|c: char| c.is_whitespace() || c.is_control()).collect();
     words

@@ -1,6 +1,6 @@
-//! Lints SQS queues together with what reads them, in Terraform, CloudFormation and SAM.
+//! Lints SQS queues together with their consumers, in Terraform, CloudFormation and SAM.
 //!
-//! [`check`] is the whole pipeline: select → load → lint → silence → finish (`pipeline.rs` tells it step by step). It
+//! [`check`] is the whole pipeline: select → load → lint → suppress → finish (see `pipeline.rs` for the steps). It
 //! prints nothing, never exits and does not panic on any input; `main.rs` prints and chooses the exit code.
 //!
 //! ```text
@@ -8,26 +8,23 @@
 //!                                                     ├─ select   files, discover, config
 //!                                                     ├─ load     frontend ─► graph
 //!                                                     ├─ lint     rules
-//!                                                     ├─ silence  suppress
+//!                                                     ├─ suppress suppress
 //!                                                     └─ finish   history, edits of frontend
 //! server ─► check, over the units that an edit concerns
 //! report ◄─ Outcome ◄─────────────────────────────────┘
 //! ```
 
-pub mod conditions;
 pub mod config;
 pub mod diagnostic;
 pub mod discover;
 pub mod explain;
-pub mod files;
 mod fixes;
 pub mod frontend;
-pub mod given;
 pub mod graph;
 mod handlers;
 pub mod history;
 mod ignores;
-pub mod model;
+pub mod inputs;
 mod pipeline;
 pub mod policy;
 pub mod published;
@@ -35,13 +32,12 @@ pub mod report;
 pub mod rules;
 pub mod selection;
 pub mod server;
-pub mod source;
 pub mod suppress;
 #[doc(hidden)]
 pub mod testing;
 mod trials;
 
-pub use fixes::{Chain, Fixed, fix};
+pub use fixes::{Fixed, MadeFix, fix};
 pub use ignores::{Added, add_ignores};
 pub use pipeline::{Options, Outcome, Stdin, write_baseline};
 pub use trials::{Trial, try_policy};

@@ -1,4 +1,4 @@
-//! The program: reads arguments, prints, and chooses the exit code. Everything else is in the library.
+//! Reads the arguments, prints, and chooses the exit code. Everything else is in the library.
 
 mod cli;
 
@@ -12,7 +12,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             let error = cli::with_check(error);
-            // Where nobody reads, nobody needs to know; the code is said all the same.
+            // A failure to print, to a closed pipe for instance, does not change the exit code.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Failed as u8));
         }
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A stream whose reader may leave: what nobody reads is dropped, and the run still ends with its own code.
+/// A stream that may be closed early: further output is dropped, and the run keeps its own exit code.
 struct Pipe<W>(W);
 
 impl<W: Write> Write for Pipe<W> {

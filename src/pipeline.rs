@@ -1,18 +1,19 @@
-//! A run from what is asked for to what is said, one step after the other and none back:
+//! Runs the steps from the options to the outcome, each exactly once and in this order:
 //!
 //! ```text
-//! select ──► load ──► lint ──► silence ──► finish
-//! Selected   Loaded   Linted   Silenced    Outcome
-//! inputs by  graphs   what     what no     sorted, one finding for
-//! configu-   by       rules    suppression several calls, with fixes,
-//! ration     environ- say      keeps from  without what a baseline or
-//!            ment              being one   a commit had before
+//! select ──► load ──► lint ──► suppress ──► finish
+//! Selected   Loaded   Linted   Unsuppressed Outcome
+//! inputs by  graphs   results  findings     sorted, one finding for
+//! configu-   by       of the   without      several calls, with fixes,
+//! ration     environ- rules    suppressed   without those of a baseline
+//!            ment              ones         or an earlier commit
 //! ```
 //!
-//! Each step is a function from one type to the next. All of them see the same [`Run`]: what is asked for, with which
-//! configurations, and where. Nothing here prints, and nothing knows a dialect or a rule.
+//! Each step is a function from one type to the next. All of them share a [`Run`]: the options, the configurations and
+//! the directories. This module prints nothing, and knows neither dialects nor rules.
 
 mod baseline;
+mod context;
 mod declarations;
 mod environments;
 mod finish;
@@ -22,89 +23,90 @@ mod options;
 mod order;
 mod outcome;
 mod overrides;
-mod place;
 mod policies;
 mod select;
-mod silence;
 mod since;
+mod suppress;
 #[cfg(test)]
 mod tests;
 mod threads;
 
 pub use baseline::write_baseline;
+pub(crate) use context::RunContext;
 pub use options::{Options, Stdin};
 pub use outcome::Outcome;
-pub(crate) use place::Place;
 pub(crate) use threads::on_own_threads;
 
 use crate::config::Configs;
 use crate::discover::Input;
-use crate::graph::Reach;
+use crate::graph::Connections;
 use crate::history;
-use crate::source::{Kept, Sources};
 use select::Selected;
-use silence::Silenced;
+use source::{Cache, Sources};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use suppress::Unsuppressed;
 
-/// What every step of a run may know: the same from its beginning to its end.
+/// Context of all steps, unchanged during a run.
 #[derive(Debug)]
 pub(crate) struct Run<'a> {
     pub(crate) options: &'a Options,
     pub(crate) configs: &'a Configs,
-    pub(crate) place: &'a Place,
-    /// Files that have changed, absolute, there or not: their units are judged, too.
+    pub(crate) context: &'a RunContext,
+    /// Changed files, absolute, including deleted ones. Their units are checked, too.
     touched: Vec<PathBuf>,
-    /// What earlier runs over the same files handed on.
-    kept: Option<Arc<Kept>>,
-    /// Whether nobody waits for this one any more.
-    is_abandoned: Option<Arc<AtomicBool>>,
+    /// Cache of earlier runs over the same files.
+    cache: Option<Arc<Cache>>,
+    /// Flag that cancels the run.
+    is_cancelled: Option<Arc<AtomicBool>>,
 }
 
 impl<'a> Run<'a> {
-    /// The error is one of git.
-    fn new(options: &'a Options, configs: &'a Configs, place: &'a Place) -> Result<Self, Vec<String>> {
-        let touched = options.staged.then(|| history::touched(place.repository.as_deref()));
+    /// Creates the context of a run. Any error comes from git.
+    fn new(options: &'a Options, configs: &'a Configs, context: &'a RunContext) -> Result<Self, Vec<String>> {
+        let touched = options.staged.then(|| history::touched(context.repository.as_deref()));
         Ok(Run {
             options,
             configs,
-            place,
+            context,
             touched: touched.transpose().map_err(|error| vec![error])?.unwrap_or_default(),
-            kept: None,
-            is_abandoned: None,
+            cache: None,
+            is_cancelled: None,
         })
     }
 }
 
 impl Run<'_> {
-    /// What a step came to, where somebody still waits for it.
-    fn unless_abandoned<T>(&self, step: T) -> Option<T> {
-        let flag = self.is_abandoned.as_ref();
-        let is_abandoned = flag.is_some_and(|flag| flag.load(Ordering::Relaxed));
-        (!is_abandoned).then_some(step)
+    /// Returns the result of a step, unless the run has been cancelled.
+    fn unless_cancelled<T>(&self, step: T) -> Option<T> {
+        let flag = self.is_cancelled.as_ref();
+        let is_cancelled = flag.is_some_and(|flag| flag.load(Ordering::Relaxed));
+        (!is_cancelled).then_some(step)
     }
 }
 
-/// What a run gathers on its way besides findings.
+/// Results of a run other than findings.
 #[derive(Debug)]
 struct Gathered {
-    /// The texts that spans point into.
+    /// Texts that spans refer to.
     sources: Sources,
-    /// What kept sqslint from doing its job.
+    /// Errors that prevented a part of the run.
     errors: Vec<String>,
-    /// What was passed over on the way.
+    /// Skipped files and directories.
     skipped: Vec<String>,
-    /// Units that depend on what was named.
-    taken_in: Vec<String>,
-    /// The environments that files name, a line each.
+    /// Units that were included because they depend on named ones.
+    dependents: Vec<String>,
+    /// Notes on generated files that were read or are missing.
+    notes: Vec<String>,
+    /// Environments that files name, one line each.
     environments: Vec<String>,
-    /// How many units the configuration, or the command line, excludes.
+    /// Number of units that the configuration or the command line excludes.
     excluded: usize,
-    /// What configurations say of what is not there, a line each.
+    /// Parts of configurations that match nothing, one line each.
     unmatched: Vec<String>,
-    /// What was selected may have to do with the rest of the project, where that is asked for.
-    reach: Reach,
+    /// Properties that relate the selected units to the rest of the project, if requested.
+    reach: Connections,
 }
 
 /// Checks everything under the paths of `options`.
@@ -112,90 +114,91 @@ pub(crate) fn check(options: &Options) -> Outcome {
     on_own_threads(|| check_here(options))
 }
 
-/// The same on the threads of the caller, which have to be [`on_own_threads`].
+/// Like `check`, on the threads of the caller, which must come from [`on_own_threads`].
 pub(crate) fn check_here(options: &Options) -> Outcome {
-    let place = Place::of(options);
-    let configs = place.configs(options);
-    Run::new(options, &configs, &place)
+    let context = RunContext::of(options);
+    let configs = context.configs(options);
+    Run::new(options, &configs, &context)
         .and_then(|run| {
             let before = since::before(&run)?;
-            Ok(finish::finish(&run, silenced(&run)?, before))
+            Ok(finish::finish(&run, run_until_suppression(&run)?, before))
         })
-        .unwrap_or_else(|errors| Outcome::failed(&place, errors))
+        .unwrap_or_else(|errors| Outcome::failed(&context, errors))
 }
 
-/// Everything that can be checked under the paths of `options`, and that nothing excludes.
-pub(crate) fn inputs(options: &Options, place: &Place, configs: &Configs) -> Result<Vec<Input>, Vec<String>> {
-    let run = Run::new(options, configs, place)?;
+/// Returns all units under the paths of `options`, except excluded ones.
+pub(crate) fn inputs(options: &Options, context: &RunContext, configs: &Configs) -> Result<Vec<Input>, Vec<String>> {
+    let run = Run::new(options, configs, context)?;
     let selected = select::select(&run)?;
-    place.files.let_go();
+    context.files.drop_read_ahead();
     Ok(selected.groups.into_iter().flat_map(|group| group.inputs).collect())
 }
 
-/// Some units of a project, looked at without the others on the threads of the caller, which have to be [`on_own_threads`].
-pub(crate) struct Part<'a> {
+/// Some units of a project, to be checked without the others on the threads of the caller, which must come from
+/// [`on_own_threads`].
+pub(crate) struct ProjectPart<'a> {
     pub(crate) options: &'a Options,
-    pub(crate) place: &'a Place,
+    pub(crate) context: &'a RunContext,
     pub(crate) configs: &'a Configs,
     pub(crate) inputs: Vec<Input>,
-    /// What earlier runs over the same files handed on, and what this one hands on to.
-    pub(crate) kept: Option<Arc<Kept>>,
-    /// Tells on the way that nobody waits any more: nothing comes of it then.
-    pub(crate) is_abandoned: Option<Arc<AtomicBool>>,
+    /// Cache that runs over the same files share.
+    pub(crate) cache: Option<Arc<Cache>>,
+    /// Flag that cancels the run, which then has no result.
+    pub(crate) is_cancelled: Option<Arc<AtomicBool>>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> ProjectPart<'a> {
     fn run(&self) -> Run<'a> {
         Run {
             options: self.options,
             configs: self.configs,
-            place: self.place,
+            context: self.context,
             touched: Vec::new(),
-            kept: self.kept.clone(),
-            is_abandoned: self.is_abandoned.clone(),
+            cache: self.cache.clone(),
+            is_cancelled: self.is_cancelled.clone(),
         }
     }
 }
 
-/// What `part` may have to do with the rest of its project, as far as that is told before any rule has run.
-pub(crate) fn survey(part: Part<'_>) -> Option<Reach> {
+/// Returns the properties that relate `part` to the rest of its project, without running any rule.
+pub(crate) fn survey(part: ProjectPart<'_>) -> Option<Connections> {
     let run = part.run();
-    // What is wrong is told by the check.
+    // Errors are reported by the check.
     let Ok(selected) = select::only(&run, part.inputs) else {
-        return Some(Reach::default());
+        return Some(Connections::default());
     };
-    let loaded = run.unless_abandoned(load::graphs(&run, selected))?;
+    let loaded = run.unless_cancelled(load::graphs(&run, selected))?;
     let mut reach = loaded.gathered.reach;
     for one in &loaded.environments {
-        reach.add(Reach::of(&one.graph));
+        reach.add(Connections::of(&one.graph));
     }
     Some(reach)
 }
 
-/// Checks `part` and nothing else.
-pub(crate) fn check_part(part: Part<'_>) -> Option<Outcome> {
+/// Checks `part` only.
+pub(crate) fn check_part(part: ProjectPart<'_>) -> Option<Outcome> {
     let run = part.run();
     let selected = match select::only(&run, part.inputs) {
         Ok(selected) => selected,
-        Err(errors) => return Some(Outcome::failed(run.place, errors)),
+        Err(errors) => return Some(Outcome::failed(run.context, errors)),
     };
-    let loaded = run.unless_abandoned(load::load(&run, selected))?;
-    let linted = run.unless_abandoned(lint::lint(&run, loaded))?;
-    let outcome = finish::finish(&run, silence::silence(&run, linted), None);
-    if let Some(kept) = &run.kept {
-        kept.follow(&outcome.sources);
+    let loaded = run.unless_cancelled(load::load(&run, selected))?;
+    let linted = run.unless_cancelled(lint::lint(&run, loaded))?;
+    let outcome = finish::finish(&run, suppress::suppress(&run, linted), None);
+    if let Some(cache) = &run.cache {
+        cache.finish_run(&outcome.sources);
     }
     Some(outcome)
 }
 
-/// Everything but the last step; the errors are those of the configuration or of git.
-fn silenced(run: &Run<'_>) -> Result<Silenced, Vec<String>> {
-    Ok(judged(run, select::select(run)?))
+/// Runs all steps but the last. Errors come from the configuration or from git.
+fn run_until_suppression(run: &Run<'_>) -> Result<Unsuppressed, Vec<String>> {
+    Ok(lint_and_suppress(run, select::select(run)?))
 }
 
-/// The steps between the first and the last.
-fn judged(run: &Run<'_>, selected: Selected) -> Silenced {
+/// Runs the steps between the first and the last.
+fn lint_and_suppress(run: &Run<'_>, selected: Selected) -> Unsuppressed {
     let loaded = load::load(run, selected);
     let linted = lint::lint(run, loaded);
-    silence::silence(run, linted)
+    suppress::suppress(run, linted)
 }

@@ -1,4 +1,4 @@
-//! Policies: rules of a team's own, written as expressions over the linked graph.
+//! Policies: a team's own rules, written as expressions over the linked graph.
 //!
 //! ```toml
 //! [[policy]]
@@ -13,11 +13,11 @@
 //! text ── syntax ──► tree ── check ──► code ── eval over objects of a Context ──► findings
 //! ```
 //!
-//! A policy is settled when it is read: every name, field, function and type is checked against the tables in
-//! `objects`. Judging it cannot fail. It reads the graph and nothing else, and everything that an expression could let
-//! grow is bounded: its length and depth, the elements of lists, the length of texts, and the steps that it takes.
+//! A policy is checked completely when it is read: every name, field, function and type is compared with the tables in
+//! `objects`. Evaluating it cannot fail. It reads only the graph, and everything that an expression could enlarge is
+//! bounded: its length and depth, the elements of lists, the length of strings, and the number of steps.
 //!
-//! It knows no dialect, no configuration file and no format.
+//! This module knows no dialect, no configuration file and no format.
 
 mod check;
 mod code;
@@ -37,18 +37,18 @@ mod value;
 pub use schema::schema;
 
 use crate::diagnostic::Severity;
-use crate::rules::{Facts, Rule};
+use crate::rules::{PolicyMetadata, Rule};
 use code::Code;
 use std::ops::Range;
 use std::sync::Arc;
 use types::ObjectType;
 
-/// What a policy is for.
+/// Kind of resource that a policy checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     /// Every queue.
     Queue,
-    /// Every queue that takes failures.
+    /// Every dead-letter queue.
     DeadLetterQueue,
     /// Every function.
     Function,
@@ -63,7 +63,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Target; 7] = [
         Target::Queue,
         Target::DeadLetterQueue,
@@ -74,7 +74,7 @@ impl Target {
         Target::Pipe,
     ];
 
-    /// As a configuration spells it.
+    /// Returns the name of the kind in a configuration.
     pub fn name(self) -> &'static str {
         match self {
             Target::DeadLetterQueue => "dead-letter-queue",
@@ -82,7 +82,7 @@ impl Target {
         }
     }
 
-    /// The type of the object, which expressions call by its name.
+    /// Returns the type of the object, whose name is that of the variable in expressions.
     fn object(self) -> ObjectType {
         match self {
             Target::Queue | Target::DeadLetterQueue => ObjectType::Queue,
@@ -95,12 +95,12 @@ impl Target {
     }
 }
 
-/// What a policy demands of the objects that it selects.
+/// Requirement for the selected objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Demand {
-    /// That this is true.
+    /// An expression that must be true.
     Require(String),
-    /// That this is not true.
+    /// An expression that must not be true.
     Forbid(String),
 }
 
@@ -112,71 +112,71 @@ impl Demand {
     }
 }
 
-/// A policy as it is written.
+/// Definition of a policy, as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Definition {
-    /// Kebab-case.
+    /// Id, in kebab-case.
     pub id: String,
-    /// What it is for.
+    /// Kind of resource that the policy checks.
     pub target: Target,
-    /// Which of these; `None` is all.
+    /// Expression that selects resources; `None` for all.
     pub selects: Option<String>,
-    /// What it demands.
+    /// Requirement for the selected resources.
     pub demand: Demand,
-    /// What is wrong where it is not met, without the name of the resource.
+    /// Description of the problem, without the name of the resource.
     pub message: String,
-    /// The severity of its findings.
+    /// Severity of the findings.
     pub severity: Severity,
-    /// What to do about them.
+    /// Advice on how to resolve the findings.
     pub help: Option<String>,
-    /// Addresses of what says why.
+    /// URLs of pages that explain the policy.
     pub references: Vec<String>,
-    /// Snippets, and what it finds in each.
+    /// Snippets with the expected findings.
     pub examples: Vec<Example>,
 }
 
-/// A snippet to test a policy with.
+/// Snippet to test a policy with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Example {
-    /// What it shows, where that is said.
+    /// Name of the test, if any.
     pub name: Option<String>,
     /// Names and texts of its files.
     pub files: Vec<(String, String)>,
-    /// How many findings the policy has in them.
+    /// Expected number of findings.
     pub findings: usize,
-    /// How many resources it cannot judge.
+    /// Expected number of resources that cannot be judged.
     pub not_judged: usize,
 }
 
-/// A policy that can judge.
+/// Compiled policy.
 #[derive(Debug)]
 pub struct Policy {
     definition: Definition,
-    facts: Arc<Facts>,
+    facts: Arc<PolicyMetadata>,
     selects: Option<Code>,
     demands: Code,
 }
 
-/// What is wrong with a policy.
+/// Error in a policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Whether it is in `where`, and not in what is demanded.
+    /// `true` if the error is in `where`, `false` if it is in the requirement.
     pub in_selection: bool,
-    /// The bytes of the expression.
+    /// Byte range in the expression.
     pub at: Range<usize>,
-    /// What is wrong, with the nearest name where a slip is likely.
+    /// Description of the error, with the nearest valid name if a misspelling is likely.
     pub message: String,
 }
 
 impl Policy {
-    /// The policy that `definition` says; the fault is one of its expressions.
+    /// Compiles `definition`. A fault is an error in one of its expressions.
     pub fn new(definition: Definition) -> Result<Policy, Fault> {
         let object = definition.target.object();
         let compile = |text: &str| check::check(&syntax::parse(text)?, object.name(), object);
         let fault = |in_selection: bool| {
             move |fault: syntax::Fault| Fault {
                 in_selection,
-                at: fault.at,
+                at: fault.range,
                 message: fault.message,
             }
         };
@@ -189,24 +189,24 @@ impl Policy {
         })
     }
 
-    /// What it says.
+    /// Returns the definition.
     pub fn definition(&self) -> &Definition {
         &self.definition
     }
 
-    /// Its facts, to be shared.
-    pub fn facts(&self) -> &Arc<Facts> {
+    /// Returns the metadata, for sharing.
+    pub fn facts(&self) -> &Arc<PolicyMetadata> {
         &self.facts
     }
 
-    /// The same as a rule.
+    /// Returns the policy as a rule.
     pub fn rule(&self) -> Rule<'_> {
         self.facts.rule()
     }
 }
 
-fn facts(definition: &Definition) -> Facts {
-    Facts {
+fn facts(definition: &Definition) -> PolicyMetadata {
+    PolicyMetadata {
         id: definition.id.as_str().into(),
         severity: definition.severity,
         summary: definition.message.clone(),
@@ -214,7 +214,7 @@ fn facts(definition: &Definition) -> Facts {
     }
 }
 
-/// Its page, for `sqslint explain` and SARIF.
+/// Returns the page for `sqslint explain` and SARIF.
 fn page(definition: &Definition) -> String {
     let Definition {
         id,

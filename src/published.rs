@@ -1,23 +1,23 @@
-//! Where the pages of rules are on the web. `homepage` and `repository` of Cargo.toml are the one place to say it.
+//! URLs of sqslint and of its rules' pages, derived from `homepage` and `repository` in Cargo.toml.
 
 use crate::rules::by_id;
 
-/// Addresses of sqslint; empty where it is not published.
+/// URLs of sqslint; empty if it is not published.
 #[derive(Debug, Clone, Copy)]
 pub struct Published<'a> {
-    /// Of the book.
+    /// URL of the book.
     pub homepage: &'a str,
-    /// Of the sources.
+    /// URL of the sources.
     pub repository: &'a str,
 }
 
 impl Published<'static> {
-    /// As Cargo.toml says.
+    /// URLs in Cargo.toml.
     pub const HERE: Published<'static> = Published {
         homepage: env!("CARGO_PKG_HOMEPAGE"),
         repository: env!("CARGO_PKG_REPOSITORY"),
     };
-    /// Nowhere.
+    /// URLs of an unpublished version.
     pub const NOWHERE: Published<'static> = Published {
         homepage: "",
         repository: "",
@@ -25,12 +25,12 @@ impl Published<'static> {
 }
 
 impl Published<'_> {
-    /// The address of sqslint itself.
+    /// Returns the URL of sqslint itself.
     pub fn address(&self) -> Option<&str> {
         [self.homepage, self.repository].into_iter().find(|one| !one.is_empty())
     }
 
-    /// The address of a rule's page: in the book, or among the sources of this version. Policies have none.
+    /// Returns the URL of a rule's page: in the book, or in the sources of this version. Policies have no page.
     pub fn page(&self, rule: &str) -> Option<String> {
         by_id(rule)?;
         let book = self.homepage.trim_end_matches('/');
@@ -43,7 +43,7 @@ impl Published<'_> {
 }
 
 impl Published<'_> {
-    /// Where editors find the schema of configurations; `None` where only a copy of one's own is there.
+    /// Returns the URL of the JSON Schema for configurations; `None` if only a local copy can exist.
     pub fn schema(&self) -> Option<String> {
         let (repository, version) = (self.repository, env!("CARGO_PKG_VERSION"));
         (!repository.is_empty()).then(|| format!("{repository}/raw/v{version}/sqslint.schema.json"))
@@ -55,7 +55,7 @@ mod tests {
     use super::Published;
 
     #[test]
-    fn pages_are_in_the_book_else_among_the_sources() {
+    fn page_is_in_the_book_or_else_in_the_sources() {
         let repository = "https://example.org/sqslint";
         let both = Published {
             homepage: "https://sqslint.example/",

@@ -1,9 +1,9 @@
-//! Formats: each turns one [`Report`] into text, and none of them knows a rule or a dialect, and [`graph`] alone
-//! knows the graph.
+//! Report formats. Each turns one [`Report`] into text. No format knows a rule or a dialect, and only [`graph`] knows
+//! the graph.
 //!
-//! Names, paths and values from the files may hold anything: everything that is meant for a
-//! terminal passes through [`printable()`] or, in snippets, through a replacement of the same length; what is meant for
-//! programs is JSON of [`json_text`], or escaped as their formats ask.
+//! Names, paths and values from the files may contain anything. Text for a terminal passes through [`printable()`] or,
+//! in excerpts, through a replacement of the same length. Text for programs is JSON written by [`json_text`], or is
+//! escaped as its format requires.
 
 pub mod checkstyle;
 pub mod concise;
@@ -17,14 +17,12 @@ pub mod json;
 pub mod json_lines;
 pub mod json_text;
 pub mod junit;
-mod line_hash;
 pub mod links;
 pub mod markdown;
 mod markup;
-mod place;
 mod printable;
 mod prose;
-pub mod rdjson;
+mod region;
 pub mod sarif;
 pub mod simulation;
 pub mod statistics;
@@ -38,44 +36,44 @@ pub use printable::{printable, printable_error};
 use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Suppressed};
 use crate::published::Published;
 use crate::rules::Catalogue;
-use crate::source::Sources;
+use source::Sources;
 
-/// Everything that a format may show.
+/// Content of a report in any format.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'a> {
-    /// The texts that spans point into.
+    /// Texts that spans refer to.
     pub sources: &'a Sources,
-    /// Sorted.
+    /// Findings, sorted.
     pub findings: &'a [Diagnostic],
     /// Suppressed findings, sorted.
     pub suppressed: &'a [Suppressed],
-    /// True if all formats show those, as far as they have a way to; the JSON ones always do.
+    /// `true` if all formats that support it show suppressed findings; the JSON formats always do.
     pub show_suppressed: bool,
-    /// The resources that rules could not judge.
+    /// Resources that rules could not judge.
     pub not_evaluated: &'a [NotEvaluated],
-    /// Errors that kept sqslint from doing its job.
+    /// Errors that prevented a part of the run.
     pub errors: &'a [String],
-    /// The rules that there are.
+    /// Known rules.
     pub rules: &'a Catalogue,
-    /// The units that were read.
+    /// Checked units.
     pub units: &'a Units,
-    /// Where sqslint and the pages of its rules are on the web.
+    /// URLs of sqslint and of the rules' pages.
     pub published: Published<'a>,
 }
 
 impl<'a> Report<'a> {
-    /// Suppressed findings, if they are to be shown.
-    fn silenced(&self) -> &'a [Suppressed] {
+    /// Returns the suppressed findings if they are to be shown.
+    fn shown_suppressed(&self) -> &'a [Suppressed] {
         if self.show_suppressed { self.suppressed } else { &[] }
     }
 
-    /// The number of findings with `severity`.
+    /// Counts the findings with `severity`.
     fn count(&self, severity: Severity) -> usize {
         let of = |found: &&Diagnostic| found.severity == severity;
         self.findings.iter().filter(of).count()
     }
 
-    /// The findings, the most severe first.
+    /// Returns the findings, most severe first.
     fn by_severity(&self) -> Vec<&'a Diagnostic> {
         let mut sorted: Vec<&'a Diagnostic> = self.findings.iter().collect();
         sorted.sort_by_key(|found| std::cmp::Reverse(found.severity));
@@ -83,7 +81,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// The number of units that were read, and notes on what in them was not.
+/// Numbers of checked units, and notes on their unread parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Units {
     /// Terraform root modules.
@@ -98,24 +96,24 @@ pub struct Units {
     pub plans: usize,
     /// Terraform states.
     pub states: usize,
-    /// Queues that were read.
-    pub queues: Judged,
-    /// Event source mappings that were read.
-    pub mappings: Judged,
-    /// By unit: what in it is not read.
+    /// Queues.
+    pub queues: JudgedCount,
+    /// Event source mappings.
+    pub mappings: JudgedCount,
+    /// Notes on unread parts, by unit.
     pub notes: Vec<String>,
 }
 
-/// Resources of one kind.
+/// Number of resources of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Judged {
-    /// How many there are.
+pub struct JudgedCount {
+    /// All resources.
     pub all: usize,
-    /// How many of them every rule could judge.
-    pub wholly: usize,
+    /// Resources that every rule could judge.
+    pub judged: usize,
 }
 
-/// `1 error`, `2 errors`.
+/// Formats a count with its noun: `1 error`, `2 errors`.
 pub fn counted(count: usize, singular: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {singular}{plural}")

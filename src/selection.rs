@@ -1,8 +1,8 @@
-//! Which rules run: names of rules, categories and sets, as the command line and the settings give them.
+//! Selects rules by the names of rules, categories and sets on the command line and in configurations.
 
 use crate::rules::{Catalogue, Category, RULES, Rule, Set};
 
-/// Which rules run.
+/// Selection of rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
     select: Vec<String>,
@@ -10,17 +10,17 @@ pub struct Selection {
     pedantic: bool,
 }
 
-/// A name that is no rule, category or set.
+/// Error for an unknown name of a rule, category or set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown rule `{name}`; {}", advice(near))]
 pub struct UnknownRule {
-    /// As given.
+    /// Name as written.
     pub name: String,
-    /// The nearest names there are.
+    /// Similar known names.
     pub near: Vec<String>,
 }
 
-/// What was meant, or how to find it.
+/// Suggests similar names, or how to list all of them.
 fn advice(near: &[String]) -> String {
     const LISTED: &str = "`sqslint rules` lists them";
     let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
@@ -32,8 +32,8 @@ fn advice(near: &[String]) -> String {
 }
 
 impl Selection {
-    /// `select` replaces the default set, `ignore` takes away, `pedantic` adds the pedantic set. What the names mean is
-    /// known once the configurations are, which may have policies ([`Selection::check`]).
+    /// Creates a selection: `select` replaces the default set, `ignore` removes rules, `pedantic` adds the pedantic
+    /// set. The names are checked later, since configurations may add policies ([`Selection::check`]).
     pub fn new(select: Vec<String>, ignore: Vec<String>, pedantic: bool) -> Self {
         Selection {
             select,
@@ -42,13 +42,13 @@ impl Selection {
         }
     }
 
-    /// Whether each of its names is that of a rule in `known`, a category or a set.
+    /// Checks that each name is that of a rule in `known`, a category or a set.
     pub fn check(&self, known: &Catalogue) -> Result<(), UnknownRule> {
         let mut names = self.select.iter().chain(&self.ignore);
         names.try_for_each(|name| check(name, known))
     }
 
-    /// Only `rule`.
+    /// Creates a selection of a single rule.
     pub fn only(rule: &Rule<'_>) -> Self {
         Selection {
             select: vec![rule.id.to_owned()],
@@ -57,7 +57,8 @@ impl Selection {
         }
     }
 
-    /// Whether `rule` runs where a file selects and ignores what is given: the command line wins over it.
+    /// Returns `true` if `rule` runs under a configuration with `select` and `ignore`, which the command line
+    /// overrides.
     pub fn selects(&self, rule: &Rule, select: Option<&[String]>, ignore: &[String]) -> bool {
         let any = |names: &[String]| names.iter().any(|name| covers(name, rule));
         let chosen = match (self.select.as_slice(), select) {
@@ -70,13 +71,13 @@ impl Selection {
         chosen && !any(&self.ignore) && (is_named || !any(ignore))
     }
 
-    /// Whether a diagnostic that the pipeline raises is kept: only ignoring it by its own name drops it.
-    pub fn keeps_tool(&self, id: &str, ignore: &[String]) -> bool {
+    /// Returns `true` if a diagnostic of the pipeline itself is kept. It can only be ignored by its own name.
+    pub fn keeps_pipeline_diagnostic(&self, id: &str, ignore: &[String]) -> bool {
         !self.ignore.iter().chain(ignore).any(|name| name == id)
     }
 }
 
-/// Whether `name` is that of a rule in `known`, a category or a set.
+/// Checks that `name` is that of a rule in `known`, a category or a set.
 pub fn check(name: &str, known: &Catalogue) -> Result<(), UnknownRule> {
     if names(known).any(|known| known == name) {
         return Ok(());
@@ -87,12 +88,12 @@ pub fn check(name: &str, known: &Catalogue) -> Result<(), UnknownRule> {
     })
 }
 
-/// Whether `name`, of a rule, a category or a set, takes in `rule`.
+/// Returns `true` if `name`, which is that of a rule, a category or a set, includes `rule`.
 pub fn covers(name: &str, rule: &Rule<'_>) -> bool {
     name == rule.id || name == rule.category.name() || name == rule.set.name() || name == "all"
 }
 
-/// The names of the categories, in the order of the rules; that of policies last.
+/// Returns the names of the categories in the order of the rules, with that of policies last.
 pub fn categories() -> impl Iterator<Item = &'static str> {
     let mut last: Option<Category> = None;
     let all = RULES.iter().map(|rule| rule.category).chain([Category::Policy]);
@@ -100,22 +101,23 @@ pub fn categories() -> impl Iterator<Item = &'static str> {
         .map(Category::name)
 }
 
-/// The names of all rules in `known`, of the categories and the sets.
+/// Returns the names of all rules in `known`, of the categories and of the sets.
 pub fn names(known: &Catalogue) -> impl Iterator<Item = &str> {
     let sets = ["all", Set::Default.name(), Set::Pedantic.name()];
     let fixed = categories().chain(sets).map(|name: &'static str| -> &str { name });
     known.ids().chain(fixed)
 }
 
-/// The name nearest to `name`, where one is near enough to be a slip.
+/// Returns the known name most similar to `name`, if it is similar enough for a misspelling.
 pub fn suggest(name: &str, known: &Catalogue) -> Option<String> {
     nearest(name, names(known)).map(str::to_owned)
 }
 
-/// The few of `known` that `name` may be meant for: what it is a slip of, else what holds all its words.
+/// Returns the few names of `known` that `name` may refer to: those that contain all of its words, or else the most
+/// similar one.
 pub fn near<'k, K: Iterator<Item = &'k str>>(name: &str, known: impl Fn() -> K) -> Vec<String> {
     const MOST: usize = 3;
-    // A name without its end, or its beginning, is not one name rather than another.
+    // Part of a name may belong to several names, so it has no single most similar one.
     let words: Vec<&str> = name.split('-').collect();
     let has_words = |known: &&str| words.iter().all(|word| known.split('-').any(|one| one == *word));
     let mut held: Vec<String> = known().filter(has_words).map(str::to_owned).collect();
@@ -128,7 +130,7 @@ pub fn near<'k, K: Iterator<Item = &'k str>>(name: &str, known: impl Fn() -> K) 
     }
 }
 
-/// The one of `known` nearest to `name`, where one is near enough to be a slip.
+/// Returns the name of `known` most similar to `name`, if it is similar enough for a misspelling.
 pub fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     const BEGUN: usize = 3;
     let name: String = name.chars().take(100).collect();
@@ -142,32 +144,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_category_is_named_once() {
+    fn each_category_is_listed_once() {
         let names: Vec<&str> = categories().collect();
         let mut once = names.clone();
         once.sort_unstable();
         once.dedup();
-        assert_eq!(names.len(), once.len(), "rules stand by category");
+        assert_eq!(names.len(), once.len(), "rules are grouped by category");
         assert!(
             RULES
                 .iter()
-                .all(|rule| check(rule.category.name(), Catalogue::OURS).is_ok())
+                .all(|rule| check(rule.category.name(), Catalogue::BUILT_IN).is_ok())
         );
     }
 
     #[test]
-    fn a_slip_gets_a_suggestion() {
-        assert_eq!(suggest("visibilty", Catalogue::OURS).as_deref(), Some("visibility"));
-        assert_eq!(suggest("zzzzzz", Catalogue::OURS), None);
-        let error = Selection::new(vec!["redrve".into()], vec![], false).check(Catalogue::OURS);
+    fn misspelling_gets_a_suggestion() {
+        assert_eq!(suggest("visibilty", Catalogue::BUILT_IN).as_deref(), Some("visibility"));
+        assert_eq!(suggest("zzzzzz", Catalogue::BUILT_IN), None);
+        let error = Selection::new(vec!["redrve".into()], vec![], false).check(Catalogue::BUILT_IN);
         let error = error.map_err(|e| e.to_string());
         assert_eq!(error, Err("unknown rule `redrve`; did you mean `redrive`?".into()));
     }
 
     #[test]
-    fn a_part_of_a_name_gets_the_names_that_have_it() {
+    fn part_of_a_name_suggests_the_names_that_contain_it() {
         let message = |name: &str| {
-            check(name, Catalogue::OURS)
+            check(name, Catalogue::BUILT_IN)
                 .map_err(|error| error.to_string())
                 .unwrap_err()
         };

@@ -1,17 +1,18 @@
-//! `sqslint server`: a language server. It reads the editor's messages on one thread, judges and answers on another, and
-//! writes on a third, so that no part of it waits for another, nor for the editor.
+//! `sqslint server`: a language server. It reads messages on one thread, checks files and answers requests on another,
+//! and writes on a third, so that no part blocks another or waits for the editor.
 //!
 //! ```text
 //! editor ─► serve ─► inbox ─► worker ─► projects ─► clusters ─► pipeline
-//!    ▲               texts,     │       a folder    units that   a run over
-//!    └── outbox ◄───────────────┘       each        concern      one cluster
-//!        last words                                 each other
+//!    ▲               texts,     │       one per      units that   a run over
+//!    └── outbox ◄───────────────┘       folder       depend on    one cluster
+//!        pending messages                            each other
 //! ```
 //!
-//! What is found is what `sqslint check` finds in the folder, whatever was typed before: a cluster is judged by the same
-//! steps, and again when an answer that its files gave would be another. Where somebody types, trees and the graphs of
-//! units are handed on from one judgement to the next. A project that is opened is gone over twice, to tell which units
-//! concern each other, and to judge those together; what the first look reads the second takes up. No rule, dialect or format is known here.
+//! The findings are those of `sqslint check` in the folder, regardless of the order of edits: the pipeline checks a
+//! cluster, and checks it again once any of its inputs changes. While the user types, a cache carries syntax trees and
+//! graphs of units from one check to the next. A project is read twice when it is opened: first to determine which
+//! units depend on each other, and then to check those together, which reuses the results of the first pass. This
+//! module knows no rule, no dialect and no format.
 
 mod actions;
 mod address;
@@ -30,6 +31,7 @@ mod progress;
 mod project;
 mod questions;
 mod settings;
+mod stdio;
 mod worker;
 
 use crate::pipeline::on_own_threads;
@@ -52,15 +54,15 @@ use settings::Settings;
 use std::path::PathBuf;
 use worker::Worker;
 
-/// Serves an editor over standard input and output until it says goodbye. Returns false where it leaves without a
-/// word; the error is one of the protocol.
+/// Serves an editor over standard input and output until it exits. Returns `false` if it exits without a `shutdown`
+/// request. Errors are violations of the protocol.
 pub fn run() -> Result<bool, String> {
-    // Its threads are left to the end of the process: an editor that does not read would keep the writer for ever.
-    let (connection, _threads) = Connection::stdio();
-    serve(connection)
+    let (connection, failure) = stdio::connect();
+    let said_goodbye = serve(connection)?;
+    failure.get().map_or(Ok(said_goodbye), |error| Err(error.clone()))
 }
 
-/// The same over any connection.
+/// Serves an editor over any connection, like `run`.
 pub fn serve(connection: Connection) -> Result<bool, String> {
     let (id, params) = match connection.initialize_start() {
         Ok(started) => started,
@@ -74,7 +76,7 @@ pub fn serve(connection: Connection) -> Result<bool, String> {
         "capabilities": capabilities(&settings),
         "serverInfo": {"name": "sqslint", "version": env!("CARGO_PKG_VERSION")},
     });
-    // Whether `initialized` comes next does not matter.
+    // It does not matter if `initialized` is the next message.
     let answer = Response::new_ok(id, answer);
     if connection.sender.send(answer.into()).is_err() {
         return Ok(false);
@@ -87,7 +89,7 @@ pub fn serve(connection: Connection) -> Result<bool, String> {
         let typ = MessageType::ERROR;
         outbox.tell("window/showMessage", ShowMessageParams { typ, message });
     }
-    let mut reader = Reader {
+    let mut reader = MessageReader {
         inbox: inbox.clone(),
         outbox: outbox.clone(),
         folders: folders(&params),
@@ -103,13 +105,13 @@ pub fn serve(connection: Connection) -> Result<bool, String> {
     let worker = worker.map_err(|error| format!("no thread can be started: {error}"))?;
     let said_goodbye = reader.read(receiver.iter());
     reader.inbox.close();
-    // What it is in the middle of it may be for long, and nobody waits for it.
+    // The worker is not joined: its current work may take long, and the result is no longer needed.
     drop(worker);
     reader.outbox.close();
     Ok(said_goodbye)
 }
 
-/// What editors say they can do, in the words of `lsp_types`, which calls `workspace.diagnostics` by another name.
+/// Renames `workspace.diagnostics` in the editor's capabilities to the name that `lsp_types` expects.
 fn as_typed(mut params: Value) -> Value {
     let workspace = params.pointer_mut("/capabilities/workspace");
     if let Some(workspace) = workspace.and_then(Value::as_object_mut)
@@ -120,8 +122,8 @@ fn as_typed(mut params: Value) -> Value {
     params
 }
 
-/// The folders that are open, as the editor spells them.
-#[allow(deprecated)] // by editors that know no better
+/// Returns the open folders in the editor's spelling.
+#[allow(deprecated)] // older editors send these fields only
 fn folders(params: &InitializeParams) -> Vec<PathBuf> {
     let folders = params.workspace_folders.iter().flatten().map(|folder| &folder.uri);
     let folders: Vec<PathBuf> = folders.filter_map(address::path_of).collect();
@@ -134,7 +136,7 @@ fn folders(params: &InitializeParams) -> Vec<PathBuf> {
         .collect()
 }
 
-/// What the server can do.
+/// Returns the capabilities of the server.
 fn capabilities(settings: &Settings) -> ServerCapabilities {
     let no_progress = WorkDoneProgressOptions::default();
     ServerCapabilities {
@@ -182,21 +184,21 @@ fn capabilities(settings: &Settings) -> ServerCapabilities {
     }
 }
 
-/// Files that matter where they are not open: everything that units are read from.
+/// Files that affect results even if they are not open: all that units are read from.
 const WATCHED: &str =
     "**/*.{tf,tofu,hcl,tfvars,json,yaml,yml,toml,tfstate,template,tpl,tftpl,tmpl,txt,py,js,cjs,mjs,ts,cts,mts,go,java}";
 
-/// Reads what the editor says.
-struct Reader {
+/// Reader of the editor's messages.
+struct MessageReader {
     inbox: Inbox,
     outbox: Outbox,
     folders: Vec<PathBuf>,
-    /// Whether the editor has asked to shut down.
+    /// `true` once the editor has requested a shutdown.
     is_leaving: bool,
     settings: Settings,
 }
 
-impl Reader {
+impl MessageReader {
     fn begin(&self) {
         if self.settings.watches {
             let watch = |glob: &str| FileSystemWatcher {
@@ -226,14 +228,14 @@ impl Reader {
         });
     }
 
-    /// Reads to the end, and returns whether the editor said goodbye.
+    /// Reads all messages, and returns `true` if the editor has shut down properly.
     fn read(&mut self, messages: impl Iterator<Item = Message>) -> bool {
         for message in messages {
             match message {
                 Message::Request(request) => self.request(request),
                 Message::Notification(notification) if notification.method == "exit" => return self.is_leaving,
                 Message::Notification(notification) => self.notified(notification),
-                // What was asked of the editor needs no answer.
+                // Responses to the server's own requests need no action.
                 Message::Response(_) => {}
             }
         }
@@ -266,7 +268,7 @@ impl Reader {
             "textDocument/didOpen" => self.with(params, |reader, params: DidOpenTextDocumentParams| {
                 reader.inbox.change(|documents, changes| {
                     let path = documents.open(params.text_document);
-                    let is_new = !crate::files::exists(&path);
+                    let is_new = !source::files::exists(&path);
                     changes.note(path, is_new);
                     true
                 });
@@ -284,15 +286,15 @@ impl Reader {
             "textDocument/didClose" => self.with(params, |reader, params: DidCloseTextDocumentParams| {
                 reader.inbox.change(|documents, changes| {
                     if let Some(path) = documents.close(&params.text_document.uri) {
-                        let is_gone = !crate::files::exists(&path);
+                        let is_gone = !source::files::exists(&path);
                         changes.note(path, is_gone);
                     }
                     true
                 });
             }),
             "textDocument/didSave" => self.inbox.change(|_, changes| {
-                // Not every editor watches files, and whoever saves has perhaps pulled or generated some.
-                changes.look_again |= !self.settings.watches;
+                // Not every editor watches files, and saving often follows a pull or a code generator.
+                changes.is_unwatched |= !self.settings.watches;
                 true
             }),
             "workspace/didChangeWatchedFiles" => self.with(params, |reader, params: DidChangeWatchedFilesParams| {
@@ -301,8 +303,8 @@ impl Reader {
                         let Some(path) = address::path_of(&event.uri) else {
                             continue;
                         };
-                        let path = crate::files::beyond_links(&path);
-                        // Of an open file the text counts that the editor holds.
+                        let path = source::files::beyond_links(&path);
+                        // The editor's text overrides the file on disk while it is open.
                         if event.typ != FileChangeType::CHANGED {
                             changes.note(path, true);
                         } else if !documents.open.contains_key(&path) {
@@ -339,7 +341,8 @@ impl Reader {
         }
     }
 
-    /// Hands over `params`; what cannot be read is passed over, as nobody waits for an answer.
+    /// Calls `take` with the deserialized `params`. Invalid notifications are ignored, since the editor expects no
+    /// answer.
     fn with<T: DeserializeOwned>(&mut self, params: Value, take: impl FnOnce(&mut Self, T)) {
         if let Ok(params) = serde_json::from_value(params) {
             take(self, params);
@@ -352,7 +355,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_ending_of_a_source_is_watched() {
+    fn every_file_extension_of_sources_is_watched() {
         for ending in ["tf", "tofu", "tfvars", "yaml", "json", "toml", "py", "java"] {
             assert!(WATCHED.contains(ending), "{ending}");
         }

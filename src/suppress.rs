@@ -1,8 +1,8 @@
-//! Suppressions: what people write into their files so that a finding is none.
+//! Suppressions: comments and metadata that hide findings.
 //!
-//! Frontends say where suppressions stand and what they cover (`written`), `directive` reads what they say, and here
-//! both meet the findings. What is wrong with a suppression is a finding itself (`complaints`). No dialect is known
-//! here, and no configuration: a [`Policy`] answers for it.
+//! Frontends find suppressions and what they cover (`written`), `directive` parses them, and this module applies them
+//! to the findings. Faults of suppressions are findings themselves (`complaints`). This module knows no dialect and no
+//! configuration; it queries them through a [`Policy`].
 
 mod complaints;
 mod day;
@@ -10,39 +10,39 @@ mod directive;
 mod written;
 
 pub use day::Day;
-pub use written::{Content, Cover, Fields, Written, directives, may_suppress};
+pub use written::{Content, Coverage, RawSuppression, SuppressionFields, directives, may_suppress};
 
 use crate::diagnostic::{Diagnostic, RuleId, Silencer, Suppressed};
 use crate::rules::{Catalogue, Rule};
 use crate::selection;
-use crate::source::{FileId, Sources, Span};
 use directive::{Directive, Until};
 use rustc_hash::FxHashMap;
+use source::{FileId, Sources, Span};
 
-/// What is decided elsewhere, and matters here.
+/// Decisions of other modules that affect suppressions.
 pub trait Policy {
-    /// Whether a suppression may silence `finding` at all.
+    /// Returns `true` if `finding` may be suppressed at all.
     fn may_suppress(&self, finding: &Diagnostic) -> bool;
-    /// Whether `rule` ran over all that the findings in `file` may come from.
+    /// Returns `true` if `rule` ran on everything that may cause findings in `file`.
     fn is_judged(&self, rule: &Rule<'_>, file: FileId) -> bool;
-    /// Whether a suppression in `file` has to give a reason.
+    /// Returns `true` if suppressions in `file` must give a reason.
     fn wants_reason(&self, file: FileId) -> bool;
-    /// The unit that a finding about `file` itself belongs to.
+    /// Returns the unit of findings about `file` itself.
     fn unit_of(&self, file: FileId) -> String;
 }
 
-/// A suppression, and what became of it.
+/// Suppression with its effects.
 struct Suppression {
-    written: Written,
+    written: RawSuppression,
     directive: Result<Directive, String>,
-    /// By name: whether a finding met it.
-    met: Vec<bool>,
-    /// By name: whether a finding met it that may not be silenced.
-    refused: Vec<bool>,
+    /// Flag for each name, `true` if it matched a finding.
+    used: Vec<bool>,
+    /// Flag for each name, `true` if it matched a finding that must not be suppressed.
+    forbidden: Vec<bool>,
 }
 
 impl Suppression {
-    fn new(written: Written) -> Self {
+    fn new(written: RawSuppression) -> Self {
         let directive = match &written.content {
             Content::Text(text) => directive::parse(text),
             Content::Fields(fields) => directive::of_fields(fields),
@@ -51,80 +51,80 @@ impl Suppression {
         Suppression {
             written,
             directive,
-            met: vec![false; names],
-            refused: vec![false; names],
+            used: vec![false; names],
+            forbidden: vec![false; names],
         }
     }
 
-    /// What it covers: for a file only where it leads.
-    fn cover(&self) -> Cover {
+    /// Returns what the suppression covers. It covers a file only at the start of that file.
+    fn cover(&self) -> Coverage {
         match &self.directive {
-            Ok(directive) if directive.whole_file && self.written.leading => Cover::File,
-            Ok(directive) if directive.whole_file => Cover::Nothing,
+            Ok(directive) if directive.whole_file && self.written.leading => Coverage::File,
+            Ok(directive) if directive.whole_file => Coverage::Nothing,
             Ok(_) => self.written.covers,
-            Err(_) => Cover::Nothing,
+            Err(_) => Coverage::Nothing,
         }
     }
 }
 
-/// One name of a suppression, by their places.
+/// Name in a suppression, as two indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Named {
+struct NameIndex {
     suppression: usize,
     name: usize,
 }
 
-/// What the names of a file cover for one rule.
+/// Coverage of a file for one rule.
 #[derive(Default)]
-struct Reach {
-    /// Ordered by where they begin, each with the furthest end up to it.
-    places: Vec<(Span, Named, u32)>,
-    file: Vec<Named>,
+struct RuleCoverage {
+    /// Covered spans, sorted by start, each with the furthest end up to it.
+    places: Vec<(Span, NameIndex, u32)>,
+    file: Vec<NameIndex>,
 }
 
-/// The suppressions of a run.
+/// Suppressions of a run.
 pub struct Suppressions<'r> {
     all: Vec<Suppression>,
-    reach: FxHashMap<(FileId, RuleId), Reach>,
+    reach: FxHashMap<(FileId, RuleId), RuleCoverage>,
     today: Day,
-    /// The rules that a suppression can name.
+    /// Rules that a suppression can name.
     rules: &'r Catalogue,
 }
 
-/// A place without extent counts where it is.
+/// Returns the end of a span, which covers at least its start.
 fn end_of(place: Span) -> u32 {
     place.end.max(place.start.saturating_add(1))
 }
 
-/// The rules of `known` that `name` stands for: one, or those of a category.
+/// Returns the rules of `known` that `name` refers to: a single rule, or those of a category.
 fn rules_of<'r>(name: &'r str, known: &'r Catalogue) -> impl Iterator<Item = Rule<'r>> {
     let of_name = move |rule: &Rule<'_>| rule.id == name || rule.category.name() == name;
     known.rules().filter(of_name)
 }
 
 impl<'r> Suppressions<'r> {
-    /// What is written, on a day, of `rules`.
-    pub fn new(written: Vec<Written>, today: Day, rules: &'r Catalogue) -> Self {
+    /// Creates the suppressions of a run on the day `today`, which may name `rules`.
+    pub fn new(written: Vec<RawSuppression>, today: Day, rules: &'r Catalogue) -> Self {
         let all: Vec<Suppression> = written.into_iter().map(Suppression::new).collect();
-        let mut reach: FxHashMap<(FileId, RuleId), Reach> = FxHashMap::default();
+        let mut reach: FxHashMap<(FileId, RuleId), RuleCoverage> = FxHashMap::default();
         for (suppression, one) in all.iter().enumerate() {
-            let said = one.directive.as_ref().map_or(&[][..], |directive| &directive.names);
-            for (name, written) in said.iter().enumerate() {
-                let named = Named { suppression, name };
-                // What cannot be read may not be hushed up.
+            let names = one.directive.as_ref().map_or(&[][..], |directive| &directive.names);
+            for (name, written) in names.iter().enumerate() {
+                let index = NameIndex { suppression, name };
+                // Findings about unreadable files must not be suppressed.
                 for rule in rules_of(&written.text, rules).filter(|rule| !rule.is_raised()) {
                     let reach = reach.entry((one.written.span.file, rule.shared_id())).or_default();
                     match one.cover() {
-                        Cover::Nothing => {}
-                        Cover::Place(place) => reach.places.push((place, named, 0)),
-                        Cover::File => reach.file.push(named),
+                        Coverage::Nothing => {}
+                        Coverage::Span(place) => reach.places.push((place, index, 0)),
+                        Coverage::File => reach.file.push(index),
                     }
                 }
             }
         }
-        #[allow(clippy::iter_over_hash_type)] // each is sorted by itself
+        #[allow(clippy::iter_over_hash_type)] // each list is sorted independently
         for reach in reach.values_mut() {
-            reach.places.sort_by_key(|(place, named, _)| (place.start, *named));
+            reach.places.sort_by_key(|(place, index, _)| (place.start, *index));
             let mut furthest = 0;
             for (place, _, end) in &mut reach.places {
                 furthest = furthest.max(end_of(*place));
@@ -139,13 +139,13 @@ impl<'r> Suppressions<'r> {
         }
     }
 
-    /// What is wrong with suppressions, once all findings are judged.
+    /// Returns findings about suppressions, after all findings were judged.
     pub fn complaints(&self, sources: &Sources, policy: &dyn Policy) -> Vec<Diagnostic> {
         complaints::all(self, sources, policy)
     }
 
-    /// The names that cover a label of `finding`, or a call that it is inside of, in the order of the files.
-    fn covering(&self, finding: &Diagnostic) -> Vec<Named> {
+    /// Returns the names that cover a label of `finding` or a call that contains it, in the order of the files.
+    fn covering(&self, finding: &Diagnostic) -> Vec<NameIndex> {
         let mut found = Vec::new();
         let places = finding.labels().iter().map(|label| (label.span, true));
         let calls = finding.through.iter().map(|header| (*header, false));
@@ -158,7 +158,7 @@ impl<'r> Suppressions<'r> {
             }
             let begun = reach.places.partition_point(|(place, ..)| place.start <= span.start);
             let begun = reach.places.get(..begun).unwrap_or_default();
-            // Backwards, until nothing reaches this far.
+            // Search backwards, until no span reaches this position.
             let near = begun.iter().rev().take_while(|(.., furthest)| span.start < *furthest);
             let covers = near.filter(|(place, ..)| span.start < end_of(*place));
             found.extend(covers.map(|(_, named, _)| *named));
@@ -168,8 +168,8 @@ impl<'r> Suppressions<'r> {
         found
     }
 
-    /// The finding as it is suppressed, or as it stays.
-    #[allow(clippy::result_large_err)] // no error, but the other case
+    /// Returns the finding as suppressed if a suppression covers it, and as an error otherwise.
+    #[allow(clippy::result_large_err)] // the error is the other outcome, not a failure
     pub fn judge(&mut self, finding: Diagnostic, policy: &dyn Policy) -> Result<Suppressed, Diagnostic> {
         let covering = self.covering(&finding);
         if covering.is_empty() {
@@ -179,7 +179,7 @@ impl<'r> Suppressions<'r> {
             let mut finding = finding;
             for named in covering {
                 if let Some(one) = self.all.get_mut(named.suppression) {
-                    one.refused[named.name] = true;
+                    one.forbidden[named.name] = true;
                     finding = finding.label(
                         one.written.span,
                         "the configuration does not allow this rule to be suppressed here",
@@ -196,7 +196,7 @@ impl<'r> Suppressions<'r> {
                 continue;
             };
             let Ok(directive) = &one.directive else { continue };
-            one.met[named.name] = true;
+            one.used[named.name] = true;
             match directive.until {
                 Until::Malformed(_) => {}
                 Until::Day(day) if day < today => {
@@ -214,12 +214,12 @@ impl<'r> Suppressions<'r> {
     }
 }
 
-/// Whether `name` stands for rules of `known`.
+/// Returns `true` if `name` refers to rules of `known`.
 fn is_known(name: &str, known: &Catalogue) -> bool {
     rules_of(name, known).next().is_some()
 }
 
-/// The name of a rule in `known` or of a category nearest to `name`.
+/// Returns the most similar name of a rule in `known` or of a category.
 fn suggest<'r>(name: &str, known: &'r Catalogue) -> Option<&'r str> {
     let categories = selection::categories().map(|name: &'static str| -> &str { name });
     selection::nearest(name, known.ids().chain(categories))

@@ -1,7 +1,8 @@
-//! How tests check rules: inputs with the expectation written in them. Shared with `tests/`, hidden from docs.
+//! Helpers to check rules on inputs that contain the expected findings. Shared with `tests/`, hidden from the
+//! documentation.
 //!
-//! A marker `# expect: <rule-id>` at the end of a line wants a finding whose primary label starts on that line;
-//! `#   ^^^ <rule-id>` under a line wants the primary label to cover exactly the columns of the carets.
+//! A marker `# expect: <rule-id>` at the end of a line expects a finding whose primary label starts on that line; `#
+//! ^^^ <rule-id>` below a line expects a primary label that covers exactly the columns of the carets.
 
 pub mod handlers;
 pub mod needs;
@@ -11,63 +12,50 @@ use crate::graph::Graph;
 use crate::report::graph::json;
 use crate::rules::Rule;
 use crate::selection::Selection;
-use crate::source::Sources;
 use crate::suppress::Day;
 use crate::{Options, Outcome};
+use source::Sources;
+use source::files::Scratch;
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
-use tempfile::TempDir;
 
-/// In which language an input is written.
+/// Language of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
-    /// One `main.tf`.
+    /// A single `main.tf`.
     Terraform,
-    /// One CloudFormation template, YAML; `AWSTemplateFormatVersion` is added behind it.
+    /// A single CloudFormation template in YAML; `AWSTemplateFormatVersion` is appended.
     CloudFormation,
-    /// One SAM template, YAML; `Transform` is added behind it.
+    /// A single SAM template in YAML; `Transform` is appended.
     Sam,
-    /// One CloudFormation template, JSON.
+    /// A single CloudFormation template in JSON.
     Json,
 }
 
-/// The day on which rules judge.
+/// Current day for rules.
 const TODAY: &str = "2026-09-01";
 
-/// A directory that is removed when it goes out of scope.
+/// Directory that is removed on drop.
 #[derive(Debug)]
-pub struct TemporaryDirectory(TempDir);
+pub struct TemporaryDirectory(Scratch);
 
 impl TemporaryDirectory {
-    /// A new, empty directory with these files in it.
+    /// Creates a directory that contains these files.
     ///
     /// # Panics
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn with_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        // By its real path, which is what units are named by.
-        let parent = std::env::temp_dir()
-            .canonicalize()
-            .expect("there is a temporary directory");
-        let directory = tempfile::Builder::new().prefix("sqslint-").tempdir_in(parent);
-        let directory = directory.expect("the temporary directory is writable");
-        for (name, text) in files {
-            let path = directory.path().join(name);
-            if let Some(parent) = path.parent() {
-                std::fs::create_dir_all(parent).expect("the temporary directory is writable");
-            }
-            std::fs::write(path, text).expect("the temporary directory is writable");
-        }
-        TemporaryDirectory(directory)
+        TemporaryDirectory(Scratch::with_files(files).expect("the temporary directory is writable"))
     }
 
-    /// Its real path.
+    /// Returns the real path of the directory.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 }
 
-/// Checks everything under `path` with `rule` alone.
+/// Checks everything under `path` with `rule` only.
 pub fn run(rule: &Rule, path: &Path) -> Outcome {
     crate::check(&Options {
         paths: vec![path.to_owned()],
@@ -77,31 +65,31 @@ pub fn run(rule: &Rule, path: &Path) -> Outcome {
     })
 }
 
-/// Checks `files` with `rule` alone.
+/// Checks `files` with `rule` only.
 pub fn run_files(rule: &Rule, files: &[(&str, &str)]) -> Outcome {
     let directory = TemporaryDirectory::with_files(files.iter().copied());
     run(rule, directory.path())
 }
 
-/// The findings of `rule` in one input.
+/// Returns the findings of `rule` in one input.
 pub fn findings(rule: &Rule, dialect: Dialect, text: &str) -> Vec<Diagnostic> {
     let (name, text) = file(dialect, text);
     run_files(rule, &[(name, &text)]).findings
 }
 
-/// Asserts that `rule` finds in one input what its markers say, and nothing else.
+/// Asserts that the findings of `rule` in one input are those that its markers expect.
 ///
 /// # Panics
-/// When it does not.
+/// If they are not.
 pub fn check(rule: &Rule, dialect: Dialect, text: &str) {
     let (name, text) = file(dialect, text);
     check_files(rule, &[(name, &text)]);
 }
 
-/// Asserts that `rule` finds in `files` what their markers say, and nothing else.
+/// Asserts that the findings of `rule` in `files` are those that their markers expect.
 ///
 /// # Panics
-/// When it does not.
+/// If they are not.
 pub fn check_files(rule: &Rule, files: &[(&str, &str)]) {
     let directory = TemporaryDirectory::with_files(files.iter().copied());
     let outcome = run(rule, directory.path());
@@ -139,27 +127,27 @@ pub fn check_files(rule: &Rule, files: &[(&str, &str)]) {
     assert_eq!(found, wanted, "\n{}", describe(&outcome));
 }
 
-/// What `write` writes.
+/// Returns the output of `write`.
 ///
 /// # Panics
-/// When that is no text.
+/// If the output is not UTF-8.
 pub fn written(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> String {
     let mut bytes = Vec::new();
-    write(&mut bytes).expect("memory takes everything");
+    write(&mut bytes).expect("writing to memory cannot fail");
     String::from_utf8(bytes).expect("reports are text")
 }
 
-/// The graph as the document of `sqslint graph --format json`.
+/// Returns the graph as the document of `sqslint graph --format json`.
 pub fn graph_json(graph: &Graph, sources: &Sources) -> String {
     written(|out| json::write(graph, sources, out))
 }
 
-/// The same where every condition has its default.
+/// Returns the graph as a document for the default value of every condition.
 pub fn graph_json_by_default(graph: &Graph, sources: &Sources) -> String {
     written(|out| json::write_by_default(graph, sources, out))
 }
 
-/// Every finding in words, for the message of a failed test.
+/// Describes every finding, for the message of a failed test.
 pub fn describe(outcome: &Outcome) -> String {
     let mut text = String::new();
     for finding in &outcome.findings {

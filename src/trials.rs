@@ -1,29 +1,29 @@
-//! Tries policies on the snippets that they bring: `sqslint policy test`.
+//! Tests policies on their own snippets, for `sqslint policy test`.
 //!
-//! Each snippet is a project of its own, in a directory that is gone afterwards, and is judged by the one policy.
+//! Each snippet becomes a project in a temporary directory, which is checked with that policy only.
 
 use crate::config::Source;
-use crate::files::Scratch;
 use crate::pipeline::{Options, Outcome, check};
 use crate::policy::{Definition, Demand, Example, Policy};
 use crate::selection::Selection;
+use source::files::Scratch;
 use std::io;
 
-/// What a policy said of a snippet.
+/// Results of a policy on a snippet.
 #[derive(Debug)]
 pub struct Trial<'p> {
     /// The snippet.
     pub example: &'p Example,
-    /// What was found in it, a line each.
+    /// Findings, one line each.
     pub findings: Vec<String>,
-    /// What could not be judged, a line each.
+    /// Unjudged resources, one line each.
     pub not_judged: Vec<String>,
-    /// What kept it from being read.
+    /// Errors that prevented the check.
     pub errors: Vec<String>,
 }
 
 impl Trial<'_> {
-    /// Whether it came out as the snippet says.
+    /// Returns `true` if the results are those that the snippet expects.
     pub fn is_as_expected(&self) -> bool {
         self.errors.is_empty()
             && self.findings.len() == self.example.findings
@@ -31,7 +31,7 @@ impl Trial<'_> {
     }
 }
 
-/// Tries `policy` on each of its snippets; the error is one of writing them.
+/// Tests `policy` on each of its snippets. An error means that a snippet could not be written to disk.
 pub fn try_policy(policy: &Policy) -> io::Result<Vec<Trial<'_>>> {
     let examples = policy.definition().examples.iter();
     examples.map(|example| try_example(policy, example)).collect()
@@ -60,7 +60,7 @@ fn try_example<'p>(policy: &'p Policy, example: &'p Example) -> io::Result<Trial
     })
 }
 
-/// A snippet that cannot be read, or holds nothing, shows nothing.
+/// Returns the errors in a snippet, which is also invalid if it contains no units.
 fn errors(outcome: &Outcome) -> Vec<String> {
     let unread = outcome.findings.iter().filter(|found| found.rule == "parse-error");
     let mut errors: Vec<String> = unread.map(|found| found.headline.clone()).collect();
@@ -71,9 +71,9 @@ fn errors(outcome: &Outcome) -> Vec<String> {
     errors
 }
 
-/// The policy as a line of a configuration.
+/// Formats the policy as a line of a configuration.
 fn line(definition: &Definition) -> String {
-    // A string of JSON is one of TOML.
+    // Strings in JSON are valid in TOML.
     let quoted = |text: &str| serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007F");
     let (key, text) = match &definition.demand {
         Demand::Require(text) => ("require", text),

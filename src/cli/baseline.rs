@@ -1,4 +1,5 @@
-//! Baselines: the flags of `check`, `sqslint baseline`, and what the summary says of known findings.
+//! Defines the baseline flags of `check` and the command `sqslint baseline`, and words the summary's notes on known
+//! findings.
 
 use super::check::nothing_to_check;
 use super::config::ConfigArgs;
@@ -6,17 +7,17 @@ use super::inputs::InputArgs;
 use super::{Exit, Streams};
 use clap::{Args, Subcommand};
 use sqslint::diagnostic::Silencer;
-use sqslint::history::{Action, Choice, Written};
+use sqslint::history::{Action, BaselineChoice, BaselineSummary};
 use sqslint::report::{printable, printable_error};
 use sqslint::write_baseline;
 use sqslint::{Options, Outcome};
 use std::io;
 use std::path::PathBuf;
 
-/// The baseline to use.
+/// Flags that choose the baseline.
 #[derive(Debug, Clone, Args)]
 pub(super) struct BaselineArgs {
-    /// Leave out the findings in this file [default: that of the configuration, else .sqslint-baseline.json]
+    /// Leave out the findings in this file [default: the configured file, else .sqslint-baseline.json]
     #[arg(long, value_name = "FILE", conflicts_with = "no_baseline", help_heading = "History")]
     baseline: Option<PathBuf>,
     /// Use no baseline
@@ -25,12 +26,12 @@ pub(super) struct BaselineArgs {
 }
 
 impl BaselineArgs {
-    /// The choice as the library takes it.
-    pub(super) fn choice(&self) -> Choice {
+    /// Converts the flags into the library's type.
+    pub(super) fn choice(&self) -> BaselineChoice {
         match &self.baseline {
-            Some(file) => Choice::File(file.clone()),
-            None if self.no_baseline => Choice::Without,
-            None => Choice::Configured,
+            Some(file) => BaselineChoice::File(file.clone()),
+            None if self.no_baseline => BaselineChoice::Without,
+            None => BaselineChoice::Configured,
         }
     }
 }
@@ -39,9 +40,9 @@ impl BaselineArgs {
 pub(super) enum BaselineCommand {
     /// Write a baseline of all findings
     Create(Arguments),
-    /// Add new findings to the baseline and remove what is no longer found; reasons are kept
+    /// Add new findings to the baseline and remove those that no longer occur; reasons are kept
     Update(Arguments),
-    /// Remove from the baseline what is no longer found
+    /// Remove findings that no longer occur from the baseline
     Prune(Arguments),
 }
 
@@ -49,14 +50,14 @@ pub(super) enum BaselineCommand {
 pub(super) struct Arguments {
     /// Files and directories [default: `.`]
     paths: Vec<PathBuf>,
-    /// The file to write [default: that of the configuration, else .sqslint-baseline.json at the repository's root]
+    /// The file to write [default: the configured file, else .sqslint-baseline.json at the repository's root]
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     #[command(flatten)]
     inputs: InputArgs,
     #[command(flatten)]
     config: ConfigArgs,
-    /// Exit with 0 where there is nothing to judge
+    /// Exit with 0 if there is nothing to check
     #[arg(long)]
     allow_empty: bool,
 }
@@ -74,18 +75,21 @@ pub(super) fn run(command: &BaselineCommand, streams: &mut Streams<'_>) -> io::R
     let (outcome, written) = write_baseline(
         &Options {
             paths: paths.clone(),
-            given: arguments.inputs.given(),
+            inputs: arguments.inputs.to_inputs(),
             staged: arguments.inputs.staged,
             force_exclude: arguments.inputs.force_exclude,
             no_gitignore: arguments.inputs.no_gitignore,
             config: arguments.config.source(),
-            baseline: arguments.baseline.clone().map_or(Choice::Configured, Choice::File),
+            baseline: arguments
+                .baseline
+                .clone()
+                .map_or(BaselineChoice::Configured, BaselineChoice::File),
             ..Options::default()
         },
         action,
     );
     for one in &written {
-        writeln!(streams.out, "{}", printable(&told(one)))?;
+        writeln!(streams.out, "{}", printable(&summary_line(one)))?;
     }
     for error in &outcome.errors {
         writeln!(streams.err, "sqslint: {}", printable_error(error))?;
@@ -101,7 +105,7 @@ pub(super) fn run(command: &BaselineCommand, streams: &mut Streams<'_>) -> io::R
     Ok(Exit::Clean)
 }
 
-fn told(written: &Written) -> String {
+fn summary_line(written: &BaselineSummary) -> String {
     let entries = if written.entries == 1 { "entry" } else { "entries" };
     format!(
         "{}: {} {entries}, {} added, {} removed",
@@ -109,7 +113,7 @@ fn told(written: &Written) -> String {
     )
 }
 
-/// Notes on findings that were left out, and why.
+/// Returns notes on how many findings were left out, and why.
 pub(super) fn known(outcome: &Outcome, since: Option<&str>) -> Vec<String> {
     let mut notes = Vec::new();
     let known = &outcome.history.known;
@@ -124,7 +128,7 @@ pub(super) fn known(outcome: &Outcome, since: Option<&str>) -> Vec<String> {
     notes
 }
 
-/// Tells of baselines with stale entries.
+/// Reports baselines with stale entries.
 pub(super) fn stale(outcome: &Outcome, streams: &mut Streams<'_>) -> io::Result<()> {
     for (file, count) in &outcome.history.stale {
         let entries = if *count == 1 { "entry is" } else { "entries are" };

@@ -1,15 +1,15 @@
-//! `sqslint check`: from arguments to options, from the outcome to output and exit code.
+//! Runs `sqslint check`: turns arguments into options, and the outcome into output and an exit code.
 
-use super::fixing::{self, Next};
-use super::output::{self, Written};
+use super::fixing::{self, NextStep};
+use super::output::{self, WriteResult};
 use super::{CheckArgs, Exit, FailLevel, Level, Streams, baseline, inputs};
+use source::Sources;
 use sqslint::diagnostic::Severity;
 use sqslint::graph::{Graph, Resource, UnitKind};
 use sqslint::published::Published;
-use sqslint::report::{Judged, Report, Units, counted, human, printable, summary};
+use sqslint::report::{JudgedCount, Report, Units, counted, human, printable, summary};
 use sqslint::rules::Catalogue;
 use sqslint::selection::Selection;
-use sqslint::source::Sources;
 use sqslint::{Added, Options, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
     let selection = Selection::new(arguments.select.clone(), arguments.ignore.clone(), arguments.pedantic);
     if let Some(path) = output::written_twice(&arguments.output) {
-        // Nothing is written: either would be taken for the other.
+        // Neither report is written, since one would overwrite the other.
         let message = format!("two reports would go to `{}`", path.display());
         writeln!(streams.err, "sqslint: {}", printable(&message))?;
         return Ok(Exit::Failed);
@@ -40,15 +40,15 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     };
     let mut outcome = if arguments.fixing.flag().is_some() {
         match fixing::run(arguments, &options, streams)? {
-            Next::Report(outcome) => *outcome,
-            Next::End(exit) => return Ok(exit),
+            NextStep::Report(outcome) => *outcome,
+            NextStep::End(exit) => return Ok(exit),
         }
     } else {
         sqslint::check(&options)
     };
     if let Some(reason) = &arguments.add_ignore {
         let added = sqslint::add_ignores(&options, &outcome, reason);
-        // What is left is what the files say now.
+        // The remaining findings are those of the files as they are now.
         outcome = sqslint::check(&options);
         outcome.errors.extend(added.errors.iter().cloned());
         tell_added(&added, streams)?;
@@ -56,13 +56,14 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     tell_outcome(arguments, &options, outcome, streams)
 }
 
-/// The options that the arguments give, without those that may be wrong.
+/// Returns the options that the arguments set, except those that need validation.
 fn options(arguments: &CheckArgs) -> Options {
     Options {
-        given: arguments.inputs.given(),
+        inputs: arguments.inputs.to_inputs(),
         config: arguments.config.source(),
         fail_level: arguments.fail_level.map(FailLevel::level),
         fail_on_unjudged: arguments.fail_on_unjudged,
+        edit_severity: output::least_printed(arguments),
         min_severity: arguments.min_severity.unwrap_or(Level::Info).severity(),
         force_exclude: arguments.inputs.force_exclude,
         no_gitignore: arguments.inputs.no_gitignore,
@@ -75,13 +76,18 @@ fn options(arguments: &CheckArgs) -> Options {
     }
 }
 
-/// Writes the report and the summary, and ends the run.
+/// Writes the report and the summary, and returns the exit code.
 fn tell_outcome(
     arguments: &CheckArgs,
     options: &Options,
-    outcome: Outcome,
+    mut outcome: Outcome,
     streams: &mut Streams<'_>,
 ) -> io::Result<Exit> {
+    // The summary counts the available fixes, and `--fix` does not apply those of hidden findings.
+    let hidden = outcome.findings.iter_mut();
+    for found in hidden.filter(|found| found.severity < options.edit_severity) {
+        found.fix = None;
+    }
     let mut units = units(&outcome);
     units
         .notes
@@ -91,11 +97,11 @@ fn tell_outcome(
     if nothing {
         errors.push(nothing_to_check(&options.paths, &outcome));
     }
-    let silenced = arguments.show_suppressed.then(|| outcome.silenced());
+    let all_suppressed = arguments.show_suppressed.then(|| outcome.suppressed_and_known());
     let report = Report {
         sources: &outcome.sources,
         findings: &outcome.findings,
-        suppressed: silenced.as_deref().unwrap_or(&outcome.suppressed),
+        suppressed: all_suppressed.as_deref().unwrap_or(&outcome.suppressed),
         show_suppressed: arguments.show_suppressed,
         not_evaluated: &outcome.not_evaluated,
         errors: &errors,
@@ -111,7 +117,7 @@ fn tell_outcome(
         writeln!(streams.err, "sqslint: {}", printable(line))?;
     }
     baseline::stale(&outcome, streams)?;
-    let exit = if !outcome.errors.is_empty() || written == Written::Partly {
+    let exit = if !outcome.errors.is_empty() || written == WriteResult::Incomplete {
         Exit::Failed
     } else if nothing {
         Exit::Nothing
@@ -121,7 +127,7 @@ fn tell_outcome(
         Exit::Clean
     };
     if !nothing && !arguments.quiet && (errors.is_empty() || units != Units::default()) {
-        // A terminal would break a line within a word; whatever else reads one wants it whole.
+        // A terminal would break lines within words. Anything else that receives the summary gets unbroken lines.
         let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
         let lines = summary::lines(&report).into_iter();
         for line in lines.chain(ending(&outcome, exit, arguments)) {
@@ -129,14 +135,14 @@ fn tell_outcome(
             writeln!(streams.err, "{line}")?;
         }
     }
-    // The process ends here: its memory is taken back at once, faster than node by node.
+    // The process is about to exit, which frees all memory at once instead of node by node.
     std::mem::forget(outcome);
     Ok(exit)
 }
 
-/// Why the run fails, and how a project with many old findings begins.
+/// Returns closing advice: why the run fails, and how to introduce sqslint into a project with many existing findings.
 fn ending(outcome: &Outcome, exit: Exit, arguments: &CheckArgs) -> Vec<String> {
-    /// As many findings nobody fixes before the first commit.
+    /// Number of findings from which on a project is unlikely to fix them all at once.
     const MANY: usize = 20;
     if exit != Exit::Findings {
         return Vec::new();
@@ -160,13 +166,13 @@ fn ending(outcome: &Outcome, exit: Exit, arguments: &CheckArgs) -> Vec<String> {
         .collect()
 }
 
-/// The flag that asks for other texts in the files.
+/// Returns the flag that requests changes of the files, if any.
 fn edits_files(arguments: &CheckArgs) -> Option<&'static str> {
     let flag = arguments.add_ignore.as_ref().map(|_| "--add-ignore");
     flag.or_else(|| arguments.fixing.flag())
 }
 
-/// Says what `--add-ignore` did.
+/// Reports the effect of `--add-ignore`.
 fn tell_added(added: &Added, streams: &mut Streams<'_>) -> io::Result<()> {
     for place in &added.refused {
         writeln!(
@@ -179,7 +185,7 @@ fn tell_added(added: &Added, streams: &mut Streams<'_>) -> io::Result<()> {
     writeln!(streams.err, "sqslint: suppressed {findings} in {files}")
 }
 
-/// Ends a run that cannot start, in the formats that were asked for.
+/// Reports, in the requested formats, an error that prevents the run.
 fn refuse(arguments: &CheckArgs, error: String, streams: &mut Streams<'_>) -> io::Result<Exit> {
     let report = Report {
         sources: &Sources::default(),
@@ -188,7 +194,7 @@ fn refuse(arguments: &CheckArgs, error: String, streams: &mut Streams<'_>) -> io
         show_suppressed: false,
         not_evaluated: &[],
         errors: &[error],
-        rules: Catalogue::OURS,
+        rules: Catalogue::BUILT_IN,
         units: &Units::default(),
         published: Published::HERE,
     };
@@ -200,7 +206,7 @@ fn units(outcome: &Outcome) -> Units {
     let mut units = Units::default();
     let mut notes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut seen = BTreeSet::new();
-    // A template is one, however often it is called.
+    // A template counts once, however often it is called.
     for unit in outcome.graph.units().iter().filter(|unit| seen.insert(&unit.name)) {
         match unit.kind {
             UnitKind::TerraformModule => units.modules += 1,
@@ -214,14 +220,15 @@ fn units(outcome: &Outcome) -> Units {
             notes.entry(note).or_default().push(&unit.name);
         }
     }
-    units.notes = notes.iter().map(|(note, names)| noted(note, names)).collect();
-    units.notes.extend(taken_in(&outcome.taken_in));
+    units.notes = notes.iter().map(|(note, names)| note_with_units(note, names)).collect();
+    units.notes.extend(note_on_dependents(&outcome.dependents));
+    units.notes.extend(outcome.notes.iter().cloned());
     (units.queues, units.mappings) = judged(outcome);
     units
 }
 
-/// A note on units that nobody named.
-fn taken_in(names: &[String]) -> Option<String> {
+/// Returns a note on units that were checked without being named.
+fn note_on_dependents(names: &[String]) -> Option<String> {
     let (first, rest) = names.split_first()?;
     Some(match rest.len() {
         0 => format!("`{first}` was checked, too: it depends on what was named"),
@@ -229,9 +236,9 @@ fn taken_in(names: &[String]) -> Option<String> {
     })
 }
 
-/// How many queues and mappings there are, and how many of them every rule could judge: a mapping with the functions that
-/// it invokes.
-fn judged(outcome: &Outcome) -> (Judged, Judged) {
+/// Counts the queues and mappings, and those of them that every rule could judge. A mapping counts as judged only if
+/// the functions that it invokes were judged, too.
+fn judged(outcome: &Outcome) -> (JudgedCount, JudgedCount) {
     let graph = &outcome.graph;
     let open = outcome.not_evaluated.iter();
     let open: BTreeSet<(&str, &str)> = open.map(|one| (&*one.subject.unit, &*one.subject.address)).collect();
@@ -239,22 +246,23 @@ fn judged(outcome: &Outcome) -> (Judged, Judged) {
         let unit = &graph.unit(resource.unit).name;
         open.contains(&(unit.as_str(), &*resource.address))
     };
-    let (mut queues, mut mappings) = (Judged::default(), Judged::default());
+    let (mut queues, mut mappings) = (JudgedCount::default(), JudgedCount::default());
     for queue in graph.queues() {
         queues.all += 1;
-        queues.wholly += usize::from(!is_open(&queue.resource));
+        queues.judged += usize::from(!is_open(&queue.resource));
     }
     for mapping in graph.mappings() {
         let functions = graph.functions_of(mapping, &mapping.resource.when);
         let is_open = is_open(&mapping.resource) || functions.iter().any(|(_, function)| is_open(&function.resource));
         mappings.all += 1;
-        mappings.wholly += usize::from(!is_open);
+        mappings.judged += usize::from(!is_open);
     }
     (queues, mappings)
 }
 
-/// A note with the unit it is about, or with their number: a line of forty names is read by nobody.
-fn noted(note: &str, names: &[&str]) -> String {
+/// Prefixes a note with the unit it concerns or, since long lists are unreadable, with one unit and the number of
+/// others.
+fn note_with_units(note: &str, names: &[&str]) -> String {
     match names {
         [name] => format!("{name}: {note}"),
         [first, rest @ ..] => format!("{first} and {} more: {note}", rest.len()),
@@ -262,7 +270,8 @@ fn noted(note: &str, names: &[&str]) -> String {
     }
 }
 
-/// Says where was looked and what was passed over: the wrong directory, or files that need to be named.
+/// Describes where the search took place and what it skipped, which hints at a wrong directory or at files that must be
+/// named.
 pub(super) fn nothing_to_check(paths: &[PathBuf], outcome: &Outcome) -> String {
     const NAMED: usize = 5;
     let skipped = &outcome.skipped;
@@ -286,6 +295,9 @@ pub(super) fn nothing_to_check(paths: &[PathBuf], outcome: &Outcome) -> String {
             "{text}; skipped {} (name {them} to have {them} checked)",
             named.join(", ")
         );
+    }
+    for note in &outcome.notes {
+        text = format!("{text}; {note}");
     }
     text
 }

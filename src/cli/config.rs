@@ -1,22 +1,22 @@
-//! Configuration: its flags, `sqslint config` and `sqslint init`.
+//! Defines the configuration flags, `sqslint config` and `sqslint init`.
 
 use super::{Exit, Streams};
 use clap::{Args, Subcommand};
+use source::files::{self, Files};
 use sqslint::config::{Config, Configs, FailLevel, NAMES, SCHEMA, Source};
-use sqslint::files::{self, Files};
 use sqslint::published::Published;
 use sqslint::report::{printable, printable_error};
 use sqslint::rules::{RULES, Rule};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The file that `sqslint init` writes, without the settings of the rules.
+/// File that `sqslint init` writes, without the settings of the rules.
 const TEMPLATE: &str = include_str!("config/sqslint.toml");
 
-/// The line of the template that stands for those.
+/// Placeholder in the template for the settings of the rules.
 const RULE_SETTINGS: &str = "# {rules}\n";
 
-/// Origins stand below each other up to here.
+/// Maximum column at which the origins are aligned.
 const WIDEST: usize = 90;
 
 #[derive(Debug, Clone, Args)]
@@ -39,14 +39,14 @@ pub(super) struct ConfigArgs {
 }
 
 impl ConfigArgs {
-    /// The source as the library takes it.
+    /// Converts the flags into the library's type.
     pub(super) fn source(&self) -> Source {
         let mut source = Source {
             isolated: self.isolated,
             ..Source::default()
         };
         for text in &self.config {
-            // A file may have an equals sign in its name; a key with a value is no file that is there.
+            // A file name may contain an equals sign, so only text that is not an existing file is a `KEY=VALUE`.
             if text.contains('=') && !files::is_file(Path::new(text)) {
                 source.lines.push(text.clone());
             } else {
@@ -61,7 +61,7 @@ impl ConfigArgs {
     }
 }
 
-/// A text as TOML, whose basic strings are those of JSON.
+/// Quotes `text` for TOML, whose basic strings are those of JSON.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
@@ -70,7 +70,7 @@ fn quoted(text: &str) -> String {
 pub(super) enum ConfigCommand {
     /// Print the settings that apply to a path
     Show {
-        /// A file or directory
+        /// File or directory
         #[arg(default_value = ".")]
         path: PathBuf,
         #[command(flatten)]
@@ -78,7 +78,7 @@ pub(super) enum ConfigCommand {
     },
     /// Print the configuration file that applies to a path
     Path {
-        /// A file or directory
+        /// File or directory
         #[arg(default_value = ".")]
         path: PathBuf,
         #[command(flatten)]
@@ -111,7 +111,7 @@ pub(super) fn run(command: &ConfigCommand, streams: &mut Streams<'_>) -> io::Res
     }
 }
 
-/// Does `print` with the settings that apply to `path`.
+/// Calls `print` with the settings that apply to `path`.
 pub(super) fn with_config(
     path: &Path,
     arguments: &ConfigArgs,
@@ -132,7 +132,7 @@ pub(super) fn with_config(
     let source = arguments.source();
     let files = Files::new(repository, Vec::new()).trusting(source.file.as_deref());
     let configs = Configs::new(source, root.into_iter().collect(), &files);
-    match configs.of(&absolute) {
+    match configs.for_path(&absolute) {
         Ok(config) => print(&config, streams),
         Err(error) => {
             writeln!(streams.err, "sqslint: {}", printable_error(&error.to_string()))?;
@@ -141,7 +141,7 @@ pub(super) fn with_config(
     }
 }
 
-/// The settings as a configuration would say them, each with who says so.
+/// Formats the settings as a configuration would, each with its origin.
 fn shown(config: &Config) -> String {
     let mut lines = Vec::new();
     let mut line = |key: &str, value: String| {
@@ -204,7 +204,7 @@ fn shown(config: &Config) -> String {
     for policy in &config.policies {
         line("policy", quoted(policy.rule().id));
     }
-    // One long line does not move the origins of all others out of sight.
+    // A single long line does not move the origins of all others out of sight.
     let lengths = lines.iter().map(|(text, _)| text.chars().count());
     let width = lengths.filter(|length| *length <= WIDEST).max().unwrap_or(0);
     let lines = lines
@@ -217,7 +217,7 @@ fn printable_lines(text: &str) -> String {
     text.lines().map(|line| printable(line) + "\n").collect()
 }
 
-/// The file that `sqslint init` writes: every key with its default, explained and commented out.
+/// Returns the file that `sqslint init` writes: every key with its default, explained and commented out.
 pub(super) fn template() -> String {
     let table = |rule: &Rule<'_>| {
         let settings = rule.settings.iter().map(|setting| {
@@ -228,7 +228,7 @@ pub(super) fn template() -> String {
     };
     let rules = RULES.iter().filter(|rule| !rule.settings.is_empty());
     let tables: Vec<String> = rules.map(|rule| table(rule)).collect();
-    // Unpublished, it is a copy that `sqslint config schema` writes.
+    // Without a published URL, this refers to a local copy that `sqslint config schema` writes.
     let schema = Published::HERE
         .schema()
         .unwrap_or_else(|| "sqslint.schema.json".to_owned());
@@ -237,7 +237,7 @@ pub(super) fn template() -> String {
         .replace(RULE_SETTINGS, &tables.join("\n"))
 }
 
-/// `sqslint init`.
+/// Runs `sqslint init`.
 pub(super) fn init(streams: &mut Streams<'_>) -> io::Result<Exit> {
     let name = NAMES[0];
     if let Some(there) = NAMES.iter().find(|name| files::exists(Path::new(name))) {

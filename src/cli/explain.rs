@@ -1,23 +1,23 @@
-//! `sqslint explain FILE:LINE`.
+//! Runs `sqslint explain FILE:LINE`.
 
 use super::config::ConfigArgs;
 use super::inputs::{InputArgs, StdinArgs};
 use super::{Exit, Streams, inputs, rules};
 use clap::Args;
+use source::files;
 use sqslint::Options;
 use sqslint::discover::unreadable;
-use sqslint::explain::{Asked, explain};
-use sqslint::files;
+use sqslint::explain::{ExplainedLocation, explain};
 use sqslint::report::{counted, printable, printable_error};
 use std::io;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(super) struct ExplainArgs {
-    /// A rule, as in `error[rule-id]`, or a place, as in `queues.tf:12` or `queues.tf:12:3`
+    /// A rule, as in `error[rule-id]`, or a location, as in `queues.tf:12` or `queues.tf:12:3`
     #[arg(value_name = "RULE|FILE:LINE", value_parser = super::RuleName, hide_possible_values = true)]
     subject: String,
-    /// For a place: what else to read [default: the file's own unit]
+    /// Further paths to read, for a location [default: the file's own unit]
     paths: Vec<PathBuf>,
     #[command(flatten)]
     inputs: InputArgs,
@@ -28,7 +28,7 @@ pub(super) struct ExplainArgs {
 }
 
 pub(super) fn run(arguments: &ExplainArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
-    let Some(place) = place(&arguments.subject) else {
+    let Some(place) = parse_location(&arguments.subject) else {
         let file = arguments.subject.trim_end_matches(':');
         if files::is_file(Path::new(file)) {
             return refuse(&format!("which line of `{file}`? Add it, as in `{file}:12`"), streams);
@@ -50,14 +50,14 @@ pub(super) fn run(arguments: &ExplainArgs, streams: &mut Streams<'_>) -> io::Res
         &Options {
             paths,
             stdin,
-            given: arguments.inputs.given(),
+            inputs: arguments.inputs.to_inputs(),
             staged: arguments.inputs.staged,
             force_exclude: arguments.inputs.force_exclude,
             no_gitignore: arguments.inputs.no_gitignore,
             config: arguments.config.source(),
             ..Options::default()
         },
-        Asked {
+        ExplainedLocation {
             file: &absolute,
             line: place.line,
             column: place.column,
@@ -91,26 +91,26 @@ fn refuse(message: &str, streams: &mut Streams<'_>) -> io::Result<Exit> {
     Ok(Exit::Failed)
 }
 
-/// A line of a file, and perhaps a column.
+/// Line of a file, with an optional column.
 #[derive(Debug, PartialEq, Eq)]
-struct Place {
+struct SourceLocation {
     path: PathBuf,
     line: usize,
     column: Option<usize>,
 }
 
-/// `file:12`, or `file:12:3` as reports print it.
-fn place(subject: &str) -> Option<Place> {
+/// Parses `file:12`, or `file:12:3` as reports print it.
+fn parse_location(subject: &str) -> Option<SourceLocation> {
     let (rest, last) = subject.rsplit_once(':')?;
     let last: usize = last.parse().ok()?;
-    let whole = Place {
+    let whole = SourceLocation {
         path: rest.into(),
         line: last,
         column: None,
     };
     let with_column = || {
         let (path, line) = rest.rsplit_once(':')?;
-        Some(Place {
+        Some(SourceLocation {
             path: path.into(),
             line: line.parse().ok()?,
             column: Some(last),

@@ -1,4 +1,4 @@
-//! `--fix` and `--diff`: what was changed, or would be.
+//! Implements `--fix` and `--diff`, and reports their changes.
 
 use super::check::nothing_to_check;
 use super::output::When;
@@ -10,13 +10,13 @@ use sqslint::report::{counted, printable, printable_error};
 use sqslint::{Fixed, Options, Outcome};
 use std::io::{self, IsTerminal};
 
-/// The flags that ask for fixes.
+/// Flags that request fixes.
 #[derive(Debug, Args)]
 pub(super) struct FixArgs {
     /// Apply safe fixes: they remove a defect and change nothing else that is deployed
     #[arg(long, conflicts_with = "add_ignore", help_heading = "Fixing")]
     pub(super) fix: bool,
-    /// With --fix or --diff: also fixes that change how deployed resources behave
+    /// Also apply fixes that change how deployed resources behave, with --fix or --diff
     #[arg(long, requires = "fixing", help_heading = "Fixing")]
     unsafe_fixes: bool,
     /// Print what --fix would change as a diff, and write nothing
@@ -25,7 +25,7 @@ pub(super) struct FixArgs {
 }
 
 impl FixArgs {
-    /// The flag that was given: for new texts of files, or for the difference.
+    /// Returns the flag that was passed: to edit files, or to print a diff.
     pub(super) fn flag(&self) -> Option<&'static str> {
         let flags = [(self.diff, "--diff"), (self.fix, "--fix")];
         flags.into_iter().find_map(|(is_asked, flag)| is_asked.then_some(flag))
@@ -40,35 +40,42 @@ impl FixArgs {
     }
 }
 
-/// The next step of a run with fixes.
-pub(super) enum Next {
-    /// With the report of what is left.
+/// Next step of a run with fixes.
+pub(super) enum NextStep {
+    /// Report the remaining findings.
     Report(Box<Outcome>),
-    /// Not at all: the diff was what was asked for.
+    /// Exit without a report: only the diff was requested.
     End(Exit),
 }
 
-/// Fixes what `options` find.
-pub(super) fn run(arguments: &CheckArgs, options: &Options, streams: &mut Streams<'_>) -> io::Result<Next> {
+/// Fixes the findings of a run with `options`.
+pub(super) fn run(arguments: &CheckArgs, options: &Options, streams: &mut Streams<'_>) -> io::Result<NextStep> {
     let asked = &arguments.fixing;
     let mut fixed = sqslint::fix(options, asked.most());
+    let more = more(&fixed, asked, options);
     if asked.diff {
-        return diff(&fixed, options, arguments, streams).map(Next::End);
+        return diff(&fixed, &more, options, arguments, streams).map(NextStep::End);
     }
-    name_chains(&fixed, streams)?;
+    list(&fixed, streams)?;
     let failures = fixed.write();
     if failures.is_empty() {
-        tell(&fixed, asked, "fixed", streams)?;
+        report_fixes(&fixed, &more, "fixed", streams)?;
     } else {
-        // What is on disk is not what was judged.
+        // The outcome describes files that were not all written, so check the files on disk.
         fixed.outcome = sqslint::check(options);
     }
     fixed.outcome.errors.extend(failures);
     fixed.outcome.errors.extend(fixed.broken.iter().cloned());
-    Ok(Next::Report(Box::new(fixed.outcome)))
+    Ok(NextStep::Report(Box::new(fixed.outcome)))
 }
 
-fn diff(fixed: &Fixed, options: &Options, arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
+fn diff(
+    fixed: &Fixed,
+    more: &str,
+    options: &Options,
+    arguments: &CheckArgs,
+    streams: &mut Streams<'_>,
+) -> io::Result<Exit> {
     let text = fixed.diff();
     let stdout = io::stdout();
     let shown = match arguments.output.color {
@@ -80,8 +87,8 @@ fn diff(fixed: &Fixed, options: &Options, arguments: &CheckArgs, streams: &mut S
     };
     streams.out.write_all(shown.as_bytes())?;
     streams.out.flush()?;
-    name_chains(fixed, streams)?;
-    tell(fixed, &arguments.fixing, "would fix", streams)?;
+    list(fixed, streams)?;
+    report_fixes(fixed, more, "would fix", streams)?;
     for error in fixed.outcome.errors.iter().chain(&fixed.broken) {
         writeln!(streams.err, "sqslint: {}", printable_error(error))?;
     }
@@ -99,20 +106,19 @@ fn diff(fixed: &Fixed, options: &Options, arguments: &CheckArgs, streams: &mut S
     })
 }
 
-/// Names the fixes of several parts, whose other parts no finding has announced.
-fn name_chains(fixed: &Fixed, streams: &mut Streams<'_>) -> io::Result<()> {
-    for chain in &fixed.chains {
-        writeln!(streams.err, "sqslint: one fix, since the first part takes the others:")?;
-        for part in std::iter::once(&chain.first).chain(&chain.others) {
-            writeln!(streams.err, "  {}", printable(part))?;
+/// Lists the fixes, each with the further fixes that it requires.
+fn list(fixed: &Fixed, streams: &mut Streams<'_>) -> io::Result<()> {
+    for fix in &fixed.made {
+        writeln!(streams.err, "sqslint: fix: {}", printable(&fix.first))?;
+        for other in &fix.others {
+            writeln!(streams.err, "  which requires: {}", printable(other))?;
         }
     }
     Ok(())
 }
 
-/// Says how much changed, and which fixes did not do.
-fn tell(fixed: &Fixed, asked: &FixArgs, verb: &str, streams: &mut Streams<'_>) -> io::Result<()> {
-    let more = more(fixed, asked);
+/// Reports how much changed, and which fixes failed.
+fn report_fixes(fixed: &Fixed, more: &str, verb: &str, streams: &mut Streams<'_>) -> io::Result<()> {
     for left in &fixed.left {
         writeln!(streams.err, "sqslint: not fixed: {}", printable(left))?;
     }
@@ -126,16 +132,19 @@ fn tell(fixed: &Fixed, asked: &FixArgs, verb: &str, streams: &mut Streams<'_>) -
     writeln!(streams.err, "sqslint: nothing to fix{more}")
 }
 
-/// A note on findings that could be fixed if more were asked for.
-fn more(fixed: &Fixed, asked: &FixArgs) -> String {
-    let left = fixed.outcome.findings.iter().filter_map(|found| found.fix.as_deref());
+/// Returns a note on printed findings that only `--unsafe-fixes` would fix.
+fn more(fixed: &Fixed, asked: &FixArgs, options: &Options) -> String {
+    let findings = fixed.outcome.findings.iter();
+    let printed = findings.filter(|found| found.severity >= options.edit_severity);
+    let left = printed.filter_map(|found| found.fix.as_deref());
     match left.filter(|fix| fix.safety > asked.most()).count() {
         0 => String::new(),
         count => format!("; {count} more with `--unsafe-fixes`, which changes how deployed resources behave"),
     }
 }
 
-/// Lines that come in green, those that go in red. On a terminal a line says no more than it shows.
+/// Colours added lines green and removed lines red. Control characters are escaped, so that a line cannot manipulate
+/// the terminal.
 fn coloured(diff: &str) -> String {
     let line = |line: &str| {
         let shown = printable(line);

@@ -1,4 +1,4 @@
-//! `sqslint graph`: what was understood, without judging it.
+//! Runs `sqslint graph`, which prints the resolved graph without judging it.
 
 use super::check::nothing_to_check;
 use super::{Exit, GraphArgs, GraphFormat, Streams, inputs};
@@ -24,12 +24,12 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
     let options = Options {
         paths,
         stdin,
-        given: arguments.inputs.given(),
+        inputs: arguments.inputs.to_inputs(),
         staged: arguments.inputs.staged,
         force_exclude: arguments.inputs.force_exclude,
         no_gitignore: arguments.inputs.no_gitignore,
         config: arguments.config.source(),
-        baseline: sqslint::history::Choice::Without,
+        baseline: sqslint::history::BaselineChoice::Without,
         ..Options::default()
     };
     let format = arguments.format;

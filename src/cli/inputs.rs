@@ -1,9 +1,9 @@
-//! Inputs: files and directories, standard input, and values for variables and parameters.
+//! Defines the inputs: files and directories, standard input, and values for variables and parameters.
 
 use super::variables::Variables;
 use clap::Args;
 use sqslint::Stdin;
-use sqslint::given::{Given, Parameters};
+use sqslint::inputs::{Inputs, Parameters};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 pub(super) struct InputArgs {
     #[command(flatten)]
     variables: Variables,
-    /// Set a parameter of templates, or several from a file as AWS's tools write it: JSON, YAML, samconfig.toml
+    /// Set a parameter of templates, or several from a file in a format of AWS's tools: JSON, YAML, samconfig.toml
     /// (repeatable)
     #[arg(long, value_name = "NAME=VALUE|FILE", value_parser = parameters, help_heading = "Inputs")]
     parameters: Vec<Parameters>,
-    /// Also read the units that staged changes touch, deleted and renamed files too
+    /// Also read the units that staged changes touch, including deleted and renamed files
     #[arg(long, help_heading = "Inputs")]
     pub(super) staged: bool,
     /// Also read what git ignores
@@ -27,49 +27,49 @@ pub(super) struct InputArgs {
     pub(super) force_exclude: bool,
 }
 
-/// A text that stands for a file.
+/// Standard input in place of a file.
 #[derive(Debug, Args)]
 pub(super) struct StdinArgs {
-    /// Read this file from standard input, and its neighbours from the disk
+    /// Read this file from standard input, and its neighbours from disk
     #[arg(long, value_name = "PATH", help_heading = "Inputs")]
     stdin_filename: Option<PathBuf>,
 }
 
 impl InputArgs {
-    /// The path that is read if none is named.
+    /// Returns the path to read if none is named.
     pub(super) fn otherwise(&self) -> Option<PathBuf> {
         (!self.staged).then(|| PathBuf::from("."))
     }
 
-    /// The values as the library takes them.
-    pub(super) fn given(&self) -> Given {
-        Given {
+    /// Converts the values into the library's type.
+    pub(super) fn to_inputs(&self) -> Inputs {
+        Inputs {
             variables: self.variables.0.clone(),
             parameters: self.parameters.clone(),
-            ..Given::default()
+            ..Inputs::default()
         }
     }
 }
 
-// clap wants a function that can fail.
+// clap requires a fallible function.
 #[allow(clippy::unnecessary_wraps)]
 fn parameters(text: &str) -> Result<Parameters, std::convert::Infallible> {
     Ok(Parameters::from(text))
 }
 
-/// The largest text that is read from standard input.
+/// Maximum size of standard input, in bytes.
 const LARGEST: u64 = 64 << 20;
 
 fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Returns true if standard input is to be read.
+/// Returns `true` if standard input is to be read.
 pub(super) fn asks_for_stdin(paths: &[PathBuf], stdin: &StdinArgs) -> bool {
     paths.iter().any(|path| is_stdin(path)) || (paths.is_empty() && stdin.stdin_filename.is_some())
 }
 
-/// The paths to read, `otherwise` if there are none, and standard input if it is asked for.
+/// Returns the paths to read, or `otherwise` without any, and the contents of standard input if requested.
 pub(super) fn chosen(
     paths: &[PathBuf],
     stdin: &StdinArgs,

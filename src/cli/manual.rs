@@ -1,11 +1,12 @@
-//! `sqslint man`: one page for the program and its commands, from what the command line knows of itself.
+//! Renders `sqslint man`: one page for the program and all its commands, generated from the definition of the command
+//! line.
 
 use super::Cli;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use std::io::{self, Write};
 
-/// Sections that the command line does not know of itself.
+/// Sections that cannot be generated from the definition of the command line.
 const REST: &str = r#".SH "EXIT STATUS"
 .TP
 0
@@ -59,7 +60,7 @@ pub(super) fn render(out: &mut dyn Write) -> io::Result<()> {
     page.render_version_section(out)
 }
 
-/// A section for `command`, or for each of its own.
+/// Writes a section for `command`, or one for each of its subcommands.
 fn parts(command: &Command, out: &mut dyn Write) -> io::Result<()> {
     if command.get_name() == "help" {
         return Ok(());
@@ -69,7 +70,7 @@ fn parts(command: &Command, out: &mut dyn Write) -> io::Result<()> {
     }
     let name = command.get_bin_name().unwrap_or(command.get_name()).to_uppercase();
     writeln!(out, ".SH \"{name}\"")?;
-    // What is the same everywhere is not said for each.
+    // Flags that every command has are not repeated in each section.
     let mut own = command.clone();
     for flag in ["help", "version"] {
         if own.get_arguments().any(|argument| argument.get_id() == flag) {

@@ -1,26 +1,27 @@
-//! Reports to standard output, to files, and for GitHub Actions.
+//! Writes reports to standard output, to files, and for GitHub Actions.
 
 use super::{CheckArgs, Streams};
 use clap::{Args, ValueEnum};
-use sqslint::files::{self, write};
+use source::files::{self, write};
+use sqslint::diagnostic::Severity;
 use sqslint::graph::Graph;
 use sqslint::report::graph::Marks;
 use sqslint::report::graph::topology::{Extent, topologies};
 use sqslint::report::{
     Report, checkstyle, concise, github, gitlab, html, human, json, json_lines, junit, links, markdown, printable,
-    printable_error, rdjson, sarif, statistics, summary,
+    printable_error, sarif, statistics, summary,
 };
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// The width of a report that goes to no terminal.
+/// Width of a report that does not go to a terminal.
 const WIDTH: usize = 100;
 
-/// The formats of results, and their destinations.
+/// Flags for the formats of the reports and where to write them.
 #[derive(Debug, Args)]
 pub(super) struct OutputArgs {
-    /// How to print findings [default: full, with annotations in GitHub Actions]
+    /// Output format [default: full, with annotations in GitHub Actions]
     #[arg(
         long,
         value_enum,
@@ -32,27 +33,27 @@ pub(super) struct OutputArgs {
     /// Also write a report to a file (repeatable)
     #[arg(long = "report", value_name = "FORMAT=PATH", value_parser = report_to, help_heading = "Output")]
     pub(super) reports: Vec<ReportTo>,
-    /// Count findings, and what could not be judged, by rule
+    /// Count findings and unjudged resources by rule
     #[arg(long, help_heading = "Output")]
     pub(super) statistics: bool,
-    /// Whether to colour; auto: on terminals, unless `NO_COLOR` is set
-    #[arg(long, help = "Whether to colour; auto: on terminals, unless NO_COLOR is set", value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
+    /// Colour the output; auto: on terminals, unless `NO_COLOR` is set
+    #[arg(long, help = "Colour the output; auto: on terminals, unless NO_COLOR is set", value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(super) color: When,
-    /// Whether paths are links; auto: on terminals known to follow them
+    /// Print paths as links; auto: on terminals known to support them
     #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(super) hyperlinks: When,
 }
 
-/// A format of findings.
+/// Format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// For people: the places drawn, the arithmetic, what to do
+    /// Text for people: the lines concerned, the arithmetic, the advice
     Full,
-    /// A line each: `path:line:column: severity[rule] message`
+    /// A line per finding: `path:line:column: severity[rule] message`
     Concise,
-    /// One object, of the same shape whatever the outcome
+    /// A single object, whose shape does not depend on the outcome
     Json,
-    /// One record a line, the summary last
+    /// A JSON record per line, the summary last
     JsonLines,
     /// SARIF 2.1.0, for code scanning
     Sarif,
@@ -65,15 +66,13 @@ pub(super) enum Format {
     Junit,
     /// Checkstyle XML
     Checkstyle,
-    /// Reviewdog's diagnostics
-    Rdjson,
-    /// A pull request's comment
+    /// A comment for a pull request
     Markdown,
-    /// One self-contained page
+    /// A single self-contained page
     Html,
 }
 
-/// Use of what only some terminals understand.
+/// Condition under which to use an optional feature of terminals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum When {
     Auto,
@@ -81,7 +80,7 @@ pub(super) enum When {
     Never,
 }
 
-/// A report to a file.
+/// Format and path of a report that is written to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ReportTo {
     format: Format,
@@ -109,33 +108,48 @@ fn report_to(text: &str) -> Result<ReportTo, String> {
     })
 }
 
-/// A file that more than one report would go to.
+/// Returns a path that more than one report would be written to.
 pub(super) fn written_twice(asked: &OutputArgs) -> Option<&Path> {
     let mut paths = asked.reports.iter().map(|to| to.path.as_path()).enumerate();
     let twice = paths.find(|(at, path)| asked.reports.iter().take(*at).any(|other| other.path == *path));
     twice.map(|(_, path)| path)
 }
 
-/// The success of writing what was asked for.
+/// Success of writing the requested reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Written {
-    /// All of it.
-    Wholly,
-    /// A file could not be written, and the user was told.
-    Partly,
+pub(super) enum WriteResult {
+    /// Every report was written.
+    Complete,
+    /// A file could not be written; the error has been reported.
+    Incomplete,
 }
 
-/// Writes the findings, then what there is to say about the run.
+/// Returns `true` if annotations follow the full report: in a GitHub workflow that sets no format.
+fn annotates(asked: &OutputArgs) -> bool {
+    asked.format.is_none() && std::env::var("GITHUB_ACTIONS").is_ok_and(|value| value == "true")
+}
+
+/// Returns the lowest severity that any report of the run shows.
+pub(super) fn least_printed(arguments: &CheckArgs) -> Severity {
+    let asked = &arguments.output;
+    // Only the full report on standard output hides infos.
+    let is_full = matches!(asked.format, None | Some(Format::Full)) && !annotates(asked) && asked.reports.is_empty();
+    if is_full && !arguments.shows_infos() {
+        Severity::Warning
+    } else {
+        Severity::Info
+    }
+}
+
+/// Writes the findings, then the notes on the run.
 pub(super) fn write(
     report: &Report<'_>,
     graph: &Graph,
     arguments: &CheckArgs,
     streams: &mut Streams<'_>,
-) -> io::Result<Written> {
+) -> io::Result<WriteResult> {
     let asked = &arguments.output;
-    let actions = std::env::var("GITHUB_ACTIONS").is_ok_and(|value| value == "true");
-    // In a workflow nobody needs to ask for annotations.
-    let annotates = asked.format.is_none() && actions;
+    let annotates = annotates(asked);
     let format = asked.format.unwrap_or(Format::Full);
     let mut out = BufWriter::new(&mut *streams.out);
     if annotates {
@@ -167,9 +181,9 @@ pub(super) fn write(
         summary::write_not_evaluated(report, &mut *streams.err)?;
     }
     Ok(if failures.is_empty() {
-        Written::Wholly
+        WriteResult::Complete
     } else {
-        Written::Partly
+        WriteResult::Incomplete
     })
 }
 
@@ -191,13 +205,12 @@ fn write_as(
         Format::Gitlab => gitlab::write(report, out),
         Format::Junit => junit::write(report, out),
         Format::Checkstyle => checkstyle::write(report, out),
-        Format::Rdjson => rdjson::write(report, out),
         Format::Markdown => markdown::write(report, &drawings(), out),
         Format::Html => html::write(report, &drawings(), &origin(report), out),
     }
 }
 
-/// What a page says of where it comes from.
+/// Returns the origin that an HTML page states.
 fn origin(report: &Report<'_>) -> html::Origin {
     let here = std::env::current_dir().ok();
     let root = report.sources.repository().map(Path::to_owned).or(here);
@@ -209,9 +222,9 @@ fn origin(report: &Report<'_>) -> html::Origin {
     }
 }
 
-/// The full report, in which no line is taken for a command, and then the commands.
+/// Writes the full report in a form that GitHub does not interpret as workflow commands, and then the actual commands.
 fn write_annotated(report: &Report<'_>, style: human::Style, out: &mut dyn Write) -> io::Result<()> {
-    // Nobody who writes a file can know it beforehand.
+    // A random token, which the author of a linted file cannot predict.
     let token = format!("sqslint-{:016x}", RandomState::new().hash_one(std::process::id()));
     writeln!(out, "::stop-commands::{token}")?;
     human::write(report, style, out)?;
@@ -219,7 +232,7 @@ fn write_annotated(report: &Report<'_>, style: human::Style, out: &mut dyn Write
     github::write(report, out)
 }
 
-/// A report takes the place of no file that it reports on.
+/// Saves a report to a file, unless that file is one of those being checked.
 fn save(to: &ReportTo, report: &Report<'_>, graph: &Graph) -> Result<(), String> {
     if files::real(&to.path).is_ok_and(|real| report.sources.find(&real).is_some()) {
         return Err("it is one of the files that are checked".to_owned());
@@ -236,7 +249,7 @@ fn append_step_summary(report: &Report<'_>) -> Result<(), String> {
     write::append(Path::new(&path), &text).map_err(|error| format!("cannot write the step's summary: {error}"))
 }
 
-/// The look of a report in a file.
+/// Style of a report in a file.
 const PLAIN: human::Style = human::Style {
     width: WIDTH,
     color: false,
@@ -246,7 +259,7 @@ const PLAIN: human::Style = human::Style {
     infos: true,
 };
 
-/// The look of a report on the terminal, or where output goes instead.
+/// Returns the style of a report on standard output.
 fn style(arguments: &CheckArgs) -> human::Style {
     let asked = &arguments.output;
     let stdout = io::stdout();
@@ -262,12 +275,12 @@ fn style(arguments: &CheckArgs) -> human::Style {
     }
 }
 
-/// The width of the terminal that standard output is.
+/// Returns the width of the terminal, if standard output is one.
 pub(super) fn width() -> Option<usize> {
     terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
 }
 
-/// Whether standard output is coloured where no flag says.
+/// Returns `true` if standard output is coloured by default.
 pub(super) fn is_coloured() -> bool {
     let stdout = io::stdout();
     anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never && forced_or_terminal(&stdout)
@@ -281,13 +294,13 @@ fn decided(asked: When, by_itself: impl FnOnce() -> bool) -> bool {
     }
 }
 
-/// `CLICOLOR_FORCE` colours pipes too.
+/// Returns `true` for a terminal, or if `CLICOLOR_FORCE` requests colours in pipes, too.
 fn forced_or_terminal(stdout: &io::Stdout) -> bool {
     let forced = std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0");
     forced || stdout.is_terminal()
 }
 
-/// Returns true if the locale uses UTF-8; Windows terminals have for long.
+/// Returns `true` if the locale uses UTF-8. Windows terminals always support it.
 fn shows_unicode() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()

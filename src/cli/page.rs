@@ -1,11 +1,11 @@
-//! A rule's page for the terminal: headings at the margin, everything else indented below them, wrapped. What tests read
-//! in the page, and what Markdown needs, is left out. Nothing is told by colour alone.
+//! Renders a rule's page for the terminal: headings at the margin, everything else indented below them and wrapped.
+//! Markdown syntax and the parts meant for tests are left out. Colour only repeats what the text already shows.
 
 use sqslint::report::wrapped;
 
-/// The indentation of what stands below a heading.
+/// Indentation of text below a heading.
 const INDENT: usize = 2;
-/// The indentation of files.
+/// Indentation of files.
 const FILE: usize = 6;
 
 const BOLD: &str = "\x1b[1m";
@@ -13,17 +13,17 @@ const DIM: &str = "\x1b[2m";
 const CYAN: &str = "\x1b[36m";
 const RESET: &str = "\x1b[0m";
 
-/// How a page looks.
+/// Style of a page.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Look {
-    /// The width of the terminal.
+pub(super) struct PageStyle {
+    /// Width of the terminal.
     pub(super) width: usize,
-    /// Whether it is coloured.
+    /// `true` if the page is coloured.
     pub(super) color: bool,
 }
 
-/// `page`, which is Markdown.
-pub(super) fn render(page: &str, look: Look) -> String {
+/// Renders `page`, which is Markdown.
+pub(super) fn render(page: &str, look: PageStyle) -> String {
     let mut writer = Writer {
         look,
         text: String::new(),
@@ -60,7 +60,7 @@ pub(super) fn render(page: &str, look: Look) -> String {
 }
 
 struct Writer {
-    look: Look,
+    look: PageStyle,
     text: String,
 }
 
@@ -71,14 +71,14 @@ impl Writer {
         self.text += &format!("{}{on}{heading}{off}\n", " ".repeat(indent));
     }
 
-    /// One empty line, and none where there is one.
+    /// Appends an empty line, unless there already is one.
     fn blank(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');
         }
     }
 
-    /// A paragraph, or an item of a list.
+    /// Appends a paragraph, or an item of a list.
     fn paragraph(&mut self, paragraph: &str) {
         if !paragraph.is_empty() {
             let is_item = paragraph.starts_with("- ");
@@ -90,7 +90,7 @@ impl Writer {
         let mut wrapped = String::new();
         wrapped::write(&mut wrapped, &linked(text), indents, self.look.width);
         let (on, off) = self.colour(CYAN);
-        // What is code stays between backticks, and is coloured with them.
+        // Code keeps its backticks, which are coloured with it.
         for (at, part) in wrapped.split('`').enumerate() {
             match at {
                 0 => self.text += part,
@@ -100,7 +100,7 @@ impl Writer {
         }
     }
 
-    /// The lines of a file, below its name where it says one.
+    /// Appends the lines of a file, below its name if the fence states one.
     fn file<'p>(&mut self, fence: &str, body: impl Iterator<Item = &'p str>) {
         let (on, off) = self.colour(DIM);
         if let Some((_, name)) = fence.split_once("file=") {
@@ -112,7 +112,8 @@ impl Writer {
         }
     }
 
-    /// The rows of a table, whose head is `head`: the first cell of each, and the others below it with what they are.
+    /// Appends the rows of the table with the header `head`: the first cell of each row, then the other cells with
+    /// their column names.
     fn row<'p>(&mut self, head: &str, lines: &mut impl Iterator<Item = &'p str>) {
         let head = cells(head);
         for line in lines.take_while(|line| line.starts_with('|')).skip(1) {
@@ -143,7 +144,7 @@ fn cells(row: &str) -> Vec<&str> {
     row.trim_matches('|').split('|').map(str::trim).collect()
 }
 
-/// `text` with `[words](address)` as `words <address>`.
+/// Replaces each `[words](address)` by `words <address>`.
 fn linked(text: &str) -> String {
     let mut all = String::new();
     let mut rest = text;
@@ -166,7 +167,7 @@ fn linked(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Look, render};
+    use super::{PageStyle, render};
 
     const PAGE: &str = "# a-rule
 
@@ -192,8 +193,8 @@ resource \"aws_sqs_queue\" \"q\" {
 ";
 
     #[test]
-    fn a_page_is_wrapped_and_loses_its_markup() {
-        let look = Look {
+    fn page_is_wrapped_without_its_markup() {
+        let look = PageStyle {
             width: 40,
             color: false,
         };
@@ -224,12 +225,12 @@ Flagged
     }
 
     #[test]
-    fn colour_adds_nothing_but_itself() {
-        let plain = Look {
+    fn colour_leaves_the_text_unchanged() {
+        let plain = PageStyle {
             width: 60,
             color: false,
         };
-        let coloured = render(PAGE, Look { color: true, ..plain });
+        let coloured = render(PAGE, PageStyle { color: true, ..plain });
         assert!(coloured.contains("\x1b[1mFlagged\x1b[0m"));
         assert!(coloured.contains("\x1b[36m`queues`\x1b[0m"));
         let mut bare = coloured;

@@ -1,4 +1,4 @@
-//! `sqslint policy`: a team's own rules, tried on their snippets, and a first one to begin with.
+//! Runs `sqslint policy`: tests a team's own rules on their snippets, and prints a template for a new rule.
 
 use super::config::{ConfigArgs, with_config};
 use super::{Exit, Streams};
@@ -9,12 +9,12 @@ use sqslint::{Trial, try_policy};
 use std::io;
 use std::path::PathBuf;
 
-/// What `sqslint policy new` prints.
+/// Template that `sqslint policy new` prints.
 const TEMPLATE: &str = include_str!("policy/template.toml");
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PolicyCommand {
-    /// Try each policy on the snippets that it brings
+    /// Test each policy on its own snippets
     Test {
         /// A file or directory that the policies apply to
         #[arg(default_value = ".")]
@@ -22,7 +22,7 @@ pub(super) enum PolicyCommand {
         #[command(flatten)]
         config: ConfigArgs,
     },
-    /// Print a policy to begin with, as TOML
+    /// Print a template for a policy, as TOML
     New {
         /// Its id, in kebab-case
         id: String,
@@ -73,7 +73,7 @@ fn test(config: &Config, streams: &mut Streams<'_>) -> io::Result<Exit> {
         for (at, trial) in trials.iter().enumerate() {
             tests += 1;
             failed += usize::from(!trial.is_as_expected());
-            tell(at, trial, streams)?;
+            print_trial(at, trial, streams)?;
         }
     }
     let policies = match config.policies.len() {
@@ -84,7 +84,7 @@ fn test(config: &Config, streams: &mut Streams<'_>) -> io::Result<Exit> {
     Ok(if failed > 0 { Exit::Findings } else { Exit::Clean })
 }
 
-fn tell(at: usize, trial: &Trial<'_>, streams: &mut Streams<'_>) -> io::Result<()> {
+fn print_trial(at: usize, trial: &Trial<'_>, streams: &mut Streams<'_>) -> io::Result<()> {
     let example = trial.example;
     let name = example.name.clone().unwrap_or_else(|| format!("test {}", at + 1));
     let found = counted(trial.findings.len(), "finding");

@@ -1,7 +1,7 @@
-//! `sqslint rules` and `sqslint explain`: what the rules say about themselves.
+//! Runs `sqslint rules` and `sqslint explain RULE`, which print the documentation of rules.
 
 use super::config::{ConfigArgs, with_config};
-use super::page::{self, Look};
+use super::page::{self, PageStyle};
 use super::{Exit, RulesFormat, Streams, output};
 use serde::Serialize;
 use sqslint::diagnostic::Safety;
@@ -13,9 +13,9 @@ use sqslint::selection::{UnknownRule, check, covers, near};
 use std::io;
 use std::path::Path;
 
-/// The number of rules that are told by name.
+/// Maximum number of rules that a message lists by id.
 const MOST_NAMED: usize = 10;
-/// The greatest width of a page, which is prose.
+/// Maximum width of a page, which is prose.
 const MOST_COLUMNS: usize = 100;
 
 #[derive(Serialize)]
@@ -25,19 +25,19 @@ struct Listed<'r> {
     severity: String,
     set: &'static str,
     fixable: bool,
-    /// The safety of its fixes; null for a rule without any.
+    /// Safety of its fixes; `null` for a rule without fixes.
     fix: Option<&'static str>,
     summary: &'r str,
 }
 
 pub(super) fn explain(id: &str, config: &ConfigArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
     if let Some(rule) = by_id(id) {
-        return tell(rule, streams);
+        return print_page(rule, streams);
     }
     with_config(Path::new("."), config, streams, |config, streams| {
         let catalogue = config.catalogue();
         if let Some(policy) = catalogue.by_id(id) {
-            return tell(&policy, streams);
+            return print_page(&policy, streams);
         }
         writeln!(streams.err, "sqslint: {}", printable(&no_rule(id, &catalogue)))?;
         Ok(Exit::Failed)
@@ -45,16 +45,18 @@ pub(super) fn explain(id: &str, config: &ConfigArgs, streams: &mut Streams<'_>) 
 }
 
 /// Prints the page of `rule`.
-fn tell(rule: &Rule<'_>, streams: &mut Streams<'_>) -> io::Result<Exit> {
-    let look = Look {
+fn print_page(rule: &Rule<'_>, streams: &mut Streams<'_>) -> io::Result<Exit> {
+    let look = PageStyle {
         width: output::width().map_or(wrapped::WIDTH, |width| width.clamp(40, MOST_COLUMNS)),
         color: output::is_coloured(),
     };
-    streams.out.write_all(page::render(rule.page, look).as_bytes())?;
+    // The page of a policy is text from the repository and may contain control characters.
+    let page: String = rule.page.lines().map(|line| printable(line) + "\n").collect();
+    streams.out.write_all(page::render(&page, look).as_bytes())?;
     Ok(Exit::Clean)
 }
 
-/// The reason that there is no page for `name`. A category or a set takes in rules and has none itself.
+/// Explains why `name` has no page. A category or a set contains rules, but has no page.
 fn no_rule(name: &str, known: &Catalogue) -> String {
     if check(name, known).is_ok() {
         let ids = known.rules().filter(|rule| covers(name, rule)).map(|rule| rule.id);
@@ -99,7 +101,7 @@ fn listed(rule: Rule<'_>) -> Listed<'_> {
     }
 }
 
-/// A line of facts for each rule, below a head, and what it flags below that line; at most 80 columns wide.
+/// Formats two lines per rule, below a header: its properties, and a summary of what it flags; at most 80 columns wide.
 fn table(known: &Catalogue) -> String {
     let ids = known.ids().map(str::len).max().unwrap_or(0);
     let row = |[id, severity, set, fix]: [&str; 4]| {
@@ -122,7 +124,7 @@ fn table(known: &Catalogue) -> String {
 fn markdown(known: &Catalogue) -> String {
     let head = "| rule | severity | set | fix | what it flags |\n| --- | --- | --- | --- | --- |\n".to_owned();
     known.rules().fold(head, |text, rule| {
-        let summary = rule.summary.replace('|', "\\|");
+        let summary = printable(rule.summary).replace('|', "\\|");
         let id = rule.id;
         let named = match by_id(id) {
             Some(_) => format!("[`{id}`](rules/{id}.md)"),

@@ -1,4 +1,4 @@
-//! `sqslint simulate`: what becomes of messages under a configuration, and under others.
+//! Runs `sqslint simulate`, which shows the fate of messages under a configuration and under variations of it.
 
 mod progress;
 mod settings;
@@ -11,20 +11,24 @@ use super::{Exit, Streams};
 use clap::{Args, ValueEnum};
 use progress::Progress;
 use settings::{Settings, duration, heartbeat, rate, share};
+use sqs_model::Share;
+use sqs_model::traffic::variants;
 use sqslint::Options;
-use sqslint::model::Share;
-use sqslint::model::traffic::variants;
 use sqslint::report::simulation::{self, Simulation};
 use sqslint::report::{printable, printable_error};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-/// Messages that are simulated for each configuration, about.
+/// Approximate number of messages to simulate per configuration.
 const MESSAGES: u64 = 500_000;
-/// Weeks that are simulated at most, where nobody says.
+/// Maximum number of weeks to simulate by default.
 const MOST_WEEKS: u64 = 10;
-/// And at least.
+/// Minimum number of weeks to simulate by default.
 const LEAST_WEEKS: u64 = 2;
+/// Maximum number of weeks of `--weeks`.
+const LONGEST: u32 = 1_000;
+/// Maximum number of messages in all weeks.
+const MOST_SIMULATED: u64 = 40_000_000;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,7 +45,7 @@ pub(super) struct SimulateArgs {
     /// The queue, by address or name
     #[arg(long, value_name = "ADDRESS")]
     queue: Option<String>,
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t = SimulationFormat::Text)]
     format: SimulationFormat,
     #[command(flatten)]
@@ -56,41 +60,41 @@ pub(super) struct SimulateArgs {
     stdin: StdinArgs,
     #[command(flatten)]
     config: ConfigArgs,
-    /// Exit with 0 where there is nothing to simulate
+    /// Exit with 0 if there is nothing to simulate
     #[arg(long)]
     allow_empty: bool,
 }
 
-/// Settings of the queue, in place of those in the files.
+/// Settings of the queue, which override those in the files.
 #[derive(Debug, Args)]
 struct QueueArgs {
     /// The visibility timeout
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Queue")]
     visibility: Option<u64>,
-    /// How long the queue keeps messages
+    /// Retention period of the queue
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Queue")]
     retention: Option<u64>,
-    /// How long a new message is delayed
+    /// Delay of new messages
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Queue")]
     delay: Option<u64>,
-    /// After how many receives a message moves to the dead-letter queue; 0 for none
+    /// Number of receives after which a message moves to the dead-letter queue; 0 for no dead-letter queue
     #[arg(long, value_name = "COUNT", help_heading = "Queue")]
     max_receives: Option<u32>,
-    /// How long the dead-letter queue keeps messages
+    /// Retention period of the dead-letter queue
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Queue")]
     dead_letter_retention: Option<u64>,
-    /// A FIFO queue
+    /// Simulate a FIFO queue
     #[arg(long, help_heading = "Queue")]
     fifo: bool,
-    /// How many message groups there are
+    /// Number of message groups
     #[arg(long, value_name = "COUNT", default_value_t = 1_000, help_heading = "Queue")]
     groups: u32,
 }
 
-/// Who reads the queue, in place of what the files say.
+/// Consumer of the queue, which overrides the one in the files.
 #[derive(Debug, Args)]
 struct ConsumerArgs {
-    /// A function that may run for so long reads it
+    /// Timeout of the function that consumes the queue
     #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "workers", help_heading = "Consumer")]
     timeout: Option<u64>,
     /// The function's largest batch
@@ -102,25 +106,25 @@ struct ConsumerArgs {
     /// Its reserved concurrency
     #[arg(long, value_name = "COUNT", help_heading = "Consumer")]
     concurrency: Option<u32>,
-    /// It reports the messages of a batch that failed
+    /// The function reports which messages of a batch failed
     #[arg(long, help_heading = "Consumer")]
     partial_responses: bool,
-    /// So many workers read it, one message each at a time
+    /// Number of workers that consume the queue, each with one message at a time
     #[arg(long, value_name = "COUNT", help_heading = "Consumer")]
     workers: Option<u32>,
-    /// How often the visibility timeout is renewed, and to what, as in 20s/60s
+    /// Interval at which the visibility timeout is renewed, and its new value, as in 20s/60s
     #[arg(long, value_name = "EVERY/EXTEND-TO", value_parser = heartbeat, help_heading = "Consumer")]
     heartbeat: Option<(u64, u64)>,
-    /// When the consumer looks whether a message was handled already
+    /// Point at which the consumer checks whether a message was already processed
     #[arg(long, value_enum, default_value_t = Recheck::Never, help_heading = "Consumer")]
     recheck: Recheck,
-    /// Half of the messages take no longer
+    /// Processing time of half of the messages, at most
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Consumer")]
     p50: Option<u64>,
-    /// All but the tail take no longer
+    /// Processing time of all messages but the tail, at most
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Consumer")]
     p99: Option<u64>,
-    /// No message takes longer
+    /// Maximum processing time of any message
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Consumer")]
     max: Option<u64>,
     /// The share of messages that take longer than --p99
@@ -128,47 +132,47 @@ struct ConsumerArgs {
     tail: Share,
 }
 
-/// The messages.
+/// Traffic of the queue.
 #[derive(Debug, Args)]
 struct TrafficArgs {
-    /// How many there are, as in 20000/week, 50/minute
+    /// Rate of messages, as in 20000/week, 50/minute
     #[arg(long, value_name = "COUNT/UNIT", value_parser = rate, default_value = "10000/week", help_heading = "Traffic")]
     rate: u64,
     /// The share of attempts that fail
     #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "1%", help_heading = "Traffic")]
     failing: Share,
-    /// The share of messages at which every attempt fails
+    /// The share of messages for which every attempt fails
     #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "0.01%", help_heading = "Traffic")]
     poison: Share,
-    /// The share of attempts in the middle of which the consumer crashes
+    /// The share of attempts during which the consumer crashes
     #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "0.01%", help_heading = "Traffic")]
     crashes: Share,
-    /// After how long the consumer crashes whose story is told [default: half of --p50]
+    /// Time after which the consumer crashes in the timeline shown [default: half of --p50]
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Traffic")]
     crash_after: Option<u64>,
-    /// How many weeks to simulate [default: 10, fewer of many messages]
+    /// Number of weeks to simulate [default: 10, fewer if there are many messages]
     #[arg(long, value_name = "COUNT", help_heading = "Traffic")]
     weeks: Option<u32>,
-    /// Another number, other weeks
+    /// Seed of the random numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 1, help_heading = "Traffic")]
     seed: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum SimulationFormat {
-    /// For people
+    /// Text for people
     Text,
-    /// Version 1 of the document
+    /// JSON document, version 1
     Json,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Recheck {
-    /// Never: whoever gets it handles it
+    /// Never: every delivery is processed
     Never,
     /// Before the work begins
     First,
-    /// Before it acts, at the end of the work
+    /// At the end of the work, before its effect
     Last,
 }
 
@@ -181,10 +185,10 @@ pub(super) fn run(arguments: &SimulateArgs, streams: &mut Streams<'_>) -> io::Re
         Ok(known) => known,
         Err(error) => return refuse(&error, streams),
     };
-    let weeks = arguments.traffic_args.weeks.unwrap_or_else(|| {
-        let weeks = (MESSAGES / traffic.messages.max(1)).clamp(LEAST_WEEKS, MOST_WEEKS);
-        u32::try_from(weeks).unwrap_or(1)
-    });
+    let weeks = match weeks(arguments, traffic.messages) {
+        Ok(weeks) => weeks,
+        Err(error) => return refuse(&error, streams),
+    };
     let seed = arguments.traffic_args.seed;
     let variants = variants(&traffic);
     let progress = Progress::new(variants.len() * weeks.max(1) as usize);
@@ -194,7 +198,7 @@ pub(super) fn run(arguments: &SimulateArgs, streams: &mut Streams<'_>) -> io::Re
     });
     let rows = rows.collect();
     progress.clear();
-    let stories = vec![
+    let timelines = vec![
         ("The slowest message", traffic.slow_message().timeline()),
         ("A consumer that crashes", traffic.crash().timeline()),
         ("A message that always fails", traffic.poison_message().timeline()),
@@ -203,7 +207,7 @@ pub(super) fn run(arguments: &SimulateArgs, streams: &mut Streams<'_>) -> io::Re
         subject,
         assumed,
         traffic,
-        stories,
+        timelines,
         weeks: weeks.max(1),
         seed,
         rows,
@@ -217,7 +221,21 @@ pub(super) fn run(arguments: &SimulateArgs, streams: &mut Streams<'_>) -> io::Re
     Ok(Exit::Clean)
 }
 
-/// What files and flags say; where there is nothing to simulate, the exit code.
+/// Returns the number of weeks to simulate.
+fn weeks(arguments: &SimulateArgs, messages: u64) -> Result<u32, String> {
+    let Some(weeks) = arguments.traffic_args.weeks else {
+        let weeks = (MESSAGES / messages.max(1)).clamp(LEAST_WEEKS, MOST_WEEKS);
+        return Ok(u32::try_from(weeks).unwrap_or(1));
+    };
+    if weeks > LONGEST || u64::from(weeks).saturating_mul(messages) > MOST_SIMULATED {
+        return Err(format!(
+            "{weeks} weeks of {messages} messages exceed the maximum of {LONGEST} weeks and {MOST_SIMULATED} messages"
+        ));
+    }
+    Ok(weeks)
+}
+
+/// Returns the settings from flags and files, or the exit code if there is nothing to simulate.
 fn settings(arguments: &SimulateArgs, streams: &mut Streams<'_>) -> io::Result<Result<Settings, Exit>> {
     if arguments.is_without_files() {
         return Ok(Ok(Settings::of(arguments)));
@@ -230,12 +248,12 @@ fn settings(arguments: &SimulateArgs, streams: &mut Streams<'_>) -> io::Result<R
     let options = Options {
         paths,
         stdin,
-        given: arguments.inputs.given(),
+        inputs: arguments.inputs.to_inputs(),
         staged: arguments.inputs.staged,
         force_exclude: arguments.inputs.force_exclude,
         no_gitignore: arguments.inputs.no_gitignore,
         config: arguments.config.source(),
-        baseline: sqslint::history::Choice::Without,
+        baseline: sqslint::history::BaselineChoice::Without,
         ..Options::default()
     };
     let outcome = sqslint::check(&options);
@@ -260,7 +278,7 @@ fn settings(arguments: &SimulateArgs, streams: &mut Streams<'_>) -> io::Result<R
 }
 
 impl SimulateArgs {
-    /// Whether everything is on the command line.
+    /// Returns `true` if the command line determines everything, so that no file is read.
     fn is_without_files(&self) -> bool {
         let names_files = self.queue.is_some() || inputs::asks_for_stdin(&self.paths, &self.stdin);
         self.paths.is_empty() && !names_files && self.queue_args.visibility.is_some()

@@ -1,14 +1,14 @@
-//! `--var` and `--var-file`: two options whose order on the command line is their order of precedence, as it is
-//! Terraform's. It reads no file.
+//! Parses `--var` and `--var-file`, whose order on the command line is their order of precedence, as in Terraform. This
+//! module reads no file.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
-use sqslint::given::Variable;
+use sqslint::inputs::Variable;
 use std::path::PathBuf;
 
 const VALUE: &str = "var";
 const FILE: &str = "var_file";
 
-/// Values for variables, in the order typed.
+/// Values for variables, in the order of the command line.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Variables(pub(super) Vec<Variable>);
 
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_the_command_line_is_kept() {
+    fn order_on_the_command_line_is_kept() {
         let line = ["x", "--var", "a=1", "--var-file", "f", "--var=b=2=3", "--var-file=g"];
         let assigned = |text: &str| Variable::Assignment(text.to_owned());
         assert_eq!(

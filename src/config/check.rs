@@ -1,4 +1,4 @@
-//! From what a file says to what it means. Every name that means nothing is an error with its place.
+//! Resolves the contents of a file. Every unknown name is an error with its location.
 
 mod consumer;
 mod policies;
@@ -7,9 +7,9 @@ use policies::nameless;
 
 use super::error::in_words_of_toml;
 use super::file::{self, File};
-use super::{Config, ConfigError, ConfigText, Environment, FailLevel, Override, Placed, RuleSettings, address_glob};
+use super::{Config, ConfigError, ConfigText, Environment, FailLevel, Located, Override, RuleSettings, address_glob};
 use crate::diagnostic::{RuleId, Severity};
-use crate::given::{Given, Parameters, Variable};
+use crate::inputs::{Inputs, Parameters, Variable};
 use crate::rules::{self, Catalogue, Rule, Value};
 use crate::selection;
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -20,42 +20,42 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toml::Spanned;
 
-/// One file, checked by itself.
+/// A single file, checked independently of others.
 #[derive(Debug)]
 pub(super) struct Checked {
-    /// What it builds on, and where it says so.
+    /// File that it extends, with the range of that reference.
     pub(super) extend: Option<(PathBuf, Range<usize>)>,
     config: Config,
     requires_reason: Option<bool>,
     fail_on_unjudged: Option<bool>,
     default_environment_only: Option<bool>,
-    /// Names that are no rule of ours, and may be policies: each with the error that it is otherwise.
+    /// Names that are not built-in rules but may be policies, each with the error to report if they are not.
     names: Vec<(String, ConfigError)>,
-    /// Where its further policies are.
+    /// Globs of further policy files.
     policy_files: Vec<(GlobSet, PathBuf, ConfigError)>,
-    /// What it says, by key, and who it is.
+    /// Keys that the file sets, and the file's name as their origin.
     keys: Vec<String>,
     origin: String,
 }
 
-/// Where errors are told.
-pub(super) struct Reader<'t> {
+/// Context for error messages.
+pub(super) struct FileChecker<'t> {
     text: &'t str,
     path: Option<&'t Path>,
     base: &'t Path,
-    /// Names of rules that are not known yet.
+    /// Names of rules that are still unknown.
     names: RefCell<Vec<(String, ConfigError)>>,
 }
 
-/// Keys to which each file adds.
-const ADDED_UP: [&str; 5] = ["ignore", "exclude", "override", "consumer", "policy"];
+/// Keys whose values accumulate over the files.
+const ACCUMULATED_KEYS: [&str; 5] = ["ignore", "exclude", "override", "consumer", "policy"];
 
 type Checks<T> = Result<T, ConfigError>;
 
 impl Checked {
-    /// Reads `text`; its paths are relative to `base`.
+    /// Parses `text`, with paths relative to `base`.
     pub(super) fn parse(text: &str, path: Option<&Path>, base: &Path) -> Checks<Checked> {
-        let reader = Reader {
+        let reader = FileChecker {
             text,
             path,
             base,
@@ -65,12 +65,12 @@ impl Checked {
         reader.file(file)
     }
 
-    /// Puts this over `config`: what it says wins, and what adds up is added.
-    pub(super) fn over(self, config: &mut Config) {
+    /// Merges these settings into `config`: they override its values and add to its lists.
+    pub(super) fn merge_into(self, config: &mut Config) {
         let own = self.config;
         for key in &self.keys {
             let origin = match config.origins.get(key) {
-                Some(known) if ADDED_UP.contains(&key.as_str()) => format!("{known}, {}", self.origin),
+                Some(known) if ACCUMULATED_KEYS.contains(&key.as_str()) => format!("{known}, {}", self.origin),
                 _ => self.origin.clone(),
             };
             config.origins.insert(key.clone(), origin);
@@ -84,7 +84,7 @@ impl Checked {
         config.fail_on_unjudged = self.fail_on_unjudged.unwrap_or(config.fail_on_unjudged);
         config.default_environment_only = (self.default_environment_only).unwrap_or(config.default_environment_only);
         config.baseline = own.baseline.or(config.baseline.take());
-        #[allow(clippy::iter_over_hash_type)] // each goes into a map again
+        #[allow(clippy::iter_over_hash_type)] // the entries are inserted into another map
         for (id, settings) in own.rules {
             let known = config.rules.entry(id).or_default();
             known.severity = settings.severity.or(known.severity);
@@ -104,7 +104,7 @@ impl Checked {
     }
 }
 
-impl Reader<'_> {
+impl FileChecker<'_> {
     fn error(&self, span: Range<usize>, message: impl Into<String>) -> ConfigError {
         ConfigError {
             path: self.path.map(Path::to_owned),
@@ -114,7 +114,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The file for places in it, where there is anything to place.
+    /// Returns the file for locations, if any are needed.
     fn text_of(&self, is_wanted: bool) -> Option<ConfigText> {
         let path = self.path.filter(|_| is_wanted)?;
         Some(ConfigText {
@@ -123,7 +123,7 @@ impl Reader<'_> {
         })
     }
 
-    /// What the parser says, with the nearest of the names that it would have taken.
+    /// Converts a parser error, and suggests the nearest expected name.
     fn syntax(&self, error: &toml::de::Error) -> ConfigError {
         let said = error.message().trim().replace('\n', ", ");
         let mut quoted = said.split('`').skip(1).step_by(2);
@@ -218,7 +218,7 @@ impl Reader<'_> {
 
     fn rule_names(&self, names: &[Spanned<String>]) -> Checks<Vec<String>> {
         let check = |name: &Spanned<String>| {
-            if selection::check(name.get_ref(), Catalogue::OURS).is_err() {
+            if selection::check(name.get_ref(), Catalogue::BUILT_IN).is_err() {
                 self.later(name);
             }
             Ok(name.get_ref().clone())
@@ -226,7 +226,7 @@ impl Reader<'_> {
         names.iter().map(check).collect()
     }
 
-    /// Keeps a name that is no rule of ours until the policies are known.
+    /// Records a name that is not a built-in rule, to be checked once the policies are known.
     fn later(&self, name: &Spanned<String>) -> RuleId {
         let error = self.error(name.span(), String::new());
         self.names.borrow_mut().push((name.get_ref().clone(), error));
@@ -305,7 +305,7 @@ impl Reader<'_> {
         let patterns: Vec<&Spanned<String>> = patterns.collect();
         Ok(Override {
             file,
-            patterns: Placed {
+            patterns: Located {
                 value: patterns.iter().map(|pattern| pattern.get_ref().clone()).collect(),
                 range: patterns.first().map_or(whole, |pattern| pattern.span()),
             },
@@ -322,7 +322,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Globs of addresses, in which `[` is the bracket of an instance's key and stands for itself.
+    /// Compiles globs of addresses, in which `[`, the bracket of an instance key, is literal.
     fn addresses(&self, patterns: &[Spanned<String>]) -> Checks<GlobSet> {
         let mut set = GlobSetBuilder::new();
         for pattern in patterns {
@@ -336,7 +336,7 @@ impl Reader<'_> {
         self.error(pattern.span(), format!("not a valid glob: {}", error.kind()))
     }
 
-    /// Twelve digits, as accounts have them.
+    /// Checks that an account id has twelve digits.
     fn account(&self, written: Option<Spanned<String>>) -> Checks<Option<String>> {
         let Some(written) = written else { return Ok(None) };
         let text = written.get_ref();
@@ -366,13 +366,13 @@ impl Reader<'_> {
                 .iter()
                 .map(|path| Parameters::File(self.base.join(path)));
             all.push(Environment {
-                given: Given {
+                inputs: Inputs {
                     variables: files.collect(),
                     parameters: parameters.collect(),
                     workspace: environment.workspace,
                     region: environment.region,
                     account: self.account(environment.account)?,
-                    ..Given::default()
+                    ..Inputs::default()
                 },
                 name: environment.name.into_inner(),
             });
@@ -381,7 +381,7 @@ impl Reader<'_> {
     }
 }
 
-/// What `file` says, by key.
+/// Returns the keys that `file` sets.
 fn keys(file: &File) -> Vec<String> {
     let said = [
         ("fail-level", file.fail_level.is_some()),
@@ -425,7 +425,7 @@ fn severity(level: file::Level) -> Option<Severity> {
     }
 }
 
-/// "unknown key `x`", with the nearest of `known`, or all of them where none is near.
+/// Returns "unknown key `x`" with the nearest of `known`, or with all of them if none is near.
 fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
     const LISTED: usize = 8;
     let suggestion = match selection::nearest(name, known.iter().copied()) {

@@ -1,4 +1,4 @@
-//! What a team says of the work on a queue's messages, with the places where it says so.
+//! Declared consumers: a team's statements about the processing of a queue's messages, with their locations.
 
 use super::Duration;
 use globset::{Glob, GlobMatcher};
@@ -6,82 +6,82 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A consumer that no template links to its queue, or what work costs that one does.
+/// Consumer that no template links to its queue, or processing times of a linked one.
 #[derive(Debug, Clone)]
 pub struct Consumer {
-    /// Where it is written; `None` for the command line.
+    /// File with the declaration; `None` for the command line.
     pub file: Option<ConfigText>,
-    /// Address, logical id, name of the queue, or a pattern of these.
-    pub queue: Placed<Names>,
-    /// The function it narrows the queue's consumers to.
-    pub function: Option<Placed<Names>>,
-    /// Half of the messages take no longer.
-    pub p50: Option<Placed<Duration>>,
-    /// 99 of 100 messages take no longer.
-    pub p99: Option<Placed<Duration>>,
-    /// No message takes longer.
-    pub max: Option<Placed<Duration>>,
-    /// How often a worker renews the visibility timeout, and to what.
+    /// Address, logical id or name of the queue, or a pattern of these.
+    pub queue: Located<NamePattern>,
+    /// Function, if the declaration concerns only one of the queue's consumers.
+    pub function: Option<Located<NamePattern>>,
+    /// Median processing time of a message.
+    pub p50: Option<Located<Duration>>,
+    /// 99th percentile of the processing time.
+    pub p99: Option<Located<Duration>>,
+    /// Maximum processing time.
+    pub max: Option<Located<Duration>>,
+    /// Renewal of the visibility timeout by a worker.
     pub heartbeat: Option<Heartbeat>,
-    /// How many messages of a batch are worked on at once.
+    /// Number of messages of a batch that are processed at once.
     pub parallelism: Option<u32>,
-    /// When it was measured, as `year-month-day`.
-    pub measured: Option<Placed<String>>,
+    /// Date of the measurement, as `year-month-day`.
+    pub measured: Option<Located<String>>,
 }
 
-/// How a worker keeps its message invisible.
+/// Renewal of the visibility timeout while a worker processes a message.
 #[derive(Debug, Clone)]
 pub struct Heartbeat {
-    /// How often.
-    pub every: Placed<Duration>,
-    /// Until how long after the call.
-    pub extend_to: Placed<Duration>,
+    /// Interval between renewals.
+    pub every: Located<Duration>,
+    /// Visibility timeout that each renewal sets.
+    pub extend_to: Located<Duration>,
 }
 
-/// A configuration file, for places in it.
+/// Text of a configuration file, for locations in it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ConfigText {
-    /// Its path.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What it says.
+    /// Contents of the file.
     pub text: Arc<str>,
 }
 
-/// A value, and the bytes of the file that say it.
+/// A value and its byte range in the file.
 #[derive(Debug, Clone)]
-pub struct Placed<T> {
+pub struct Located<T> {
     /// The value.
     pub value: T,
-    /// Its bytes.
+    /// Byte range of the value.
     pub range: Range<usize>,
 }
 
 /// A name of resources, or a pattern of names.
 #[derive(Debug, Clone)]
-pub struct Names {
-    /// As written.
+pub struct NamePattern {
+    /// Name or pattern, as written.
     pub written: String,
     glob: GlobMatcher,
 }
 
-impl Names {
-    /// In addresses `[` is the bracket of an instance's key, and stands for itself.
-    pub(super) fn parse(written: &str) -> Result<Names, globset::Error> {
+impl NamePattern {
+    /// Parses a name or a pattern. In addresses, `[` is the bracket of an instance key and therefore literal.
+    pub(super) fn parse(written: &str) -> Result<NamePattern, globset::Error> {
         let glob = Glob::new(&super::address_glob(written))?;
-        Ok(Names {
+        Ok(NamePattern {
             written: written.to_owned(),
             glob: glob.compile_matcher(),
         })
     }
 
-    /// Whether `name` is one of them.
-    pub fn hold(&self, name: &str) -> bool {
+    /// Returns `true` if `name` matches.
+    pub fn matches(&self, name: &str) -> bool {
         self.glob.is_match(name)
     }
 }
 
 impl Consumer {
-    /// What it says, in a line of TOML.
+    /// Formats the declaration as a line of TOML.
     pub fn described(&self) -> String {
         let text = |text: &str| serde_json::Value::from(text).to_string();
         let mut parts = vec![format!("queue = {}", text(&self.queue.value.written))];
@@ -106,6 +106,6 @@ impl Consumer {
     }
 }
 
-fn written(key: &str, time: &Placed<Duration>) -> String {
+fn written(key: &str, time: &Located<Duration>) -> String {
     format!("{key} = \"{}\"", time.value.to_string().replace(' ', ""))
 }

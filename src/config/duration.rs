@@ -1,12 +1,12 @@
-//! Spans of time as people write them: `280s`, `1.5m`, `250ms`.
+//! Parses durations in their usual notation: `280s`, `1.5m`, `250ms`.
 
 use std::fmt;
 
-/// A span of time, kept in milliseconds.
+/// Duration in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Duration(u64);
 
-/// Units and how many milliseconds they have; the longest spelling of each first.
+/// Units and their milliseconds; `ms` comes first because it ends with `s`.
 const UNITS: [(&str, u64); 5] = [
     ("ms", 1),
     ("s", 1_000),
@@ -15,11 +15,11 @@ const UNITS: [(&str, u64); 5] = [
     ("d", 86_400_000),
 ];
 
-/// More than any queue keeps a message.
+/// Upper bound in milliseconds, far above the maximum retention period.
 const LONGEST: f64 = 1e12;
 
 impl Duration {
-    /// Reads a number with its unit.
+    /// Parses a number with its unit.
     pub fn parse(text: &str) -> Option<Duration> {
         let text = text.trim();
         let (number, milliseconds) = UNITS
@@ -38,7 +38,7 @@ impl Duration {
             .then_some(Duration(total.round() as u64))
     }
 
-    /// In milliseconds.
+    /// Returns the duration in milliseconds.
     pub fn milliseconds(self) -> u64 {
         self.0
     }
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_units() {
+    fn durations_need_a_number_and_a_unit() {
         let read = |text| Duration::parse(text).map(Duration::milliseconds);
         assert_eq!(read("280s"), Some(280_000));
         assert_eq!(read("250ms"), Some(250));

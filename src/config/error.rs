@@ -1,33 +1,33 @@
-//! What is wrong with a configuration, said with the place.
+//! Errors in a configuration, with their location.
 
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// `path` as people read it: from the working directory on where it lies below.
+/// Returns `path` for display: relative to the working directory, if it is below it.
 pub fn shown(path: &Path) -> String {
-    let here = std::env::current_dir().and_then(|here| crate::files::real(&here));
+    let here = std::env::current_dir().and_then(|here| source::files::real(&here));
     let below = here
         .ok()
         .and_then(|here| path.strip_prefix(here).ok().map(Path::to_owned));
     below.as_deref().unwrap_or(path).display().to_string()
 }
 
-/// A configuration that cannot be used.
+/// Error that makes a configuration unusable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {
-    /// The file; `None` for the command line.
+    /// File; `None` for the command line.
     pub path: Option<PathBuf>,
-    /// Its text.
+    /// Text of the file.
     pub text: String,
-    /// The bytes that are wrong; `None` where it is the whole file.
+    /// Byte range of the error; `None` for the whole file.
     pub span: Option<Range<usize>>,
-    /// What is wrong, with the nearest name where a slip is likely.
+    /// Description of the error, with the nearest valid name if a misspelling is likely.
     pub message: String,
 }
 
 impl ConfigError {
-    /// Line and column of its place, from 1.
+    /// Returns the line and column of the error, counted from 1.
     pub fn position(&self) -> Option<(usize, usize)> {
         let before = self.text.get(..self.span.as_ref()?.start)?;
         let line = before.matches('\n').count() + 1;
@@ -35,7 +35,7 @@ impl ConfigError {
         Some((line, column))
     }
 
-    /// The line it stands in, with carets under what is wrong.
+    /// Returns the line with the error, and carets below the wrong part.
     fn excerpt(&self) -> Option<String> {
         let (line, column) = self.position()?;
         let span = self.span.as_ref()?;
@@ -44,7 +44,7 @@ impl ConfigError {
         let marked = marked.lines().next().unwrap_or_default().chars().count().max(1);
         let number = line.to_string();
         let margin = " ".repeat(number.len());
-        // Tabs stay tabs, so that the carets stand under their characters.
+        // Tabs are kept, so that the carets align with their characters.
         let before: String = text
             .chars()
             .take(column - 1)
@@ -70,7 +70,7 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// What the reader of the file says in words of its own code.
+/// Rewords messages of the deserialiser, which use terms of Rust, in terms of TOML.
 pub(super) fn in_words_of_toml(said: &str) -> String {
     if let Some(key) = said.strip_prefix("missing field ") {
         return format!("the key {key} is missing");

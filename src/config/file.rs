@@ -1,4 +1,4 @@
-//! The shape of `sqslint.toml`. Doc comments become the descriptions of its schema.
+//! Defines the shape of `sqslint.toml`. The doc comments become the descriptions in its JSON Schema.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -9,54 +9,55 @@ use toml::Spanned;
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(title = "sqslint.toml"))]
 pub(super) struct File {
-    /// Another configuration to build on, relative to this file. What this file says wins; `ignore`, `exclude`,
-    /// `[[override]]` and `[[consumer]]` add up.
+    /// Another configuration to extend, relative to this file. Settings in this file override it; `ignore`, `exclude`,
+    /// `[[override]]` and `[[consumer]]` accumulate.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub(super) extend: Option<Spanned<String>>,
-    /// The versions of sqslint that may use this file, such as `>=0.1`.
+    /// Range of sqslint versions that may use this file, such as `>=0.1`.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub(super) required_version: Option<Spanned<String>>,
-    /// From which severity on a finding fails a run.
+    /// Minimum severity of findings that fail a run.
     pub(super) fail_level: Option<Level>,
-    /// Rules, categories or sets (`default`, `pedantic`, `all`) that run in place of the default set.
+    /// Rules, categories or sets (`default`, `pedantic`, `all`) that run instead of the default set.
     #[cfg_attr(test, schemars(with = "Option<Vec<String>>"))]
     pub(super) select: Option<Vec<Spanned<String>>>,
     /// Rules, categories or sets that do not run.
     #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub(super) ignore: Vec<Spanned<String>>,
-    /// Files and directories to pass over, as globs relative to this file.
+    /// Files and directories to skip, as globs relative to this file.
     #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub(super) exclude: Vec<Spanned<String>>,
-    /// Whether a suppression has to give a reason.
+    /// Require a reason for every suppression.
     pub(super) require_reason: Option<bool>,
     /// The baseline, relative to this file.
     pub(super) baseline: Option<String>,
-    /// Settings of single rules.
+    /// Settings of individual rules.
     #[cfg_attr(test, schemars(with = "BTreeMap<String, BTreeMap<String, RuleValue>>"))]
     pub(super) rules: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Spanned<toml::Value>>>,
-    /// Rules that do not run in some places.
+    /// Rules that do not run for some files or resources.
     #[serde(rename = "override")]
     pub(super) overrides: Vec<Override>,
-    /// Whether a resource that a rule could not judge fails a run.
+    /// Fail the run if a rule could not judge a resource.
     pub(super) fail_on_unjudged: Option<bool>,
-    /// Which environments are judged where no `[[environment]]` is declared: `found`, those that variable files, parameter
-    /// files and SAM configurations name, or `default`, none but the default values.
+    /// Environments to check if no `[[environment]]` is declared: `found` for those named by variable files, parameter
+    /// files and SAM configurations, or `default` for the default values only.
     pub(super) environments: Option<Environments>,
-    /// Values under which the files are judged. Each environment is judged, and a finding says in which it holds.
+    /// Inputs under which the files are checked. Every environment is checked, and a finding names those that it occurs
+    /// in.
     #[serde(rename = "environment")]
     pub(super) declared_environments: Vec<Environment>,
-    /// Consumers that no template links to their queue, and how long work takes.
+    /// Consumers that no template links to their queue, and processing times.
     #[serde(rename = "consumer")]
     pub(super) consumers: Vec<Consumer>,
-    /// Files with further policies, as globs relative to this file, below its directory.
+    /// Files with further policies, as globs relative to this file and limited to its directory.
     #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub(super) policies: Vec<Spanned<String>>,
-    /// Rules of one's own: what every queue, function or mapping has to be like.
+    /// Custom rules: requirements for every queue, function or mapping.
     #[serde(rename = "policy")]
     pub(super) own_policies: Vec<Policy>,
 }
 
-/// A file that holds policies and nothing else.
+/// A file that contains only policies.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct PolicyFile {
@@ -68,37 +69,37 @@ pub(super) struct PolicyFile {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Policy {
-    /// What findings call it, in kebab-case; the name of no other rule.
+    /// Name in findings, in kebab-case; no other rule may have it.
     #[cfg_attr(
         test,
         schemars(with = "String"),
         schemars(regex(pattern = "^[a-z][a-z0-9]*(-[a-z0-9]+)*$"))
     )]
     pub(super) id: Spanned<String>,
-    /// What it judges.
+    /// Kind of resource that the policy checks.
     #[serde(rename = "for")]
     pub(super) target: Target,
-    /// Which of these it judges, in CEL; all of them without it.
+    /// Condition that selects the resources to check, in CEL; all of them by default.
     #[serde(rename = "where")]
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub(super) selects: Option<Spanned<String>>,
-    /// What has to be true, in CEL.
+    /// Condition that must be true, in CEL.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub(super) require: Option<Spanned<String>>,
-    /// What must not be true, in CEL.
+    /// Condition that must not be true, in CEL.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub(super) forbid: Option<Spanned<String>>,
-    /// What is wrong, behind the name of the resource.
+    /// Description of the problem, which follows the name of the resource.
     #[cfg_attr(test, schemars(with = "String"))]
     pub(super) message: Spanned<String>,
-    /// The severity of its findings; `warning` without it.
+    /// Severity of the findings; `warning` by default.
     pub(super) severity: Option<PolicySeverity>,
-    /// What to do.
+    /// Advice on how to resolve the finding.
     pub(super) help: Option<String>,
-    /// Addresses of what says why.
+    /// URLs of pages that explain the policy.
     #[serde(default)]
     pub(super) references: Vec<String>,
-    /// Snippets, each with the number of findings in it, for `sqslint policy test`.
+    /// Snippets with the expected number of findings, for `sqslint policy test`.
     #[serde(default)]
     pub(super) tests: Vec<PolicyTest>,
 }
@@ -129,17 +130,17 @@ pub(super) enum PolicySeverity {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct PolicyTest {
-    /// What it shows.
+    /// Name of the test.
     pub(super) name: Option<String>,
-    /// How many findings the policy has in it.
+    /// Expected number of findings.
     pub(super) findings: usize,
-    /// How many resources the policy cannot judge in it; 0 without it.
+    /// Expected number of resources that the policy cannot judge; 0 by default.
     #[serde(default)]
     pub(super) not_judged: usize,
-    /// The text of a `main.tf`.
+    /// Text of a `main.tf`.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub(super) terraform: Option<Spanned<String>>,
-    /// The text of a `template.yaml`, for CloudFormation or SAM.
+    /// Text of a `template.yaml`, for CloudFormation or SAM.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub(super) template: Option<Spanned<String>>,
     /// Further files, by name.
@@ -148,11 +149,11 @@ pub(super) struct PolicyTest {
     pub(super) files: BTreeMap<Spanned<String>, String>,
 }
 
-/// A value of a rule's setting, for the schema.
+/// Value of a rule's setting, for the schema.
 #[cfg(test)]
 #[derive(schemars::JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code, reason = "the schema is made from it")]
+#[allow(dead_code, reason = "the schema is generated from it")]
 pub(super) enum RuleValue {
     Text(String),
     Number(i64),
@@ -187,10 +188,10 @@ pub(super) struct Override {
     /// Addresses of resources, as globs.
     #[cfg_attr(test, schemars(with = "Option<Vec<String>>"))]
     pub(super) resources: Option<Vec<Spanned<String>>>,
-    /// Rules, categories or sets that do not run there.
+    /// Rules, categories or sets to ignore.
     #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub(super) ignore: Vec<Spanned<String>>,
-    /// Why.
+    /// Reason for ignoring them.
     pub(super) reason: Option<String>,
 }
 
@@ -198,19 +199,19 @@ pub(super) struct Override {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Environment {
-    /// What findings call it.
+    /// Name in findings.
     #[cfg_attr(test, schemars(with = "String"))]
     pub(super) name: Spanned<String>,
-    /// Terraform variable files, relative to this file; later ones win.
+    /// Terraform variable files, relative to this file; later ones take precedence.
     #[serde(default)]
     pub(super) var_files: Vec<String>,
-    /// `terraform.workspace`; `default` without it.
+    /// Value of `terraform.workspace`; `default` by default.
     pub(super) workspace: Option<String>,
-    /// Values of template parameters, relative to this file.
+    /// File with values of template parameters, relative to this file.
     pub(super) parameters: Option<String>,
-    /// `AWS::Region`, and the Region of providers that name none.
+    /// Value of `AWS::Region`, and the Region of providers that do not set one.
     pub(super) region: Option<String>,
-    /// `AWS::AccountId`.
+    /// Value of `AWS::AccountId`.
     #[cfg_attr(test, schemars(with = "Option<String>"), schemars(regex(pattern = "^[0-9]{12}$")))]
     pub(super) account: Option<Spanned<String>>,
 }
@@ -222,18 +223,18 @@ pub(super) struct Consumer {
     /// Address, logical id or name of the queue, or a glob of these.
     #[cfg_attr(test, schemars(with = "String"))]
     pub(super) queue: Spanned<String>,
-    /// Narrows it to functions that match; without it the consumer is a worker.
+    /// Functions that the declaration is limited to; without it, the consumer is a worker.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub(super) function: Option<Spanned<String>>,
-    /// How long one message takes, with a unit: `12s`, `1.5m`.
+    /// Processing time of a message, with a unit: `12s`, `1.5m`.
     #[cfg_attr(test, schemars(with = "Processing"))]
     pub(super) processing: Option<Spanned<Processing>>,
-    /// How a worker keeps its message hidden.
+    /// Renewal of the visibility timeout by a worker.
     pub(super) heartbeat: Option<Heartbeat>,
-    /// How many messages of a batch a function works on at once.
+    /// Number of messages of a batch that a function processes at once.
     #[cfg_attr(test, schemars(with = "Option<u32>"), schemars(range(min = 1)))]
     pub(super) parallelism: Option<Spanned<u32>>,
-    /// The day of the measurement.
+    /// Date of the measurement.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub(super) measured: Option<Spanned<toml::Value>>,
 }
@@ -242,13 +243,13 @@ pub(super) struct Consumer {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Processing {
-    /// Half of the messages take no longer.
+    /// Median processing time.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub(super) p50: Option<Spanned<String>>,
-    /// 99 of 100 messages take no longer.
+    /// 99th percentile of the processing time.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub(super) p99: Option<Spanned<String>>,
-    /// No message takes longer.
+    /// Maximum processing time.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub(super) max: Option<Spanned<String>>,
 }
@@ -257,10 +258,10 @@ pub(super) struct Processing {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Heartbeat {
-    /// How often `ChangeMessageVisibility` is called.
+    /// Interval between calls of `ChangeMessageVisibility`.
     #[cfg_attr(test, schemars(with = "String"))]
     pub(super) every: Spanned<String>,
-    /// The visibility timeout that each call sets.
+    /// Visibility timeout that each call sets.
     #[cfg_attr(test, schemars(with = "String"))]
     pub(super) extend_to: Spanned<String>,
 }
@@ -273,10 +274,10 @@ mod tests {
     use serde_json::{Value, json};
     use std::sync::LazyLock;
 
-    /// What an id of a policy looks like.
+    /// Pattern of policy ids.
     const ID: &str = "^[a-z][a-z0-9]*(-[a-z0-9]+)*$";
 
-    /// The names that a list of rules may hold where there are no policies, each with what it says.
+    /// Returns the names that a list of rules may contain without policies, each with its description.
     fn names() -> Value {
         let rules = RULES.iter().map(|rule| (rule.id, rule.summary.to_owned()));
         let categories = selection::categories().map(|name| (name, "All rules of this category.".to_owned()));
@@ -287,12 +288,12 @@ mod tests {
         ];
         let sets = sets.map(|(name, summary)| (name, summary.to_owned()));
         let (names, summaries): (Vec<_>, Vec<_>) = rules.chain(categories).chain(sets).unzip();
-        // Editors with Taplo show these beside the names that they offer.
+        // Editors that use Taplo show the descriptions next to the completions.
         json!({ "enum": names, "x-taplo": { "docs": { "enumValues": summaries } } })
     }
 
-    /// What holds where nothing can declare a policy: each name is one of ours. Where something can, ids of policies stand
-    /// beside them, and the file alone does not say which there are.
+    /// Returns the schema for files that cannot declare policies, in which each name must be a built-in one. In other
+    /// files, names may also be policy ids, which the file alone does not determine.
     fn without_policies() -> Value {
         let ours = json!({ "items": { "$ref": "#/$defs/Name" } });
         let declares = ["policy", "policies", "extend"].map(|key| json!({ "required": [key] }));
@@ -309,7 +310,7 @@ mod tests {
         })
     }
 
-    /// What may be said of one rule.
+    /// Returns the schema of one rule's settings.
     fn settings(rule: &Rule, common: &Value) -> Value {
         let mut properties = common.clone();
         for setting in rule.settings {
@@ -330,7 +331,7 @@ mod tests {
         })
     }
 
-    /// The schema of the types, with the names that the types do not know.
+    /// Returns the schema of the types, extended by the names that the types do not know.
     fn schema() -> Value {
         let mut schema = serde_json::to_value(schemars::schema_for!(File)).expect("a schema is JSON");
         let name = json!({ "anyOf": [{ "$ref": "#/$defs/Name" }, { "$ref": "#/$defs/PolicyId" }] });
@@ -365,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn the_committed_schema_is_that_of_the_types() {
+    fn committed_schema_matches_the_types() {
         let text = serde_json::to_string_pretty(&schema()).expect("a schema is JSON") + "\n";
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sqslint.schema.json");
         if std::env::var_os("UPDATE").is_some() {
@@ -378,7 +379,7 @@ mod tests {
         );
     }
 
-    /// What the schema says of a configuration.
+    /// Returns `true` if the schema accepts a configuration.
     fn is_valid(text: &str) -> bool {
         static COMPILED: LazyLock<(boon::Schemas, boon::SchemaIndex)> = LazyLock::new(|| {
             let mut schemas = boon::Schemas::new();
@@ -394,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_policies_are_names_where_policies_can_be() {
+    fn policy_ids_are_accepted_if_policies_can_be_declared() {
         let inline = "[[policy]]\nid = \"no-delay\"\nfor = \"queue\"\nforbid = 'queue.delay > duration(\"0s\")'\nmessage = \"delays\"\n";
         let uses = [
             "select = [\"all\", \"no-delay\"]\n",
@@ -422,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn an_editor_sees_what_would_be_refused() {
+    fn schema_rejects_invalid_configurations() {
         for text in [
             "ignore = [\"fifo\", \"redrive-policy-missing\"]\nselect = [\"all\"]",
             "[rules.visibility-timeout-too-short]\nfactor = 3\ncount-window = false\nseverity = \"info\"",

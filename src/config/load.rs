@@ -1,49 +1,51 @@
-//! Finds the configuration of an input, the nearest above it up to the repository's root, and reads what it extends.
+//! Finds the configuration of an input, which is the nearest one up to the repository's root, and reads it with the
+//! files that it extends.
 
 use super::check::Checked;
 use super::policy;
 use super::{Config, ConfigError, shown};
-use crate::files::{self, Files};
-use crate::rules::{Catalogue, Facts};
+use crate::rules::{Catalogue, PolicyMetadata};
 use crate::selection;
 use rustc_hash::FxHashMap;
+use source::files::{self, Files};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The names of a configuration file, in the order they are looked for.
+/// Names of configuration files, in order of precedence.
 pub const NAMES: [&str; 2] = ["sqslint.toml", ".sqslint.toml"];
 
-/// How many files may extend one another, the first among them.
+/// Maximum length of a chain of files that extend one another.
 const MAX_CHAIN: usize = 16;
-/// A configuration that is larger is none.
-const LARGEST: u64 = 1 << 20;
+/// Maximum size of a configuration, in bytes.
+const MAX_SIZE: u64 = 1 << 20;
 
-/// Where the configuration comes from.
+/// Source of the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Source {
-    /// One file for everything, in place of the nearest ones.
+    /// A single file for all units, instead of the nearest ones.
     pub file: Option<PathBuf>,
-    /// Lines of TOML over whatever file applies.
+    /// Lines of TOML that override the file.
     pub lines: Vec<String>,
-    /// No file applies.
+    /// `true` if no file applies.
     pub isolated: bool,
 }
 
-/// The configurations of a run, each read once.
+/// Configurations of a run, each read once.
 #[derive(Debug)]
 pub struct Configs {
     source: Source,
-    /// Where the search ends.
+    /// Directories at which the search upwards ends.
     roots: Vec<PathBuf>,
-    /// The files of the working tree that may be read.
+    /// Files of the working tree that may be read.
     files: Files,
     read: Mutex<FxHashMap<Option<PathBuf>, Arc<Config>>>,
-    /// The nearest file by directory.
+    /// Nearest configuration file of each directory.
     nearest: Mutex<FxHashMap<PathBuf, Option<PathBuf>>>,
 }
 
 impl Configs {
-    /// `roots` are the directories above which nothing is looked for: the repository's, or the working directory.
+    /// Creates the configurations of a run. The search does not leave `roots`: the repository, or the working
+    /// directory.
     pub fn new(source: Source, roots: Vec<PathBuf>, files: &Files) -> Self {
         Configs {
             source,
@@ -54,8 +56,8 @@ impl Configs {
         }
     }
 
-    /// The configuration of the file or directory at `path`, which is absolute.
-    pub fn of(&self, path: &Path) -> Result<Arc<Config>, ConfigError> {
+    /// Returns the configuration for the file or directory at `path`, which is absolute.
+    pub fn for_path(&self, path: &Path) -> Result<Arc<Config>, ConfigError> {
         let file = self.file_for(path);
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = read.get(&file) {
@@ -66,22 +68,22 @@ impl Configs {
         Ok(config)
     }
 
-    /// The rules that they know, of those configurations that were read: ours, and their policies.
+    /// Returns the rules known to the configurations read so far: the built-in ones and the policies.
     pub fn catalogue(&self) -> Catalogue {
         let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         #[allow(clippy::iter_over_hash_type)] // a catalogue is sorted
-        let facts: Vec<Arc<Facts>> = (read.values())
+        let facts: Vec<Arc<PolicyMetadata>> = (read.values())
             .flat_map(|config| config.policies.iter().map(|policy| policy.facts().clone()))
             .collect();
         Catalogue::with(facts)
     }
 
-    /// Whether configurations are looked for beside what they hold for.
+    /// Returns `true` if configurations are searched for in the directories of the inputs.
     pub fn are_searched(&self) -> bool {
         self.source.file.is_none() && !self.source.isolated
     }
 
-    /// The file that applies to `path`.
+    /// Returns the configuration file that applies to `path`.
     pub fn file_for(&self, path: &Path) -> Option<PathBuf> {
         if self.source.isolated {
             return None;
@@ -117,13 +119,13 @@ impl Configs {
         found
     }
 
-    /// The configuration files below `root`, of the working tree.
-    pub(crate) fn are_in(&self, root: &Path, no_gitignore: bool) -> Vec<PathBuf> {
+    /// Returns the configuration files below `root` in the working tree.
+    pub(crate) fn files_below(&self, root: &Path, no_gitignore: bool) -> Vec<PathBuf> {
         crate::discover::files_named(root, |name| NAMES.contains(&name), &self.files, no_gitignore)
     }
 
-    /// What the configuration `file` may read. One that the command line names may extend what lies beside it, wherever
-    /// that is.
+    /// Returns the files that the configuration `file` may read. A file that the command line names may extend files in
+    /// its own directory, even outside the repository.
     fn files_of(&self, file: &Path) -> Files {
         let named = self.source.file.as_ref().and_then(|named| files::named(named).ok());
         let directory = named.as_deref().and_then(Path::parent);
@@ -146,15 +148,15 @@ impl Configs {
             let mut checked = Checked::parse(line, None, &base)?;
             config.files.extend(policy::read(&mut checked, &self.files)?);
             names.extend_from_slice(checked.names());
-            checked.over(&mut config);
+            checked.merge_into(&mut config);
         }
         known(&config, names)?;
         Ok(config)
     }
 }
 
-/// A file, over those that it extends.
-fn read_chain(file: &Path, files: &Files) -> Result<(Config, Names), ConfigError> {
+/// Reads a file and those that it extends.
+fn read_chain(file: &Path, files: &Files) -> Result<(Config, UnknownNames), ConfigError> {
     let mut chain: Vec<Checked> = Vec::new();
     let mut seen: Vec<PathBuf> = Vec::new();
     let mut policies: Vec<PathBuf> = Vec::new();
@@ -185,21 +187,21 @@ fn read_chain(file: &Path, files: &Files) -> Result<(Config, Names), ConfigError
         chain.push(checked);
     }
     let mut config = Config::default();
-    let mut names = Names::new();
+    let mut names = UnknownNames::new();
     for checked in chain.into_iter().rev() {
         names.extend_from_slice(checked.names());
-        checked.over(&mut config);
+        checked.merge_into(&mut config);
     }
     config.files = seen;
     config.files.extend(policies);
     Ok((config, names))
 }
 
-/// Names that are no rules of ours, each with the error that it is where no policy is called so.
-type Names = Vec<(String, ConfigError)>;
+/// Names that are not built-in rules, each with the error to report if no policy has that name.
+type UnknownNames = Vec<(String, ConfigError)>;
 
-/// Whether each of `names` is that of a policy in `config`.
-fn known(config: &Config, names: Names) -> Result<(), ConfigError> {
+/// Checks that each of `names` is a policy in `config`.
+fn known(config: &Config, names: UnknownNames) -> Result<(), ConfigError> {
     let catalogue = config.catalogue();
     for (name, error) in names {
         if let Err(unknown) = selection::check(&name, &catalogue) {
@@ -210,7 +212,7 @@ fn known(config: &Config, names: Names) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// An error about `path`, told where the path is written.
+/// Creates an error about `path`, located at the reference to it.
 fn extended(from: Option<&ConfigError>, path: &Path, message: String) -> ConfigError {
     match from {
         Some(place) => ConfigError {
@@ -227,11 +229,12 @@ fn extended(from: Option<&ConfigError>, path: &Path, message: String) -> ConfigE
 }
 
 fn read(path: &Path, files: &Files) -> Result<String, String> {
-    let bytes = files.read(path, LARGEST).map_err(|refusal| refusal.to_string())?;
+    let bytes = files.read(path, MAX_SIZE).map_err(|refusal| refusal.to_string())?;
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
 }
 
-/// Whether a configuration may be at `file`: a link that may not be followed is refused, not overlooked.
+/// Returns `true` if a configuration may exist at `file`. A link that must not be followed counts, so that it is
+/// reported instead of overlooked.
 fn is_there(file: &Path, files: &Files) -> bool {
     files.exists(file) && !files.is_directory(file)
 }

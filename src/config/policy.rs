@@ -1,23 +1,29 @@
-//! Files that hold policies: which ones the globs of a configuration name, below its own directory.
+//! Finds policy files: the files below a configuration's directory that match its globs.
 
 use super::ConfigError;
 use super::check::Checked;
-use crate::files::{Files, Kind};
 use globset::GlobSet;
+use source::files::{EntryKind, Files};
 use std::path::{Path, PathBuf};
 
-/// A file of policies that is larger is none.
+/// Maximum size of a policy file, in bytes.
 const LARGEST: u64 = 1 << 20;
-/// Directories below each other that are looked into.
+/// Maximum depth of directories searched.
 const MAX_DEPTH: usize = 8;
-/// Files and directories that are looked at.
+/// Maximum number of files and directories that are searched for one glob.
 const MAX_ENTRIES: usize = 20_000;
 
-/// Adds to `checked` the policies of the files that it names, and gives those files.
+/// Adds the policies of the files that `checked` names, and returns those files.
 pub(super) fn read(checked: &mut Checked, files: &Files) -> Result<Vec<PathBuf>, ConfigError> {
     let mut all = Vec::new();
     for (globs, base, missing) in checked.policy_files().to_vec() {
-        let found = matching(&globs, &base, files);
+        let Some(found) = matching(&globs, &base, files) else {
+            let message = format!(
+                "more than {MAX_ENTRIES} files and directories would be searched for policies; name the directory that \
+                 contains them, as in `policies/*.toml`"
+            );
+            return Err(ConfigError { message, ..missing });
+        };
         if found.is_empty() {
             return Err(missing);
         }
@@ -40,8 +46,9 @@ pub(super) fn read(checked: &mut Checked, files: &Files) -> Result<Vec<PathBuf>,
     Ok(all)
 }
 
-/// The files below `base` that match, sorted.
-fn matching(globs: &GlobSet, base: &Path, files: &Files) -> Vec<PathBuf> {
+/// Returns the matching files below `base`, sorted, or `None` if there are more than [`MAX_ENTRIES`] files and
+/// directories.
+fn matching(globs: &GlobSet, base: &Path, files: &Files) -> Option<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut entries = 0;
     let mut directories = vec![(base.to_owned(), 0)];
@@ -51,13 +58,13 @@ fn matching(globs: &GlobSet, base: &Path, files: &Files) -> Vec<PathBuf> {
         for listed in names {
             entries += 1;
             if entries > MAX_ENTRIES {
-                return found;
+                return None;
             }
             let path = directory.join(&listed.name);
             let is_hidden = listed.name.to_string_lossy().starts_with('.');
             match listed.kind {
-                Kind::Directory if depth < MAX_DEPTH && !is_hidden => directories.push((path, depth + 1)),
-                Kind::File(_) if path.strip_prefix(base).is_ok_and(|relative| globs.is_match(relative)) => {
+                EntryKind::Directory if depth < MAX_DEPTH && !is_hidden => directories.push((path, depth + 1)),
+                EntryKind::File(_) if path.strip_prefix(base).is_ok_and(|relative| globs.is_match(relative)) => {
                     found.push(path);
                 }
                 _ => {}
@@ -65,5 +72,5 @@ fn matching(globs: &GlobSet, base: &Path, files: &Files) -> Vec<PathBuf> {
         }
     }
     found.sort();
-    found
+    Some(found)
 }

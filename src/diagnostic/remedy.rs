@@ -1,21 +1,21 @@
-//! The change that would fix a finding: what a rule asks for, and the edits that a frontend makes of it.
+//! Remedies and fixes: the change that a rule proposes for a finding, and the edits with which a frontend makes it.
 //!
-//! A rule speaks of attributes and queues; how a file spells them, and whether it can be edited at all, only the
-//! frontend knows. Plain data, like the finding itself.
+//! Rules use attributes and queues of the graph. Only the frontend knows how a file spells them, and whether it can be
+//! edited at all. This module is plain data, like the finding itself.
 
-use crate::source::Span;
+use source::Span;
 
-/// What a change may do to what is deployed.
+/// Effect of a change on deployed resources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Safety {
-    /// Nothing, but that a defect is gone.
+    /// No effect, except that a defect is gone.
     Safe,
-    /// The deployed resources behave in another way afterwards; none is replaced.
+    /// Deployed resources change their behaviour; none is replaced.
     Unsafe,
 }
 
 impl Safety {
-    /// As machine formats spell it.
+    /// Returns the name in machine formats.
     pub fn name(self) -> &'static str {
         match self {
             Safety::Safe => "safe",
@@ -23,7 +23,7 @@ impl Safety {
         }
     }
 
-    /// The flags that ask for it.
+    /// Returns the flags that apply such fixes.
     pub fn flags(self) -> &'static str {
         match self {
             Safety::Safe => "--fix",
@@ -32,81 +32,81 @@ impl Safety {
     }
 }
 
-/// An attribute of a resource under some conditions: where its value stands, or would.
+/// An attribute of a resource under some conditions, and the location of its value, written or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// Header of the resource.
     pub header: Span,
-    /// As the user spells the attribute.
+    /// Name of the attribute as the user writes it.
     pub name: String,
-    /// Where it is written; `None` where it is absent and the default applies.
+    /// Span of the value; `None` if it is absent and the default applies.
     pub written: Option<Span>,
-    /// The steps from there to where the value itself stands, nearest first; empty where it stands in place.
+    /// Spans of the steps to the origin of the value, nearest first; empty if it is a literal.
     pub origins: Vec<Span>,
-    /// The value there, where it is a whole number.
+    /// Value at the origin, if it is a whole number.
     pub value: Option<i64>,
 }
 
-/// A queue that is to get a dead-letter queue.
+/// A queue that needs a dead-letter queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Undelivered {
+pub struct MissingDeadLetterQueue {
     /// Header of the queue.
     pub header: Span,
-    /// Whether it is a FIFO queue, so that its dead-letter queue has to be one.
+    /// `true` for a FIFO queue, whose dead-letter queue must be one too.
     pub fifo: bool,
-    /// After how many receives a message moves.
+    /// Maximum receive count of the redrive policy.
     pub max_receive_count: i64,
-    /// How long the dead-letter queue keeps a message, in seconds.
+    /// Retention period of the dead-letter queue, in seconds.
     pub retention: i64,
-    /// The queue that is to be its dead-letter queue; `None` where one is to be declared.
+    /// Existing queue to use as its dead-letter queue; `None` to declare a new one.
     pub to: Option<Destination>,
 }
 
-/// A queue that is there, and that failed messages are to go to.
+/// An existing queue to use as a dead-letter queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination {
     /// Header of the queue.
     pub header: Span,
-    /// Its address, as findings show it.
+    /// Address as findings show it.
     pub shown: String,
 }
 
-/// The response type that reports the messages of a batch that failed.
+/// Response type with which a function reports the failed messages of a batch.
 pub const REPORT_FAILURES: &str = "ReportBatchItemFailures";
 
-/// What is to change.
+/// A change to a resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// The attribute gets this whole number, in place of another or where nothing is written.
+    /// Set the attribute to a whole number, whether it is written or absent.
     Number {
-        /// The attribute.
+        /// Attribute.
         place: Place,
-        /// Its new value.
+        /// New value.
         value: i64,
     },
-    /// The list of response types, where none is written, gets the one that reports failed messages of a batch.
+    /// Set the absent list of response types to the one that reports failed messages of a batch.
     ReportFailures(Place),
-    /// The attribute goes.
+    /// Remove the attribute.
     Remove(Place),
-    /// A whole number that is written here as a text becomes a number.
+    /// Remove the quotes from the whole number at the span.
     Unquote(Span),
-    /// The reference to a queue here becomes one to its ARN.
+    /// Replace the reference to a queue at the span by one to its ARN.
     Arn(Span),
-    /// The queue gets a dead-letter queue and a redrive policy that leads there.
-    DeadLetterQueue(Undelivered),
-    /// The queue with this header gets an alarm that tells when messages lie in it.
+    /// Add a redrive policy to the queue and, if necessary, a dead-letter queue.
+    DeadLetterQueue(MissingDeadLetterQueue),
+    /// Add an alarm on visible messages for the queue with this header.
     Alarm(Span),
-    /// The suppression here goes, or of several names in it this one.
+    /// Remove the suppression, or one of several names in it.
     Suppression {
-        /// The place of the suppression, as its frontend gave it.
+        /// Span of the suppression, as its frontend reported it.
         at: Span,
-        /// The name; `None` for all of it.
+        /// Name; `None` for the whole suppression.
         name: Option<String>,
     },
 }
 
 impl Change {
-    /// What it does, as an order: "set `visibility_timeout_seconds` to 360".
+    /// Returns the change as an instruction: "set `visibility_timeout_seconds` to 360".
     pub fn title(&self) -> String {
         match self {
             Change::Number { place, value } => format!("set `{}` to {value}", place.name),
@@ -125,17 +125,17 @@ impl Change {
     }
 }
 
-/// What a rule asks for.
+/// A change that a rule proposes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remedy {
-    /// What is to change.
+    /// Change.
     pub change: Change,
-    /// What that may do.
+    /// Effect on deployed resources.
     pub safety: Safety,
 }
 
 impl Remedy {
-    /// A change that alters nothing that is deployed.
+    /// Creates a remedy without an effect on deployed resources.
     pub fn safe(change: Change) -> Self {
         Remedy {
             change,
@@ -143,12 +143,13 @@ impl Remedy {
         }
     }
 
-    /// The ARN for another reference at `written`. One that comes from elsewhere may serve others there.
+    /// Creates the remedy that replaces the reference at `written` by the ARN, or returns `None` if the reference has
+    /// another origin, which other resources may share.
     pub fn arn<T>(written: Span, origins: &[T]) -> Option<Self> {
         origins.is_empty().then(|| Remedy::safe(Change::Arn(written)))
     }
 
-    /// A change that alters what is deployed.
+    /// Creates a remedy that changes the behaviour of deployed resources.
     pub fn not_safe(change: Change) -> Self {
         Remedy {
             change,
@@ -157,17 +158,17 @@ impl Remedy {
     }
 }
 
-/// A text in place of another.
+/// A replacement of a byte range by a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// What goes; empty for an insertion.
+    /// Range to replace; empty for an insertion.
     pub span: Span,
-    /// What comes.
+    /// New text.
     pub text: String,
 }
 
 impl Edit {
-    /// `text` before the byte `at` of the file that `within` lies in.
+    /// Creates an insertion of `text` at byte `at` of the file of `within`.
     pub fn insertion(within: Span, at: usize, text: String) -> Self {
         Edit {
             span: Span::new(within.file, at..at),
@@ -175,8 +176,8 @@ impl Edit {
         }
     }
 
-    /// Makes it in `text`, unless that has no such place. Of several the last comes first, so that the places of the
-    /// others stay.
+    /// Applies the edit to `text`, unless its range is invalid there. Several edits must be applied from the last to
+    /// the first, so that the ranges of the others stay valid.
     pub fn apply(&self, text: &mut String) {
         if text.get(self.span.range()).is_some() {
             text.replace_range(self.span.range(), &self.text);
@@ -184,13 +185,13 @@ impl Edit {
     }
 }
 
-/// A remedy in the words of the files.
+/// A remedy as edits of files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fix {
-    /// What it does, as an order.
+    /// The change as an instruction.
     pub title: String,
-    /// What that may do.
+    /// Effect on deployed resources.
     pub safety: Safety,
-    /// The edits: no two overlap, sorted by file and place.
+    /// Edits without overlaps, sorted by file and range.
     pub edits: Vec<Edit>,
 }

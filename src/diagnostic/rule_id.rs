@@ -1,4 +1,4 @@
-//! The id of a rule, wherever something is said in its name.
+//! Ids of rules.
 
 use serde::{Serialize, Serializer};
 use std::borrow::Borrow;
@@ -8,8 +8,8 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// The id of a rule: a literal of a static, or that of a policy, which a team writes and many findings share. It reads
-/// like a `str`, and equals, orders and hashes as one.
+/// The id of a rule: a literal, or for a policy, which a team defines, a text that its findings share. It dereferences
+/// to `str`, and compares and hashes like one.
 #[derive(Clone)]
 pub struct RuleId(Id);
 
@@ -20,7 +20,7 @@ enum Id {
 }
 
 impl RuleId {
-    /// The text.
+    /// Returns the id as text.
     pub fn as_str(&self) -> &str {
         match &self.0 {
             Id::Static(id) => id,

@@ -1,23 +1,24 @@
-//! What a YAML or JSON file is, by a scan of its bytes. It looks for keys where a template has them, at the top, so that
-//! an `OpenAPI` document or a page that mentions templates is not taken for one; a broken template still is.
+//! Recognises YAML and JSON files by a scan of their bytes. The scan looks for top-level keys, as templates have them,
+//! so that it does not mistake an `OpenAPI` document or a page about templates for a template, but still recognises a
+//! broken one.
 
 use std::borrow::Cow;
 use std::str;
 
-/// A file that is a unit.
+/// Kind of unit that a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// CloudFormation or SAM.
+    /// A CloudFormation or SAM template.
     Template,
-    /// Serverless Framework.
+    /// A Serverless Framework service.
     Serverless,
     /// A Terraform plan or state.
     Plan,
-    /// The manifest of what a CDK app was synthesised to.
+    /// The manifest of a synthesised CDK app.
     CloudAssembly,
 }
 
-/// What the file `name` with these bytes is.
+/// Returns the kind of the file `name` with these bytes.
 pub(super) fn kind(name: &str, bytes: &[u8]) -> Option<Kind> {
     if is_plan(bytes) {
         return Some(Kind::Plan);
@@ -49,10 +50,11 @@ pub(super) fn kind(name: &str, bytes: &[u8]) -> Option<Kind> {
     template.then_some(Kind::Template)
 }
 
-/// How much of a file holds the first keys of a plan, unless a tool sorted them.
+/// Number of bytes that contain the first keys of a plan, unless a tool sorted them.
 pub(super) const HEAD: usize = 4096;
 
-/// Whether JSON is what `terraform show` prints of a plan or state, or a state file; its head will do.
+/// Returns `true` if JSON is the output of `terraform show` for a plan or state, or a state file. The first [`HEAD`]
+/// bytes suffice.
 pub(super) fn is_plan(bytes: &[u8]) -> bool {
     let is_plan = |bytes: &[u8]| {
         let text = readable(bytes);
@@ -64,12 +66,12 @@ pub(super) fn is_plan(bytes: &[u8]) -> bool {
     if !bytes.trim_ascii_start().starts_with(b"{") {
         return false;
     }
-    // Before the keys of a large file are looked for, one word is.
+    // A search for one word avoids scanning most large files for their keys.
     is_plan(bytes.get(..HEAD).unwrap_or(bytes))
         || (bytes.len() > HEAD && memchr::memmem::find(bytes, b"\"terraform_version\"").is_some() && is_plan(bytes))
 }
 
-/// Whether a text has a line that opens a block of Terraform.
+/// Returns `true` if a line of the text begins a Terraform block.
 pub(super) fn is_terraform(text: &str) -> bool {
     const BLOCKS: [&str; 9] = [
         "resource",
@@ -88,7 +90,7 @@ pub(super) fn is_terraform(text: &str) -> bool {
     })
 }
 
-/// The text without its byte order mark. UTF-16 is made readable enough, so that its frontend can name the fault.
+/// Decodes text without its byte order mark. UTF-16 is decoded well enough for the frontend to report the encoding.
 fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match bytes {
         [0xff, 0xfe, rest @ ..] | [0xfe, 0xff, rest @ ..] => {
@@ -100,12 +102,13 @@ fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// A text, whatever the bytes. That they are one is found much faster than what is none in them.
+/// Decodes bytes as text, with replacement characters if they are not UTF-8. Checking for valid UTF-8 first is much
+/// faster.
 pub(super) fn readable(bytes: &[u8]) -> Cow<'_, str> {
     str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
-/// Lines of the outermost level, which may be indented as a whole, without their indentation.
+/// Returns the top-level lines without their indentation. The text may be indented as a whole.
 fn top_lines(text: &str) -> impl Iterator<Item = &str> {
     let is_blank = |line: &&str| {
         let line = line.trim_start();
@@ -117,7 +120,7 @@ fn top_lines(text: &str) -> impl Iterator<Item = &str> {
     lines.filter(|line| !line.starts_with([' ', '\t', '#']))
 }
 
-/// The key that a line starts with, without quotes.
+/// Returns the key at the start of a line, without quotes.
 fn key_of(line: &str) -> &str {
     let key = line.split_once(':').map_or("", |(key, _)| key.trim_end());
     key.trim_matches(['"', '\''])
@@ -135,7 +138,7 @@ fn is_yaml_template(text: &str) -> bool {
             _ => {}
         }
     }
-    // `Globals` may stand in a fragment of its own; that of SAM holds one of these.
+    // `Globals` may be in a separate fragment; SAM's `Globals` contain one of these.
     (resources && has_resource_type(text))
         || (globals
             && text
@@ -144,7 +147,7 @@ fn is_yaml_template(text: &str) -> bool {
         || ((resources || globals) && text.contains("AWS::Serverless-2016-10-31"))
 }
 
-/// Whether a `Type` has an `AWS::` value somewhere, in YAML or JSON.
+/// Returns `true` if any `Type` has an `AWS::` value, in YAML or JSON.
 fn has_resource_type(text: &str) -> bool {
     text.match_indices("Type").any(|(at, word)| {
         let rest = text.get(at + word.len()..).unwrap_or("");
@@ -165,7 +168,7 @@ fn is_json_template(text: &str) -> bool {
     keys.contains(&"Resources") && (keys.contains(&"AWSTemplateFormatVersion") || has_resource_type(text))
 }
 
-/// The keys of the outermost JSON object.
+/// Returns the keys of the outermost JSON object.
 fn top_keys(text: &str) -> Vec<&str> {
     let mut keys = Vec::new();
     let mut depth = 0_usize;
@@ -196,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn templates_are_told_by_their_top_keys() {
+    fn templates_are_recognised_by_top_level_keys() {
         let templates = [
             ("t.yaml", "AWSTemplateFormatVersion: '2010-09-09'\n"),
             ("t.yaml", "\u{feff}---\r\n\"AWSTemplateFormatVersion\": 2010-09-09\r\n"),
@@ -252,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn plans_and_states_are_told_by_their_top_keys() {
+    fn plans_and_states_are_recognised_by_top_level_keys() {
         let padding = format!("\"a\": \"{}\", ", "x".repeat(HEAD));
         for text in [
             r#"{"format_version":"1.2","terraform_version":"1.11.4","planned_values":{"#.to_owned(),
@@ -271,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_is_told_by_name_and_key() {
+    fn services_are_recognised_by_name_and_key() {
         assert_eq!(
             kind("serverless.yml", b"service: x\nresources:\n  Resources: {}\n"),
             Some(Kind::Serverless)

@@ -1,12 +1,12 @@
-//! What the name of a file says about it.
+//! Classifies files by their names.
 
-use crate::files::Files;
+use source::files::Files;
 use std::path::Path;
 
-/// Terragrunt's file of a unit.
+/// File name of a Terragrunt unit.
 pub(super) const TERRAGRUNT: &str = "terragrunt.hcl";
 
-/// SAM's file of arguments, which holds for templates beside it.
+/// File names of SAM configurations, which apply to templates in the same directory.
 pub(super) const SAMCONFIG: [&str; 3] = ["samconfig.toml", "samconfig.yaml", "samconfig.yml"];
 
 pub(super) fn name_of(path: &Path) -> &str {
@@ -14,15 +14,13 @@ pub(super) fn name_of(path: &Path) -> &str {
 }
 
 pub(super) fn is_terraform(name: &str) -> bool {
-    let modules = [".tf", ".tf.json", ".tofu", ".tofu.json"];
-    let stacks = [".tfcomponent.hcl", ".tfstack.hcl"];
-    modules.iter().chain(&stacks).any(|end| name.ends_with(end))
+    [".tf", ".tf.json", ".tofu", ".tofu.json"]
+        .iter()
+        .any(|end| name.ends_with(end))
 }
 
-/// Whether a file gives values to a module: a variable file, or one with deployments of a stack.
 pub(super) fn is_variables(name: &str) -> bool {
-    let endings = [".tfvars", ".tfvars.json", ".tfdeploy.hcl"];
-    endings.iter().any(|end| name.ends_with(end))
+    [".tfvars", ".tfvars.json"].iter().any(|end| name.ends_with(end))
 }
 
 pub(super) fn is_state(name: &str) -> bool {

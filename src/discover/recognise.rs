@@ -1,28 +1,30 @@
-//! The unit of one file, by its name and by what it begins with.
+//! Determines the unit of a single file from its name and the beginning of its content.
 
 use super::Input;
 use super::content::{self, Kind};
 use super::names::{
     SAMCONFIG, TERRAGRUNT, holds_terraform, is_state, is_terraform, is_variables, may_be_template, name_of,
 };
-use crate::files::{Files, Kind as FileKind, Refusal};
+use super::walk::ASSEMBLY;
+use source::files::{EntryKind, Files, Refusal};
 use std::path::Path;
 
-/// What tells where a CDK app was synthesised to.
+/// File name that marks the output directory of a CDK app.
 pub(super) const MANIFEST: &str = "manifest.json";
 
-/// CloudFormation takes 1 MB; what is far larger is read only when it is named.
+/// Maximum size of a template that a walk reads, in bytes. CloudFormation accepts 1 MB; much larger files are read only
+/// if they are named.
 pub(super) const LARGEST_TEMPLATE: u64 = 16 << 20;
 
-/// What is said of a file that is nothing that can be checked.
+/// Message for a file that sqslint cannot check.
 pub(super) const NO_UNIT: &str = "is not something sqslint can check; it looks for Terraform (`*.tf`, `*.tofu`, `terragrunt.hcl`; `terraform show -json` of a \
     plan or state, a state file), a template (`AWSTemplateFormatVersion`, `Transform`, or `Resources` with an `AWS::` \
     type) and a `serverless.yml` (`service`, `provider` or `functions`)";
 
-/// A plan that is larger is not read.
+/// Maximum size of a plan, in bytes.
 pub(super) const LARGEST_PLAN: u64 = 512 << 20;
 
-/// What is said of a path that cannot be opened.
+/// Describes why a path cannot be opened.
 pub fn unreadable(path: &Path, refusal: &Refusal) -> String {
     match refusal {
         Refusal::Missing => format!("`{}`: no such file or directory", path.display()),
@@ -30,22 +32,27 @@ pub fn unreadable(path: &Path, refusal: &Refusal) -> String {
     }
 }
 
-/// Whether a CDK app was synthesised to `directory`. A manifest in a `cdk.out` is one whatever it holds, so that
-/// what is wrong with it is told.
+/// Returns `true` if `directory` is the output of a CDK app. A manifest in a `cdk.out` counts whatever its content, so
+/// that errors in it are reported.
 pub(super) fn is_assembly(directory: &Path, files: &Files) -> bool {
     let manifest = directory.join(MANIFEST);
-    if name_of(directory) == "cdk.out" {
+    if name_of(directory) == ASSEMBLY {
         return files.is_file(&manifest);
     }
-    let bytes = files.read(&manifest, LARGEST_TEMPLATE);
+    has_manifest(directory, files)
+}
+
+/// Returns `true` if `directory` has the manifest of a CDK app.
+pub(super) fn has_manifest(directory: &Path, files: &Files) -> bool {
+    let bytes = files.read(&directory.join(MANIFEST), LARGEST_TEMPLATE);
     bytes.is_ok_and(|bytes| content::kind(MANIFEST, &bytes) == Some(Kind::CloudAssembly))
 }
 
-/// The units that a changed file belongs to.
+/// Returns the units that a changed file belongs to.
 pub(super) fn touched_file(file: &Path, repository: Option<&Path>, files: &Files) -> Vec<Input> {
     let name = name_of(file);
     if is_variables(name) {
-        // Variables of environments commonly lie below the module they are for.
+        // Variable files of environments are often in directories below their module.
         let above = file
             .ancestors()
             .skip(1)
@@ -71,7 +78,7 @@ pub(super) fn touched_file(file: &Path, repository: Option<&Path>, files: &Files
     if !files.is_file(file) || !(may_be_template(name) || name == TERRAGRUNT) {
         return Vec::new();
     }
-    // Generated plans and clouds are judged where they are named.
+    // Generated plans and cloud assemblies are checked only if they are named.
     let input = named_file(file, file, files).ok();
     input
         .into_iter()
@@ -79,7 +86,7 @@ pub(super) fn touched_file(file: &Path, repository: Option<&Path>, files: &Files
         .collect()
 }
 
-/// The templates in `directory`, and not below it.
+/// Returns the templates directly in `directory`.
 pub(super) fn templates_in(directory: &Path, files: &Files) -> Vec<Input> {
     let listed = files.list(directory).unwrap_or_default().into_iter();
     let candidates = listed
@@ -89,7 +96,7 @@ pub(super) fn templates_in(directory: &Path, files: &Files) -> Vec<Input> {
     inputs.filter(|input| matches!(input, Input::Template(_))).collect()
 }
 
-/// The unit of a file that was named.
+/// Returns the unit of a file that the user named.
 pub(super) fn named_file(file: &Path, shown: &Path, files: &Files) -> Result<Input, String> {
     let name = name_of(file);
     let directory = file.parent().filter(|_| is_terraform(name) || is_variables(name));
@@ -115,7 +122,7 @@ pub(super) fn named_file(file: &Path, shown: &Path, files: &Files) -> Result<Inp
     if content::is_plan(&head) {
         return Ok(Input::Plan(file.to_owned()));
     }
-    // A template that is too large for one is said to be when it is read.
+    // A template that is too large is reported when it is read.
     let read = match files.read(file, LARGEST_PLAN) {
         Err(Refusal::TooLarge(_)) => Err(head),
         read => Ok(read.map_err(|refusal| unreadable(shown, &refusal))?),
@@ -129,7 +136,7 @@ pub(super) fn named_file(file: &Path, shown: &Path, files: &Files) -> Result<Inp
     Ok(found)
 }
 
-/// A service of the Serverless Framework under another name than its own: `serverless.example.yml`.
+/// Returns the unit of a Serverless Framework service in a renamed file, such as `serverless.example.yml`.
 fn renamed_service(file: &Path, bytes: &[u8]) -> Option<Input> {
     let name = name_of(file).strip_prefix("serverless")?;
     let (_, ending) = name.rsplit_once('.')?;
@@ -137,7 +144,7 @@ fn renamed_service(file: &Path, bytes: &[u8]) -> Option<Input> {
     is_service.then(|| Input::ServerlessService(file.to_owned()))
 }
 
-/// The unit that a file with these bytes is, by what they hold.
+/// Returns the unit that a file with these bytes is.
 pub(crate) fn input_of(file: &Path, bytes: &[u8]) -> Option<Input> {
     match content::kind(name_of(file), bytes)? {
         Kind::Template => Some(Input::Template(file.to_owned())),
@@ -147,13 +154,13 @@ pub(crate) fn input_of(file: &Path, bytes: &[u8]) -> Option<Input> {
     }
 }
 
-/// The first bytes of a file.
+/// Reads the first bytes of a file.
 pub(super) fn head(file: &Path, files: &Files) -> Result<Vec<u8>, Refusal> {
     files.head(file, u64::try_from(content::HEAD).unwrap_or(u64::MAX))
 }
 
 pub(super) fn recognise(file: &Path, files: &Files) -> Result<Option<Input>, String> {
-    let is_large = matches!(files.kind(file), Some(FileKind::File(size)) if size > LARGEST_TEMPLATE);
+    let is_large = matches!(files.kind(file), Some(EntryKind::File(size)) if size > LARGEST_TEMPLATE);
     if is_large || is_state(name_of(file)) {
         let head = head(file, files).map_err(|refusal| unreadable(file, &refusal))?;
         let plan = content::is_plan(&head).then(|| Input::Plan(file.to_owned()));
@@ -162,7 +169,7 @@ pub(super) fn recognise(file: &Path, files: &Files) -> Result<Option<Input>, Str
     let bytes = files
         .read(file, LARGEST_TEMPLATE)
         .map_err(|refusal| unreadable(file, &refusal))?;
-    // The templates of an assembly are found by themselves; its manifest leads to them where it is named.
+    // A walk finds the templates of an assembly themselves; its manifest is a unit only if it is named.
     let input = input_of(file, &bytes).filter(|input| !matches!(input, Input::CdkApp(_)));
     if let Some(input) = &input {
         hold(input, bytes, files);
@@ -170,9 +177,9 @@ pub(super) fn recognise(file: &Path, files: &Files) -> Result<Option<Input>, Str
     Ok(input)
 }
 
-/// Keeps the whole text of what is about to be read as `input`.
+/// Caches the bytes of a file that is about to be read as `input`.
 fn hold(input: &Input, bytes: Vec<u8>, files: &Files) {
     if let Input::Template(path) | Input::ServerlessService(path) = input {
-        files.hold(path, bytes);
+        files.store_read_ahead(path, bytes);
     }
 }

@@ -1,31 +1,31 @@
-//! Which units depend on a file beside the one it belongs to: modules that call its module, and units whose text names it
-//! or imports what it exports.
+//! Finds units that depend on a file without containing it: modules that call its module, and units whose text names
+//! the file or imports a value that it exports.
 //!
-//! It looks at texts, not at syntax: what is found is only read in addition, and judged by those who understand it. A name
-//! that is put together (`"${each.key}.json"`) is not found. Files of one repository are looked at, up to a number.
+//! The search looks at text, not at syntax, because units that it finds are merely read in addition to others. It
+//! misses names that are assembled (`"${each.key}.json"`). It is limited to one repository and to a number of files.
 
 use super::Input;
 use super::content::readable;
 use super::names::{TERRAGRUNT, is_terraform, is_variables, may_be_template, name_of};
 use super::recognise::recognise;
 use super::walk::Walk;
-use crate::files::{Files, clean};
 use rayon::prelude::*;
+use source::files::{Files, clean};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
-/// Texts that are looked at, and how large they may be.
+/// Maximum number of texts searched, and their maximum size in bytes.
 const MOST: usize = 50_000;
 const LARGEST: u64 = 1 << 20;
-/// Files that units read by name, by the end of their own.
+/// Extensions of files that units read by name.
 const DATA: [&str; 11] = [
     "json", "yaml", "yml", "template", "hcl", "tfvars", "toml", "tpl", "tftpl", "tmpl", "txt",
 ];
-/// Longer names are compared up to here.
+/// Maximum length up to which names are compared.
 const LONGEST_NAME: usize = 256;
 
-/// What is looked for.
-struct Sought<'f> {
+/// Targets of the search.
+struct Targets<'f> {
     /// Directories of modules.
     modules: BTreeSet<PathBuf>,
     /// Files by their names.
@@ -34,19 +34,19 @@ struct Sought<'f> {
     exports: Vec<Name>,
 }
 
-/// What one text is.
+/// Properties of one text.
 #[derive(Default)]
 struct Text {
     input: Option<Input>,
-    /// Directories of modules that it calls.
+    /// Directories of the modules that it calls.
     calls: Vec<PathBuf>,
-    /// Whether it names a file or an export that is looked for.
+    /// `true` if the text names one of the files or exports.
     names: bool,
 }
 
-/// The units below `root` that depend on `files`, whose paths are absolute and need not exist.
+/// Returns the units below `root` that depend on `files`, whose paths are absolute and need not exist.
 pub(super) fn of(files: &BTreeSet<PathBuf>, root: &Path, walk: &Walk) -> BTreeSet<Input> {
-    let sought = Sought::new(files, walk.files());
+    let sought = Targets::new(files, walk.files());
     if sought.modules.is_empty() && sought.files.is_empty() {
         return BTreeSet::new();
     }
@@ -67,7 +67,7 @@ pub(super) fn of(files: &BTreeSet<PathBuf>, root: &Path, walk: &Walk) -> BTreeSe
         .flat_map(|text| &text.input)
         .collect();
     let mut found: BTreeSet<Input> = named.into_iter().cloned().collect();
-    // Roots alone are judged, so the callers of the callers belong to them.
+    // Only root modules are checked, so the callers of callers are included, too.
     let mut next: Vec<PathBuf> = sought.modules.iter().cloned().collect();
     next.extend(found.iter().filter_map(module_of));
     let mut seen: BTreeSet<PathBuf> = next.iter().cloned().collect();
@@ -91,9 +91,9 @@ fn module_of(input: &Input) -> Option<PathBuf> {
     }
 }
 
-impl<'f> Sought<'f> {
+impl<'f> Targets<'f> {
     fn new(files: &'f BTreeSet<PathBuf>, of: &Files) -> Self {
-        let mut sought = Sought {
+        let mut sought = Targets {
             modules: BTreeSet::new(),
             files: BTreeMap::new(),
             exports: Vec::new(),
@@ -125,7 +125,7 @@ impl<'f> Sought<'f> {
             Vec::new()
         };
         let may_be_ours = |import: &Name| self.exports.iter().any(|export| export.may_be(import));
-        let imports = !self.exports.is_empty() && names_behind(&text, "ImportValue").iter().any(may_be_ours);
+        let imports = !self.exports.is_empty() && names_after(&text, "ImportValue").iter().any(may_be_ours);
         let names = (imports && may_be_template(name)) || self.names_file(&text, path, root);
         if calls.is_empty() && !names {
             return None;
@@ -135,14 +135,14 @@ impl<'f> Sought<'f> {
         } else if name == TERRAGRUNT {
             Some(Input::Terragrunt(path.to_owned()))
         } else {
-            // A plan names many files and depends on none.
+            // A plan names many files, but depends on none of them.
             let input = recognise(path, of).ok().flatten();
             input.filter(|input| !matches!(input, Input::Plan(_) | Input::CdkApp(_)))
         };
         Some(Text { input, calls, names })
     }
 
-    /// Whether `text`, in the file at `path`, names one of the files.
+    /// Returns `true` if `text`, in the file at `path`, names one of the files.
     fn names_file(&self, text: &str, path: &Path, root: &Path) -> bool {
         let directory = path.parent().unwrap_or(root);
         self.files.iter().any(|(name, files)| {
@@ -166,8 +166,8 @@ impl<'f> Sought<'f> {
     }
 }
 
-/// Whether `written` means `file`, told from one of the directories `from`; what stands before it is not known where it
-/// `is_open`.
+/// Returns `true` if `written` refers to `file`, relative to one of the directories `from`. If `is_open`, an unknown
+/// prefix precedes `written`.
 fn names(written: &str, is_open: bool, file: &Path, from: &[&Path]) -> bool {
     if is_open {
         let end = clean(Path::new(written.trim_start_matches('/')));
@@ -181,18 +181,18 @@ fn names(written: &str, is_open: bool, file: &Path, from: &[&Path]) -> bool {
     from.iter().any(|from| clean(&from.join(written)) == *file)
 }
 
-/// Whether the line that `before` ends in is a comment.
+/// Returns `true` if the last line of `before` is a comment.
 fn is_comment(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or(before).trim_start();
     line.starts_with('#') || line.starts_with("//")
 }
 
-/// What cannot stand in a path as it is written.
+/// Returns `true` for characters that end a path in a text.
 fn is_outside(character: char) -> bool {
     character.is_whitespace() || "\"'`()[]{},=:<>|!$".contains(character)
 }
 
-/// Whether units may read a file of this name.
+/// Returns `true` if units may read a file with this extension.
 pub(crate) fn is_data(path: &Path) -> bool {
     let ending = path.extension().and_then(std::ffi::OsStr::to_str).unwrap_or("");
     DATA.contains(&ending)
@@ -203,7 +203,7 @@ fn small(path: &Path, files: &Files) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The directories that `source` arguments name.
+/// Returns the directories that `source` arguments name.
 fn sources(text: &str, directory: &Path, files: &Files) -> Vec<PathBuf> {
     let words = text.match_indices("source");
     let found = words.filter_map(|(at, word)| {
@@ -224,18 +224,18 @@ fn sources(text: &str, directory: &Path, files: &Files) -> Vec<PathBuf> {
     found.collect()
 }
 
-/// A name as far as it is written: its letters, and `None` for any text between them.
+/// Known part of a name: its characters, with `None` for each unknown text between them.
 #[derive(Debug, PartialEq, Eq)]
 struct Name(Vec<Option<char>>);
 
 impl Name {
-    /// Any name.
+    /// Returns a name of which nothing is known.
     fn any() -> Self {
         Name(vec![None])
     }
 
-    /// The name that `text` begins with: a text in quotes or without, with `${…}` in it. What a function puts together is
-    /// not looked into.
+    /// Reads the name at the start of `text`, with or without quotes, which may contain `${…}`. Results of functions
+    /// are unknown.
     fn read(text: &str) -> Self {
         let mut rest = text;
         loop {
@@ -275,9 +275,10 @@ impl Name {
         Name(letters)
     }
 
-    /// Whether both can be one name.
+    /// Returns `true` if both can be the same name.
     fn may_be(&self, other: &Name) -> bool {
-        // Whether the letters so far can be each beginning of the other.
+        // Dynamic programming over prefixes: `fits[n]` is `true` if the characters so far can equal the first `n` of
+        // `other`.
         let mut fits = vec![true];
         for theirs in &other.0 {
             fits.push(fits.last() == Some(&true) && theirs.is_none());
@@ -287,7 +288,7 @@ impl Name {
             for (at, theirs) in other.0.iter().enumerate() {
                 next.push(match (ours, theirs) {
                     (Some(one), Some(other)) => one == other && fits[at],
-                    // Any text is empty, or takes one letter more.
+                    // Unknown text is empty, or covers one more character.
                     _ => fits[at + 1] || next[at],
                 });
             }
@@ -297,10 +298,10 @@ impl Name {
     }
 }
 
-/// The names under which a template exports.
+/// Returns the names under which a template exports values.
 fn exports(text: &str) -> Vec<Name> {
     let places = text.match_indices("Export").filter_map(|(at, word)| {
-        // The name stands in the same line, or in the next one or two.
+        // The name follows on the same line or on one of the next two.
         let behind = text.get(at + word.len()..)?;
         let end = behind.match_indices('\n').nth(3).map_or(behind.len(), |(at, _)| at);
         let name = behind.get(..end)?.find("Name")?;
@@ -309,8 +310,8 @@ fn exports(text: &str) -> Vec<Name> {
     places.map(Name::read).collect()
 }
 
-/// What stands behind each `word`.
-fn names_behind(text: &str, word: &str) -> Vec<Name> {
+/// Returns the names that follow each occurrence of `word`.
+fn names_after(text: &str, word: &str) -> Vec<Name> {
     let places = text.match_indices(word);
     places
         .filter_map(|(at, word)| text.get(at + word.len()..).map(Name::read))
@@ -318,12 +319,12 @@ fn names_behind(text: &str, word: &str) -> Vec<Name> {
 }
 
 impl Walk {
-    /// Texts that may belong to units below `root`, in order.
+    /// Returns the texts that may belong to units below `root`, in order.
     fn texts(&self, root: &Path, most: usize) -> Vec<PathBuf> {
         let mut texts = self.files_below(root, |name| {
             is_terraform(name) || name == TERRAGRUNT || (may_be_template(name) && !is_variables(name))
         });
-        // By bytes: a comparison of paths takes them apart.
+        // Compares bytes, because comparing paths splits them into components.
         texts.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
         texts.truncate(most);
         texts
@@ -335,7 +336,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sources_are_told_in_both_syntaxes() {
+    fn sources_are_found_in_hcl_and_json() {
         let here = Path::new("/nowhere/live");
         let text = r#"module "q" { source = "../q" } module "r" { source="hashicorp/x" }"#;
         assert_eq!(sources(text, here, &Files::default()), [PathBuf::from("/nowhere/q")]);
@@ -347,9 +348,9 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_named_by_its_path() {
+    fn references_to_a_file_need_its_path() {
         let files = BTreeSet::from([PathBuf::from("/r/m/policies/q.json")]);
-        let sought = Sought::new(&files, &Files::default());
+        let sought = Targets::new(&files, &Files::default());
         let says = |text: &str| sought.names_file(text, Path::new("/r/m/main.tf"), Path::new("/r"));
         assert!(says(r#"file("${path.module}/policies/q.json")"#));
         assert!(says(r#"file("policies/q.json")"#));
@@ -361,11 +362,11 @@ mod tests {
     }
 
     #[test]
-    fn an_import_is_of_an_export_whose_name_it_can_be() {
+    fn import_depends_on_exports_with_a_possible_name() {
         let text = "Outputs:\n  Arn:\n    Value: x\n    Export:\n      Name: !Sub \"${AWS::StackName}-orders-arn\"\n";
         let [export] = exports(text).try_into().unwrap();
         let is_it = |text: &str| {
-            names_behind(text, "ImportValue")
+            names_after(text, "ImportValue")
                 .iter()
                 .any(|import: &Name| export.may_be(import))
         };

@@ -1,10 +1,10 @@
-//! Which units are found, and which are not.
+//! Tests which units are found.
 #![allow(clippy::unwrap_used)]
 use super::*;
-use crate::files::repository_root;
 use crate::testing::TemporaryDirectory;
+use source::files::repository_root;
 
-/// A directory of its own, removed in the end.
+/// A temporary directory, removed on drop.
 struct Tree(TemporaryDirectory);
 
 impl Tree {
@@ -16,7 +16,7 @@ impl Tree {
         self.0.path()
     }
 
-    /// Units as text, relative to the tree.
+    /// Returns the units as text, relative to the tree.
     fn inputs(&self, paths: &[&str]) -> Vec<String> {
         let paths: Vec<_> = paths.iter().map(|path| self.path().join(path)).collect();
         let discovery = discover_all(&paths);
@@ -37,7 +37,7 @@ impl Tree {
 }
 
 fn discover_all(paths: &[PathBuf]) -> Discovery {
-    discover(&Wanted::of(&Files::default(), paths))
+    discover(&DiscoveryRequest::of(&Files::default(), paths))
 }
 
 const TEMPLATE: &str = "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n";
@@ -80,7 +80,7 @@ fn directories_are_walked() {
 }
 
 #[test]
-fn what_git_ignores_is_named_where_nothing_else_is() {
+fn ignored_units_are_named_without_other_units() {
     let ignored = [
         (".gitignore", "out/\nlocal.yaml\n"),
         ("out/a/main.tf", ""),
@@ -96,7 +96,7 @@ fn what_git_ignores_is_named_where_nothing_else_is() {
 }
 
 #[test]
-fn an_app_is_read_where_it_is_named() {
+fn cdk_app_is_read_only_if_named() {
     const ASSEMBLY: &str = r#"{"version": "36.0.0", "artifacts": {}}"#;
     let json = r#"{"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}}"#;
     let tree = Tree::new(&[
@@ -107,7 +107,7 @@ fn an_app_is_read_where_it_is_named() {
         ("extension/manifest.json", r#"{"manifest_version": 3}"#),
         ("extension/t.json", json),
     ]);
-    // An assembly that is kept under another name holds templates like any other directory.
+    // An assembly that is kept under another name contains templates like any other directory.
     assert_eq!(
         tree.inputs(&[""]),
         ["template build/out/B.template.json", "template extension/t.json"]
@@ -124,7 +124,46 @@ fn an_app_is_read_where_it_is_named() {
 }
 
 #[test]
-fn a_file_selects_its_unit() {
+fn cdk_output_next_to_its_settings_is_read() {
+    const ASSEMBLY: &str = r#"{"version": "36.0.0", "artifacts": {}}"#;
+    let json = r#"{"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}}"#;
+    let tree = Tree::new(&[
+        (".gitignore", "cdk.out/\n"),
+        ("a/cdk.json", "{}"),
+        ("a/cdk.out/manifest.json", ASSEMBLY),
+        ("a/cdk.out/A.template.json", json),
+        ("alone/cdk.out/manifest.json", ASSEMBLY),
+        ("broken/cdk.json", "{}"),
+        ("broken/cdk.out/manifest.json", "{"),
+        ("never/cdk.json", "{}"),
+    ]);
+    assert_eq!(tree.inputs(&[""]), ["app a/cdk.out"]);
+    let root = tree.path().display().to_string();
+    let notes = |is_compared: bool| {
+        let (files, paths) = (Files::default(), [tree.path().to_owned()]);
+        let wanted = DiscoveryRequest {
+            is_compared,
+            ..DiscoveryRequest::of(&files, &paths)
+        };
+        let notes = discover(&wanted).notes.into_iter();
+        notes.map(|note| note.replace(&root, ".")).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        notes(false),
+        [
+            "`./a/cdk.out` was read as last written by `cdk synth`",
+            "the CDK app of `./broken/cdk.json` and 1 more were not checked: no readable `cdk.out`; run `cdk synth` first",
+        ]
+    );
+    // The output is not compared, because the earlier commit does not contain it.
+    assert_eq!(notes(true).len(), 1);
+    // An output without a `cdk.json` next to it is read if it is named.
+    assert_eq!(discover_all(&[tree.path().join("alone")]).notes, [""; 0]);
+    assert_eq!(tree.inputs(&["alone/cdk.out"]), ["app alone/cdk.out"]);
+}
+
+#[test]
+fn file_selects_its_unit() {
     let tree = Tree::new(&[
         ("m/main.tf", ""),
         ("m/x.tfvars", ""),
@@ -142,15 +181,18 @@ fn a_file_selects_its_unit() {
     let errors = discovery.errors;
     assert_eq!(errors.len(), 1);
     assert!(errors[0].ends_with("nothing`: no such file or directory"), "{errors:?}");
-    let unfit: Vec<String> = discovery.unfit.into_iter().map(|(_, message)| message).collect();
-    assert_eq!(unfit.len(), 3);
-    assert!(unfit[0].contains("is not something sqslint can check"), "{unfit:?}");
-    assert!(unfit[1].contains("no Terraform file"), "{unfit:?}");
-    assert!(unfit[2].contains("is code"), "{unfit:?}");
+    let not_units: Vec<String> = discovery.not_units.into_iter().map(|(_, message)| message).collect();
+    assert_eq!(not_units.len(), 3);
+    assert!(
+        not_units[0].contains("is not something sqslint can check"),
+        "{not_units:?}"
+    );
+    assert!(not_units[1].contains("no Terraform file"), "{not_units:?}");
+    assert!(not_units[2].contains("is code"), "{not_units:?}");
 }
 
 #[test]
-fn a_large_file_is_told_by_its_head() {
+fn large_file_is_recognised_by_its_head() {
     let filler = "# filler\n".repeat(2 << 20);
     let template = format!("AWSTemplateFormatVersion: '2010-09-09'\n{TEMPLATE}{filler}");
     let tree = Tree::new(&[("t.yaml", &template), ("other.yaml", &filler)]);
@@ -159,7 +201,7 @@ fn a_large_file_is_told_by_its_head() {
 
 #[cfg(unix)]
 #[test]
-fn links_do_not_loop_or_lead_out() {
+fn links_neither_loop_nor_leave_the_tree() {
     let outside = Tree::new(&[("t.yaml", TEMPLATE)]);
     let tree = Tree::new(&[("a/t.yaml", TEMPLATE)]);
     std::os::unix::fs::symlink(tree.path(), tree.path().join("a/loop")).unwrap();
@@ -169,14 +211,14 @@ fn links_do_not_loop_or_lead_out() {
 }
 
 #[test]
-fn the_repository_root_holds_git() {
+fn repository_root_contains_git() {
     let tree = Tree::new(&[("r/.git", "gitdir: x"), ("r/a/b/x", "")]);
     assert_eq!(repository_root(&tree.path().join("r/a/b")), Some(tree.path().join("r")));
     assert_eq!(repository_root(&tree.path().join("r")), Some(tree.path().join("r")));
 }
 
 #[test]
-fn a_service_under_another_name_is_read_where_it_is_named() {
+fn renamed_service_is_read_if_named() {
     let tree = Tree::new(&[
         ("serverless.example.yml", "service: x\nfunctions: {}\n"),
         ("serverless-notes.yml", "nothing: here\n"),
@@ -193,7 +235,7 @@ fn a_service_under_another_name_is_read_where_it_is_named() {
 }
 
 #[test]
-fn what_depends_on_a_named_template_is_told_apart() {
+fn units_that_depend_on_a_named_template_are_reported_separately() {
     let exporting = "Resources: {Q: {Type: AWS::SQS::Queue}}\nOutputs: {A: {Value: x, Export: {Name: orders-arn}}}\n";
     let importing = |name: &str| format!("Resources: {{Q: {{Type: AWS::SQS::Queue}}}}\nX: !ImportValue {name}\n");
     let (ours, other) = (importing("orders-arn"), importing("orders-arn-of-others"));
@@ -205,10 +247,10 @@ fn what_depends_on_a_named_template_is_told_apart() {
     ]);
     let files = Files::default();
     let paths = [tree.path().join("one.yaml")];
-    let found = discover(&Wanted {
+    let found = discover(&DiscoveryRequest {
         repository: Some(tree.path()),
-        ..Wanted::of(&files, &paths)
+        ..DiscoveryRequest::of(&files, &paths)
     });
-    assert_eq!(found.taken_in, [tree.path().join("ours.yaml")]);
+    assert_eq!(found.dependents, [tree.path().join("ours.yaml")]);
     assert_eq!(found.inputs.len(), 2);
 }

@@ -1,44 +1,54 @@
-//! Walks over directories, as git sees them and without what tools generate.
+//! Walks directories, without files that git ignores and directories that tools generate.
 
 use super::Input;
 use super::names::{TERRAGRUNT, is_state, is_terraform, may_be_template, name_of};
-use crate::files::{Files, Ignored, Kind, Listed, Patterns, Refusal, Visitor, repository_root};
+use super::recognise::has_manifest;
+use source::files::{DirectoryEntry, EntryKind, Files, Ignored, Patterns, Refusal, Visitor, repository_root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Directories that are entered only when they are named: generated, downloaded, or not code.
-pub(super) const PASSED_OVER: [&str; 7] = [
+/// File with the settings of a CDK app.
+const APP: &str = "cdk.json";
+/// Output directory of `cdk synth`.
+pub(super) const ASSEMBLY: &str = "cdk.out";
+
+/// Directories that are entered only if they are named: generated, downloaded, or not code.
+pub(super) const SKIPPED_DIRECTORIES: [&str; 7] = [
     ".git",
     ".terraform",
     ".terragrunt-cache",
     ".aws-sam",
     ".serverless",
     "node_modules",
-    "cdk.out",
+    ASSEMBLY,
 ];
 
-/// What the walks came upon. Sets, because the parallel walk has no order.
+/// Results of the walks, in sorted collections because parallel walks have no order.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct WalkResults {
     pub(super) inputs: BTreeSet<Input>,
-    /// YAML and JSON whose content decides, and how people see their paths.
+    /// YAML and JSON files whose content decides, with their paths for display.
     pub(super) candidates: BTreeMap<PathBuf, String>,
     pub(super) errors: Vec<String>,
-    /// Files that were named and are no units, with what is said of them.
-    pub(super) unfit: Vec<(PathBuf, String)>,
+    /// Named files that are not units, with the error to report.
+    pub(super) not_units: Vec<(PathBuf, String)>,
     pub(super) skipped: BTreeSet<String>,
+    /// CDK apps by the path of their `cdk.json`, each with the `cdk.out` next to it if that is readable.
+    pub(super) apps: BTreeMap<String, Option<String>>,
 }
 
-pub(super) fn with(found: &Mutex<Found>, change: impl FnOnce(&mut Found)) {
+pub(super) fn with(found: &Mutex<WalkResults>, change: impl FnOnce(&mut WalkResults)) {
     change(&mut found.lock().unwrap_or_else(PoisonError::into_inner));
 }
 
-/// How directories are walked.
+/// Settings of a walk.
 pub(super) struct Walk {
     files: Files,
-    /// What git ignores, where that is asked.
+    /// Paths that git ignores, unless ignored files are walked, too.
     ignored: Option<Ignored>,
+    /// `true` if the output of a CDK app is read when the walk finds its `cdk.json`.
+    takes_apps: bool,
 }
 
 impl Walk {
@@ -46,33 +56,40 @@ impl Walk {
         Walk {
             files: files.clone(),
             ignored: (!no_gitignore).then(|| Ignored::new(files)),
+            takes_apps: true,
         }
     }
 
-    /// The files that may be read.
+    /// Limits CDK apps to those that are named.
+    pub(super) fn without_apps(mut self) -> Self {
+        self.takes_apps = false;
+        self
+    }
+
+    /// Returns the files that may be read.
     pub(super) fn files(&self) -> &Files {
         &self.files
     }
 
-    /// Files that say what git ignores, and were not read.
+    /// Returns ignore files that could not be read.
     pub(super) fn refused(&self) -> Vec<(PathBuf, Refusal)> {
         self.ignored.as_ref().map_or_else(Vec::new, Ignored::refused)
     }
 
     /// Finds units below a directory.
-    pub(super) fn units(&self, root: &Path, shown: &Path, found: &Mutex<Found>) {
+    pub(super) fn units(&self, root: &Path, shown: &Path, found: &Mutex<WalkResults>) {
         let units = Units {
             walk: self,
             root,
             shown,
-            // A link may lead to another file of the tree, not out of it.
+            // A link may point to another file of the tree, but not outside.
             bounds: repository_root(root).unwrap_or_else(|| root.to_owned()),
             found,
         };
         self.files.walk(root, &units);
     }
 
-    /// The files below `root` whose names are `wanted`, links left out, in no order.
+    /// Returns the files below `root` whose names are `wanted`, without links and unordered.
     pub(super) fn files_below(&self, root: &Path, wanted: fn(&str) -> bool) -> Vec<PathBuf> {
         let all = All {
             walk: self,
@@ -83,41 +100,47 @@ impl Walk {
         all.files.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn enter(&self, directory: &Path, names: &[Listed]) -> Patterns {
+    fn enter(&self, directory: &Path, names: &[DirectoryEntry]) -> Patterns {
         let ignored = self.ignored.as_ref().map(|ignored| ignored.within(directory, names));
         ignored.unwrap_or_default()
     }
 }
 
-/// Whether a walk goes on with what lies at `path`. What is named is walked, whether or not git ignores it.
-fn keeps(patterns: &Patterns, path: &Path, kind: Kind) -> bool {
-    let is_directory = kind == Kind::Directory;
-    let is_passed_over = is_directory && PASSED_OVER.contains(&name_of(path));
-    !is_passed_over && !patterns.ignore(path, is_directory)
+/// Returns `true` if a walk includes `path`. Named paths are walked even if git ignores them.
+fn keeps(patterns: &Patterns, path: &Path, kind: EntryKind) -> bool {
+    let is_directory = kind == EntryKind::Directory;
+    let is_skipped = is_directory && SKIPPED_DIRECTORIES.contains(&name_of(path));
+    !is_skipped && !patterns.ignore(path, is_directory)
 }
 
-/// A walk that finds units.
+/// Walk that finds units.
 struct Units<'w> {
     walk: &'w Walk,
     root: &'w Path,
-    /// How people see the root.
+    /// Path of the root for display.
     shown: &'w Path,
     bounds: PathBuf,
-    found: &'w Mutex<Found>,
+    found: &'w Mutex<WalkResults>,
 }
 
 impl Visitor for Units<'_> {
     type Inside = Patterns;
 
-    fn enter(&self, directory: &Path, names: &[Listed]) -> Patterns {
+    fn enter(&self, directory: &Path, names: &[DirectoryEntry]) -> Patterns {
+        if names
+            .iter()
+            .any(|one| one.name == APP && one.kind != EntryKind::Directory)
+        {
+            self.app(directory);
+        }
         self.walk.enter(directory, names)
     }
 
-    fn keeps(&self, patterns: &Patterns, path: &Path, kind: Kind) -> bool {
+    fn visits(&self, patterns: &Patterns, path: &Path, kind: EntryKind) -> bool {
         let is_kept = keeps(patterns, path, kind);
         let name = name_of(path);
-        let is_passed_over = kind == Kind::Directory && PASSED_OVER.contains(&name) && name != ".git";
-        if is_passed_over && !patterns.ignore(path, true) {
+        let is_skipped = kind == EntryKind::Directory && SKIPPED_DIRECTORIES.contains(&name) && name != ".git";
+        if is_skipped && !patterns.ignore(path, true) {
             let shown = shown_below(self.shown, self.root, path);
             with(self.found, |found| {
                 found.skipped.insert(shown);
@@ -126,7 +149,7 @@ impl Visitor for Units<'_> {
         is_kept
     }
 
-    fn take(&self, path: &Path, kind: Kind) {
+    fn visit_file(&self, path: &Path, kind: EntryKind) {
         take(
             path,
             kind,
@@ -145,7 +168,22 @@ impl Visitor for Units<'_> {
     }
 }
 
-/// A walk that takes files by their names.
+impl Units<'_> {
+    /// Adds the output of the CDK app in `directory`, even if git ignores it.
+    fn app(&self, directory: &Path) {
+        let shown = |path: &Path| shown_below(self.shown, self.root, path);
+        let output = directory.join(ASSEMBLY);
+        let found = self.walk.files.find(&output).ok();
+        let found = found.filter(|found| self.walk.takes_apps && has_manifest(found, &self.walk.files));
+        with(self.found, |all| {
+            all.apps
+                .insert(shown(&directory.join(APP)), found.as_ref().map(|_| shown(&output)));
+            all.inputs.extend(found.map(Input::CdkApp));
+        });
+    }
+}
+
+/// Walk that collects files by name.
 struct All<'w> {
     walk: &'w Walk,
     wanted: fn(&str) -> bool,
@@ -155,30 +193,30 @@ struct All<'w> {
 impl Visitor for All<'_> {
     type Inside = Patterns;
 
-    fn enter(&self, directory: &Path, names: &[Listed]) -> Patterns {
+    fn enter(&self, directory: &Path, names: &[DirectoryEntry]) -> Patterns {
         self.walk.enter(directory, names)
     }
 
-    fn keeps(&self, patterns: &Patterns, path: &Path, kind: Kind) -> bool {
+    fn visits(&self, patterns: &Patterns, path: &Path, kind: EntryKind) -> bool {
         let may_be_wanted = match kind {
-            Kind::Directory => true,
-            Kind::File(_) => (self.wanted)(name_of(path)),
-            Kind::Link | Kind::Other => false,
+            EntryKind::Directory => true,
+            EntryKind::File(_) => (self.wanted)(name_of(path)),
+            EntryKind::Link | EntryKind::Other => false,
         };
         may_be_wanted && keeps(patterns, path, kind)
     }
 
-    fn take(&self, path: &Path, _: Kind) {
+    fn visit_file(&self, path: &Path, _: EntryKind) {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         files.push(path.to_owned());
     }
 
     fn fail(&self, _: &Path, _: &Refusal) {
-        // Where these are looked for, what cannot be read has none.
+        // Unreadable directories contain no files that this walk could use.
     }
 }
 
-/// The files below `root` whose names are `wanted`.
+/// Returns the files below `root` whose names are `wanted`.
 pub(crate) fn files_named(root: &Path, wanted: fn(&str) -> bool, files: &Files, no_gitignore: bool) -> Vec<PathBuf> {
     let mut found = Walk::new(files, no_gitignore).files_below(root, wanted);
     found.retain(|path| files.is_file(path));
@@ -186,14 +224,14 @@ pub(crate) fn files_named(root: &Path, wanted: fn(&str) -> bool, files: &Files, 
     found
 }
 
-/// Whether a walk from the root of the repository would not come to it.
-pub(super) fn is_passed_over(path: &Path, repository: Option<&Path>) -> bool {
+/// Returns `true` if a walk from the root of the repository would not reach `path`.
+pub(super) fn is_skipped(path: &Path, repository: Option<&Path>) -> bool {
     let below = repository.and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path);
     let mut names = below.components().filter_map(|part| part.as_os_str().to_str());
-    names.any(|name| PASSED_OVER.contains(&name))
+    names.any(|name| SKIPPED_DIRECTORIES.contains(&name))
 }
 
-/// How people see `path` below `root`, which they see as `shown`.
+/// Returns `path`, which is below `root`, for display, with `root` shown as `shown`.
 pub(super) fn shown_below(shown: &Path, root: &Path, path: &Path) -> String {
     shown
         .join(path.strip_prefix(root).unwrap_or(path))
@@ -201,17 +239,24 @@ pub(super) fn shown_below(shown: &Path, root: &Path, path: &Path) -> String {
         .to_string()
 }
 
-fn take(path: &Path, kind: Kind, bounds: &Path, files: &Files, shown: impl Fn(&Path) -> String, found: &Mutex<Found>) {
+fn take(
+    path: &Path,
+    kind: EntryKind,
+    bounds: &Path,
+    files: &Files,
+    shown: impl Fn(&Path) -> String,
+    found: &Mutex<WalkResults>,
+) {
     let name = name_of(path);
     let terraform = is_terraform(name);
     let terragrunt = name == TERRAGRUNT;
     if !(terraform || terragrunt || may_be_template(name) || is_state(name)) {
         return;
     }
-    let linked = kind == Kind::Link;
-    let is_ordinary = matches!(kind, Kind::File(_));
-    // Terraform reads whatever has such a name, so what is no file is said by the module; a directory is none of it.
-    let is_told = terraform && kind == Kind::Other;
+    let linked = kind == EntryKind::Link;
+    let is_ordinary = matches!(kind, EntryKind::File(_));
+    // Terraform reads anything with such a name, so the module reports special files; directories are ignored.
+    let is_told = terraform && kind == EntryKind::Other;
     if !(linked || is_ordinary || is_told) {
         return;
     }

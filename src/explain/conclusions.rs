@@ -1,42 +1,42 @@
-//! What every rule concluded at a place, whether or not that is a finding.
+//! Collects the conclusions of every rule at a location, including those without a finding.
 
-use super::place::Place;
+use super::range::ExplainedRange;
 use crate::diagnostic::{Diagnostic, Suppressed};
 use crate::graph::Resource;
 use crate::pipeline::Outcome;
 use crate::rules::{Judgement, Rule, Verdict};
 use rustc_hash::FxHashSet;
 
-/// What one rule concluded.
+/// Conclusions of one rule.
 #[derive(Debug)]
 pub struct Concluded<'o> {
     /// The rule.
     pub rule: Rule<'o>,
-    /// Each conclusion once; none where the rule read something and had nothing to compare it with.
+    /// Distinct conclusions; empty if the rule read a value but had nothing to compare it with.
     pub all: Vec<Conclusion<'o>>,
 }
 
-/// How a rule judged.
+/// Conclusion of a rule.
 #[derive(Debug)]
 pub enum Conclusion<'o> {
     /// A finding.
     Found(&'o Diagnostic),
-    /// A finding that a suppression or a baseline silences.
-    Silenced(&'o Suppressed),
-    /// No finding, and why.
+    /// A finding that is hidden by a suppression or a baseline.
+    Suppressed(&'o Suppressed),
+    /// A judgement without a finding, with its reason.
     Judged(&'o Judgement),
 }
 
-/// What is at the place, by the names that rules give to it.
-struct Here<'p> {
-    place: &'p Place,
-    /// Units and addresses of resources that are explained whole.
+/// Elements at the location, by the names that rules use for them.
+struct LocationScope<'p> {
+    place: &'p ExplainedRange,
+    /// Units and addresses of resources that are explained completely.
     headed: FxHashSet<(String, String)>,
 }
 
-/// What rules concluded there.
-pub(super) fn at<'o>(outcome: &'o Outcome, place: &Place) -> Vec<Concluded<'o>> {
-    let here = Here::new(outcome, place);
+/// Returns the conclusions of rules at `place`.
+pub(super) fn at<'o>(outcome: &'o Outcome, place: &ExplainedRange) -> Vec<Concluded<'o>> {
+    let here = LocationScope::new(outcome, place);
     let mut all = Vec::new();
     for rule in outcome.rules.rules() {
         let of_rule: Vec<&Judgement> = (outcome.judgements.iter())
@@ -50,10 +50,10 @@ pub(super) fn at<'o>(outcome: &'o Outcome, place: &Place) -> Vec<Concluded<'o>> 
         let found = outcome.findings.iter().filter(|found| has(found));
         let mut conclusions: Vec<Conclusion<'o>> = found.map(Conclusion::Found).collect();
         let silenced = outcome.suppressed.iter().chain(&outcome.history.known);
-        conclusions.extend(silenced.filter(|one| has(&one.finding)).map(Conclusion::Silenced));
+        conclusions.extend(silenced.filter(|one| has(&one.finding)).map(Conclusion::Suppressed));
         conclusions.extend(judged.into_iter().map(Conclusion::Judged));
         if conclusions.is_empty() {
-            // It read the value, and another one that is not settled kept it from comparing them.
+            // The rule read the value, but an unresolved one prevented the comparison.
             let kept_from = |judged: &&&Judgement| {
                 let is_open = matches!(judged.verdict, Verdict::NotEvaluated { .. });
                 is_open && read.iter().any(|read| read.subject == judged.subject)
@@ -77,7 +77,7 @@ fn is_unconcerned(judged: &Judgement) -> bool {
     judged.verdict == Verdict::NotConcerned
 }
 
-/// Whether `found` is what one of `behind` stands for. A finding in several calls is one that lists them.
+/// Returns `true` if one of the judgements in `behind` led to `found`. A finding in several calls lists all of them.
 fn rests_on(found: &Diagnostic, behind: &[&Judgement]) -> bool {
     behind.iter().any(|judged| {
         let subject = &judged.subject;
@@ -86,11 +86,11 @@ fn rests_on(found: &Diagnostic, behind: &[&Judgement]) -> bool {
     })
 }
 
-/// What is alike stands together, findings first.
+/// Rank by which conclusions of one kind are grouped, findings first.
 fn rank(conclusion: &Conclusion<'_>) -> u8 {
     match conclusion {
         Conclusion::Found(_) => 0,
-        Conclusion::Silenced(_) => 1,
+        Conclusion::Suppressed(_) => 1,
         Conclusion::Judged(judged) => match judged.verdict {
             Verdict::Found | Verdict::Ignored { .. } => 2,
             Verdict::NotEvaluated { .. } => 3,
@@ -100,11 +100,11 @@ fn rank(conclusion: &Conclusion<'_>) -> u8 {
     }
 }
 
-impl<'p> Here<'p> {
-    fn new(outcome: &Outcome, place: &'p Place) -> Self {
+impl<'p> LocationScope<'p> {
+    fn new(outcome: &Outcome, place: &'p ExplainedRange) -> Self {
         let mut headed = FxHashSet::default();
-        let elsewhere = outcome.elsewhere.iter().map(|(_, graph)| graph);
-        for graph in std::iter::once(&outcome.graph).chain(elsewhere) {
+        let other_environments = outcome.other_environments.iter().map(|(_, graph)| graph);
+        for graph in std::iter::once(&outcome.graph).chain(other_environments) {
             let mut note = |resource: &Resource| {
                 if place.heads(resource) {
                     headed.insert((graph.unit(resource.unit).name.clone(), resource.address.to_string()));
@@ -119,7 +119,7 @@ impl<'p> Here<'p> {
             deliveries.targets.iter().for_each(|node| note(&node.resource));
             deliveries.machines.iter().for_each(|node| note(&node.resource));
         }
-        Here { place, headed }
+        LocationScope { place, headed }
     }
 
     fn is_headed(&self, unit: &str, address: &str) -> bool {

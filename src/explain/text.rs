@@ -1,23 +1,23 @@
-//! A place in words: at most 80 columns wide, and nothing in it is told by colour or position alone.
+//! Formats an explanation as text, at most 80 columns wide, without relying on colour or position.
 
-use super::{Concluded, Conclusion, Explained, Line, MOST, Told};
+use super::{Concluded, Conclusion, ExplainedLine, ExplainedResource, Explanation, MAX_WITH_LINKS};
 use crate::diagnostic::{Diagnostic, Silencer};
 use crate::report::{printable, wrapped};
 use crate::rules::{Judgement, Verdict};
-use crate::source::Span;
+use source::Span;
 use std::collections::BTreeMap;
 
-/// The number of resources, and of conclusions of one rule, that are told one by one.
-const MANY: usize = MOST;
+/// Maximum number of resources, and of conclusions per rule, to list.
+const MANY: usize = MAX_WITH_LINKS;
 
-/// Everything that is known of the place.
-pub(super) fn render(explained: &Explained, subject: &str) -> String {
+/// Formats everything known about the location.
+pub(super) fn render(explained: &Explanation, subject: &str) -> String {
     let mut page = Page {
         explained,
         text: String::new(),
     };
     page.write(0, subject);
-    let told = explained.told();
+    let told = explained.resources();
     if told.is_empty() {
         page.nothing();
     }
@@ -33,17 +33,17 @@ pub(super) fn render(explained: &Explained, subject: &str) -> String {
 }
 
 struct Page<'e> {
-    explained: &'e Explained,
+    explained: &'e Explanation,
     text: String,
 }
 
 impl Page<'_> {
-    /// Writes `text`, wrapped between words; its second line is indented further than its first.
+    /// Appends `text`, wrapped between words, with continuation lines indented further.
     fn write(&mut self, indent: usize, text: &str) {
         wrapped::write(&mut self.text, &printable(text), (indent, indent + 2), wrapped::WIDTH);
     }
 
-    /// `line 12`, or `modules/queue/main.tf:12` in another file.
+    /// Returns `line 12`, or `modules/queue/main.tf:12` for another file.
     fn at(&self, span: Span) -> String {
         match self.explained.position(span) {
             (None, position) => format!("line {}", position.line),
@@ -66,7 +66,7 @@ impl Page<'_> {
         }
     }
 
-    fn resource(&mut self, told: &Told, has_units: bool) {
+    fn resource(&mut self, told: &ExplainedResource, has_units: bool) {
         let mut title = name(told);
         if told.construct.is_some() || !told.address.contains(&told.kind) {
             title += &format!(", {}", told.kind);
@@ -85,7 +85,7 @@ impl Page<'_> {
         }
     }
 
-    fn line(&mut self, line: &Line) {
+    fn line(&mut self, line: &ExplainedLine) {
         let mut text = line.text.clone();
         if let Some(span) = line.span {
             text += &format!(", {}", self.at(span));
@@ -94,7 +94,7 @@ impl Page<'_> {
         self.write(2, &text);
         for (what, span) in &line.origins {
             let (file, position) = self.explained.position(*span);
-            // A file is not named twice.
+            // A file that the text already names is not named again.
             let at = match file {
                 Some(file) if !what.contains(file.shown()) => format!("{}:{}", file.shown(), position.line),
                 _ => format!("line {}", position.line),
@@ -103,7 +103,7 @@ impl Page<'_> {
         }
     }
 
-    fn conclusions(&mut self, told: &[Told]) {
+    fn conclusions(&mut self, told: &[ExplainedResource]) {
         let all = self.explained.conclusions();
         if all.is_empty() {
             return;
@@ -119,12 +119,12 @@ impl Page<'_> {
         }
     }
 
-    fn concluded(&mut self, concluded: &Concluded<'_>, told: &[Told]) {
-        let mut all: Vec<Said> = Vec::new();
+    fn concluded(&mut self, concluded: &Concluded<'_>, told: &[ExplainedResource]) {
+        let mut all: Vec<ConclusionText> = Vec::new();
         let mut known: BTreeMap<(String, Vec<String>), usize> = BTreeMap::new();
         for conclusion in &concluded.all {
             let said = self.said(concluded.rule.id, conclusion, told);
-            // What is concluded alike of many instances is told once.
+            // Identical conclusions on several instances are listed once.
             let at = *known.entry((said.head.clone(), said.body.clone())).or_insert(all.len());
             match all.get_mut(at) {
                 Some(same) => same.whose.extend(said.whose),
@@ -133,7 +133,7 @@ impl Page<'_> {
         }
         let mut last = "";
         for said in all.iter().take(MANY) {
-            // Of several conclusions of one kind the rule is named once.
+            // The rule is named once for consecutive conclusions of one kind.
             if said.head != last {
                 self.write(2, &said.head);
             }
@@ -149,14 +149,14 @@ impl Page<'_> {
         }
     }
 
-    fn said(&self, rule: &str, conclusion: &Conclusion<'_>, told: &[Told]) -> Said {
+    fn said(&self, rule: &str, conclusion: &Conclusion<'_>, told: &[ExplainedResource]) -> ConclusionText {
         match conclusion {
-            Conclusion::Found(found) => Said {
+            Conclusion::Found(found) => ConclusionText {
                 head: format!("{}[{rule}]", found.severity),
                 whose: Vec::new(),
                 body: found_in_words(found),
             },
-            Conclusion::Silenced(silenced) => {
+            Conclusion::Suppressed(silenced) => {
                 let mut by = match &silenced.by {
                     Silencer::Suppression(span) => format!("suppressed at {}", self.at(*span)),
                     Silencer::Baseline(file) => {
@@ -170,7 +170,7 @@ impl Page<'_> {
                 }
                 let mut body = found_in_words(&silenced.finding);
                 body.push(by);
-                Said {
+                ConclusionText {
                     head: format!("suppressed {}[{rule}]", silenced.finding.severity),
                     whose: Vec::new(),
                     body,
@@ -180,7 +180,7 @@ impl Page<'_> {
         }
     }
 
-    fn judged(&self, judged: &Judgement, told: &[Told]) -> Said {
+    fn judged(&self, judged: &Judgement, told: &[ExplainedResource]) -> ConclusionText {
         let (verdict, mut body) = match &judged.verdict {
             Verdict::Holds(comparison) => ("ok", comparison.clone()),
             Verdict::Yields(other) => ("covered", format!("reported as {other} instead")),
@@ -189,7 +189,7 @@ impl Page<'_> {
                 ("ignored", format!("{headline}; ignored by the configuration{reason}"))
             }
             Verdict::NotEvaluated { reason, span } => ("not evaluated", format!("{reason}, {}", self.at(*span))),
-            // Both are told otherwise.
+            // Findings and unconcerned rules are listed elsewhere.
             Verdict::Found | Verdict::NotConcerned => ("not applicable", String::new()),
         };
         if let Some(when) = &judged.when {
@@ -198,10 +198,10 @@ impl Page<'_> {
         if judged.environments.len() < self.explained.environments() {
             body += &environments(&judged.environments);
         }
-        // Whose verdict it is goes without saying where it is that of the one resource there.
+        // The verdict names its resource unless there is only one.
         let is_only = matches!(told, [one] if one.address == judged.subject.address);
         let is_named = is_only || matches!(judged.verdict, Verdict::Ignored { .. });
-        Said {
+        ConclusionText {
             head: format!("{verdict}[{}]", judged.rule),
             whose: if is_named {
                 Vec::new()
@@ -213,11 +213,11 @@ impl Page<'_> {
     }
 }
 
-/// A conclusion in words.
-struct Said {
-    /// `ok[rule-id]`.
+/// Text of a conclusion.
+struct ConclusionText {
+    /// Verdict and rule, as in `ok[rule-id]`.
     head: String,
-    /// The resources, where that is to be told.
+    /// Resources to name, if any.
     whose: Vec<String>,
     body: Vec<String>,
 }
@@ -232,7 +232,7 @@ fn found_in_words(found: &Diagnostic) -> Vec<String> {
     body
 }
 
-/// The first few resources, to put before what is said of them.
+/// Returns the first few resources as a prefix for their conclusion.
 fn whose(all: &[String]) -> String {
     const NAMED: usize = 3;
     match all {
@@ -245,15 +245,15 @@ fn whose(all: &[String]) -> String {
     }
 }
 
-/// The construct that a user knows, and what was made of it.
-fn name(told: &Told) -> String {
+/// Returns the name of the user's construct, followed by the resource generated from it.
+fn name(told: &ExplainedResource) -> String {
     match &told.construct {
         Some(construct) => format!("{construct} ({})", told.address),
         None => told.address.clone(),
     }
 }
 
-/// In which environments something is so.
+/// Formats the environments that a statement applies to.
 fn environments(names: &[String]) -> String {
     match names {
         [] => String::new(),

@@ -1,15 +1,15 @@
-//! Texts with fixes applied to them, beside what they were.
+//! Applies fixes to texts, and keeps the original texts for comparison.
 
 use crate::diagnostic::{Edit, Fix};
-use crate::source::{FileId, Sources, Span};
 use similar::{Algorithm, TextDiff};
+use source::{FileId, Sources, Span};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Lines around a change in a diff.
+/// Number of context lines around a change in a diff.
 const CONTEXT: usize = 3;
 
-/// A file that changes.
+/// File that changes.
 #[derive(Debug, Clone)]
 pub(super) struct Changed {
     pub(super) path: PathBuf,
@@ -17,31 +17,31 @@ pub(super) struct Changed {
     pub(super) after: String,
 }
 
-/// Every file that changes, by path.
+/// Files that change, by path.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Texts {
     files: BTreeMap<PathBuf, Changed>,
 }
 
 impl Texts {
-    /// Those files whose text is another now.
+    /// Returns the files whose text differs from the original.
     pub(super) fn changed(&self) -> impl Iterator<Item = &Changed> {
         self.files.values().filter(|changed| changed.before != changed.after)
     }
 
-    /// The texts to read instead of the files.
+    /// Returns the texts to read in place of the files.
     pub(super) fn all(&self) -> Vec<(PathBuf, String)> {
         let all = self.files.values();
         all.map(|changed| (changed.path.clone(), changed.after.clone()))
             .collect()
     }
 
-    /// These texts with `fixes` applied, no two of which overlap; `sources` hold what they are now.
+    /// Returns these texts with `fixes` applied, which must not overlap. `sources` contain the current texts.
     pub(super) fn with<'f>(&self, fixes: impl Iterator<Item = &'f Fix>, sources: &Sources) -> Texts {
         let mut texts = self.clone();
         let mut edits: Vec<&Edit> = fixes.flat_map(|fix| &fix.edits).collect();
         edits.sort_by_key(|edit| edit.span);
-        // From behind, so that the places before stay what they are.
+        // Edits are applied from the end, so that earlier spans remain valid.
         for edit in edits.into_iter().rev() {
             let file = sources.file(edit.span.file);
             let changed = texts.files.entry(file.path().to_owned()).or_insert_with(|| Changed {
@@ -54,12 +54,12 @@ impl Texts {
         texts
     }
 
-    /// A unified diff, as `patch` and `git apply` take it at the root of the repository.
+    /// Returns a unified diff, in the form that `patch` and `git apply` accept at the root of the repository.
     pub(super) fn diff(&self, sources: &Sources) -> String {
         let mut text = String::new();
         for changed in self.changed() {
             let name = sources.name_of(&changed.path);
-            // The others take minutes for some thousand changes.
+            // The other algorithms take minutes for several thousand changes.
             let mut diff = TextDiff::configure();
             let diff = diff.algorithm(Algorithm::Patience);
             let diff = diff.diff_lines(&changed.before, &changed.after);
@@ -73,15 +73,16 @@ impl Texts {
     }
 }
 
-/// The places that fixes change which are to be applied together.
+/// Ranges that the fixes to be applied together change.
 #[derive(Default)]
-pub(crate) struct Taken {
-    /// The end of each place, by its start.
+pub(crate) struct ReservedRanges {
+    /// End of each range, by its start.
     ends: BTreeMap<(FileId, u32), u32>,
 }
 
-impl Taken {
-    /// Takes the places of `fix`, unless one of them meets another's: the same bytes, or bytes beside them.
+impl ReservedRanges {
+    /// Reserves the ranges of `fix`, unless one of them overlaps or touches a reserved range. Returns whether it
+    /// succeeded.
     pub(crate) fn take(&mut self, fix: &Fix) -> bool {
         let meets = |edit: &Edit| {
             let Span { file, start, end } = edit.span;

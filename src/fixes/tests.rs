@@ -1,11 +1,11 @@
-//! A fix that does harm is taken back, whatever rule it is for.
+//! Tests that harmful fixes are reverted, whatever their rule.
 
 use super::*;
 use crate::diagnostic::Edit;
 use crate::rules;
 use crate::selection::Selection;
-use crate::source::Span;
 use crate::testing::TemporaryDirectory;
+use source::Span;
 
 const TEMPLATE: &str = "Resources:
   Queue:
@@ -22,7 +22,7 @@ resource \"aws_sqs_queue\" \"q\" {
 }
 ";
 
-/// The run of fixes over a file with one finding, whose fix is `to` instead of `from`.
+/// Applies fixes to a file with one finding, whose fix replaces `from` by `to`.
 fn fixed(name: &str, text: &str, from: &str, to: &str) -> (Rounds, Outcome) {
     let directory = TemporaryDirectory::with_files([(name, text)]);
     let rule = rules::by_id("queue-attribute-out-of-range").expect("it is a rule");
@@ -38,7 +38,7 @@ fn fixed(name: &str, text: &str, from: &str, to: &str) -> (Rounds, Outcome) {
         texts: Texts::default(),
         given_up: FxHashSet::default(),
         fixed: 0,
-        chains: Vec::new(),
+        made: Vec::new(),
         left: Vec::new(),
         broken: Vec::new(),
     };
@@ -63,7 +63,7 @@ fn fixed(name: &str, text: &str, from: &str, to: &str) -> (Rounds, Outcome) {
 }
 
 #[test]
-fn fixes_that_hide_what_they_should_mend_are_taken_back() {
+fn fixes_that_hide_their_finding_are_reverted() {
     for (name, text, from, to, why) in [
         ("template.yaml", TEMPLATE, "50000", "[30", "can no longer be parsed"),
         (
@@ -102,7 +102,7 @@ fn fixes_that_hide_what_they_should_mend_are_taken_back() {
 }
 
 #[test]
-fn fixes_that_do_what_they_say_are_kept() {
+fn fixes_that_resolve_their_finding_are_kept() {
     let (rounds, _) = fixed("template.yaml", TEMPLATE, "50000", "30");
     assert_eq!(
         (rounds.fixed, rounds.texts.changed().count()),

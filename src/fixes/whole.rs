@@ -1,5 +1,5 @@
-//! Checks that edited files are still whole: what parsed has to parse, what was a template has to be one, and what was
-//! declared has to be declared. A fix that fails here has silenced its rule by hiding the resource from it.
+//! Checks that edited files are intact: files that parsed still parse, templates are still templates, and declarations
+//! still exist. A fix that fails this check has only hidden the resource from its rule.
 
 use super::apply::{Changed, Texts};
 use crate::diagnostic::Diagnostic;
@@ -8,7 +8,7 @@ use crate::frontend::Outline;
 use crate::graph::Graph;
 use std::collections::BTreeSet;
 
-/// The fault of the first changed file that is broken.
+/// Describes the fault of the first changed file that is broken.
 pub(super) fn broken_file(texts: &Texts) -> Option<String> {
     texts.changed().find_map(|changed| {
         let name = changed.path.file_name().unwrap_or_default().to_string_lossy();
@@ -24,7 +24,7 @@ fn broken(changed: &Changed) -> Option<String> {
     Outline::of(path, before).lost_in(&Outline::of(path, after))
 }
 
-/// A unit, or a resource of one, that is not there any more.
+/// Describes a unit or a resource that no longer exists.
 pub(super) fn vanished(before: &Graph, after: &Graph) -> Option<String> {
     let (had, has) = (everything(before), everything(after));
     let (unit, address) = had.difference(&has).next()?;
@@ -34,7 +34,7 @@ pub(super) fn vanished(before: &Graph, after: &Graph) -> Option<String> {
     })
 }
 
-/// Units, and their resources by address.
+/// Returns the units, and their resources by address.
 fn everything(graph: &Graph) -> BTreeSet<(&str, Option<&str>)> {
     let units = graph.units().iter().map(|unit| (unit.key(), None));
     let queues = graph.queues().iter().map(|queue| &queue.resource);
@@ -45,7 +45,7 @@ fn everything(graph: &Graph) -> BTreeSet<(&str, Option<&str>)> {
     units.chain(resources).collect()
 }
 
-/// Units and addresses of all that rules judge in a graph and fixes declare.
+/// Returns the units and addresses of all resources that rules judge and fixes may declare.
 pub(super) fn addresses(graph: &Graph) -> BTreeSet<(&str, &str)> {
     let queues = graph.queues().iter().map(|queue| &queue.resource);
     let functions = graph.functions().iter().map(|function| &function.resource);
@@ -57,7 +57,7 @@ pub(super) fn addresses(graph: &Graph) -> BTreeSet<(&str, &str)> {
         .collect()
 }
 
-/// A file that can be read less than before.
+/// Describes a file with more read errors than before.
 pub(super) fn unread(before: &[Diagnostic], after: &[Diagnostic]) -> Option<String> {
     let faults = |all: &[Diagnostic], of: &Diagnostic| {
         let is_alike = |found: &&Diagnostic| (&found.rule, &found.subject) == (&of.rule, &of.subject);

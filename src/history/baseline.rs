@@ -1,39 +1,39 @@
-//! The baseline: findings that a team has looked at and leaves as they are, in a file beside its code.
+//! Reads and writes the baseline: a file in the repository with findings that a team has accepted.
 //!
-//! It is written by `sqslint baseline` only, sorted and with one entry a finding, so that a change of it can be reviewed;
-//! a reason that somebody adds to an entry stays until the entry goes. Which finding an entry means is told by its
-//! fingerprint alone; the other fields are there to be read.
+//! Only `sqslint baseline` writes the file, sorted and with one entry per finding, so that its changes can be reviewed.
+//! A reason that a user adds to an entry is kept as long as the entry. Entries match findings by their fingerprints
+//! alone; the other fields are for readers.
 
-use super::known::{Held, Known};
-use super::{History, NEVER_KNOWN, Why};
+use super::known::{FindingInEnvironments, KnownFindings};
+use super::{History, KnownBecause, NEVER_KNOWN};
 use crate::config::{self, Config};
 use crate::diagnostic::Silencer;
-use crate::files::write;
-use crate::files::{self, Files, Refusal};
-use crate::source::Sources;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
+use source::Sources;
+use source::files::write;
+use source::files::{self, Files, Refusal};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The file's name where no configuration gives another.
+/// Default name of the file.
 const NAME: &str = ".sqslint-baseline.json";
-/// The version of its shape.
+/// Version of the file format.
 const VERSION: u32 = 1;
-/// Units that are gone, of which entries are looked for elsewhere.
-const MOST_GONE: usize = 50;
-/// A baseline that is larger is none.
-const LARGEST: u64 = 64 << 20;
+/// Maximum number of units that no longer exist whose entries are matched with other units.
+const MAX_MISSING_UNITS: usize = 50;
+/// Maximum size of a baseline, in bytes.
+const MAX_SIZE: u64 = 64 << 20;
 
-/// Which baseline holds.
+/// Baseline to use.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Choice {
-    /// That of the configuration, else the one at the root of the repository where there is one.
+pub enum BaselineChoice {
+    /// The configured one, or else the one at the root of the repository, if it exists.
     #[default]
     Configured,
     /// This file.
     File(PathBuf),
-    /// None.
+    /// No baseline.
     Without,
 }
 
@@ -53,7 +53,7 @@ struct Entry {
     #[serde(default)]
     attribute: String,
     message: String,
-    /// Absent where it holds in all there are.
+    /// Absent if the finding occurs in all environments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     environments: Option<Vec<String>>,
     fingerprint: String,
@@ -62,7 +62,7 @@ struct Entry {
 }
 
 impl Entry {
-    fn of((finding, environments): &Held, all: usize) -> Self {
+    fn of((finding, environments): &FindingInEnvironments, all: usize) -> Self {
         let mut environments = environments.clone();
         environments.sort();
         Entry {
@@ -78,28 +78,28 @@ impl Entry {
     }
 }
 
-/// The baseline for what `config` holds for, whether or not it is there; `root` is the repository's, or the working
-/// directory.
-pub(crate) fn file_for(choice: &Choice, config: &Config, root: &Path) -> Option<PathBuf> {
+/// Returns the path of the baseline that applies under `config`, which need not exist. `root` is the root of the
+/// repository or the working directory.
+pub(crate) fn file_for(choice: &BaselineChoice, config: &Config, root: &Path) -> Option<PathBuf> {
     match (choice, &config.baseline) {
-        (Choice::Without, _) => None,
-        (Choice::File(file), _) => Some(files::absolute(file)),
-        (Choice::Configured, Some(file)) => Some(file.clone()),
-        (Choice::Configured, None) => Some(root.join(NAME)),
+        (BaselineChoice::Without, _) => None,
+        (BaselineChoice::File(file), _) => Some(files::absolute(file)),
+        (BaselineChoice::Configured, Some(file)) => Some(file.clone()),
+        (BaselineChoice::Configured, None) => Some(root.join(NAME)),
     }
 }
 
-/// What of a project a run has looked at: only there can an entry be stale.
-pub(crate) struct Coverage<'a> {
-    /// The names of the units that were judged.
+/// Part of the project that a run has checked. Only entries in this part can be stale.
+pub(crate) struct CheckedPart<'a> {
+    /// Names of the units that were checked.
     pub(crate) units: FxHashSet<&'a str>,
     /// Canonical paths of directories that were walked.
     pub(crate) walked: Vec<PathBuf>,
-    /// Whether the rule called so was run for the unit called so.
+    /// Returns `true` if the rule (first argument) ran for the unit (second argument).
     pub(crate) runs: &'a dyn Fn(&str, &str) -> bool,
 }
 
-impl Coverage<'_> {
+impl CheckedPart<'_> {
     fn judged(&self, entry: &Entry, root: &Path) -> bool {
         if self.units.contains(&entry.unit.as_str()) {
             return (self.runs)(&entry.rule, &entry.unit);
@@ -109,44 +109,44 @@ impl Coverage<'_> {
     }
 }
 
-/// The baselines of a run: one for each file that a configuration names, commonly one.
+/// Baselines of a run, by file. Usually all configurations share one.
 #[derive(Debug)]
 pub(crate) struct Baselines {
-    choice: Choice,
+    choice: BaselineChoice,
     root: PathBuf,
     files: Files,
-    read: BTreeMap<PathBuf, Read>,
+    read: BTreeMap<PathBuf, LoadedBaseline>,
     errors: Vec<String>,
-    /// Whether there is one that nobody names.
+    /// `true` if the default file exists.
     has_unnamed: bool,
 }
 
 #[derive(Debug, Default)]
-struct Read {
+struct LoadedBaseline {
     entries: Vec<Entry>,
-    known: Known,
+    known: KnownFindings,
 }
 
-impl Read {
-    /// The units of entries that are not there any more: a directory that was renamed, a file that was moved.
-    fn gone(&self, root: &Path) -> BTreeSet<String> {
+impl LoadedBaseline {
+    /// Returns the units of entries that no longer exist, because a file or directory was moved or renamed.
+    fn missing_units(&self, root: &Path) -> BTreeSet<String> {
         let units: BTreeSet<&str> = self.entries.iter().map(|entry| entry.unit.as_str()).collect();
         let is_gone = |unit: &&str| !files::exists(&root.join(unit));
         units
             .into_iter()
             .filter(is_gone)
-            .take(MOST_GONE)
+            .take(MAX_MISSING_UNITS)
             .map(ToOwned::to_owned)
             .collect()
     }
 }
 
 impl Baselines {
-    /// `root` is the repository's, or the working directory.
-    pub(crate) fn new(choice: Choice, root: &Path, files: &Files) -> Self {
+    /// Creates the baselines of a run. `root` is the root of the repository or the working directory.
+    pub(crate) fn new(choice: BaselineChoice, root: &Path, files: &Files) -> Self {
         let named = match &choice {
-            Choice::File(file) => Some(file.as_path()),
-            Choice::Configured | Choice::Without => None,
+            BaselineChoice::File(file) => Some(file.as_path()),
+            BaselineChoice::Configured | BaselineChoice::Without => None,
         };
         Baselines {
             files: files.clone().with_root(root).trusting(named),
@@ -158,8 +158,12 @@ impl Baselines {
         }
     }
 
-    /// Which of `found` are in the baseline of their unit, with the reason that the entry gives.
-    pub(crate) fn covers<'c>(&mut self, found: &[Held], config_of: impl Fn(&str) -> &'c Config) -> Vec<Option<Why>> {
+    /// Determines which findings in `found` are in the baseline of their unit, and returns the entries' reasons.
+    pub(crate) fn covers<'c>(
+        &mut self,
+        found: &[FindingInEnvironments],
+        config_of: impl Fn(&str) -> &'c Config,
+    ) -> Vec<Option<KnownBecause>> {
         let mut by_file: BTreeMap<Option<PathBuf>, Vec<usize>> = BTreeMap::new();
         for (at, (finding, _)) in found.iter().enumerate() {
             let file = self.file_for(config_of(&finding.subject.unit));
@@ -168,16 +172,16 @@ impl Baselines {
         let mut covered = vec![None; found.len()];
         for (file, places) in by_file {
             let Some(file) = file else { continue };
-            let held: Vec<&Held> = places.iter().filter_map(|at| found.get(*at)).collect();
+            let held: Vec<&FindingInEnvironments> = places.iter().filter_map(|at| found.get(*at)).collect();
             let root = self.root.clone();
             let read = self.open(&file);
             let mut known = read.known.covers(&held);
-            let gone = read.gone(&root);
+            let gone = read.missing_units(&root);
             for (covered, held) in known.iter_mut().zip(&held).filter(|(covered, _)| covered.is_none()) {
                 *covered = gone.iter().find_map(|unit| {
                     let mut moved = held.0.clone();
                     moved.subject.unit.clone_from(unit);
-                    read.known.covers_as(held, &moved.fingerprint())
+                    read.known.cover_moved(held, &moved.fingerprint())
                 });
             }
             for (at, entry) in places.into_iter().zip(known) {
@@ -190,15 +194,20 @@ impl Baselines {
         covered
     }
 
-    /// Reads the baseline that holds under `config`, though there may be no finding.
+    /// Reads the baseline that applies under `config`, even if there are no findings.
     pub(crate) fn use_for(&mut self, config: &Config) {
         if let Some(file) = self.file_for(config) {
             self.open(&file);
         }
     }
 
-    /// Says which entries are stale, and what could not be read.
-    pub(crate) fn conclude(self, coverage: &Coverage<'_>, sources: &Sources, history: &mut History) -> Vec<String> {
+    /// Records stale entries in `history`, and returns the errors.
+    pub(crate) fn record_stale(
+        self,
+        coverage: &CheckedPart<'_>,
+        sources: &Sources,
+        history: &mut History,
+    ) -> Vec<String> {
         for (file, read) in &self.read {
             let unused = read.known.unused();
             let entries = unused.iter().filter_map(|at| read.entries.get(*at));
@@ -212,33 +221,33 @@ impl Baselines {
 
     fn file_for(&self, config: &Config) -> Option<PathBuf> {
         let file = file_for(&self.choice, config, &self.root)?;
-        // The one that nobody names need not be there.
-        let is_named = self.choice != Choice::Configured || config.baseline.is_some();
+        // The default file need not exist.
+        let is_named = self.choice != BaselineChoice::Configured || config.baseline.is_some();
         (is_named || self.has_unnamed).then_some(file)
     }
 
-    fn open(&mut self, path: &Path) -> &mut Read {
+    fn open(&mut self, path: &Path) -> &mut LoadedBaseline {
         let (errors, files) = (&mut self.errors, &self.files);
         self.read
             .entry(path.to_owned())
             .or_insert_with(|| match load(path, files) {
                 Ok(entries) => {
-                    let mut known = Known::default();
+                    let mut known = KnownFindings::default();
                     for (id, entry) in entries.iter().enumerate() {
                         known.insert(id, &entry.fingerprint, &entry.message, entry.environments.clone());
                     }
-                    Read { entries, known }
+                    LoadedBaseline { entries, known }
                 }
                 Err(error) => {
                     errors.push(error);
-                    Read::default()
+                    LoadedBaseline::default()
                 }
             })
     }
 }
 
 impl Baselines {
-    /// Writes a baseline. One that a configuration names lies in the project; the user may name any place.
+    /// Writes a baseline. A configured one must be in the project; the command line may name any path.
     fn save(&self, path: &Path, entries: &[Entry]) -> Result<(), Refusal> {
         let file = File {
             version: VERSION,
@@ -246,20 +255,22 @@ impl Baselines {
         };
         let text = serde_json::to_string_pretty(&file).map_err(std::io::Error::other)? + "\n";
         match self.choice {
-            Choice::File(_) => write::save(path, text.as_bytes()),
-            Choice::Configured | Choice::Without => write::save_within(&self.files, path, text.as_bytes()),
+            BaselineChoice::File(_) => write::save(path, text.as_bytes()),
+            BaselineChoice::Configured | BaselineChoice::Without => {
+                write::save_within(&self.files, path, text.as_bytes())
+            }
         }
     }
 }
 
 fn load(path: &Path, files: &Files) -> Result<Vec<Entry>, String> {
     let shown = config::shown(path);
-    let text = files.read(path, LARGEST).map_err(|refusal| match refusal {
+    let text = files.read(path, MAX_SIZE).map_err(|refusal| match refusal {
         Refusal::Missing => format!("there is no baseline `{shown}`; `sqslint baseline create` writes it"),
         other => format!("cannot read the baseline `{shown}`: {other}"),
     })?;
     let file: File = serde_json::from_slice(&text).map_err(|error| {
-        // The place stands before the message, as with every other error.
+        // The position precedes the message, as in every other error.
         let message = error.to_string();
         let message = message
             .rsplit_once(" at line ")
@@ -276,44 +287,48 @@ fn load(path: &Path, files: &Files) -> Result<Vec<Entry>, String> {
     }
 }
 
-/// What to do with a baseline.
+/// Operation on a baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Write one of all findings, where there is none yet.
+    /// Write a baseline of all findings; it must not exist yet.
     Create,
-    /// Add new findings and drop entries that have none.
+    /// Add new findings, and remove entries without one.
     Update,
-    /// Drop entries that have none.
+    /// Remove entries without a finding.
     Prune,
 }
 
-/// What became of one baseline.
+/// Summary of the changes of one baseline.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
-    /// The file, as it is shown.
+pub struct BaselineSummary {
+    /// Path for display.
     pub file: String,
-    /// Entries that it has now.
+    /// Number of entries afterwards.
     pub entries: usize,
-    /// Entries that were not there.
+    /// Number of new entries.
     pub added: usize,
-    /// Entries that are gone.
+    /// Number of removed entries.
     pub removed: usize,
 }
 
-/// The findings of today, and what they were judged by.
-pub(crate) struct Current<'a> {
-    pub(crate) found: &'a [Held],
-    /// How many environments a unit is judged in.
+/// Current findings and their context.
+pub(crate) struct CurrentFindings<'a> {
+    pub(crate) found: &'a [FindingInEnvironments],
+    /// Returns the number of environments in which a unit is checked.
     pub(crate) environments: &'a dyn Fn(&str) -> usize,
-    pub(crate) coverage: &'a Coverage<'a>,
+    pub(crate) coverage: &'a CheckedPart<'a>,
     pub(crate) configs: Vec<&'a Config>,
     pub(crate) config_of: &'a dyn Fn(&str) -> &'a Config,
     pub(crate) sources: &'a Sources,
     pub(crate) root: &'a Path,
 }
 
-/// Does `action` for the baselines of `judged`. The errors are what kept it from doing so; nothing is written then.
-pub(crate) fn rewrite(choice: &Choice, action: Action, judged: &Current<'_>) -> Result<Vec<Written>, Vec<String>> {
+/// Applies `action` to the baselines of `judged`. If any error occurs, no file is written.
+pub(crate) fn rewrite(
+    choice: &BaselineChoice,
+    action: Action,
+    judged: &CurrentFindings<'_>,
+) -> Result<Vec<BaselineSummary>, Vec<String>> {
     let baselines = Baselines::new(choice.clone(), judged.root, judged.sources.files());
     let file_for = |config: &Config| {
         let file = baselines.file_for(config);
@@ -365,7 +380,7 @@ pub(crate) fn rewrite(choice: &Choice, action: Action, judged: &Current<'_>) -> 
         baselines
             .save(&path, &entries)
             .map_err(|error| vec![format!("cannot write `{file}`: {error}")])?;
-        written.push(Written {
+        written.push(BaselineSummary {
             file,
             entries: entries.len(),
             added,
@@ -375,8 +390,13 @@ pub(crate) fn rewrite(choice: &Choice, action: Action, judged: &Current<'_>) -> 
     Ok(written)
 }
 
-/// The entries to be written, and how many came and went.
-fn merged(action: Action, before: Vec<Entry>, found: Vec<Entry>, judged: &Current<'_>) -> (Vec<Entry>, usize, usize) {
+/// Returns the entries to write, and the numbers of added and removed ones.
+fn merged(
+    action: Action,
+    before: Vec<Entry>,
+    found: Vec<Entry>,
+    judged: &CurrentFindings<'_>,
+) -> (Vec<Entry>, usize, usize) {
     let mut by_fingerprint: FxHashMap<String, Vec<Entry>> = FxHashMap::default();
     for entry in found {
         by_fingerprint.entry(entry.fingerprint.clone()).or_default().push(entry);
@@ -387,7 +407,7 @@ fn merged(action: Action, before: Vec<Entry>, found: Vec<Entry>, judged: &Curren
         let now = by_fingerprint.get(&entry.fingerprint).into_iter().flatten();
         now.into_iter().any(|now| now.message == entry.message)
     });
-    // Entries with the words of today come first, so that of two with one fingerprint each keeps its own reason.
+    // Entries with unchanged wording are matched first, so that of two with one fingerprint each keeps its own reason.
     for entry in same.into_iter().chain(other) {
         let now = by_fingerprint.entry(entry.fingerprint.clone()).or_default();
         let exact = now.iter().position(|now| now.message == entry.message);
@@ -410,7 +430,7 @@ fn merged(action: Action, before: Vec<Entry>, found: Vec<Entry>, judged: &Curren
     (kept, added, removed)
 }
 
-/// By unit and resource, so that what belongs together stands together.
+/// Sorts entries by unit and resource, so that related ones are adjacent.
 fn sort(entries: &mut [Entry]) {
     entries.sort_by(|a, b| {
         let key = |entry: &Entry| {

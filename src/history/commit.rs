@@ -1,23 +1,23 @@
-//! The commit that `--since` compares with, and the tree of it.
+//! Finds the commit that `--since` compares with, and its tree.
 
 use super::git::Git;
 use super::snapshot::Snapshot;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The commit that is checked out in the repository at `root`, where there is one.
+/// Returns the commit that is checked out in the repository at `root`, if any.
 pub fn head(root: &Path) -> Option<String> {
     Git::of(root).commit("HEAD").ok().flatten()
 }
 
-/// The tree at the merge base of `name` and `HEAD`, or why it cannot be known.
+/// Returns the tree at the merge base of `name` and `HEAD`, or the reason why it cannot be determined.
 pub(crate) fn snapshot(name: &str, root: &Path) -> Result<Arc<Snapshot>, String> {
     let git = Git::of(root);
     let base = base(name, &git)?;
     Ok(Arc::new(Snapshot::new(&git, &base, root)?))
 }
 
-/// The commit to compare with.
+/// Returns the commit to compare with.
 fn base(name: &str, git: &Git) -> Result<String, String> {
     const SHALLOW: &str = "this clone is shallow; fetch the whole history (`fetch-depth: 0` of actions/checkout, \
                            `git fetch --unshallow`)";

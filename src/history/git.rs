@@ -1,17 +1,17 @@
-//! What git knows of the repository, through the program of that name: no library reads every kind of repository
-//! (partial clones, worktrees, alternates, both hashes) as surely as git itself.
+//! Queries the repository through the program `git`: no library handles every kind of repository (partial clones,
+//! worktrees, alternates, both hashes) as reliably as git itself.
 //!
-//! Only plumbing that reads objects and the index is called. The repository's own configuration is not to be trusted, so
-//! hooks, file system monitors, external differences, lazy fetches and repositories in plain directories are off,
-//! and no command compares file contents of the working tree, which would run filters.
+//! Only plumbing commands that read objects and the index are run. The repository's own configuration is not trusted,
+//! so hooks, file system monitors, external diffs, lazy fetches and repositories in plain directories are disabled, and
+//! no command compares file contents of the working tree, which would run filters.
 
-use crate::source::plain;
+use source::without_verbatim_prefix;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// Settings that stand over those of the repository.
+/// Settings that override those of the repository.
 const SETTINGS: [&str; 6] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
@@ -20,7 +20,7 @@ const SETTINGS: [&str; 6] = [
     "protocol.allow=never",
     "safe.bareRepository=explicit",
 ];
-/// What a hook is told of its repository, in variables that hold for that one only.
+/// Variables that describe the repository to a hook. They apply to that repository only.
 const OWN: [&str; 6] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -30,25 +30,25 @@ const OWN: [&str; 6] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
 ];
 
-/// A repository.
+/// Repository.
 #[derive(Debug, Clone)]
 pub(super) struct Git {
     directory: PathBuf,
-    /// Whether the variables of a hook are about it.
+    /// `true` if the variables of a hook describe this repository.
     is_own: bool,
 }
 
-/// One file of a tree.
+/// File of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TreeEntry {
-    pub(super) kind: EntryKind,
+    pub(super) kind: TreeEntryKind,
     pub(super) object: String,
     pub(super) size: u64,
     pub(super) path: PathBuf,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum EntryKind {
+pub(super) enum TreeEntryKind {
     File,
     Link,
     /// A commit of another repository.
@@ -56,20 +56,20 @@ pub(super) enum EntryKind {
 }
 
 impl Git {
-    /// The repository whose root is `root`.
+    /// Returns the repository with the root `root`.
     pub(super) fn of(root: &Path) -> Self {
         let here = std::env::current_dir().ok();
-        let here = here.and_then(|here| crate::files::repository_root(&here));
+        let here = here.and_then(|here| source::files::repository_root(&here));
         Git {
             directory: root.to_owned(),
             is_own: here.as_deref() == Some(root),
         }
     }
 
-    /// The repository of a submodule below this one, where its files are here.
+    /// Returns the repository of a submodule, if it is checked out.
     pub(super) fn submodule(&self, path: &Path) -> Option<Self> {
         let directory = self.directory.join(path);
-        crate::files::exists(&directory.join(".git")).then_some(Git {
+        source::files::exists(&directory.join(".git")).then_some(Git {
             directory,
             is_own: false,
         })
@@ -77,10 +77,10 @@ impl Git {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
-        command.current_dir(plain(&self.directory));
+        command.current_dir(without_verbatim_prefix(&self.directory));
         for name in OWN {
             match std::env::var_os(name) {
-                // Relative ones are so to the directory of this process.
+                // Relative paths are relative to the directory of this process.
                 Some(value) if self.is_own && name != "GIT_ALTERNATE_OBJECT_DIRECTORIES" => {
                     command.env(name, std::path::absolute(Path::new(&value)).unwrap_or(value.into()));
                 }
@@ -106,7 +106,7 @@ impl Git {
         command
     }
 
-    /// What git prints; the first line of its complaint where it fails.
+    /// Runs git and returns its output, or the first line of its error message.
     pub(super) fn run(&self, arguments: &[&str]) -> Result<Vec<u8>, String> {
         let output = self.command(arguments).output().map_err(|error| cannot_start(&error))?;
         if output.status.success() {
@@ -124,12 +124,12 @@ impl Git {
         Ok(String::from_utf8_lossy(&output).trim_end().to_owned())
     }
 
-    /// Whether git takes the directory for a repository.
+    /// Checks that git recognises the directory as a repository.
     pub(super) fn check(&self) -> Result<(), String> {
         self.line(&["rev-parse", "--git-dir"]).map(|_| ())
     }
 
-    /// The commit that `name` means; `None` where it means none.
+    /// Returns the commit that `name` refers to, or `None` if it refers to no commit.
     pub(super) fn commit(&self, name: &str) -> Result<Option<String>, String> {
         self.check()?;
         if name.starts_with('-') {
@@ -140,30 +140,30 @@ impl Git {
         Ok(found.ok().filter(|id| is_id(id)))
     }
 
-    /// The commit from which both have come; `None` where there is none, as far as is known here.
+    /// Returns the common ancestor of both commits, or `None` if this clone contains none.
     pub(super) fn merge_base(&self, one: &str, other: &str) -> Option<String> {
         self.line(&["merge-base", one, other]).ok().filter(|id| is_id(id))
     }
 
-    /// Whether old commits are left out of this clone.
+    /// Returns `true` if this clone lacks old commits.
     pub(super) fn is_shallow(&self) -> bool {
         self.line(&["rev-parse", "--is-shallow-repository"])
             .is_ok_and(|answer| answer == "true")
     }
 
-    /// Every file of the tree of `commit`, with paths from its root.
+    /// Returns every file of the tree of `commit`, with paths from its root.
     pub(super) fn tree(&self, commit: &str) -> Result<Vec<TreeEntry>, String> {
         let output = self.run(&["ls-tree", "-r", "-z", "-l", "--full-tree", commit])?;
         Ok(output.split(|byte| *byte == 0).filter_map(tree_entry).collect())
     }
 
-    /// Paths from the root of the repository whose contents differ between two commits.
+    /// Returns the paths from the root of the repository whose contents differ between two commits.
     pub(super) fn changed(&self, from: &str, to: &str) -> Result<Vec<PathBuf>, String> {
         let output = self.run(&["diff-tree", "-r", "-z", "--no-renames", "--name-only", from, to])?;
         Ok(paths(&output))
     }
 
-    /// Paths from the root of the repository whose contents in the index differ from `HEAD`.
+    /// Returns the paths from the root of the repository whose contents in the index differ from `HEAD`.
     pub(super) fn staged(&self) -> Result<Vec<PathBuf>, String> {
         let output = match self.commit("HEAD")? {
             Some(head) => self.run(&["diff-index", "--cached", "-z", "--no-renames", "--name-only", &head])?,
@@ -172,17 +172,17 @@ impl Git {
         Ok(paths(&output))
     }
 
-    /// Files that git ignores; where it ignores a directory, the directory, with a slash behind it.
+    /// Returns the files that git ignores. An ignored directory is returned itself, with a trailing slash.
     pub(super) fn ignored(&self) -> Result<Vec<PathBuf>, String> {
         let flags = ["--others", "--ignored", "--exclude-standard", "--directory", "-z"];
         let output = self.run(&[&["ls-files"][..], &flags[..]].concat())?;
         Ok(paths(&output))
     }
 
-    /// Reads objects, one after the other.
+    /// Starts a process that reads objects, one after the other.
     pub(super) fn batch(&self) -> Result<Batch, String> {
         let mut command = self.command(&["cat-file", "--batch"]);
-        // What it complains of is missing, and told by its answers.
+        // Its error messages only repeat that an object is missing, which its answers state.
         command.stdin(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| cannot_start(&error))?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
@@ -194,7 +194,7 @@ impl Git {
     }
 }
 
-/// A running `git cat-file --batch`. It is asked for one object at a time, so neither side waits for the other.
+/// Running `git cat-file --batch`. Objects are requested one at a time, which avoids deadlocks.
 #[derive(Debug)]
 pub(super) struct Batch {
     child: Child,
@@ -203,7 +203,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// The contents of `object`; `None` where it is not in this clone.
+    /// Returns the contents of `object`, or `None` if this clone does not contain it.
     pub(super) fn contents(&mut self, object: &str) -> Result<Option<Vec<u8>>, String> {
         let asked = writeln!(self.input, "{object}").and_then(|()| self.input.flush());
         asked.map_err(|error| format!("`git cat-file` ended: {error}"))?;
@@ -229,7 +229,7 @@ fn is_id(text: &str) -> bool {
     text.len() >= 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// One answer of `git cat-file --batch`: a line, then as many bytes as it says, then a line break.
+/// Reads one answer of `git cat-file --batch`: a header line with a size, that many bytes, and a line break.
 fn answer(output: &mut impl BufRead) -> Result<Option<Vec<u8>>, String> {
     const ODD: &str = "`git cat-file` gave an unexpected answer";
     let mut line = String::new();
@@ -250,7 +250,7 @@ fn answer(output: &mut impl BufRead) -> Result<Option<Vec<u8>>, String> {
     Ok(Some(bytes))
 }
 
-/// `mode type object size<tab>path`.
+/// Parses `mode type object size<tab>path`.
 fn tree_entry(line: &[u8]) -> Option<TreeEntry> {
     let tab = line.iter().position(|byte| *byte == b'\t')?;
     let (head, path) = (line.get(..tab)?, line.get(tab + 1..)?);
@@ -258,9 +258,9 @@ fn tree_entry(line: &[u8]) -> Option<TreeEntry> {
     let mut words = head.split_ascii_whitespace();
     let (mode, _, object) = (words.next()?, words.next()?, words.next()?);
     let kind = match mode {
-        "120000" => EntryKind::Link,
-        "160000" => EntryKind::Submodule,
-        _ => EntryKind::File,
+        "120000" => TreeEntryKind::Link,
+        "160000" => TreeEntryKind::Submodule,
+        _ => TreeEntryKind::File,
     };
     Some(TreeEntry {
         kind,
@@ -275,15 +275,15 @@ fn paths(output: &[u8]) -> Vec<PathBuf> {
     names.filter_map(path_of).collect()
 }
 
-/// A path as git stores it: bytes on Unix, UTF-8 elsewhere.
+/// Converts a path from git's encoding: bytes on Unix, UTF-8 elsewhere.
 #[cfg(unix)]
-#[allow(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
+#[allow(clippy::unnecessary_wraps, reason = "it can fail on other systems")]
 pub(super) fn path_of(bytes: &[u8]) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     Some(PathBuf::from(OsStr::from_bytes(bytes)))
 }
 
-/// A path as git stores it: bytes on Unix, UTF-8 elsewhere.
+/// Converts a path from git's encoding: bytes on Unix, UTF-8 elsewhere.
 #[cfg(not(unix))]
 pub(super) fn path_of(bytes: &[u8]) -> Option<PathBuf> {
     std::str::from_utf8(bytes)
@@ -296,16 +296,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_with_line_breaks_are_names() {
+    fn paths_may_contain_line_breaks() {
         let line = b"100644 blob 8baef1b4abc478178b004d62031cf7fe6db6f903       3\ta\nb \xc3\xa4.tf";
         let entry = tree_entry(line).map(|entry| (entry.kind, entry.size, entry.path));
-        assert_eq!(entry, Some((EntryKind::File, 3, PathBuf::from("a\nb ä.tf"))));
+        assert_eq!(entry, Some((TreeEntryKind::File, 3, PathBuf::from("a\nb ä.tf"))));
         let line = b"160000 commit 8baef1b4abc478178b004d62031cf7fe6db6f903       -\tsub";
-        assert_eq!(tree_entry(line).map(|entry| entry.kind), Some(EntryKind::Submodule));
+        assert_eq!(tree_entry(line).map(|entry| entry.kind), Some(TreeEntryKind::Submodule));
     }
 
     #[test]
-    fn an_answer_is_read_to_its_end() {
+    fn answer_is_read_completely() {
         let mut output: &[u8] = b"aa blob 3\na\nb\nbb missing\ncc blob 9\nx\n";
         assert_eq!(answer(&mut output), Ok(Some(b"a\nb".to_vec())));
         assert_eq!(answer(&mut output), Ok(None));

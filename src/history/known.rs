@@ -1,36 +1,36 @@
-//! Findings that are known, by fingerprint, environment and number.
+//! Matches findings with known ones by fingerprint, environment and number.
 
 use super::NEVER_KNOWN;
 use crate::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 
-/// A finding with the environments it holds in; none where there is only one.
-pub(crate) type Held = (Diagnostic, Vec<String>);
+/// A finding with the environments that it occurs in; empty if there is only one environment.
+pub(crate) type FindingInEnvironments = (Diagnostic, Vec<String>);
 
-/// Stands for the only one there is where no environments are declared.
+/// Placeholder for the only environment of a project without declared ones.
 const ONLY: &str = "";
 
-/// Findings that are known. Each covers one finding in each of its environments.
+/// Known findings. Each covers one finding in each of its environments.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
-    by_fingerprint: FxHashMap<String, Vec<Ticket>>,
+pub(crate) struct KnownFindings {
+    by_fingerprint: FxHashMap<String, Vec<KnownFinding>>,
 }
 
 #[derive(Debug)]
-struct Ticket {
+struct KnownFinding {
     id: usize,
     message: String,
-    /// `None` is every environment.
+    /// `None` for every environment.
     environments: Option<Vec<String>>,
-    /// The environments in which it has covered a finding.
+    /// Environments in which it has covered a finding.
     used: Vec<String>,
 }
 
-impl Known {
-    /// Adds a finding; `id` is its place among the others.
+impl KnownFindings {
+    /// Adds a finding; `id` is its index.
     pub(crate) fn insert(&mut self, id: usize, fingerprint: &str, message: &str, environments: Option<Vec<String>>) {
         let tickets = self.by_fingerprint.entry(fingerprint.to_owned()).or_default();
-        tickets.push(Ticket {
+        tickets.push(KnownFinding {
             id,
             message: message.to_owned(),
             environments,
@@ -38,9 +38,9 @@ impl Known {
         });
     }
 
-    /// The findings of an earlier run.
-    pub(crate) fn of(found: &[Held]) -> Self {
-        let mut known = Known::default();
+    /// Returns the findings of an earlier run as known ones.
+    pub(crate) fn of(found: &[FindingInEnvironments]) -> Self {
+        let mut known = KnownFindings::default();
         for (id, (finding, environments)) in found.iter().enumerate() {
             let environments = Some(environments.clone()).filter(|names| !names.is_empty());
             known.insert(id, &finding.fingerprint(), &finding.headline, environments);
@@ -48,10 +48,10 @@ impl Known {
         known
     }
 
-    /// Which of `found` are known in all of their environments, each with the number of the first that covers it.
-    /// A known finding with the same words is spent first, so that of several with one fingerprint it is the changed
-    /// one that is new.
-    pub(crate) fn covers(&mut self, found: &[&Held]) -> Vec<Option<usize>> {
+    /// Returns, for each of `found`, the id of the first known finding that covers it, or `None` unless known findings
+    /// cover all of its environments. Known findings with the same wording are used first, so that of several with one
+    /// fingerprint, the changed one is new.
+    pub(crate) fn covers(&mut self, found: &[&FindingInEnvironments]) -> Vec<Option<usize>> {
         let fingerprints: Vec<String> = found.iter().map(|(finding, _)| finding.fingerprint()).collect();
         let mut open: Vec<Vec<&str>> = found.iter().map(|(_, names)| alternatives(names)).collect();
         let mut first: Vec<Option<usize>> = vec![None; found.len()];
@@ -63,7 +63,7 @@ impl Known {
                     continue;
                 }
                 open.retain(|assumed| {
-                    let spent = self.spend(fingerprint, assumed, message);
+                    let spent = self.use_up(fingerprint, assumed, message);
                     *first = first.or(spent);
                     spent.is_none()
                 });
@@ -73,20 +73,25 @@ impl Known {
         covered.map(|(open, first)| first.filter(|_| open.is_empty())).collect()
     }
 
-    /// The same for one of `found` under the fingerprint and with the words of a known finding, which nothing else has.
-    pub(crate) fn covers_as(&mut self, (finding, environments): &Held, fingerprint: &str) -> Option<usize> {
+    /// Covers one finding like `covers`, but under the fingerprint of a unit that no longer exists. The wording must
+    /// match.
+    pub(crate) fn cover_moved(
+        &mut self,
+        (finding, environments): &FindingInEnvironments,
+        fingerprint: &str,
+    ) -> Option<usize> {
         if NEVER_KNOWN.contains(&&*finding.rule) {
             return None;
         }
         let assumed = alternatives(environments);
         let spent = assumed
             .iter()
-            .map(|assumed| self.spend(fingerprint, assumed, Some(&finding.headline)));
+            .map(|assumed| self.use_up(fingerprint, assumed, Some(&finding.headline)));
         let spent: Option<Vec<usize>> = spent.collect();
         spent?.first().copied()
     }
 
-    /// Those that have covered nothing, in order.
+    /// Returns the ids of known findings that have covered nothing, sorted.
     pub(crate) fn unused(&self) -> Vec<usize> {
         let tickets = self.by_fingerprint.values().flatten();
         let mut ids: Vec<usize> = tickets.filter(|one| one.used.is_empty()).map(|one| one.id).collect();
@@ -94,7 +99,7 @@ impl Known {
         ids
     }
 
-    fn spend(&mut self, fingerprint: &str, assumed: &str, message: Option<&str>) -> Option<usize> {
+    fn use_up(&mut self, fingerprint: &str, assumed: &str, message: Option<&str>) -> Option<usize> {
         let tickets = self.by_fingerprint.get_mut(fingerprint);
         let ticket = tickets.into_iter().flatten().find(|ticket| {
             let holds = ticket.environments.as_ref();
@@ -121,10 +126,10 @@ fn alternatives(names: &[String]) -> Vec<&str> {
 mod tests {
     use super::*;
     use crate::diagnostic::{Severity, Subject};
-    use crate::source::{Sources, Span};
+    use source::{Sources, Span};
     use std::path::Path;
 
-    fn held(address: &str, message: &str, environments: &[&str]) -> Held {
+    fn held(address: &str, message: &str, environments: &[&str]) -> FindingInEnvironments {
         let span = Span::new(Sources::default().add(Path::new("a.tf"), ""), 0..0);
         let subject = Subject {
             unit: "u".into(),
@@ -135,13 +140,13 @@ mod tests {
         (finding, environments.iter().map(|name| (*name).to_owned()).collect())
     }
 
-    fn covers(known: &[Held], found: &[Held]) -> Vec<bool> {
-        let covering = Known::of(known).covers(&found.iter().collect::<Vec<_>>());
+    fn covers(known: &[FindingInEnvironments], found: &[FindingInEnvironments]) -> Vec<bool> {
+        let covering = KnownFindings::of(known).covers(&found.iter().collect::<Vec<_>>());
         covering.iter().map(Option::is_some).collect()
     }
 
     #[test]
-    fn a_known_finding_covers_one() {
+    fn known_finding_covers_one_finding() {
         let known = [held("q", "30 s", &[])];
         assert_eq!(covers(&known, &[held("q", "20 s", &[])]), [true]);
         assert_eq!(covers(&known, &[held("p", "30 s", &[])]), [false]);
@@ -150,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_in_another_environment_is_new() {
+    fn finding_in_another_environment_is_new() {
         let known = [held("q", "30 s", &["dev"])];
         assert_eq!(covers(&known, &[held("q", "30 s", &["dev"])]), [true]);
         assert_eq!(covers(&known, &[held("q", "30 s", &["dev", "prod"])]), [false]);
@@ -160,14 +165,14 @@ mod tests {
     }
 
     #[test]
-    fn what_covers_nothing_is_told() {
-        let mut known = Known::of(&[held("a", "", &[]), held("b", "", &[])]);
+    fn unused_known_findings_are_returned() {
+        let mut known = KnownFindings::of(&[held("a", "", &[]), held("b", "", &[])]);
         known.covers(&[&held("b", "", &[])]);
         assert_eq!(known.unused(), [0]);
     }
 
     #[test]
-    fn what_cannot_be_read_is_never_known() {
+    fn read_errors_are_never_known() {
         let mut unread = held("a.tf", "", &[]);
         unread.0.rule = "parse-error".into();
         assert_eq!(covers(&[unread.clone()], &[unread]), [false]);

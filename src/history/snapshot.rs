@@ -1,52 +1,52 @@
-//! An earlier state of the repository as a place that files come from, under the paths of the working tree. Nothing is
-//! written: what is asked for is read from git's objects.
+//! Presents an earlier commit of the repository as a source of files, under the paths of the working tree. Nothing is
+//! written: requested files are read from git's objects.
 //!
 //! ```text
 //! HEAD~1:main.tf                 /work/repo/main.tf               its text at that commit
 //! HEAD~1:infra -> ../shared      /work/repo/infra/queue.tf        a link of that commit, followed within it
-//! prod.auto.tfvars, ignored      /work/repo/prod.auto.tfvars      has no history, so it is taken for unchanged
-//! /etc/x                         outside of the repository        the disk's, and refused by the bounds as ever
+//! prod.auto.tfvars, ignored      /work/repo/prod.auto.tfvars      has no history, so it is assumed to be unchanged
+//! /etc/x                         outside of the repository        read from disk, subject to the usual bounds
 //! ```
 
-use super::git::{Batch, EntryKind, Git, TreeEntry};
-use crate::files::{self, Files, Kind, Listed, Refusal, Store};
+use super::git::{Batch, Git, TreeEntry, TreeEntryKind};
+use source::files::{self, DirectoryEntry, EntryKind, Files, Refusal, Store};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// How many files a tree may have.
-const MOST_FILES: usize = 1_000_000;
-/// How deep submodules may lie in one another.
-const DEEPEST: usize = 4;
-/// How many links lead to one file, at most; Linux allows as many.
-const MOST_LINKS: usize = 40;
+/// Maximum number of files in a tree.
+const MAX_FILES: usize = 1_000_000;
+/// Maximum nesting depth of submodules.
+const MAX_SUBMODULE_DEPTH: usize = 4;
+/// Maximum number of links followed to one file, as in Linux.
+const MAX_LINKS: usize = 40;
 
-/// An earlier state of the repository at `root`.
+/// Earlier commit of the repository at `root`.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     root: PathBuf,
-    /// By absolute path. Directories are told by what is in them.
+    /// Entries by absolute path. Directories follow from their contents.
     entries: BTreeMap<PathBuf, Entry>,
     directories: BTreeMap<PathBuf, BTreeSet<OsString>>,
     repositories: Vec<Mutex<Batch>>,
-    /// A file whose text is not in this clone.
+    /// A file whose text is missing from this clone.
     missing: Mutex<Option<PathBuf>>,
 }
 
 #[derive(Debug)]
 enum Entry {
-    /// An object of one of the repositories, and its size.
+    /// An object in one of the repositories, with its size.
     Object(usize, String, u64),
     Link(PathBuf),
-    /// A file of the working tree that has no history.
+    /// A file of the working tree without history.
     Unchanged,
 }
 
 impl Snapshot {
-    /// The tree of `commit`, and with it what git ignores but a project cannot be read without: such files have no
-    /// history, so they are taken for unchanged.
+    /// Reads the tree of `commit`. It includes ignored files that a project may need: they have no history and are
+    /// assumed to be unchanged.
     pub(super) fn new(git: &Git, commit: &str, root: &Path) -> Result<Self, String> {
         let mut snapshot = Snapshot {
             root: root.to_owned(),
@@ -55,15 +55,15 @@ impl Snapshot {
             repositories: Vec::new(),
             missing: Mutex::default(),
         };
-        snapshot.fill(git, commit, root, DEEPEST)?;
-        snapshot.take_ignored(git);
+        snapshot.fill(git, commit, root, MAX_SUBMODULE_DEPTH)?;
+        snapshot.add_ignored(git);
         Ok(snapshot)
     }
 
-    /// Why what was judged is not the whole tree, where a text was asked for that this clone does not have.
+    /// Explains why the tree was not checked completely, if a requested text is missing from this clone.
     pub(crate) fn incomplete(&self) -> Option<String> {
         let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
-        // Compared with a part of the tree, old findings would be new.
+        // Compared with an incomplete tree, old findings would appear to be new.
         missing.as_ref().map(|path| {
             let shown = path.strip_prefix(&self.root).unwrap_or(path).display();
             format!(
@@ -84,13 +84,13 @@ impl Snapshot {
                 path,
             } = entry;
             let held = match kind {
-                EntryKind::File => Entry::Object(repository, object, size),
-                EntryKind::Submodule => {
+                TreeEntryKind::File => Entry::Object(repository, object, size),
+                TreeEntryKind::Submodule => {
                     submodules.push((path, object));
                     continue;
                 }
-                // A link whose text is not here leads nowhere.
-                EntryKind::Link => match batch.contents(&object)?.as_deref().and_then(super::git::path_of) {
+                // A link whose target is missing from this clone is dangling.
+                TreeEntryKind::Link => match batch.contents(&object)?.as_deref().and_then(super::git::path_of) {
                     Some(target) => Entry::Link(target),
                     None => continue,
                 },
@@ -99,7 +99,7 @@ impl Snapshot {
         }
         self.repositories.push(Mutex::new(batch));
         for (path, object) in submodules {
-            // One that is not checked out has no files in the working tree either.
+            // A submodule that is not checked out has no files in the working tree either.
             if let Some(inner) = git.submodule(&path).filter(|_| levels > 0)
                 && inner.commit(&object).ok().flatten().is_some()
             {
@@ -110,8 +110,8 @@ impl Snapshot {
     }
 
     fn insert(&mut self, path: PathBuf, entry: Entry) -> Result<(), String> {
-        if self.entries.len() >= MOST_FILES {
-            return Err(format!("the earlier tree has more than {MOST_FILES} files"));
+        if self.entries.len() >= MAX_FILES {
+            return Err(format!("the earlier tree has more than {MAX_FILES} files"));
         }
         let mut inner = path.as_path();
         while let (Some(above), Some(name)) = (inner.parent(), inner.file_name()) {
@@ -125,45 +125,45 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Ignored variable files, override files, and modules that `terraform init` has fetched.
-    fn take_ignored(&mut self, git: &Git) {
-        // Without them the comparison is coarser, not wrong.
+    /// Adds ignored variable files, override files, and modules that `terraform init` has downloaded.
+    fn add_ignored(&mut self, git: &Git) {
+        // Without them, the comparison is less precise, but not wrong.
         let ignored = git.ignored().unwrap_or_default().into_iter();
         for path in ignored.filter(|path| is_plain(path)) {
             let path = self.root.join(path);
             let name = path.file_name().and_then(OsStr::to_str).unwrap_or("");
             if name == ".terraform" {
-                self.take_below(&path.join("modules"));
+                self.add_below(&path.join("modules"));
             } else if is_setting(name) {
-                self.take_unchanged(path);
+                self.add_unchanged(path);
             }
         }
     }
 
-    /// Takes the files of the working tree below `directory`; links are left out.
-    fn take_below(&mut self, directory: &Path) {
+    /// Adds the files of the working tree below `directory`, except links.
+    fn add_below(&mut self, directory: &Path) {
         let disk = Files::new(Some(self.root.clone()), Vec::new());
         let mut next = vec![directory.to_owned()];
         while let Some(directory) = next.pop() {
             for listed in disk.list(&directory).unwrap_or_default() {
                 let path = directory.join(&listed.name);
                 match listed.kind {
-                    Kind::Directory => next.push(path),
-                    Kind::File(_) => self.take_unchanged(path),
-                    Kind::Link | Kind::Other => {}
+                    EntryKind::Directory => next.push(path),
+                    EntryKind::File(_) => self.add_unchanged(path),
+                    EntryKind::Link | EntryKind::Other => {}
                 }
             }
         }
     }
 
-    fn take_unchanged(&mut self, path: PathBuf) {
+    fn add_unchanged(&mut self, path: PathBuf) {
         if !self.entries.contains_key(&path) {
-            // What is beyond the bound is left out, as what is ignored otherwise.
+            // Files beyond the limit are left out, like other ignored files.
             let _ = self.insert(path, Entry::Unchanged);
         }
     }
 
-    /// `path` without links; each that is followed counts against `links`.
+    /// Resolves the links in `path`, at most `links` of them.
     fn resolved(&self, path: &Path, links: usize) -> io::Result<PathBuf> {
         let Ok(below) = path.strip_prefix(&self.root) else {
             return files::real(path);
@@ -197,7 +197,7 @@ impl Snapshot {
         Err(io::ErrorKind::NotFound.into())
     }
 
-    /// The file at a real path, or why there is none.
+    /// Returns the contents of the file at a real path, or the reason why it cannot be read.
     fn bytes(&self, path: &Path, most: u64) -> Result<Option<Vec<u8>>, Refusal> {
         let Some(entry) = self.entries.get(path) else {
             let is_directory = self.directories.contains_key(path);
@@ -230,41 +230,41 @@ impl Snapshot {
 
 impl Store for Snapshot {
     fn named(&self, path: &Path) -> Result<PathBuf, Refusal> {
-        // The directory that is named relative to exists today.
+        // The directory that the path is relative to exists in the working tree.
         let path = files::absolute(path);
         let today = files::real(&path).ok().filter(|today| !today.starts_with(&self.root));
         match today {
             Some(_) => files::named(&path),
-            None => Ok(self.resolved(&files::beyond_links(&path), MOST_LINKS)?),
+            None => Ok(self.resolved(&files::beyond_links(&path), MAX_LINKS)?),
         }
     }
 
     fn real(&self, path: &Path) -> io::Result<PathBuf> {
-        self.resolved(path, MOST_LINKS)
+        self.resolved(path, MAX_LINKS)
     }
 
-    fn kind(&self, path: &Path) -> io::Result<Kind> {
-        self.kind_of_itself(&self.resolved(path, MOST_LINKS)?)
+    fn kind(&self, path: &Path) -> io::Result<EntryKind> {
+        self.symlink_kind(&self.resolved(path, MAX_LINKS)?)
     }
 
-    fn kind_of_itself(&self, path: &Path) -> io::Result<Kind> {
+    fn symlink_kind(&self, path: &Path) -> io::Result<EntryKind> {
         if self.is_of_disk(path) {
             return files::kind(path);
         }
         match self.entries.get(path) {
-            Some(Entry::Object(_, _, size)) => Ok(Kind::File(*size)),
-            Some(Entry::Link(_)) => Ok(Kind::Link),
+            Some(Entry::Object(_, _, size)) => Ok(EntryKind::File(*size)),
+            Some(Entry::Link(_)) => Ok(EntryKind::Link),
             Some(Entry::Unchanged) => files::kind(path),
-            None if self.directories.contains_key(path) => Ok(Kind::Directory),
+            None if self.directories.contains_key(path) => Ok(EntryKind::Directory),
             None => Err(io::ErrorKind::NotFound.into()),
         }
     }
 
-    fn list(&self, directory: &Path) -> io::Result<Vec<Listed>> {
+    fn list(&self, directory: &Path) -> io::Result<Vec<DirectoryEntry>> {
         let names = self.directories.get(directory).ok_or(io::ErrorKind::NotFound)?;
         let listed = names.iter().map(|name| {
-            let kind = self.kind_of_itself(&directory.join(name)).unwrap_or(Kind::Other);
-            Listed {
+            let kind = self.symlink_kind(&directory.join(name)).unwrap_or(EntryKind::Other);
+            DirectoryEntry {
                 name: name.clone(),
                 kind,
             }
@@ -288,7 +288,7 @@ impl Store for Snapshot {
     }
 }
 
-/// Whether Terraform reads the file of this name beside others, and teams commonly keep it out of git.
+/// Returns `true` for files that Terraform reads implicitly and that teams often keep out of git.
 fn is_setting(name: &str) -> bool {
     let stem = [".tf", ".tf.json"].iter().find_map(|end| name.strip_suffix(end));
     name.ends_with(".tfvars")
@@ -296,7 +296,7 @@ fn is_setting(name: &str) -> bool {
         || stem.is_some_and(|stem| stem == "override" || stem.ends_with("_override"))
 }
 
-/// Whether a path leads nowhere but down, and not into a repository's own directory.
+/// Returns `true` if a path is relative, contains no `..`, and does not enter a repository's own directory.
 fn is_plain(path: &Path) -> bool {
     let is_name = |part: Component<'_>| match part {
         Component::Normal(name) => !name.eq_ignore_ascii_case(".git"),
@@ -310,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_name_leads_out() {
+    fn paths_outside_the_tree_are_rejected() {
         for path in ["a", "a/b.tf", "ä\nb"] {
             assert!(is_plain(Path::new(path)), "{path}");
         }
@@ -343,8 +343,8 @@ mod tests {
         assert_eq!(real("/r/live/../live/a"), Some("/r/shared".into()));
         assert_eq!(real("/r/live/loop"), None);
         assert_eq!(real("/r/live/gone"), None);
-        assert_eq!(snapshot.kind(Path::new("/r/live/a/q.tf")).unwrap(), Kind::File(3));
+        assert_eq!(snapshot.kind(Path::new("/r/live/a/q.tf")).unwrap(), EntryKind::File(3));
         let names = snapshot.list(Path::new("/r")).unwrap();
-        assert_eq!(names.iter().filter(|one| one.kind == Kind::Directory).count(), 2);
+        assert_eq!(names.iter().filter(|one| one.kind == EntryKind::Directory).count(), 2);
     }
 }

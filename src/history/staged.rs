@@ -1,13 +1,14 @@
-//! Which files a commit touches, or a push: those whose contents in the index differ from `HEAD`, deleted ones and both
-//! names of a renamed one among them; where pre-commit runs for a push, those that differ between its two ends.
+//! Lists the files that a commit or a push changes: those whose contents in the index differ from `HEAD`, including
+//! deleted files and both names of renamed ones. If pre-commit runs for a push, the files that differ between the two
+//! ends of the push.
 
 use super::git::Git;
 use std::path::{Path, PathBuf};
 
-/// Where pre-commit says what is pushed.
+/// Variables in which pre-commit states the ends of a push.
 const ENDS: [&str; 2] = ["PRE_COMMIT_FROM_REF", "PRE_COMMIT_TO_REF"];
 
-/// The touched files of the repository at `root`, absolute, whether or not they are there.
+/// Returns the changed files of the repository at `root` as absolute paths, including deleted ones.
 pub(crate) fn touched(root: Option<&Path>) -> Result<Vec<PathBuf>, String> {
     let refuse = |reason: String| format!("`--staged`: {reason}");
     let root = root.ok_or_else(|| refuse("this is not a git repository".to_owned()))?;
@@ -27,7 +28,7 @@ fn pushed(git: &Git, from: &str, to: &str) -> Result<Vec<PathBuf>, String> {
         found.ok_or_else(|| format!("`{name}`, which pre-commit names, is no commit here"))
     };
     let (from, to) = (commit(from)?, commit(to)?);
-    // As pre-commit compares: with where the two parted, if that is known.
+    // Like pre-commit, compares with the merge base, if it is known.
     let from = git.merge_base(&from, &to).unwrap_or(from);
     git.changed(&from, &to)
 }

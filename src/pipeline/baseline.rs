@@ -1,39 +1,39 @@
-//! `sqslint baseline`: the steps of a run, and between the last two its findings are written down.
+//! Implements `sqslint baseline`: runs the pipeline, and writes the findings before the last step.
 
-use super::{Options, Outcome, Place, Run, finish, on_own_threads, silenced};
-use crate::history::{self, Action, Current, Written};
+use super::{Options, Outcome, Run, RunContext, finish, on_own_threads, run_until_suppression};
+use crate::history::{self, Action, BaselineSummary, CurrentFindings};
 
-/// Does `action` for the baselines of everything under the paths of `options`. The errors of the outcome are what kept
-/// it from doing so; nothing is written then.
-pub fn write_baseline(options: &Options, action: Action) -> (Outcome, Vec<Written>) {
+/// Applies `action` to the baselines for everything under the paths of `options`. If the outcome has errors, no file
+/// has been written.
+pub fn write_baseline(options: &Options, action: Action) -> (Outcome, Vec<BaselineSummary>) {
     on_own_threads(|| {
-        let place = Place::of(options);
-        let configs = place.configs(options);
-        Run::new(options, &configs, &place)
+        let context = RunContext::of(options);
+        let configs = context.configs(options);
+        Run::new(options, &configs, &context)
             .and_then(|run| written(&run, action))
-            .unwrap_or_else(|errors| (Outcome::failed(&place, errors), Vec::new()))
+            .unwrap_or_else(|errors| (Outcome::failed(&context, errors), Vec::new()))
     })
 }
 
-fn written(run: &Run<'_>, action: Action) -> Result<(Outcome, Vec<Written>), Vec<String>> {
-    let mut silenced = silenced(run)?;
-    let policies = &silenced.policies;
-    let units = silenced.graph.units().iter();
-    let written = silenced.covering(run, |coverage| {
-        let current = Current {
-            found: &silenced.held,
-            environments: &|unit| silenced.environments.get(unit),
+fn written(run: &Run<'_>, action: Action) -> Result<(Outcome, Vec<BaselineSummary>), Vec<String>> {
+    let mut unsuppressed = run_until_suppression(run)?;
+    let policies = &unsuppressed.policies;
+    let units = unsuppressed.graph.units().iter();
+    let written = unsuppressed.covering(run, |coverage| {
+        let current = CurrentFindings {
+            found: &unsuppressed.findings,
+            environments: &|unit| unsuppressed.environments.get(unit),
             coverage,
             configs: units.map(|unit| policies.of(&unit.name)).collect(),
             config_of: &|unit| policies.of(unit),
-            sources: &silenced.gathered.sources,
-            root: run.place.root(),
+            sources: &unsuppressed.gathered.sources,
+            root: run.context.root(),
         };
         history::rewrite(&run.options.baseline, action, &current)
     });
     let written = written.unwrap_or_else(|errors| {
-        silenced.gathered.errors.extend(errors);
+        unsuppressed.gathered.errors.extend(errors);
         Vec::new()
     });
-    Ok((finish::finish(run, silenced, None), written))
+    Ok((finish::finish(run, unsuppressed, None), written))
 }

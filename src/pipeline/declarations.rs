@@ -1,30 +1,31 @@
-//! Which queues of a graph the consumers that configurations declare are about, and which declarations are about none.
+//! Links the consumers that configurations declare to the queues of a graph, and reports declarations that match no
+//! queue.
 
 use super::policies::Policies;
 use super::{Options, Run};
-use crate::config::{Consumer, Duration, Names, Placed};
-use crate::files::{is_directory, named};
+use crate::config::{Consumer, Duration, Located, NamePattern};
 use crate::graph::declared::{self, DeclaredConsumer, Measured};
 use crate::graph::{Attribute, EventSourceMapping, Graph, Queue, Resource, UnitId};
 use crate::selection;
-use crate::source::{Sources, Span};
 use crate::suppress::Day;
 use rustc_hash::FxHashSet;
+use source::files::{is_directory, named};
+use source::{Sources, Span};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The declarations of a run, over all environments.
+/// Declarations of a run, over all environments.
 pub(super) struct Declarations<'a> {
     policies: &'a Policies,
     sources: &'a Sources,
     today: Day,
-    /// By where they are written: what is missing, where no environment has had it yet.
-    all: BTreeMap<(PathBuf, usize), Option<Missing>>,
+    /// Declarations by location, each with its missing resource, unless an environment has contained it.
+    all: BTreeMap<(PathBuf, usize), Option<UnmatchedDeclaration>>,
 }
 
-/// What a declaration is about and is not there.
-pub(super) struct Missing {
+/// Resource that a declaration refers to, but that does not exist.
+pub(super) struct UnmatchedDeclaration {
     pub(super) file: Option<PathBuf>,
     pub(super) at: usize,
     pub(super) message: String,
@@ -42,7 +43,7 @@ impl<'a> Declarations<'a> {
         }
     }
 
-    /// Adds to `graph` what the configurations of its units declare.
+    /// Adds the consumers that the configurations of the units declare to `graph`.
     pub(super) fn add_to(&mut self, graph: &mut Graph) {
         let mut units: Vec<(UnitId, &[Consumer])> = Vec::new();
         for (at, unit) in graph.units().iter().enumerate() {
@@ -82,14 +83,14 @@ impl<'a> Declarations<'a> {
         }
     }
 
-    /// What `consumer` says, with its places.
+    /// Converts `consumer` for the graph, with its locations.
     fn declared(&self, graph: &Graph, consumer: &Consumer) -> DeclaredConsumer {
         let file = consumer
             .file
             .as_ref()
             .map(|file| self.sources.add(&file.path, &*file.text));
         let span = |range: &std::ops::Range<usize>| Some(Span::new(file?, range.clone()));
-        let time = |time: &Placed<Duration>| declared::Duration {
+        let time = |time: &Located<Duration>| declared::Duration {
             milliseconds: i64::try_from(time.value.milliseconds()).unwrap_or(i64::MAX),
             span: span(&time.range),
         };
@@ -121,15 +122,19 @@ impl<'a> Declarations<'a> {
         }
     }
 
-    /// What declarations are about nothing that was judged, a line each: those that hold for everything under a path
-    /// of the run, and not for a part of it only.
+    /// Describes declarations that match no checked resource, one line each. Only configurations whose whole directory
+    /// was checked are considered.
     pub(super) fn unmatched(self, run: &Run<'_>) -> Vec<String> {
-        told(run, self.sources, self.all.into_values().flatten())
+        describe_missing(run, self.sources, self.all.into_values().flatten())
     }
 }
 
-/// What is missing, a line each: of configurations that hold for everything under a path of the run.
-pub(super) fn told(run: &Run<'_>, sources: &Sources, missing: impl Iterator<Item = Missing>) -> Vec<String> {
+/// Describes the missing resources, one line each, for configurations whose whole directory was checked.
+pub(super) fn describe_missing(
+    run: &Run<'_>,
+    sources: &Sources,
+    missing: impl Iterator<Item = UnmatchedDeclaration>,
+) -> Vec<String> {
     let options = run.options;
     if options.staged || options.stdin.is_some() {
         return Vec::new();
@@ -143,20 +148,20 @@ pub(super) fn told(run: &Run<'_>, sources: &Sources, missing: impl Iterator<Item
         _ => !walked.is_empty(),
     };
     let missing = missing.filter(|one| is_whole(one.file.as_deref()));
-    missing.map(|one| one.told(sources)).collect()
+    missing.map(|one| one.described(sources)).collect()
 }
 
-impl Missing {
+impl UnmatchedDeclaration {
     fn of(consumer: &Consumer, at: usize, message: String) -> Self {
-        Missing {
+        UnmatchedDeclaration {
             file: consumer.file.as_ref().map(|file| file.path.clone()),
             at,
             message,
         }
     }
 
-    /// With its place.
-    fn told(self, sources: &Sources) -> String {
+    /// Prefixes the message with its location.
+    fn described(self, sources: &Sources) -> String {
         let Some(file) = self.file.as_ref().and_then(|path| sources.find(path)) else {
             return self.message;
         };
@@ -170,9 +175,9 @@ fn key(resource: &Resource) -> Key {
     (resource.unit, resource.address.clone())
 }
 
-/// Whether `names` hold a name of `resource`: its address, with or without the key of its instance, the construct it
-/// was synthesised from, or its physical name where that is known.
-fn is_named(names: &Names, resource: &Resource, name: &Attribute<Option<String>>) -> bool {
+/// Returns `true` if `names` match `resource`: its address, with or without the key of its instance, the construct that
+/// generated it, or its physical name, if known.
+fn is_named(names: &NamePattern, resource: &Resource, name: &Attribute<Option<String>>) -> bool {
     let address = &*resource.address;
     let all = address.strip_suffix(']').and_then(|address| address.rsplit_once('['));
     let physical = name.cases.iter().filter_map(|case| case.value()?.as_deref());
@@ -180,16 +185,16 @@ fn is_named(names: &Names, resource: &Resource, name: &Attribute<Option<String>>
         .chain(all.map(|(all, _)| all))
         .chain(resource.construct.as_deref())
         .chain(physical);
-    known.any(|name| names.hold(name))
+    known.any(|name| names.matches(name))
 }
 
-fn functions<'g>(graph: &'g Graph, names: &'g Names) -> impl Iterator<Item = Key> + 'g {
+fn functions<'g>(graph: &'g Graph, names: &'g NamePattern) -> impl Iterator<Item = Key> + 'g {
     let all = graph.functions().iter();
     all.filter(|function| is_named(names, &function.resource, &function.name))
         .map(|function| key(&function.resource))
 }
 
-fn missing_queue(graph: &Graph, unit: UnitId, consumer: &Consumer) -> Missing {
+fn missing_queue(graph: &Graph, unit: UnitId, consumer: &Consumer) -> UnmatchedDeclaration {
     let written = &consumer.queue.value.written;
     let here = graph.queues().iter().filter(|queue| queue.resource.unit == unit);
     let names = here.flat_map(|queue| {
@@ -200,11 +205,11 @@ fn missing_queue(graph: &Graph, unit: UnitId, consumer: &Consumer) -> Missing {
         "no queue matches the consumer `{written}`{}",
         suggestion(written, names)
     );
-    Missing::of(consumer, consumer.queue.range.start, message)
+    UnmatchedDeclaration::of(consumer, consumer.queue.range.start, message)
 }
 
-/// What is missing where no mapping of `queues` invokes the function that `consumer` is about.
-fn missing_function(graph: &Graph, queues: &[&Queue], consumer: &Consumer) -> Option<Missing> {
+/// Returns the missing function, if no mapping of `queues` invokes the function that `consumer` names.
+fn missing_function(graph: &Graph, queues: &[&Queue], consumer: &Consumer) -> Option<UnmatchedDeclaration> {
     let names = consumer.function.as_ref()?;
     let wanted: FxHashSet<Key> = functions(graph, &names.value).collect();
     let mappings: Vec<&EventSourceMapping> = (queues.iter())
@@ -226,7 +231,7 @@ fn missing_function(graph: &Graph, queues: &[&Queue], consumer: &Consumer) -> Op
     });
     let suggestion = suggestion(function, invoked);
     let message = format!("no function that reads `{queue}` matches the consumer's `{function}`{suggestion}");
-    Some(Missing::of(consumer, names.range.start, message))
+    Some(UnmatchedDeclaration::of(consumer, names.range.start, message))
 }
 
 fn suggestion<'n>(written: &str, names: impl Iterator<Item = &'n str>) -> String {

@@ -1,55 +1,59 @@
-//! What is found in several environments is one finding that says in which it holds, unless that is all of them.
+//! Merges equal findings of several environments into one, which names its environments unless it occurs in all.
 
 use crate::diagnostic::{Diagnostic, RuleId, Subject};
-use crate::history::Held;
+use crate::history::FindingInEnvironments;
 use crate::rules::{Judgement, Verdict};
-use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::Span;
 
-/// Whether two environments say the same of one subject.
-fn says_the_same(one: &Diagnostic, other: &Diagnostic) -> bool {
-    fn said(found: &Diagnostic) -> impl PartialEq + '_ {
+/// Returns `true` if two environments have the same finding.
+fn is_same_finding(one: &Diagnostic, other: &Diagnostic) -> bool {
+    fn comparable(found: &Diagnostic) -> impl PartialEq + '_ {
         let text = (&found.headline, &found.calculation, &found.help, &found.when);
         (&found.rule, &found.subject, found.severity, found.primary().span, text)
     }
-    said(one) == said(other)
+    comparable(one) == comparable(other)
 }
 
-/// The findings of environments, each with the names of those that it holds in.
-pub(super) fn held_of(found: Vec<(Option<String>, Vec<Diagnostic>)>) -> Vec<Held> {
+/// Merges the findings of environments, each with the names of the environments that it occurs in.
+pub(super) fn merge_environments(found: Vec<(Option<String>, Vec<Diagnostic>)>) -> Vec<FindingInEnvironments> {
     let mut found = found.into_iter();
     let Some((first, findings)) = found.next() else {
         return Vec::new();
     };
-    let mut held = named(findings, first.as_ref());
+    let mut located = named(findings, first.as_ref());
     if found.len() == 0 {
-        return held;
+        return located;
     }
     let place = |found: &Diagnostic| (found.rule.clone(), found.subject.clone(), found.primary().span);
     let mut places: FxHashMap<(RuleId, Subject, Span), Vec<usize>> = FxHashMap::default();
-    for (at, (found, _)) in held.iter().enumerate() {
+    for (at, (found, _)) in located.iter().enumerate() {
         places.entry(place(found)).or_default().push(at);
     }
     for (name, next) in found {
         for (found, names) in named(next, name.as_ref()) {
             let there = places.entry(place(&found)).or_default();
-            let same = |at: &&usize| held.get(**at).is_some_and(|(known, _)| says_the_same(known, &found));
+            let same = |at: &&usize| {
+                located
+                    .get(**at)
+                    .is_some_and(|(known, _)| is_same_finding(known, &found))
+            };
             let same = there.iter().find(same).copied();
-            if let Some((known, environments)) = same.and_then(|at| held.get_mut(at)) {
+            if let Some((known, environments)) = same.and_then(|at| located.get_mut(at)) {
                 environments.extend(names);
-                // The same number may come from another file there.
+                // The same number may come from another file in that environment.
                 known.add_labels(found.labels());
                 known.keep_remedy_of(&found);
             } else {
-                there.push(held.len());
-                held.push((found, names));
+                there.push(located.len());
+                located.push((found, names));
             }
         }
     }
-    held
+    located
 }
 
-/// Adds the judgements of one environment; what is judged alike in several is one that names them.
+/// Adds the judgements of one environment. Equal judgements are merged into one that names the environments.
 pub(super) fn keep_judgements(known: &mut Vec<Judgement>, judgements: Vec<Judgement>, environment: Option<&String>) {
     let mut places: FxHashMap<(RuleId, Subject, Verdict, Option<String>), usize> = FxHashMap::default();
     let key = |one: &Judgement| {
@@ -73,17 +77,17 @@ pub(super) fn keep_judgements(known: &mut Vec<Judgement>, judgements: Vec<Judgem
     }
 }
 
-/// How many environments a unit is judged in.
+/// Number of environments in which each unit is checked.
 #[derive(Debug)]
 pub(super) struct Counts {
-    /// Those of every unit.
+    /// Number of environments shared by all units.
     common: usize,
-    /// Those of single ones besides.
+    /// Number of additional environments of individual units.
     own: FxHashMap<String, usize>,
 }
 
 impl Counts {
-    /// Of environments with the units that have them; all have one where that is not said.
+    /// Counts environments by the units that they apply to; `None` for all units.
     pub(super) fn of<'e>(environments: impl Iterator<Item = Option<&'e FxHashSet<String>>>) -> Self {
         let mut counts = Counts {
             common: 0,
@@ -100,18 +104,18 @@ impl Counts {
         counts
     }
 
-    /// Of `unit`.
+    /// Returns the number of environments of `unit`.
     pub(super) fn get(&self, unit: &str) -> usize {
         self.common + self.own.get(unit).copied().unwrap_or_default()
     }
 
-    /// Whether `unit` has environments of its own.
+    /// Returns `true` if `unit` has environments of its own.
     pub(super) fn has_own(&self, unit: &str) -> bool {
         self.own.contains_key(unit)
     }
 
-    /// `found`, which says in which environments it holds, unless that is all of them.
-    pub(super) fn place(&self, (found, names): Held) -> Diagnostic {
+    /// Adds the names of its environments to a finding, unless it occurs in all of them.
+    pub(super) fn name_environments(&self, (found, names): FindingInEnvironments) -> Diagnostic {
         let count = self.get(&found.subject.unit);
         if count > 1 && names.len() < count {
             found.in_environments(&names)
@@ -120,13 +124,16 @@ impl Counts {
         }
     }
 
-    /// The findings of environments: one that does not hold in all says in which.
-    pub(super) fn place_all(&self, found: Vec<(Option<String>, Vec<Diagnostic>)>) -> Vec<Diagnostic> {
-        held_of(found).into_iter().map(|held| self.place(held)).collect()
+    /// Merges the findings of environments, and names the environments of those that do not occur in all.
+    pub(super) fn merge_and_name(&self, found: Vec<(Option<String>, Vec<Diagnostic>)>) -> Vec<Diagnostic> {
+        merge_environments(found)
+            .into_iter()
+            .map(|located| self.name_environments(located))
+            .collect()
     }
 }
 
-fn named(findings: Vec<Diagnostic>, environment: Option<&String>) -> Vec<Held> {
+fn named(findings: Vec<Diagnostic>, environment: Option<&String>) -> Vec<FindingInEnvironments> {
     let names: Vec<String> = environment.into_iter().cloned().collect();
     findings.into_iter().map(|found| (found, names.clone())).collect()
 }

@@ -1,37 +1,40 @@
-//! The last step: what a baseline or an earlier commit had before goes, the rest is put in order, joined, and given
-//! its fixes.
+//! Finishes a run: removes the findings that a baseline or an earlier commit has, then sorts and joins the others and
+//! adds their fixes.
 
 mod shared;
 
 use super::order::{with_reasons, without_repeats};
-use super::silence::Silenced;
+use super::suppress::Unsuppressed;
 use super::{Outcome, Run};
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, NotEvaluated, Silencer};
 use crate::frontend;
-use crate::history::{Baselines, History, Known, Why};
+use crate::history::{Baselines, History, KnownBecause, KnownFindings};
 use shared::Shared;
 use std::collections::BTreeMap;
 
-/// What there is to say; `before` are the findings of an earlier commit.
-pub(super) fn finish(run: &Run<'_>, mut silenced: Silenced, before: Option<Known>) -> Outcome {
-    let (known, history) = known(run, &mut silenced, before);
-    let Silenced {
+/// Returns the outcome; `before` contains the findings of an earlier commit.
+pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Option<KnownFindings>) -> Outcome {
+    let (known, history) = known(run, &mut unsuppressed, before);
+    let Unsuppressed {
         gathered,
-        held,
+        findings,
         environments,
         policies,
         graph,
         environment,
-        elsewhere,
+        other_environments,
         suppressed,
         not_evaluated,
         judgements,
-    } = silenced;
-    let shared = Shared::of(&graph, &held);
-    let (mut new, mut old) = (Vec::with_capacity(held.len()), BTreeMap::<Why, Vec<Diagnostic>>::new());
-    for (held, why) in held.into_iter().zip(known) {
-        let found = environments.place(held);
+    } = unsuppressed;
+    let shared = Shared::of(&graph, &findings);
+    let (mut new, mut old) = (
+        Vec::with_capacity(findings.len()),
+        BTreeMap::<KnownBecause, Vec<Diagnostic>>::new(),
+    );
+    for (located, why) in findings.into_iter().zip(known) {
+        let found = environments.name_environments(located);
         if found.severity < run.options.min_severity {
             continue;
         }
@@ -68,14 +71,15 @@ pub(super) fn finish(run: &Run<'_>, mut silenced: Silenced, before: Option<Known
         not_evaluated,
         errors,
         skipped: gathered.skipped,
-        taken_in: gathered.taken_in,
+        notes: gathered.notes,
+        dependents: gathered.dependents,
         environments: gathered.environments,
         excluded: gathered.excluded,
         unmatched: gathered.unmatched,
         reach: gathered.reach,
         judgements,
         environment,
-        elsewhere,
+        other_environments,
         rules: run.configs.catalogue(),
         fails,
         history: History {
@@ -86,12 +90,16 @@ pub(super) fn finish(run: &Run<'_>, mut silenced: Silenced, before: Option<Known
     }
 }
 
-/// Which findings were known before, and why that is so.
-fn known(run: &Run<'_>, silenced: &mut Silenced, before: Option<Known>) -> (Vec<Option<Why>>, History) {
+/// Determines which findings are known, and why.
+fn known(
+    run: &Run<'_>,
+    unsuppressed: &mut Unsuppressed,
+    before: Option<KnownFindings>,
+) -> (Vec<Option<KnownBecause>>, History) {
     let mut history = History::default();
-    let mut baselines = Baselines::new(run.options.baseline.clone(), run.place.root(), &run.place.files);
-    let policies = &silenced.policies;
-    let units: Vec<&Config> = silenced
+    let mut baselines = Baselines::new(run.options.baseline.clone(), run.context.root(), &run.context.files);
+    let policies = &unsuppressed.policies;
+    let units: Vec<&Config> = unsuppressed
         .graph
         .units()
         .iter()
@@ -100,17 +108,17 @@ fn known(run: &Run<'_>, silenced: &mut Silenced, before: Option<Known>) -> (Vec<
     for config in units {
         baselines.use_for(config);
     }
-    let mut known = baselines.covers(&silenced.held, |unit| policies.of(unit));
+    let mut known = baselines.covers(&unsuppressed.findings, |unit| policies.of(unit));
     if let (Some(mut before), Some(name)) = (before, &run.options.since) {
-        let covering = before.covers(&silenced.held.iter().collect::<Vec<_>>());
+        let covering = before.covers(&unsuppressed.findings.iter().collect::<Vec<_>>());
         for (known, covering) in known.iter_mut().zip(covering) {
             let why = covering.map(|_| (Silencer::Since(name.clone()), None));
             *known = known.take().or(why);
         }
     }
-    let errors = silenced.covering(run, |coverage| {
-        baselines.conclude(coverage, &silenced.gathered.sources, &mut history)
+    let errors = unsuppressed.covering(run, |coverage| {
+        baselines.record_stale(coverage, &unsuppressed.gathered.sources, &mut history)
     });
-    silenced.gathered.errors.extend(errors);
+    unsuppressed.gathered.errors.extend(errors);
     (known, history)
 }

@@ -1,5 +1,5 @@
-//! The third step: the rules over the graph of each environment, as far as the configurations and the command line ask
-//! for what they say.
+//! Runs the rules over the graph of each environment, and keeps the findings that the configurations and the command
+//! line select.
 
 use super::declarations::Declarations;
 use super::load::{Environment, Loaded};
@@ -10,30 +10,30 @@ use crate::config::RuleSettings;
 use crate::diagnostic::{DEFAULT_ENVIRONMENT, Diagnostic, NotEvaluated, Subject};
 use crate::graph::{Graph, UnitId};
 use crate::policy::Policy;
-use crate::rules::{self, Findings, Judge, Judgement, RULES, Rule, Settled, Verdict};
+use crate::rules::{self, Findings, Judge, Judgement, RULES, Rule, RuleOutcome, Verdict};
 use crate::selection::Selection;
-use crate::source::Sources;
 use rustc_hash::FxHashSet;
+use source::Sources;
 
-/// What the rules say.
+/// Results of the rules.
 pub(super) struct Linted {
     pub(super) gathered: Gathered,
-    /// Never empty.
+    /// Environments; never empty.
     pub(super) environments: Vec<LintedEnvironment>,
     pub(super) policies: Policies,
 }
 
-/// What one environment gives.
+/// Results for one environment.
 pub(super) struct LintedEnvironment {
     pub(super) name: Option<String>,
-    /// The units that have it; all of them where that is not said.
+    /// Units that the environment applies to; `None` for all.
     pub(super) units: Option<FxHashSet<String>>,
     pub(super) graph: Graph,
     pub(super) findings: Vec<Diagnostic>,
     pub(super) not_evaluated: Vec<NotEvaluated>,
-    /// What rules conclude besides, where that was asked for.
+    /// Judgements of the rules, in a traced run.
     pub(super) judgements: Vec<Judgement>,
-    /// Units that were not read whole.
+    /// Units that could not be read completely.
     pub(super) broken: FxHashSet<String>,
 }
 
@@ -68,6 +68,7 @@ fn lint_one(run: &Run<'_>, environment: Environment, sources: &Sources, policies
         graph,
         units,
         findings,
+        not_evaluated,
         broken,
     } = environment;
     let has_it = |unit: &str| units.as_ref().is_none_or(|units| units.contains(unit));
@@ -101,13 +102,13 @@ fn lint_one(run: &Run<'_>, environment: Environment, sources: &Sources, policies
         name: name.clone(),
         units: units.clone(),
         findings,
-        not_evaluated: Vec::new(),
+        not_evaluated,
         judgements: Vec::new(),
         broken,
         graph: Graph::default(),
     };
     for (Judge { rule, .. }, settled) in chosen.iter().zip(said) {
-        let Settled {
+        let RuleOutcome {
             findings,
             not_evaluated,
             judgements,
@@ -137,7 +138,8 @@ fn lint_one(run: &Run<'_>, environment: Environment, sources: &Sources, policies
     linted
 }
 
-/// The policies of the units of `graph`, each with the units whose configuration has it. Configurations may share one.
+/// Returns the policies that apply to the units of `graph`, each with its units. Several configurations may share a
+/// policy.
 fn own_policies<'p>(graph: &Graph, policies: &'p Policies) -> Vec<(&'p Policy, FxHashSet<UnitId>)> {
     let mut all: Vec<(&Policy, FxHashSet<UnitId>)> = Vec::new();
     for (at, unit) in graph.units().iter().enumerate() {
@@ -155,11 +157,11 @@ fn own_policies<'p>(graph: &Graph, policies: &'p Policies) -> Vec<(&'p Policy, F
     all
 }
 
-/// That the configuration ignores `found` where it stands, if it does.
+/// Returns a judgement if the configuration ignores `found` at its location.
 fn ignored(rule: &Rule<'_>, found: &Diagnostic, sources: &Sources, policies: &Policies) -> Option<Judgement> {
     let file = sources.file(found.primary().span.file);
     let config = policies.of(&found.subject.unit);
-    let by = config.silences(rule, file.path(), &found.subject.address)?;
+    let by = config.ignoring_override(rule, file.path(), &found.subject.address)?;
     Some(Judgement {
         rule: found.rule.clone(),
         subject: found.subject.clone(),
@@ -174,7 +176,7 @@ fn ignored(rule: &Rule<'_>, found: &Diagnostic, sources: &Sources, policies: &Po
     })
 }
 
-/// `found`, with the severity that its unit gives it; `None` where its unit does not want to hear of it.
+/// Applies the severity that the unit's configuration sets; returns `None` if the configuration excludes the finding.
 fn asked_for(
     rule: &Rule<'_>,
     mut found: Diagnostic,
@@ -184,7 +186,11 @@ fn asked_for(
 ) -> Option<Diagnostic> {
     let config = policies.of(&found.subject.unit);
     let file = sources.file(found.primary().span.file);
-    if !config.runs(rule, selection) || config.silences(rule, file.path(), &found.subject.address).is_some() {
+    if !config.runs(rule, selection)
+        || config
+            .ignoring_override(rule, file.path(), &found.subject.address)
+            .is_some()
+    {
         return None;
     }
     if let Some(severity) = config.rule(rule).and_then(|set: &RuleSettings| set.severity) {

@@ -1,63 +1,71 @@
-//! The second step: every unit read and linked, once for each environment.
+//! Reads and links the units, once for each environment.
 
 use super::policies::Policies;
 use super::select::{Group, Selected};
 use super::{Gathered, Run};
 use crate::config::Environment as Declared;
-use crate::diagnostic::{DEFAULT_ENVIRONMENT, Diagnostic};
+use crate::diagnostic::{DEFAULT_ENVIRONMENT, Diagnostic, NotEvaluated};
 use crate::discover::Input;
 use crate::frontend::{self, NamedEnvironment};
-use crate::given::{Given, Givens, Variable};
 use crate::graph::Graph;
 use crate::handlers;
-use crate::source::Sources;
+use crate::inputs::{Inputs, UnitInputs, Variable};
 use rustc_hash::FxHashSet;
+use source::Sources;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The graphs of a run.
 pub(super) struct Loaded {
     pub(super) gathered: Gathered,
-    /// Never empty.
+    /// Environments; never empty.
     pub(super) environments: Vec<Environment>,
     pub(super) policies: Policies,
 }
 
-/// What one environment gives, or the only one there is.
+/// Graph of one environment, or of the only one.
 pub(super) struct Environment {
     pub(super) name: Option<String>,
     pub(super) graph: Graph,
-    /// The units that have it; all of them where that is not said.
+    /// Units that the environment applies to; `None` for all.
     pub(super) units: Option<FxHashSet<String>>,
-    /// What could not be read.
+    /// Findings about unreadable files.
     pub(super) findings: Vec<Diagnostic>,
-    /// Units that were not read whole.
+    /// Local parts that were not read.
+    pub(super) not_evaluated: Vec<NotEvaluated>,
+    /// Units that could not be read completely.
     pub(super) broken: FxHashSet<String>,
 }
 
-/// Reads what was selected.
+/// Reads the selected units, and the source code of their functions.
 pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
     let mut loaded = graphs(run, selected);
-    for one in &mut loaded.environments {
-        handlers::read(&mut one.graph, &loaded.gathered.sources);
-    }
-    run.place.files.let_go();
+    let graphs = loaded.environments.iter_mut().map(|one| &mut one.graph);
+    handlers::read(graphs, &loaded.gathered.sources);
+    run.context.files.drop_read_ahead();
     loaded
 }
 
-/// The same without the source of functions.
+/// Reads the selected units without the source code of functions.
 pub(super) fn graphs(run: &Run<'_>, selected: Selected) -> Loaded {
     let Selected {
         mut gathered,
         groups,
         refused,
     } = selected;
-    gathered.errors.extend(unused_variables(&groups, &run.options.given));
+    gathered.errors.extend(unused_variables(&groups, &run.options.inputs));
     let mut policies = Policies::default();
     let mut all = Vec::new();
-    let mut found = Found::default();
+    let mut found = FoundEnvironments::default();
     for name in environments(&groups, &run.options.environments) {
-        let loaded = environment(run, name, &groups, &Found::default(), &mut policies, &mut gathered);
+        let loaded = environment(
+            run,
+            name,
+            &groups,
+            &FoundEnvironments::default(),
+            &mut policies,
+            &mut gathered,
+        );
         all.push(loaded.0);
         found.extend(loaded.1);
     }
@@ -65,6 +73,7 @@ pub(super) fn graphs(run: &Run<'_>, selected: Selected) -> Loaded {
     if !run.options.environments.is_empty() {
         found.retain(|name, _| run.options.environments.contains(name));
     }
+    let left_out = leave_out(&mut found, most_environments(&all, &gathered.sources));
     gathered.environments = found
         .iter()
         .map(|(name, own)| described(name, own, &gathered.sources))
@@ -75,11 +84,24 @@ pub(super) fn graphs(run: &Run<'_>, selected: Selected) -> Loaded {
     for (name, own) in found {
         all.push(environment(run, Some(name), &groups, &own, &mut policies, &mut gathered).0);
     }
-    // What could not be read is said in every environment.
+    for unjudged in unjudged(&left_out, &gathered.sources) {
+        let config = run
+            .configs
+            .for_path(&unit_path(&unjudged.subject.unit, &gathered.sources));
+        if config.is_ok_and(|config| config.keeps_pipeline_diagnostic(&unjudged.rule, &run.options.selection)) {
+            for one in &mut all {
+                one.findings.push(unjudged.clone());
+            }
+        }
+    }
+    // Unreadable files are reported in every environment.
     for found in refused {
         let unit = found.subject.unit.clone();
-        let config = run.configs.of(&place(&unit, &gathered.sources)).unwrap_or_default();
-        if config.keeps_tool(&found.rule, &run.options.selection) {
+        let config = run
+            .configs
+            .for_path(&unit_path(&unit, &gathered.sources))
+            .unwrap_or_default();
+        if config.keeps_pipeline_diagnostic(&found.rule, &run.options.selection) {
             for one in &mut all {
                 one.findings.push(found.clone());
             }
@@ -93,49 +115,66 @@ pub(super) fn graphs(run: &Run<'_>, selected: Selected) -> Loaded {
     }
 }
 
-/// What units are given by environments that their own files name.
-type Found = Vec<NamedEnvironment>;
+/// Inputs of units in environments that their own files name.
+type FoundEnvironments = Vec<NamedEnvironment>;
 
-/// More environments are not judged.
-const MAX_ENVIRONMENTS: usize = 12;
+/// Maximum number of environments that are judged in addition to the default values.
+const MAX_ENVIRONMENTS: usize = 200;
+/// Number of environments that are judged even in the largest project.
+const MIN_ENVIRONMENTS: usize = 12;
+/// Maximum size of a project times the number of its environments, in bytes. A run of this size takes half a minute and
+/// about as much memory.
+const MAX_SIZE: usize = 1 << 30;
+/// Approximate memory in bytes of a queue, function or mapping with its values and findings.
+const NODE_SIZE: usize = 2 << 10;
 
-/// Loads everything once. Units in `own` are given that, all others what `name` gives their configuration; where there
-/// are any, they alone have the environment.
+/// Loads one environment. Units in `own` get their own inputs, and all others those that their configuration declares
+/// for `name`. If `own` is not empty, the environment applies to its units only.
 fn environment(
     run: &Run<'_>,
     name: Option<String>,
     groups: &[Group],
-    own: &Found,
+    own: &FoundEnvironments,
     policies: &mut Policies,
     gathered: &mut Gathered,
-) -> (Environment, Found) {
+) -> (Environment, FoundEnvironments) {
     let (mut parts, mut findings, mut found) = (Vec::new(), Vec::new(), Vec::new());
+    let mut not_evaluated = Vec::new();
     let mut broken = FxHashSet::default();
     for group in groups {
         let declared = if own.is_empty() { name.as_deref() } else { None };
-        let Some(all) = group.given(declared, &run.options.given) else {
+        let Some(all) = group.inputs_of(declared, &run.options.inputs) else {
             continue;
         };
         let own = own.iter();
-        let given = Givens {
-            own: own.map(|one| (one.path.clone(), all.under(&one.given))).collect(),
+        let unit_inputs = UnitInputs {
+            own: own
+                .map(|one| (one.path.clone(), all.overridden_by(&one.inputs)))
+                .collect(),
             all,
         };
-        for loaded in frontend::load(&group.inputs, &given, &gathered.sources) {
+        for loaded in frontend::load(&group.inputs, &unit_inputs, &gathered.sources) {
             let unit = loaded.graph.unit.name.clone();
             if !loaded.diagnostics.is_empty() {
                 broken.insert(unit.clone());
             }
-            let config = run.configs.of(&place(&unit, &gathered.sources));
+            let config = run.configs.for_path(&unit_path(&unit, &gathered.sources));
             let config = config.unwrap_or_else(|_| group.config.clone());
-            let is_kept = |found: &Diagnostic| config.keeps_tool(&found.rule, &run.options.selection);
+            let is_kept = |found: &Diagnostic| config.keeps_pipeline_diagnostic(&found.rule, &run.options.selection);
             findings.extend(loaded.diagnostics.into_iter().filter(is_kept));
+            let is_kept = |open: &NotEvaluated| config.keeps_pipeline_diagnostic(&open.rule, &run.options.selection);
+            for open in loaded.not_evaluated.into_iter().filter(is_kept) {
+                // Several templates may call the one that contains it.
+                if !not_evaluated.contains(&open) {
+                    not_evaluated.push(open);
+                }
+            }
             gathered.errors.extend(loaded.errors);
             for name in &loaded.ties.names {
                 gathered.reach.name("export", name);
             }
             gathered.reach.below.extend(loaded.ties.below);
-            if group.takes_found(run) {
+            if group.uses_found_environments(run) {
                 found.extend(loaded.environments);
             }
             policies.insert(&unit, config);
@@ -143,26 +182,28 @@ fn environment(
         }
     }
     let graph = if run.options.notes_reach {
-        Graph::assemble_noting(parts)
+        Graph::assemble_recording_lookups(parts)
     } else {
         Graph::assemble(parts)
     };
     let units = (!own.is_empty()).then(|| with_calls(own, &graph, &gathered.sources));
     if let Some(units) = &units {
         findings.retain(|found: &Diagnostic| units.contains(&found.subject.unit));
+        not_evaluated.retain(|open: &NotEvaluated| units.contains(&open.subject.unit));
     }
     let environment = Environment {
         name,
         graph,
         units,
         findings,
+        not_evaluated,
         broken,
     };
     (environment, found)
 }
 
-/// The names of the units that have an environment of `own`, and of those that they call.
-fn with_calls(own: &Found, graph: &Graph, sources: &Sources) -> FxHashSet<String> {
+/// Returns the names of the units in `own`, and of those that they call.
+fn with_calls(own: &FoundEnvironments, graph: &Graph, sources: &Sources) -> FxHashSet<String> {
     let named: FxHashSet<String> = own.iter().map(|one| sources.name_of(&one.path)).collect();
     let units = graph.units().iter().filter(|unit| {
         let caller = unit.key().split_once('#').map_or(unit.key(), |(caller, _)| caller);
@@ -171,21 +212,26 @@ fn with_calls(own: &Found, graph: &Graph, sources: &Sources) -> FxHashSet<String
     units.map(|unit| unit.name.clone()).collect()
 }
 
-/// ``environment `prod`: `infra` with `infra/env/prod.tfvars` ``.
-fn described(name: &str, own: &Found, sources: &Sources) -> String {
+/// Formats ``environment `prod`: `infra` with `infra/env/prod.tfvars` ``.
+fn described(name: &str, own: &FoundEnvironments, sources: &Sources) -> String {
     let units = own.iter().map(|one| {
-        let files: Vec<String> = (one.given.files())
+        let files: Vec<String> = (one.inputs.files())
             .map(|file| format!("`{}`", sources.shown_of(file)))
-            .chain(one.given.stage.iter().map(|stage| format!("`[{stage}]`")))
-            .chain(one.given.variables.iter().filter_map(assigned))
-            .chain(one.given.workspace.iter().map(|name| format!("the workspace `{name}`")))
+            .chain(one.inputs.stage.iter().map(|stage| format!("`[{stage}]`")))
+            .chain(one.inputs.variables.iter().filter_map(assigned))
+            .chain(
+                one.inputs
+                    .workspace
+                    .iter()
+                    .map(|name| format!("the workspace `{name}`")),
+            )
             .collect();
         format!("`{}` with {}", sources.shown_of(&one.path), files.join(", "))
     });
     format!("environment `{name}`: {}", units.collect::<Vec<_>>().join("; "))
 }
 
-/// ``the variable `env` = `prod` ``, where no file says it.
+/// Formats an assignment such as `` `env = prod` ``; returns `None` for values from files.
 fn assigned(variable: &Variable) -> Option<String> {
     let Variable::Assignment(text) = variable else {
         return None;
@@ -194,10 +240,10 @@ fn assigned(variable: &Variable) -> Option<String> {
     Some(format!("`{name} = {value}`"))
 }
 
-/// What was found, by the name of the environment. What one unit is given by several files of one name, it is given
-/// together.
-fn by_name(found: Found, gathered: &mut Gathered) -> BTreeMap<String, Found> {
-    let mut all: BTreeMap<String, Found> = BTreeMap::new();
+/// Groups inputs by the name of the environment. If several files of one name belong to a unit, their inputs are
+/// merged.
+fn by_name(found: FoundEnvironments, gathered: &mut Gathered) -> BTreeMap<String, FoundEnvironments> {
+    let mut all: BTreeMap<String, FoundEnvironments> = BTreeMap::new();
     gathered
         .reach
         .environments
@@ -205,30 +251,74 @@ fn by_name(found: Found, gathered: &mut Gathered) -> BTreeMap<String, Found> {
     for one in found {
         let named = all.entry(one.name.clone()).or_default();
         match named.iter_mut().find(|known| known.path == one.path) {
-            Some(known) => known.given = known.given.under(&one.given),
+            Some(known) => known.inputs = known.inputs.overridden_by(&one.inputs),
             None => named.push(one),
         }
-    }
-    let left_out: Vec<String> = all.keys().skip(MAX_ENVIRONMENTS).cloned().collect();
-    for name in left_out {
-        all.remove(&name);
-        gathered.skipped.push(format!(
-            "the environment `{name}`: no more than {MAX_ENVIRONMENTS} are judged"
-        ));
     }
     all
 }
 
-/// What the command line gives to variables where nothing has any.
-fn unused_variables(groups: &[Group], given: &Given) -> Option<String> {
-    let mut inputs = groups.iter().flat_map(|group| &group.inputs).peekable();
+/// Returns the number of environments to judge in a project that was loaded as `judged` with the default values. It
+/// depends only on the size of the project, so that every machine judges the same environments.
+fn most_environments(judged: &[Environment], sources: &Sources) -> usize {
+    let text: usize = sources.all().iter().map(|(_, file)| file.text().len()).sum();
+    let nodes = |graph: &Graph| graph.queues().len() + graph.functions().len() + graph.mappings().len();
+    let nodes: usize = judged.iter().map(|one| nodes(&one.graph)).max().unwrap_or_default();
+    (MAX_SIZE / (text + NODE_SIZE * nodes).max(1)).clamp(MIN_ENVIRONMENTS, MAX_ENVIRONMENTS)
+}
+
+/// Removes all but the `most` important environments from `all`, and returns the removed ones.
+fn leave_out(all: &mut BTreeMap<String, FoundEnvironments>, most: usize) -> BTreeMap<String, FoundEnvironments> {
+    let mut names: Vec<String> = all.keys().cloned().collect();
+    names.sort_by_key(|name| importance(name));
+    let left_out = names.into_iter().skip(most);
+    left_out.filter_map(|name| all.remove_entry(&name)).collect()
+}
+
+/// Returns the rank of an environment by its name: production is first, then staging, then other names, and last the
+/// values of a variable whose name does not suggest environments (`size=large`).
+fn importance(name: &str) -> u8 {
+    let name = name.to_lowercase();
+    let starts = |beginnings: &[&str]| {
+        let mut words = name.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| beginnings.iter().any(|beginning| word.starts_with(beginning)))
+    };
+    match () {
+        () if name.contains('=') => 3,
+        () if starts(&["nonprod", "non", "preprod", "pre", "stag", "stg"]) => 1,
+        () if starts(&["prod", "prd", "live"]) => 0,
+        () => 2,
+    }
+}
+
+/// Returns a diagnostic for each unit with environments in `left_out`.
+fn unjudged(left_out: &BTreeMap<String, FoundEnvironments>, sources: &Sources) -> Vec<Diagnostic> {
+    let mut units: BTreeMap<&PathBuf, Vec<(&str, &Inputs)>> = BTreeMap::new();
+    for (name, own) in left_out {
+        for one in own {
+            units.entry(&one.path).or_default().push((name, &one.inputs));
+        }
+    }
+    let units = units.into_iter();
+    units
+        .map(|(path, all)| {
+            let file = all.iter().find_map(|(_, inputs)| inputs.files().next());
+            let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+            frontend::unjudged_environments(path, file, &names, sources)
+        })
+        .collect()
+}
+
+/// Returns an error if the command line sets variables, but no unit has variables.
+fn unused_variables(groups: &[Group], inputs: &Inputs) -> Option<String> {
+    let mut units = groups.iter().flat_map(|group| &group.inputs).peekable();
     let takes = |input: &Input| matches!(input, Input::TerraformModule(_) | Input::Terragrunt(_));
-    let is_unused = !given.variables.is_empty() && inputs.peek().is_some() && !inputs.any(takes);
+    let is_unused = !inputs.variables.is_empty() && units.peek().is_some() && !units.any(takes);
     is_unused.then(|| "`--var` and `--var-file`: no Terraform module is checked that could take them".to_owned())
 }
 
-/// Every environment by name, in the order of the files, of `only` those where there are any; one without a name where
-/// there is none.
+/// Returns the names of all environments in the order of the files, limited to `only` unless that is empty; a single
+/// `None` if there are no environments.
 fn environments(groups: &[Group], only: &[String]) -> Vec<Option<String>> {
     let mut names: Vec<Option<String>> = Vec::new();
     for environment in groups.iter().flat_map(|group| &group.config.environments) {
@@ -245,8 +335,9 @@ fn environments(groups: &[Group], only: &[String]) -> Vec<Option<String>> {
 }
 
 impl Group {
-    /// What the environment called `name` gives to this group; nothing where it has others only.
-    fn given(&self, name: Option<&str>, command_line: &Given) -> Option<Given> {
+    /// Returns the inputs of this group in the environment `name`; `None` if the group declares other environments
+    /// only.
+    fn inputs_of(&self, name: Option<&str>, command_line: &Inputs) -> Option<Inputs> {
         let environments: &[Declared] = &self.config.environments;
         if environments.is_empty() {
             return Some(command_line.clone());
@@ -254,21 +345,22 @@ impl Group {
         let environment = environments
             .iter()
             .find(|environment| Some(&*environment.name) == name)?;
-        Some(environment.given.under(command_line))
+        Some(environment.inputs.overridden_by(command_line))
     }
 
-    /// Whether environments count that the files themselves name: nobody declares others, nor gives values.
-    fn takes_found(&self, run: &Run<'_>) -> bool {
-        let given = &run.options.given;
-        let is_given = given.stage.is_some()
-            || given.workspace.is_some()
-            || !(given.variables.is_empty() && given.parameters.is_empty());
+    /// Returns `true` if environments that the files themselves name apply: no environments are declared, and the
+    /// command line sets no values.
+    fn uses_found_environments(&self, run: &Run<'_>) -> bool {
+        let inputs = &run.options.inputs;
+        let is_given = inputs.stage.is_some()
+            || inputs.workspace.is_some()
+            || !(inputs.variables.is_empty() && inputs.parameters.is_empty());
         self.config.environments.is_empty() && !self.config.default_environment_only && !is_given
     }
 }
 
-/// Where the unit called `name` lies.
-fn place(name: &str, sources: &Sources) -> PathBuf {
+/// Returns the path of the unit `name`.
+fn unit_path(name: &str, sources: &Sources) -> PathBuf {
     let base = sources.repository().unwrap_or_else(|| sources.working_directory());
     let path: &Path = Path::new(name);
     let joined = base.join(path);

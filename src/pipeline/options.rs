@@ -1,65 +1,67 @@
-//! What a run is asked for.
+//! Options of a run.
 
 use crate::config::{self, FailLevel};
 use crate::diagnostic::Severity;
-use crate::given::Given;
 use crate::history;
+use crate::inputs::Inputs;
 use crate::selection::Selection;
 use crate::suppress::Day;
 use std::path::PathBuf;
 
-/// What to check, and with which rules.
-// Switches that may be combined at will are no state machine.
+/// Selects the files and rules of a run, and how it treats findings.
+// The switches are independent of each other, so an enum of states would not fit.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Files and directories.
     pub paths: Vec<PathBuf>,
-    /// Which rules run.
+    /// Rules to run.
     pub selection: Selection,
     /// Values for variables and parameters.
-    pub given: Given,
-    /// Only these environments are judged, of those that configurations declare and files name; all where none is given.
+    pub inputs: Inputs,
+    /// Environments to check, declared in configurations or named by files; all of them if empty.
     pub environments: Vec<String>,
-    /// Where the configuration comes from.
+    /// Source of the configuration.
     pub config: config::Source,
-    /// From which severity on a finding fails the run, in place of what the configurations say.
+    /// Minimum severity that fails the run, which overrides the configurations.
     pub fail_level: Option<FailLevel>,
-    /// Whether a resource that a rule could not judge fails the run, whatever the configurations say.
+    /// `true` if unjudged resources fail the run, whatever the configurations set.
     pub fail_on_unjudged: bool,
-    /// Findings below it are left out.
+    /// Minimum severity of findings; others are left out.
     pub min_severity: Severity,
-    /// Whether to keep what rules conclude besides their findings, and every environment's graph.
+    /// Lowest severity of findings that are fixed (`--fix`) or suppressed (`--add-ignore`).
+    pub edit_severity: Severity,
+    /// `true` to keep the judgements of rules and the graphs of all environments.
     pub trace: bool,
-    /// Whether to find out what the files may have to do with others of the project.
+    /// `true` to determine the properties that relate the files to others of the project.
     pub notes_reach: bool,
-    /// Whether `exclude` holds for paths that are named, too.
+    /// `true` if `exclude` applies to named paths, too.
     pub force_exclude: bool,
-    /// Files that git ignores are walked, too.
+    /// `true` if files that git ignores are walked, too.
     pub no_gitignore: bool,
-    /// A named file that is nothing to check is skipped.
+    /// `true` if named files that cannot be checked are skipped.
     pub allow_empty: bool,
-    /// Also what a commit, or a push, touches.
+    /// `true` to also check files that a commit or a push changes.
     pub staged: bool,
-    /// A text in place of a file's.
+    /// Text in place of a file.
     pub stdin: Option<Stdin>,
-    /// Texts to read in place of files that are there.
+    /// Texts to read in place of existing files.
     pub overlays: Vec<(PathBuf, String)>,
-    /// Findings of this baseline are left out.
-    pub baseline: history::Choice,
-    /// Findings are left out that the tree had at the merge base of this commit and `HEAD`.
+    /// Baseline with findings to leave out.
+    pub baseline: history::BaselineChoice,
+    /// Commit or branch; findings at its merge base with `HEAD` are left out.
     pub since: Option<String>,
-    /// Whether suppressions are passed over.
+    /// `true` to disregard suppressions.
     pub no_ignores: bool,
-    /// The day that ends of suppressions are compared with; `None` is today.
+    /// Day for comparison with the expiry of suppressions; `None` for today.
     pub today: Option<Day>,
 }
 
-/// A text that comes from elsewhere than from a file.
+/// Text that is not read from a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stdin {
-    /// The text.
+    /// Contents of the text.
     pub text: String,
-    /// The file that it stands for, which need not be there.
+    /// File that it replaces, which need not exist.
     pub path: Option<PathBuf>,
 }

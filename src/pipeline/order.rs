@@ -1,21 +1,21 @@
-//! The order of findings, and one finding in place of those that only repeat it: in several instances of one block.
+//! Sorts findings, and joins those that repeat a finding for several instances of one block.
 
 use crate::diagnostic::{Diagnostic, RuleId, Subject, Suppressed};
-use crate::history::Why;
-use crate::source::{FileId, SourceFile, Sources};
+use crate::history::KnownBecause;
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use source::{FileId, SourceFile, Sources};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
-/// `findings` sorted, with those of several calls as one.
+/// Sorts `findings`, and joins those of several calls.
 pub(super) fn without_repeats(mut findings: Vec<Diagnostic>, sources: &Sources) -> Vec<Diagnostic> {
     sort(&mut findings, |found| found, sources);
     join_calls(findings)
 }
 
-/// One entry for what is one finding in several environments or calls and is silenced for one reason.
-pub(super) fn with_reasons(by_reason: BTreeMap<Why, Vec<Diagnostic>>, sources: &Sources) -> Vec<Suppressed> {
+/// Joins suppressed findings that occur in several environments or calls and have the same reason.
+pub(super) fn with_reasons(by_reason: BTreeMap<KnownBecause, Vec<Diagnostic>>, sources: &Sources) -> Vec<Suppressed> {
     let mut all = Vec::new();
     for ((by, reason), findings) in by_reason {
         all.extend(
@@ -32,12 +32,12 @@ pub(super) fn with_reasons(by_reason: BTreeMap<Why, Vec<Diagnostic>>, sources: &
     all
 }
 
-/// Sorts what is kept from being a finding as findings are.
+/// Sorts suppressed findings in the order of findings.
 pub(super) fn in_order(all: &mut [Suppressed], sources: &Sources) {
     sort(all, |one| &one.finding, sources);
 }
 
-/// The files that findings are in.
+/// Files that contain findings.
 type Files = FxHashMap<FileId, Arc<SourceFile>>;
 
 fn sort<T>(all: &mut [T], found: impl Fn(&T) -> &Diagnostic, sources: &Sources) {
@@ -48,18 +48,18 @@ fn sort<T>(all: &mut [T], found: impl Fn(&T) -> &Diagnostic, sources: &Sources) 
     all.sort_by(|one, other| order(found(one), &files).cmp(&order(found(other), &files)));
 }
 
-/// Path, place, rule, and what it is about.
+/// Returns the sort key: path, position, rule, subject.
 fn order<'a>(found: &'a Diagnostic, files: &'a Files) -> (Option<&'a str>, u32, &'a RuleId, &'a Subject) {
     let span = found.primary().span;
     let path = files.get(&span.file).map(|file| file.name());
     (path, span.start, &found.rule, &found.subject)
 }
 
-/// The same finding in several instances of one block (calls of its module, keys of its `for_each`) is one
-/// finding that lists them. `findings` are sorted, so the same place is adjacent.
+/// Joins equal findings on several instances of one block (calls of its module, keys of its `for_each`) into one
+/// finding that lists them. `findings` are sorted, so findings at the same position are adjacent.
 fn join_calls(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut joined: Vec<Diagnostic> = Vec::with_capacity(findings.len());
-    // Thousands of instances may share a place, each with words of its own.
+    // A map, because thousands of instances may share a position, each with its own wording.
     let mut twins: FxHashMap<u64, usize> = FxHashMap::default();
     for found in findings {
         let next = joined.len();
@@ -77,7 +77,7 @@ fn join_calls(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
                     found.calls
                 };
                 for call in calls {
-                    // Sorted by address, so the same one comes again at once.
+                    // Findings are sorted by address, so repetitions are adjacent.
                     if earlier.calls.last() != Some(&call) {
                         earlier.calls.push(call);
                     }
@@ -88,7 +88,7 @@ fn join_calls(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
     joined
 }
 
-/// What two findings share that differ in nothing but whom they are about.
+/// Returns the parts that findings share if they differ only in their resource.
 fn words(found: &Diagnostic) -> impl Hash + PartialEq + '_ {
     let text = (&found.calculation, &found.when, &found.help);
     let place = (found.primary().span, &found.primary().message);

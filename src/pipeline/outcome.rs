@@ -1,84 +1,86 @@
-//! What a run found.
+//! Outcome of a run.
 
-use super::Place;
+use super::RunContext;
 use super::order::in_order;
 use crate::diagnostic::{Diagnostic, NotEvaluated, Suppressed};
-use crate::graph::{Graph, Reach};
+use crate::graph::{Connections, Graph};
 use crate::history::History;
 use crate::rules::{Catalogue, Judgement};
-use crate::source::Sources;
+use source::Sources;
 
-/// What a run found.
+/// Outcome of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Every unit, linked. Without units there was nothing to check.
+    /// All units, linked. Without units, there was nothing to check.
     pub graph: Graph,
-    /// The texts that spans point into.
+    /// Texts that spans refer to.
     pub sources: Sources,
-    /// Sorted by path, line, column, rule.
+    /// Findings, sorted by path, line, column and rule.
     pub findings: Vec<Diagnostic>,
-    /// What suppressions keep from being findings, in the same order.
+    /// Suppressed findings, in the same order.
     pub suppressed: Vec<Suppressed>,
-    /// What could not be judged, by unit, address and rule.
+    /// Resources that could not be judged, by unit, address and rule.
     pub not_evaluated: Vec<NotEvaluated>,
-    /// What kept sqslint from doing its job: paths that do not exist, files that cannot be opened.
+    /// Errors that prevented a part of the run: paths that do not exist, files that cannot be opened.
     pub errors: Vec<String>,
-    /// What was passed over on the way: `cdk.out`, `.terraform`…
+    /// Skipped directories, such as `cdk.out` and `.terraform`.
     pub skipped: Vec<String>,
-    /// Units that nobody named, and that were checked because they depend on what was.
-    pub taken_in: Vec<String>,
-    /// The environments that files name and that were judged besides the default values, a line each.
+    /// Units that were checked because they depend on named ones.
+    pub dependents: Vec<String>,
+    /// Notes on generated files that were read or are missing.
+    pub notes: Vec<String>,
+    /// Environments that files name and that were checked in addition to the default values, one line each.
     pub environments: Vec<String>,
-    /// How many units the configuration, or the command line, excludes.
+    /// Number of units that the configuration or the command line excludes.
     pub excluded: usize,
-    /// Consumers that a configuration declares and that match nothing, a line each.
+    /// Declared consumers that match nothing, one line each.
     pub unmatched: Vec<String>,
-    /// What was checked may have to do with the rest of the project, where that was asked for.
-    pub(crate) reach: Reach,
-    /// What rules concluded besides their findings, in a traced run.
+    /// Properties that relate the checked units to the rest of the project, if requested.
+    pub(crate) reach: Connections,
+    /// Judgements of the rules, in a traced run.
     pub judgements: Vec<Judgement>,
-    /// The environment that `graph` is of, where there are any.
+    /// Environment of `graph`, if there are any.
     pub environment: Option<String>,
-    /// The graphs of further environments by name, in a traced run.
-    pub elsewhere: Vec<(String, Graph)>,
-    /// The rules that the run knew: ours, and the policies of its configurations.
+    /// Graphs of further environments by name, in a traced run.
+    pub other_environments: Vec<(String, Graph)>,
+    /// Rules known to the run: the built-in ones, and the policies of its configurations.
     pub rules: Catalogue,
-    /// Whether a finding reaches the level that fails the run, or something that could not be judged fails it.
+    /// `true` if a finding reaches the fail level, or an unjudged resource fails the run.
     pub fails: bool,
-    /// What was left out because it was known before.
+    /// Findings that were left out because they were known.
     pub history: History,
 }
 
 impl Outcome {
-    /// Nothing was judged, because of `errors`.
-    pub(super) fn failed(place: &Place, mut errors: Vec<String>) -> Self {
+    /// Returns an outcome without results, because of `errors`.
+    pub(super) fn failed(context: &RunContext, mut errors: Vec<String>) -> Self {
         errors.sort();
         errors.dedup();
         Outcome {
             graph: Graph::default(),
-            sources: Sources::reading(place.files.clone(), place.working_directory.clone()),
+            sources: Sources::with_files(context.files.clone(), context.working_directory.clone()),
             findings: Vec::new(),
             suppressed: Vec::new(),
             not_evaluated: Vec::new(),
             errors,
             skipped: Vec::new(),
-            taken_in: Vec::new(),
+            dependents: Vec::new(),
+            notes: Vec::new(),
             environments: Vec::new(),
             excluded: 0,
             unmatched: Vec::new(),
-            reach: Reach::default(),
+            reach: Connections::default(),
             judgements: Vec::new(),
             environment: None,
-            elsewhere: Vec::new(),
+            other_environments: Vec::new(),
             rules: Catalogue::default(),
             fails: false,
             history: History::default(),
         }
     }
 
-    /// Everything that is kept from being a finding, by suppressions or because it was known before, in the order of
-    /// the findings.
-    pub fn silenced(&self) -> Vec<Suppressed> {
+    /// Returns all suppressed and known findings, in the order of findings.
+    pub fn suppressed_and_known(&self) -> Vec<Suppressed> {
         let mut all = self.suppressed.clone();
         all.extend_from_slice(&self.history.known);
         in_order(&mut all, &self.sources);

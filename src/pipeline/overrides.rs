@@ -1,16 +1,16 @@
-//! Which overrides of the configurations are about nothing that was read.
+//! Reports overrides in configurations that match nothing.
 
 use super::Run;
-use super::declarations::{Missing, told};
+use super::declarations::{UnmatchedDeclaration, describe_missing};
 use super::policies::Policies;
 use crate::config::Override;
 use crate::graph::Graph;
-use crate::source::{SourceFile, Sources};
+use source::{SourceFile, Sources};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The overrides that match no file, or no resource, a line each.
+/// Describes overrides that match no file or no resource, one line each.
 pub(super) fn unmatched(run: &Run<'_>, graphs: &[&Graph], policies: &Policies, sources: &Sources) -> Vec<String> {
     let mut all: BTreeMap<(PathBuf, usize), (&Path, &Override)> = BTreeMap::new();
     for unit in graphs.iter().flat_map(|graph| graph.units()) {
@@ -26,18 +26,26 @@ pub(super) fn unmatched(run: &Run<'_>, graphs: &[&Graph], policies: &Policies, s
     let files: Vec<Arc<SourceFile>> = sources.all().into_iter().map(|(_, file)| file).collect();
     let missing = all.into_values().filter_map(|(base, rules)| {
         let missing = missing(rules, base, &files, graphs)?;
-        // The text is wanted for the place in it.
+        // The text is needed to locate the override in it.
         if let Some(file) = &rules.file {
             sources.add(&file.path, &*file.text);
         }
         Some(missing)
     });
-    let missing: Vec<Missing> = missing.collect();
-    told(run, sources, missing.into_iter())
+    let missing: Vec<UnmatchedDeclaration> = missing.collect();
+    describe_missing(run, sources, missing.into_iter())
 }
 
-fn missing(rules: &Override, base: &Path, files: &[Arc<SourceFile>], graphs: &[&Graph]) -> Option<Missing> {
-    let mut taken = files.iter().filter(|file| rules.takes_in(file.path(), base)).peekable();
+fn missing(
+    rules: &Override,
+    base: &Path,
+    files: &[Arc<SourceFile>],
+    graphs: &[&Graph],
+) -> Option<UnmatchedDeclaration> {
+    let mut taken = files
+        .iter()
+        .filter(|file| rules.may_match_file(file.path(), base))
+        .peekable();
     let kind = if taken.peek().is_none() {
         "file"
     } else if !taken.any(|file| may_declare(rules, file)) && !graphs.iter().any(|graph| has_resource(rules, graph)) {
@@ -46,20 +54,20 @@ fn missing(rules: &Override, base: &Path, files: &[Arc<SourceFile>], graphs: &[&
         return None;
     };
     let patterns: Vec<String> = rules.patterns.value.iter().map(|one| format!("`{one}`")).collect();
-    Some(Missing {
+    Some(UnmatchedDeclaration {
         file: rules.file.as_ref().map(|file| file.path.clone()),
         at: rules.patterns.range.start,
         message: format!("no {kind} matches the override for {}", patterns.join(", ")),
     })
 }
 
-/// Whether `file` holds the last name of a pattern of resources: there are resources of kinds that the graph does not
-/// hold.
+/// Returns `true` if `file` contains the last name of a resource pattern. It may be that of a resource whose kind is
+/// not in the graph.
 fn may_declare(rules: &Override, file: &SourceFile) -> bool {
     let mut names = rules.names.iter().map(|pattern| {
         let pattern = pattern.split('[').next().unwrap_or_default();
         let name = pattern.rsplit(['.', '/']).next().unwrap_or_default();
-        // What a pattern leaves open may be anything.
+        // Wildcards match anything, so only the longest literal part is searched for.
         let parts = name.split(['*', '?', '{', '}', ',']);
         parts.max_by_key(|part| part.len()).unwrap_or_default()
     });

@@ -1,4 +1,4 @@
-//! Which configuration holds for which unit.
+//! Maps units to their configurations.
 
 use crate::config::Config;
 use crate::graph::{Graph, UnitId};
@@ -6,7 +6,7 @@ use crate::rules::{self, Settings};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Which configuration holds for which unit.
+/// Configurations by unit.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Policies {
     by_name: FxHashMap<String, Arc<Config>>,
@@ -18,22 +18,22 @@ impl Policies {
         self.by_name.insert(unit.to_owned(), config);
     }
 
-    /// What holds for findings about a file that belongs to no unit.
+    /// Sets the configuration for findings about a file that belongs to no unit.
     pub(crate) fn insert_missing(&mut self, unit: &str, config: Arc<Config>) {
         self.by_name.entry(unit.to_owned()).or_insert(config);
     }
 
-    /// Whether there is a unit called `unit`.
+    /// Returns `true` if there is a unit named `unit`.
     pub(crate) fn knows(&self, unit: &str) -> bool {
         self.by_name.contains_key(unit)
     }
 
-    /// The configuration of the unit called `unit`.
+    /// Returns the configuration of the unit named `unit`.
     pub(crate) fn of(&self, unit: &str) -> &Config {
         self.by_name.get(unit).unwrap_or(&self.built_in)
     }
 
-    /// What teams set of the rules, by unit.
+    /// Returns the settings of the rules, by unit.
     pub(super) fn settings(&self, graph: &Graph) -> Settings {
         let mut settings = Settings::default();
         for (at, unit) in graph.units().iter().enumerate() {

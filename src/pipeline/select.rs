@@ -1,39 +1,39 @@
-//! The first step: which inputs there are, and which configuration holds for each.
+//! Selects the inputs of a run, and the configuration of each.
 
 mod settings;
 
 use super::{Gathered, Options, Run};
 use crate::config::{Config, Configs};
 use crate::diagnostic::Diagnostic;
-use crate::discover::{self, Input, Wanted};
-use crate::files::Files;
+use crate::discover::{self, DiscoveryRequest, Input};
 use crate::frontend;
-use crate::graph::Reach;
-use crate::source::Sources;
+use crate::graph::Connections;
 use settings::Settings;
+use source::Sources;
+use source::files::Files;
 use std::cell::LazyCell;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What there is to read, by configuration.
+/// Inputs to read, grouped by configuration.
 pub(super) struct Selected {
     pub(super) gathered: Gathered,
     pub(super) groups: Vec<Group>,
-    /// What is said of files that settle what is read, and could not be read themselves.
+    /// Findings about files that determine what is read, but could not be read.
     pub(super) refused: Vec<Diagnostic>,
 }
 
-/// Inputs that the same environments hold for.
+/// Inputs with the same configuration.
 pub(super) struct Group {
     pub(super) config: Arc<Config>,
     pub(super) inputs: Vec<Input>,
 }
 
-/// Selects `inputs`, without looking for others.
+/// Selects `inputs` without searching for others.
 pub(super) fn only(run: &Run<'_>, inputs: Vec<Input>) -> Result<Selected, Vec<String>> {
     let mut gathered = nothing(run);
     let (groups, excluded) =
-        grouped(inputs, run.configs, run.options, &run.place.files).map_err(|error| vec![error])?;
+        grouped(inputs, run.configs, run.options, &run.context.files).map_err(|error| vec![error])?;
     gathered.excluded = excluded;
     Ok(Selected {
         gathered,
@@ -43,45 +43,48 @@ pub(super) fn only(run: &Run<'_>, inputs: Vec<Input>) -> Result<Selected, Vec<St
 }
 
 fn nothing(run: &Run<'_>) -> Gathered {
-    let place = run.place;
+    let context = run.context;
     Gathered {
-        sources: Sources::reading(place.files.clone(), place.working_directory.clone())
-            .following(run.kept.clone(), run.is_abandoned.clone()),
+        sources: Sources::with_files(context.files.clone(), context.working_directory.clone())
+            .with_cache(run.cache.clone(), run.is_cancelled.clone()),
         errors: Vec::new(),
         skipped: Vec::new(),
-        taken_in: Vec::new(),
+        dependents: Vec::new(),
+        notes: Vec::new(),
         environments: Vec::new(),
         excluded: 0,
         unmatched: Vec::new(),
-        reach: Reach::default(),
+        reach: Connections::default(),
     }
 }
 
-/// Finds what is asked for; the errors are those of a configuration, and what was wrong before it.
+/// Finds the units to check. The errors are those of a configuration, and any found before it.
 pub(super) fn select(run: &Run<'_>) -> Result<Selected, Vec<String>> {
     let Run {
         options,
         configs,
-        place,
+        context,
         ..
     } = run;
     let mut gathered = nothing(run);
-    let (mut inputs, touched) = given(run, &mut gathered.sources).map_err(|error| vec![error])?;
-    let discovery = discover::discover(&Wanted {
-        files: &place.files,
+    let (mut inputs, touched) = inputs_of_options(run, &mut gathered.sources).map_err(|error| vec![error])?;
+    let discovery = discover::discover(&DiscoveryRequest {
+        files: &context.files,
         paths: &options.paths,
         touched: &touched,
-        repository: place.repository.as_deref(),
+        repository: context.repository.as_deref(),
         no_gitignore: options.no_gitignore,
         lenient: options.allow_empty,
+        is_compared: options.since.is_some(),
     });
     inputs.extend(discovery.inputs);
     gathered.skipped = discovery.skipped;
-    let taken_in = discovery.taken_in.iter();
-    gathered.taken_in = taken_in.map(|path| gathered.sources.shown_of(path)).collect();
+    let dependents = discovery.dependents.iter();
+    gathered.dependents = dependents.map(|path| gathered.sources.shown_of(path)).collect();
+    gathered.notes = discovery.notes;
     gathered.errors = discovery.errors;
-    for (file, message) in discovery.unfit {
-        // Variables that an environment takes, a baseline: their units are judged.
+    for (file, message) in discovery.not_units {
+        // The file may be a setting, such as variables of an environment or a baseline; its units are checked instead.
         match Settings::among(&[file], run).units() {
             Ok(units) if units.is_empty() => gathered.errors.push(message),
             Ok(_) => {}
@@ -95,7 +98,7 @@ pub(super) fn select(run: &Run<'_>) -> Result<Selected, Vec<String>> {
         .collect();
     inputs.sort();
     inputs.dedup();
-    match grouped(inputs, configs, options, &place.files) {
+    match grouped(inputs, configs, options, &context.files) {
         Ok((groups, excluded)) => {
             if let Err(unknown) = options.selection.check(&configs.catalogue()) {
                 return Err(with(gathered.errors, unknown.to_string()));
@@ -107,7 +110,7 @@ pub(super) fn select(run: &Run<'_>) -> Result<Selected, Vec<String>> {
                 refused,
             })
         }
-        // Without its decisions a project is not judged: what it ignores would be said.
+        // Without its configuration, a project is not checked, because findings that it ignores would be reported.
         Err(error) => Err(with(gathered.errors, error)),
     }
 }
@@ -117,18 +120,18 @@ fn with(mut errors: Vec<String>, error: String) -> Vec<String> {
     errors
 }
 
-/// The units of texts and settings that are handed over, and the files that have changed.
-fn given(run: &Run<'_>, sources: &mut Sources) -> Result<(Vec<Input>, Vec<PathBuf>), String> {
+/// Returns the units of the texts and changed settings that were passed, and the changed files.
+fn inputs_of_options(run: &Run<'_>, sources: &mut Sources) -> Result<(Vec<Input>, Vec<PathBuf>), String> {
     let Run {
         options,
         configs,
-        place,
+        context,
         ..
     } = run;
-    // What is wrong with a configuration is said even where there is nothing that it could hold for.
-    let all = options.paths.iter().filter_map(|path| place.files.named(path).ok());
-    for path in all.chain([place.working_directory.clone()]) {
-        configs.of(&path).map_err(|error| error.to_string())?;
+    // Errors in a configuration are reported even if it applies to no unit.
+    let all = options.paths.iter().filter_map(|path| context.files.named(path).ok());
+    for path in all.chain([context.working_directory.clone()]) {
+        configs.for_path(&path).map_err(|error| error.to_string())?;
     }
     let mut touched = run.touched.clone();
     let mut inputs = Vec::new();
@@ -136,29 +139,29 @@ fn given(run: &Run<'_>, sources: &mut Sources) -> Result<(Vec<Input>, Vec<PathBu
         sources.overlay(path, text);
     }
     if let Some(stdin) = &options.stdin {
-        let (path, input) = discover::stdin(&stdin.text, stdin.path.as_deref(), &place.working_directory)?;
+        let (path, input) = discover::stdin(&stdin.text, stdin.path.as_deref(), &context.working_directory)?;
         sources.overlay(&path, &stdin.text);
         inputs.push(input);
-        // What has no place has no neighbours.
+        // A text without a path cannot have dependents.
         touched.extend(stdin.path.is_some().then_some(path));
     }
     let changed: Vec<PathBuf> = (options.paths.iter())
-        .filter_map(|path| place.files.named(path).ok())
-        .filter(|path| place.files.is_file(path))
+        .filter_map(|path| context.files.named(path).ok())
+        .filter(|path| context.files.is_file(path))
         .chain(touched.iter().cloned())
         .collect();
     inputs.extend(Settings::among(&changed, run).units()?);
     Ok((inputs, touched))
 }
 
-/// `inputs` by configuration without those that theirs passes over, and how many those are.
+/// Groups `inputs` by configuration, without excluded ones, and counts those.
 fn grouped(
     inputs: Vec<Input>,
     configs: &Configs,
     options: &Options,
     files: &Files,
 ) -> Result<(Vec<Group>, usize), String> {
-    // Few runs come to something that is excluded, and a path is not looked up for nothing.
+    // Paths are resolved only if an input is excluded, which is rare.
     let named = LazyCell::new(|| -> Vec<PathBuf> {
         let stdin = options.stdin.as_ref().and_then(|stdin| stdin.path.as_ref());
         let named = options.paths.iter().chain(stdin);
@@ -167,7 +170,7 @@ fn grouped(
     let mut groups: Vec<Group> = Vec::new();
     let mut excluded = 0;
     for input in inputs {
-        let config = configs.of(input.path()).map_err(|error| error.to_string())?;
+        let config = configs.for_path(input.path()).map_err(|error| error.to_string())?;
         if let Some(above) = config.excluded(input.path())
             && (options.force_exclude || !named.iter().any(|path| path.starts_with(&above)))
         {

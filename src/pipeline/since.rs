@@ -1,13 +1,13 @@
-//! The findings of the tree from which a branch has come, judged as the working tree is: by the same steps, with the
-//! configuration of the working tree, the same rules, and the same values, as far as they stand in files at their
-//! earlier state.
+//! Determines the findings at the commit where a branch started. The commit is checked like the working tree: with the
+//! same steps, rules and configuration, and with the same inputs, except that files with values are read at that
+//! commit.
 
-use super::{Options, Place, Run, silenced};
-use crate::files::{absolute, named, real};
-use crate::history::{self, Known};
+use super::{Options, Run, RunContext, run_until_suppression};
+use crate::history::{self, KnownFindings};
+use source::files::{absolute, named, real};
 
-/// The findings at the merge base of the commit that `--since` names and `HEAD`, or why they cannot be known.
-pub(super) fn before(run: &Run<'_>) -> Result<Option<Known>, Vec<String>> {
+/// Returns the findings at the merge base of `HEAD` and the commit of `--since`, or the reason why they are unknown.
+pub(super) fn before(run: &Run<'_>) -> Result<Option<KnownFindings>, Vec<String>> {
     let Some(name) = &run.options.since else {
         return Ok(None);
     };
@@ -17,24 +17,28 @@ pub(super) fn before(run: &Run<'_>) -> Result<Option<Known>, Vec<String>> {
         .map_err(|reason| vec![format!("`--since {name}`: {reason}")])
 }
 
-fn findings_of(name: &str, run: &Run<'_>) -> Result<Known, String> {
-    let root = run.place.repository.as_deref().ok_or("this is not a git repository")?;
+fn findings_of(name: &str, run: &Run<'_>) -> Result<KnownFindings, String> {
+    let root = run
+        .context
+        .repository
+        .as_deref()
+        .ok_or("this is not a git repository")?;
     for path in &run.options.paths {
         if named(path).is_ok_and(|path| !path.starts_with(root)) {
             return Err(format!("`{}` lies outside of the repository", path.display()));
         }
     }
     let snapshot = history::snapshot(name, root)?;
-    let place = Place {
-        files: run.place.files.clone().of(snapshot.clone()),
-        ..run.place.clone()
+    let context = RunContext {
+        files: run.context.files.clone().from_store(snapshot.clone()),
+        ..run.context.clone()
     };
     let (mut paths, mut touched) = (Vec::new(), Vec::new());
     for path in &run.options.paths {
-        if place.files.named(path).is_ok() {
+        if context.files.named(path).is_ok() {
             paths.push(path.clone());
         } else {
-            // A file that came later may belong to a unit that was there.
+            // A file that was added later may belong to a unit that existed already.
             touched.push(real(path).unwrap_or_else(|_| absolute(path)));
         }
     }
@@ -42,19 +46,22 @@ fn findings_of(name: &str, run: &Run<'_>) -> Result<Known, String> {
         paths,
         stdin: None,
         overlays: Vec::new(),
-        // Files that were no units then are none of today's faults.
+        // Files that could not be checked at that commit are not reported now.
         allow_empty: true,
         ..run.options.clone()
     };
     let earlier = Run {
         options: &options,
         configs: run.configs,
-        place: &place,
+        context: &context,
         touched,
-        kept: None,
-        is_abandoned: None,
+        cache: None,
+        is_cancelled: None,
     };
-    // What could not be read then is no fault of today; findings that were not made are new.
-    let known = silenced(&earlier).map_or_else(|_| Known::default(), |silenced| Known::of(&silenced.held));
+    // Files that could not be read at that commit are not reported now; their findings count as new.
+    let known = run_until_suppression(&earlier).map_or_else(
+        |_| KnownFindings::default(),
+        |unsuppressed| KnownFindings::of(&unsuppressed.findings),
+    );
     snapshot.incomplete().map_or(Ok(known), Err)
 }

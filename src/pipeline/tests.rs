@@ -1,13 +1,13 @@
-//! What a run costs: a file is read once, and parsed once.
+//! Tests the cost of a run: each file is read and parsed once.
 
 #![allow(clippy::unwrap_used)]
 
 use super::{Options, check};
-use crate::files::counts;
 use crate::testing::TemporaryDirectory;
+use source::files::counts;
 
-/// Templates that import from each other, nested ones that are called twice, fragments, an included file, a module that
-/// is called twice, suppressions, and findings with fixes: everything that asks for a tree.
+/// Templates that import from each other, nested templates that are called twice, fragments, an included file, a module
+/// that is called twice, suppressions, and findings with fixes: everything that needs syntax trees.
 const FILES: &[(&str, &str)] = &[
     (
         "queues.yaml",
@@ -108,7 +108,7 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn a_file_is_read_once_and_parsed_once() {
+fn each_file_is_read_and_parsed_once() {
     let directory = TemporaryDirectory::with_files(FILES.iter().copied());
     let outcome = check(&Options {
         paths: vec![directory.path().to_owned()],
@@ -127,7 +127,7 @@ fn a_file_is_read_once_and_parsed_once() {
         assert!(text.contains(counts::MARK), "{name} is not counted");
         (*name, counts::of(&directory.path().join(name), text))
     });
-    // By itself it is nothing that can be checked, and what was read to tell that is not kept.
+    // It is not a unit by itself, and the text read to determine that is not cached.
     let expected = |name: &str| if name == "include/part.yml" { (2, 1) } else { (1, 1) };
     let others: Vec<_> = counted.filter(|(name, times)| *times != expected(name)).collect();
     assert!(others.is_empty(), "read and parsed: {others:?}");

@@ -1,11 +1,11 @@
-//! The threads of a run.
+//! Provides the threads of a run.
 
-/// Parsers and evaluators recurse within bounds that need more than the 2 MiB of a default thread.
+/// Stack size of a thread. Parsers and evaluators recurse within limits that need more than the default of 2 MiB.
 const STACK_SIZE: usize = 8 << 20;
 
-/// Runs `run` on threads with enough stack, a thread a processor. Where the system allows fewer (a limit on processes,
-/// a container with little memory), on one; where it allows none, on the caller's, whose stack has to do: that of a
-/// main thread is as large on Linux and macOS.
+/// Calls `run` on threads with a sufficient stack, one per processor. If the system does not allow as many (because of
+/// a limit on processes, or a container with little memory), uses a single thread. If it allows none, uses the caller's
+/// thread: the stack of a main thread is sufficient on Linux and macOS.
 pub(crate) fn on_own_threads<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     let threads = |count| {
         rayon::ThreadPoolBuilder::new()
@@ -15,10 +15,10 @@ pub(crate) fn on_own_threads<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     let all_processors = 0;
     match threads(all_processors).build().or_else(|_| threads(1).build()) {
         Ok(pool) => pool.install(run),
-        // Rayon has to be told: with no pool around it, it would make one of its own, and panic where it cannot.
+        // Without a pool, Rayon would create its own, and panic if it cannot.
         Err(_) => match threads(1).use_current_thread().build() {
             Ok(pool) => pool.install(run),
-            // An earlier run has told it: a thread that is part of a pool stays part of it.
+            // An earlier run has already added this thread to a pool, permanently.
             Err(_) => run(),
         },
     }

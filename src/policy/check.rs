@@ -1,17 +1,17 @@
-//! From a tree to code: every name, field, function and type is settled before anything is judged.
+//! Compiles a syntax tree to code. Every name, field, function and type is checked here, before any evaluation.
 
 use super::code::{Code, Constant, Function, Root};
 use super::duration;
-use super::syntax::{Expr, Fault, Kind, Macro, Operator};
+use super::syntax::{Expr, ExprKind, Fault, Macro, Operator};
 use super::types::{ObjectType, Type};
 use crate::selection::nearest;
 use regex::RegexBuilder;
 use std::ops::Range;
 
-/// Bytes that a compiled pattern may take.
+/// Maximum size of a compiled pattern, in bytes.
 const MAX_PATTERN: usize = 1 << 18;
 
-/// The code of `expr` about an object called `name`, which has to be true or false.
+/// Compiles `expr`, which concerns an object called `name` and must be a Boolean.
 pub(super) fn check(expr: &Expr, name: &'static str, object: ObjectType) -> Result<Code, Fault> {
     let mut checker = Checker {
         name,
@@ -23,7 +23,7 @@ pub(super) fn check(expr: &Expr, name: &'static str, object: ObjectType) -> Resu
         Type::Bool => Ok(code),
         other => {
             let message = format!("expected a condition, found {}", other.with_article());
-            Err(Fault::new(expr.at.clone(), message))
+            Err(Fault::new(expr.range.clone(), message))
         }
     }
 }
@@ -31,7 +31,7 @@ pub(super) fn check(expr: &Expr, name: &'static str, object: ObjectType) -> Resu
 struct Checker {
     name: &'static str,
     object: ObjectType,
-    /// The elements of the lists that macros go through.
+    /// Variables of the enclosing macros, which are bound to list elements.
     locals: Vec<(String, Type)>,
 }
 
@@ -39,49 +39,49 @@ type Checked = Result<(Code, Type), Fault>;
 
 impl Checker {
     fn expr(&mut self, expr: &Expr) -> Checked {
-        let at = &expr.at;
+        let at = &expr.range;
         Ok(match &expr.kind {
-            Kind::Null => (Code::Constant(Constant::Null), Type::Null),
-            Kind::Bool(truth) => (Code::Constant(Constant::Bool(*truth)), Type::Bool),
-            Kind::Int(number) => (Code::Constant(Constant::Int(*number)), Type::Int),
-            Kind::Text(text) => (Code::Constant(Constant::Text(text.as_str().into())), Type::Text),
-            Kind::List(elements) => self.list(elements)?,
-            Kind::Name(name) => self.name(name, at)?,
-            Kind::Field(of, name, name_at) => self.field(of, name, name_at)?,
-            Kind::Has(field) => {
+            ExprKind::Null => (Code::Constant(Constant::Null), Type::Null),
+            ExprKind::Bool(truth) => (Code::Constant(Constant::Bool(*truth)), Type::Bool),
+            ExprKind::Int(number) => (Code::Constant(Constant::Int(*number)), Type::Int),
+            ExprKind::Text(text) => (Code::Constant(Constant::Text(text.as_str().into())), Type::Text),
+            ExprKind::List(elements) => self.list(elements)?,
+            ExprKind::Name(name) => self.name(name, at)?,
+            ExprKind::Field(of, name, name_range) => self.field(of, name, name_range)?,
+            ExprKind::Has(field) => {
                 let (code, _) = self.expr(field)?;
                 (Code::Has(code.into()), Type::Bool)
             }
-            Kind::Index(of, index) => self.index(of, index)?,
-            Kind::Call {
+            ExprKind::Index(of, index) => self.index(of, index)?,
+            ExprKind::Call {
                 name,
-                name_at,
+                name_range,
                 is_method,
                 arguments,
-            } => self.call(name, name_at, *is_method, arguments)?,
-            Kind::Macro {
+            } => self.call(name, name_range, *is_method, arguments)?,
+            ExprKind::Macro {
                 which,
                 list,
                 each,
                 body,
             } => self.macro_of(*which, list, each, body)?,
-            Kind::Not(of) => {
+            ExprKind::Not(of) => {
                 let code = self.of_type(of, &Type::Bool)?;
                 (Code::Not(code.into()), Type::Bool)
             }
-            Kind::Minus(of) => {
+            ExprKind::Minus(of) => {
                 let (code, kind) = self.expr(of)?;
                 if !matches!(kind, Type::Int | Type::Duration) {
                     return Err(wrong(of, "a number or a duration", &kind));
                 }
                 (Code::Minus(code.into()), kind)
             }
-            Kind::Binary(operator, left, right) => self.binary(*operator, left, right, at)?,
-            Kind::Choice(condition, yes, no) => {
+            ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right, at)?,
+            ExprKind::Choice(condition, yes, no) => {
                 let condition = self.of_type(condition, &Type::Bool)?;
                 let (yes_code, yes_type) = self.expr(yes)?;
                 let (no_code, no_type) = self.expr(no)?;
-                if !yes_type.goes_with(&no_type) {
+                if !yes_type.is_compatible_with(&no_type) {
                     return Err(wrong(no, &yes_type.with_article(), &no_type));
                 }
                 let kind = if yes_type == Type::Null { no_type } else { yes_type };
@@ -92,7 +92,7 @@ impl Checker {
 
     fn of_type(&mut self, expr: &Expr, wanted: &Type) -> Result<Code, Fault> {
         let (code, kind) = self.expr(expr)?;
-        if kind.goes_with(wanted) && kind != Type::Null {
+        if kind.is_compatible_with(wanted) && kind != Type::Null {
             Ok(code)
         } else {
             Err(wrong(expr, &wanted.with_article(), &kind))
@@ -104,7 +104,7 @@ impl Checker {
         let mut element = Type::Null;
         for one in elements {
             let (code, kind) = self.expr(one)?;
-            if !kind.goes_with(&element) {
+            if !kind.is_compatible_with(&element) {
                 return Err(wrong(one, &format!("{}, as before it", element.with_article()), &kind));
             }
             if element == Type::Null {
@@ -139,7 +139,7 @@ impl Checker {
         Err(Fault::new(at.clone(), format!("unknown name `{name}`{hint}")))
     }
 
-    fn field(&mut self, of: &Expr, name: &str, name_at: &Range<usize>) -> Checked {
+    fn field(&mut self, of: &Expr, name: &str, name_range: &Range<usize>) -> Checked {
         let (code, kind) = self.expr(of)?;
         match kind {
             Type::Object(object) => {
@@ -153,7 +153,7 @@ impl Checker {
                     };
                     let object = Type::Object(object).with_article();
                     Err(Fault::new(
-                        name_at.clone(),
+                        name_range.clone(),
                         format!("{object} has no field `{name}`; {hint}"),
                     ))
                 }
@@ -169,13 +169,13 @@ impl Checker {
                     "; `exists`, `all`, `filter` and `map` go through its elements"
                 };
                 Err(Fault::new(
-                    name_at.clone(),
+                    name_range.clone(),
                     format!("a list has no field `{name}`{hint}"),
                 ))
             }
             other => {
                 let message = format!("{} has no field `{name}`", other.with_article());
-                Err(Fault::new(name_at.clone(), message))
+                Err(Fault::new(name_range.clone(), message))
             }
         }
     }
@@ -215,7 +215,7 @@ impl Checker {
         Ok((Code::Macro { which, list, body }, kind))
     }
 
-    /// The expressions of a macro, and the type of the last one.
+    /// Compiles the expressions of a macro, and returns the type of the last one.
     fn body(&mut self, which: Macro, body: &[Expr]) -> Result<(Vec<Code>, Type), Fault> {
         let mut codes = Vec::new();
         let mut last = Type::Null;
@@ -242,11 +242,13 @@ impl Checker {
         let (right_code, right_type) = self.expr(right)?;
         let same = left_type == right_type;
         let kind = match (operator, &left_type, &right_type) {
-            (Equal | Unequal, ..) if left_type.goes_with(&right_type) => Some(Type::Bool),
+            (Equal | Unequal, ..) if left_type.is_compatible_with(&right_type) => Some(Type::Bool),
             (Less | AtMost | More | AtLeast, Type::Int | Type::Duration | Type::Text, _) if same => Some(Type::Bool),
-            (In, one, Type::List(element)) if one.goes_with(element) => Some(Type::Bool),
+            (In, one, Type::List(element)) if one.is_compatible_with(element) => Some(Type::Bool),
             (In, Type::Text, Type::Tags) => Some(Type::Bool),
-            (Plus, Type::Int | Type::Duration | Type::Text | Type::List(_), _) if left_type.goes_with(&right_type) => {
+            (Plus, Type::Int | Type::Duration | Type::Text | Type::List(_), _)
+                if left_type.is_compatible_with(&right_type) =>
+            {
                 Some(left_type.clone())
             }
             (Minus, Type::Int | Type::Duration, _) if same => Some(left_type.clone()),
@@ -271,7 +273,7 @@ impl Checker {
         Err(Fault::new(at.clone(), message))
     }
 
-    fn call(&mut self, name: &str, name_at: &Range<usize>, is_method: bool, arguments: &[Expr]) -> Checked {
+    fn call(&mut self, name: &str, name_range: &Range<usize>, is_method: bool, arguments: &[Expr]) -> Checked {
         let Some(function) = Function::called(name) else {
             let known = Function::ALL.iter().map(|function| function.name());
             let macros = Macro::ALL.iter().map(|(name, _)| *name);
@@ -279,17 +281,20 @@ impl Checker {
                 Some(near) => format!("; did you mean `{near}`?"),
                 None => String::new(),
             };
-            return Err(Fault::new(name_at.clone(), format!("unknown function `{name}`{hint}")));
+            return Err(Fault::new(
+                name_range.clone(),
+                format!("unknown function `{name}`{hint}"),
+            ));
         };
         if function.is_method() != is_method && function != Function::Size {
             let form = function.form();
-            return Err(Fault::new(name_at.clone(), format!("write it as `{form}`")));
+            return Err(Fault::new(name_range.clone(), format!("write it as `{form}`")));
         }
         let wanted = function.arguments();
         if arguments.len() != wanted {
             let form = function.form();
             let message = format!("wrong number of arguments; write it as `{form}`");
-            return Err(Fault::new(name_at.clone(), message));
+            return Err(Fault::new(name_range.clone(), message));
         }
         self.known_call(function, arguments)
     }
@@ -331,10 +336,10 @@ impl Checker {
             | Function::UpperAscii => takes(kind == Type::Text, "a string")?,
         }
         if function == Function::Duration
-            && let Kind::Text(text) = &first.kind
+            && let ExprKind::Text(text) = &first.kind
         {
             let message = "not a duration; write it as `\"14d\"`, `\"90s\"` or `\"1h30m\"`";
-            let parsed = duration::parse(text).ok_or_else(|| Fault::new(first.at.clone(), message));
+            let parsed = duration::parse(text).ok_or_else(|| Fault::new(first.range.clone(), message));
             return parsed.map(|milliseconds| (Code::Constant(Constant::Duration(milliseconds)), Type::Duration));
         }
         if function == Function::Matches {
@@ -347,15 +352,15 @@ impl Checker {
         Ok((Code::Call(function, codes), function.result()))
     }
 
-    /// A pattern is written out, so that it is compiled once and what it costs is known.
+    /// Compiles `matches`, whose pattern must be a literal, so that it is compiled once and its cost is known.
     fn matches(&mut self, text: Code, arguments: &[Expr]) -> Checked {
         let pattern = match arguments.get(1) {
             Some(Expr {
-                kind: Kind::Text(pattern),
-                at,
+                kind: ExprKind::Text(pattern),
+                range: at,
             }) => (pattern, at),
             other => {
-                let at = other.map_or(0..0, |other| other.at.clone());
+                let at = other.map_or(0..0, |other| other.range.clone());
                 return Err(Fault::new(
                     at,
                     "a pattern has to be written out, as in `matches(\"^orders-\")`",
@@ -379,5 +384,5 @@ impl Checker {
 
 fn wrong(expr: &Expr, wanted: &str, found: &Type) -> Fault {
     let message = format!("expected {wanted}, found {}", found.with_article());
-    Fault::new(expr.at.clone(), message)
+    Fault::new(expr.range.clone(), message)
 }

@@ -1,4 +1,4 @@
-//! What an expression is once it is checked.
+//! Defines checked expressions.
 
 use super::objects::Field;
 use super::syntax::{Macro, Operator};
@@ -7,13 +7,13 @@ use regex::Regex;
 use std::fmt;
 use std::sync::Arc;
 
-/// A checked expression.
+/// Checked expression.
 #[derive(Debug)]
 pub(super) enum Code {
     Constant(Constant),
     List(Vec<Code>),
     Root(Root),
-    /// The element of the list that a macro goes through, the outermost first.
+    /// The list element bound by an enclosing macro, counted from the outermost.
     Local(usize),
     Field(Box<Code>, &'static Field),
     /// An entry of a map of tags.
@@ -45,16 +45,16 @@ pub(super) enum Constant {
     Bool(bool),
     Int(i64),
     Text(Arc<str>),
-    /// In milliseconds.
+    /// Duration in milliseconds.
     Duration(i64),
 }
 
-/// What an expression begins with.
+/// Variable that an expression starts with.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Root {
-    /// What the policy is for.
+    /// The object of the policy.
     Object,
-    /// The unit that declares it.
+    /// The unit that declares the object.
     Unit,
     /// The name of the environment.
     Environment,
@@ -116,7 +116,7 @@ impl Function {
         }
     }
 
-    /// How it is written.
+    /// Returns the notation, for error messages.
     pub(super) fn form(self) -> &'static str {
         match self {
             Function::Size => "size(list)",
@@ -135,7 +135,7 @@ impl Function {
         }
     }
 
-    /// Whether it stands behind its first argument.
+    /// Returns `true` if it is written after its first argument.
     pub(super) fn is_method(self) -> bool {
         !matches!(
             self,
@@ -143,7 +143,7 @@ impl Function {
         )
     }
 
-    /// How many arguments it takes, its receiver among them.
+    /// Returns the number of arguments, including the receiver.
     pub(super) fn arguments(self) -> usize {
         match self {
             Function::StartsWith | Function::EndsWith | Function::Contains | Function::Matches => 2,

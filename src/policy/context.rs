@@ -1,80 +1,82 @@
-//! The graph as expressions see it: what is read is noted with its place, and links that the graph holds at one end can
-//! be followed from the other.
+//! Presents the graph to expressions: records the values that they read, with their spans, and resolves links in both
+//! directions, although the graph stores them at one end only.
 
 use super::objects::{ConsumerOf, Object, SenderOf};
-use super::value::{Forks, Gap, Item, Judged, List, Place, State, Value, one};
-use crate::conditions::{Case, Condition, MAX_CASES};
+use super::value::{
+    Evaluated, EvaluatedCases, List, ListElement, ReadingIndex, State, UnknownReason, Value, single_case,
+};
 use crate::graph::access::{PolicyDocument, QueuePolicy};
 use crate::graph::{
     Alarm, Attribute, Bounds, Cause, Graph, Link, Origin, Queue, Reason, Resource, Seconds, Target, UnitId, Unresolved,
 };
 use crate::graph::{State as Known, attribute};
-use crate::source::Span;
+use conditions::{Case, Condition, MAX_CASES};
 use rustc_hash::FxHashMap;
+use source::Span;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-/// Elements of a list that are looked at, at most.
+/// Maximum number of list elements that are examined.
 pub(super) const MAX_ITEMS: usize = 1_000;
 
-/// Something that was read.
+/// Value or resource that an expression read.
 #[derive(Debug, Clone)]
 pub(super) struct Reading<'g> {
     pub(super) span: Span,
     pub(super) origins: &'g [Origin],
-    pub(super) shown: Shown<'g>,
+    pub(super) shown: LabelText<'g>,
     pub(super) is_default: bool,
 }
 
-/// What a label says of it.
+/// Text of a label.
 #[derive(Debug, Clone)]
-pub(super) enum Shown<'g> {
-    /// An attribute as its author spells it, and its value.
-    Value(&'g str, Text<'g>),
-    /// A resource, and what it is here.
+pub(super) enum LabelText<'g> {
+    /// An attribute in the user's spelling, and its value.
+    Value(&'g str, ShownValue<'g>),
+    /// A resource, and its role in the expression.
     Resource(&'g Resource, &'static str),
-    /// A place that says enough by itself.
+    /// A fixed description.
     Words(&'static str),
 }
 
-/// A value in words.
+/// Value as text.
 #[derive(Debug, Clone)]
-pub(super) enum Text<'g> {
+pub(super) enum ShownValue<'g> {
     Seconds(Seconds),
     Number(i64),
     Flag(bool),
     Written(&'g str),
-    /// So many elements.
+    /// Number of elements.
     Count(usize),
     None,
     Unknown,
 }
 
-/// The graph, and what of it was read.
+/// Graph with the values that were read from it.
 pub(super) struct Context<'g> {
     pub(super) graph: &'g Graph,
     pub(super) environment: Option<&'g str>,
     readings: RefCell<Vec<Reading<'g>>>,
-    /// Made once somebody asks.
+    /// Index, created on first use.
     index: OnceCell<Index<'g>>,
 }
 
-/// Links from the end that the graph does not hold.
+/// Index of links by the end at which the graph does not store them.
 #[derive(Default)]
 struct Index<'g> {
-    /// By queue: alarms, in their order.
+    /// Alarms by queue, in order.
     alarms: FxHashMap<*const Queue, Vec<&'g Alarm>>,
-    /// By queue: what sends to it, with the condition.
+    /// Senders by queue, with their conditions.
     senders: FxHashMap<*const Queue, Vec<(Condition, SenderOf<'g>, Span)>>,
-    /// By queue: its policies, with the condition.
+    /// Queue policies by queue, with their conditions.
     policies: FxHashMap<*const Queue, Vec<(Condition, &'g QueuePolicy)>>,
-    /// By unit: why an alarm, a sender, a reader or a policy may be that of any queue.
-    open: FxHashMap<(UnitId, Open), Rc<Gap>>,
+    /// Reasons, by unit, why an alarm, a sender, a consumer or a policy may belong to any queue.
+    open: FxHashMap<(UnitId, PartialList), Rc<UnknownReason>>,
 }
 
-/// A list of a queue that may have more elements.
+/// List of a queue that may have more elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Open {
+pub(super) enum PartialList {
     Alarms,
     Senders,
     Readers,
@@ -96,11 +98,14 @@ impl<'g> Context<'g> {
         self.index.get_or_init(|| Index::of(self.graph))
     }
 
-    /// Why a list of `queue` may have more elements.
-    pub(super) fn open(&self, queue: &Queue, which: Open) -> Option<Rc<Gap>> {
+    /// Returns the reason why a list of `queue` may have more elements.
+    pub(super) fn reason_for_more(&self, queue: &Queue, which: PartialList) -> Option<Rc<UnknownReason>> {
         let handed = || {
-            let reason = self.graph.handed_out(queue).filter(|_| which != Open::Sources)?;
-            Some(Rc::new(Gap::new(reason, queue.resource.header)))
+            let reason = self
+                .graph
+                .reason_of_missing_code(queue)
+                .filter(|_| which != PartialList::Sources)?;
+            Some(Rc::new(UnknownReason::new(reason, queue.resource.header)))
         };
         self.index()
             .open
@@ -109,19 +114,19 @@ impl<'g> Context<'g> {
             .or_else(handed)
     }
 
-    /// Forgets what was read, before another object is judged.
-    pub(super) fn forget(&self) {
+    /// Clears the readings before the next object is evaluated.
+    pub(super) fn forget_readings(&self) {
         self.readings.borrow_mut().clear();
     }
 
-    pub(super) fn reading(&self, place: Place) -> Option<Reading<'g>> {
+    pub(super) fn reading(&self, place: ReadingIndex) -> Option<Reading<'g>> {
         self.readings.borrow().get(place as usize).cloned()
     }
 
-    pub(super) fn note(&self, reading: Reading<'g>) -> Place {
+    pub(super) fn note(&self, reading: Reading<'g>) -> ReadingIndex {
         let mut all = self.readings.borrow_mut();
         let same = |known: &Reading<'g>| known.span == reading.span && known.shown.is_same(&reading.shown);
-        // One value is read again and again within one expression, and few are.
+        // An expression reads few values, but may read each of them many times.
         let at = all.iter().take(MAX_ITEMS).position(same).unwrap_or_else(|| {
             all.push(reading);
             all.len() - 1
@@ -129,25 +134,25 @@ impl<'g> Context<'g> {
         u32::try_from(at).unwrap_or(u32::MAX)
     }
 
-    /// A note that `resource` is `what`.
-    pub(super) fn note_resource(&self, resource: &'g Resource, what: &'static str) -> Place {
+    /// Records that `resource` has the role `what`.
+    pub(super) fn note_resource(&self, resource: &'g Resource, what: &'static str) -> ReadingIndex {
         self.note(Reading {
             span: resource.header,
             origins: &[],
-            shown: Shown::Resource(resource, what),
+            shown: LabelText::Resource(resource, what),
             is_default: false,
         })
     }
 
-    /// The values of `attribute` where `when` holds, as `value` and `shown` make them of what is known.
+    /// Returns the values of `attribute` under `when`, converted by `value` and `shown`.
     pub(super) fn attribute<T>(
         &self,
         attribute: &'g Attribute<T>,
         when: &Condition,
-        value: impl Fn(&'g T, &Condition) -> Forks<'g>,
-        shown: impl Fn(&'g T) -> Text<'g>,
+        value: impl Fn(&'g T, &Condition) -> EvaluatedCases<'g>,
+        shown: impl Fn(&'g T) -> ShownValue<'g>,
         scale: i64,
-    ) -> Forks<'g> {
+    ) -> EvaluatedCases<'g> {
         let mut forks = Vec::new();
         for case in &attribute.cases {
             let both = when.and(&case.when);
@@ -156,12 +161,15 @@ impl<'g> Context<'g> {
             }
             let (text, found) = match &case.state {
                 Known::Set(known) | Known::Default(known) => (shown(known), value(known, &both)),
-                Known::Unresolved(unresolved) => (Text::Unknown, one(&both, unknown(case, unresolved, scale))),
+                Known::Unresolved(unresolved) => (
+                    ShownValue::Unknown,
+                    single_case(&both, unknown(case, unresolved, scale)),
+                ),
             };
             let place = self.note(Reading {
                 span: case.span,
                 origins: &case.origins,
-                shown: Shown::Value(&attribute.name, text),
+                shown: LabelText::Value(&attribute.name, text),
                 is_default: case.is_default(),
             });
             let found = found
@@ -172,118 +180,147 @@ impl<'g> Context<'g> {
         forks
     }
 
-    pub(super) fn seconds(&self, attribute: &'g Attribute<Seconds>, when: &Condition) -> Forks<'g> {
-        let value = |seconds: &Seconds, when: &Condition| one(when, Judged::known(duration(*seconds)));
-        self.attribute(attribute, when, value, |seconds| Text::Seconds(*seconds), 1_000)
+    pub(super) fn seconds(&self, attribute: &'g Attribute<Seconds>, when: &Condition) -> EvaluatedCases<'g> {
+        let value = |seconds: &Seconds, when: &Condition| single_case(when, Evaluated::known(duration(*seconds)));
+        self.attribute(attribute, when, value, |seconds| ShownValue::Seconds(*seconds), 1_000)
     }
 
-    pub(super) fn optional_seconds(&self, attribute: &'g Attribute<Option<Seconds>>, when: &Condition) -> Forks<'g> {
+    pub(super) fn optional_seconds(
+        &self,
+        attribute: &'g Attribute<Option<Seconds>>,
+        when: &Condition,
+    ) -> EvaluatedCases<'g> {
         let value = |seconds: &Option<Seconds>, when: &Condition| {
-            one(when, Judged::known(seconds.map_or(Value::Null, duration)))
+            single_case(when, Evaluated::known(seconds.map_or(Value::Null, duration)))
         };
         self.attribute(
             attribute,
             when,
             value,
-            |seconds| seconds.map_or(Text::None, Text::Seconds),
+            |seconds| seconds.map_or(ShownValue::None, ShownValue::Seconds),
             1_000,
         )
     }
 
-    pub(super) fn number(&self, attribute: &'g Attribute<i64>, when: &Condition) -> Forks<'g> {
-        let value = |number: &i64, when: &Condition| one(when, Judged::known(Value::Int(*number)));
-        self.attribute(attribute, when, value, |number| Text::Number(*number), 1)
+    pub(super) fn number(&self, attribute: &'g Attribute<i64>, when: &Condition) -> EvaluatedCases<'g> {
+        let value = |number: &i64, when: &Condition| single_case(when, Evaluated::known(Value::Int(*number)));
+        self.attribute(attribute, when, value, |number| ShownValue::Number(*number), 1)
     }
 
-    pub(super) fn optional_number(&self, attribute: &'g Attribute<Option<i64>>, when: &Condition) -> Forks<'g> {
-        let value =
-            |number: &Option<i64>, when: &Condition| one(when, Judged::known(number.map_or(Value::Null, Value::Int)));
+    pub(super) fn optional_number(
+        &self,
+        attribute: &'g Attribute<Option<i64>>,
+        when: &Condition,
+    ) -> EvaluatedCases<'g> {
+        let value = |number: &Option<i64>, when: &Condition| {
+            single_case(when, Evaluated::known(number.map_or(Value::Null, Value::Int)))
+        };
         self.attribute(
             attribute,
             when,
             value,
-            |number| number.map_or(Text::None, Text::Number),
+            |number| number.map_or(ShownValue::None, ShownValue::Number),
             1,
         )
     }
 
-    pub(super) fn flag(&self, attribute: &'g Attribute<bool>, when: &Condition) -> Forks<'g> {
-        let value = |flag: &bool, when: &Condition| one(when, Judged::known(Value::Bool(*flag)));
-        self.attribute(attribute, when, value, |flag| Text::Flag(*flag), 1)
+    pub(super) fn flag(&self, attribute: &'g Attribute<bool>, when: &Condition) -> EvaluatedCases<'g> {
+        let value = |flag: &bool, when: &Condition| single_case(when, Evaluated::known(Value::Bool(*flag)));
+        self.attribute(attribute, when, value, |flag| ShownValue::Flag(*flag), 1)
     }
 
-    pub(super) fn optional_flag(&self, attribute: &'g Attribute<Option<bool>>, when: &Condition) -> Forks<'g> {
+    pub(super) fn optional_flag(&self, attribute: &'g Attribute<Option<bool>>, when: &Condition) -> EvaluatedCases<'g> {
+        let value = |flag: &Option<bool>, when: &Condition| {
+            single_case(when, Evaluated::known(flag.map_or(Value::Null, Value::Bool)))
+        };
+        self.attribute(
+            attribute,
+            when,
+            value,
+            |flag| flag.map_or(ShownValue::None, ShownValue::Flag),
+            1,
+        )
+    }
+
+    pub(super) fn text(&self, attribute: &'g Attribute<String>, when: &Condition) -> EvaluatedCases<'g> {
         let value =
-            |flag: &Option<bool>, when: &Condition| one(when, Judged::known(flag.map_or(Value::Null, Value::Bool)));
-        self.attribute(attribute, when, value, |flag| flag.map_or(Text::None, Text::Flag), 1)
+            |text: &String, when: &Condition| single_case(when, Evaluated::known(Value::Text(text.as_str().into())));
+        self.attribute(attribute, when, value, |text| ShownValue::Written(text), 1)
     }
 
-    pub(super) fn text(&self, attribute: &'g Attribute<String>, when: &Condition) -> Forks<'g> {
-        let value = |text: &String, when: &Condition| one(when, Judged::known(Value::Text(text.as_str().into())));
-        self.attribute(attribute, when, value, |text| Text::Written(text), 1)
-    }
-
-    pub(super) fn optional_text(&self, attribute: &'g Attribute<Option<String>>, when: &Condition) -> Forks<'g> {
+    pub(super) fn optional_text(
+        &self,
+        attribute: &'g Attribute<Option<String>>,
+        when: &Condition,
+    ) -> EvaluatedCases<'g> {
         let value = |text: &Option<String>, when: &Condition| {
             let value = text.as_deref().map_or(Value::Null, |text| Value::Text(text.into()));
-            one(when, Judged::known(value))
+            single_case(when, Evaluated::known(value))
         };
-        let shown = |text: &'g Option<String>| text.as_deref().map_or(Text::None, Text::Written);
+        let shown = |text: &'g Option<String>| text.as_deref().map_or(ShownValue::None, ShownValue::Written);
         self.attribute(attribute, when, value, shown, 1)
     }
 
-    /// The physical name of `resource`: what AWS or a tool chooses is not known.
+    /// Returns the physical name of `resource`. A name that AWS or a tool generates is unknown.
     pub(super) fn name(
         &self,
         resource: &'g Resource,
         attribute: &'g Attribute<Option<String>>,
         when: &Condition,
-    ) -> Forks<'g> {
+    ) -> EvaluatedCases<'g> {
         let value = |name: &Option<String>, when: &Condition| {
             let generated = || {
                 let reason = Cause::KnownAfterApply.because("its name is generated");
-                Judged::unknown(Gap::new(reason, resource.header))
+                Evaluated::unknown(UnknownReason::new(reason, resource.header))
             };
-            let known = name.as_deref().map(|name| Judged::known(Value::Text(name.into())));
-            one(when, known.unwrap_or_else(generated))
+            let known = name.as_deref().map(|name| Evaluated::known(Value::Text(name.into())));
+            single_case(when, known.unwrap_or_else(generated))
         };
-        let shown = |text: &'g Option<String>| text.as_deref().map_or(Text::None, Text::Written);
+        let shown = |text: &'g Option<String>| text.as_deref().map_or(ShownValue::None, ShownValue::Written);
         self.attribute(attribute, when, value, shown, 1)
     }
 
-    /// What `link` names, as a text: an address, or what is written.
-    pub(super) fn link_text(&self, attribute: &'g Attribute<Link>, when: &Condition) -> Forks<'g> {
-        let value = |link: &Link, when: &Condition| one(when, Judged::known(Value::Text(link.written().into())));
-        self.attribute(attribute, when, value, |link| Text::Written(link.written()), 1)
+    /// Returns the target of `link` as text: an address, or the reference as written.
+    pub(super) fn link_text(&self, attribute: &'g Attribute<Link>, when: &Condition) -> EvaluatedCases<'g> {
+        let value =
+            |link: &Link, when: &Condition| single_case(when, Evaluated::known(Value::Text(link.written().into())));
+        self.attribute(attribute, when, value, |link| ShownValue::Written(link.written()), 1)
     }
 
-    pub(super) fn optional_link_text(&self, attribute: &'g Attribute<Option<Link>>, when: &Condition) -> Forks<'g> {
+    pub(super) fn optional_link_text(
+        &self,
+        attribute: &'g Attribute<Option<Link>>,
+        when: &Condition,
+    ) -> EvaluatedCases<'g> {
         let value = |link: &Option<Link>, when: &Condition| {
             let value = link
                 .as_ref()
                 .map_or(Value::Null, |link| Value::Text(link.written().into()));
-            one(when, Judged::known(value))
+            single_case(when, Evaluated::known(value))
         };
-        let shown = |link: &'g Option<Link>| link.as_ref().map_or(Text::None, |link| Text::Written(link.written()));
+        let shown = |link: &'g Option<Link>| {
+            link.as_ref()
+                .map_or(ShownValue::None, |link| ShownValue::Written(link.written()))
+        };
         self.attribute(attribute, when, value, shown, 1)
     }
 
-    /// The object that `link` of `resource` leads to, as `find` finds it.
+    /// Returns the object that `link` of `resource` refers to, looked up by `find`.
     pub(super) fn linked_object(
         &self,
         resource: &'g Resource,
         attribute: &'g Attribute<Link>,
         when: &Condition,
         find: impl Fn(UnitId, &Link) -> Option<Object<'g>>,
-    ) -> Forks<'g> {
+    ) -> EvaluatedCases<'g> {
         let value = |link: &Link, when: &Condition| match find(resource.unit, link) {
-            Some(object) => there(object, when),
-            None => one(when, Judged::unknown(undeclared(link, resource.header))),
+            Some(object) => if_exists(object, when),
+            None => single_case(when, Evaluated::unknown(undeclared(link, resource.header))),
         };
-        self.attribute(attribute, when, value, |link| Text::Written(link.written()), 1)
+        self.attribute(attribute, when, value, |link| ShownValue::Written(link.written()), 1)
     }
 
-    /// The alarms that look at `queue` in some case.
+    /// Returns the alarms that watch `queue` in some case.
     pub(super) fn alarms_on(&self, queue: &Queue) -> &[&'g Alarm] {
         self.index()
             .alarms
@@ -298,8 +335,8 @@ impl<'g> Context<'g> {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// What reads `queue`: mappings that are enabled, pipes that run, workers.
-    pub(super) fn consumers(&self, queue: &'g Queue, when: &Condition) -> Forks<'g> {
+    /// Returns the consumers of `queue`: enabled mappings, running pipes, and workers.
+    pub(super) fn consumers(&self, queue: &'g Queue, when: &Condition) -> EvaluatedCases<'g> {
         let graph = self.graph;
         let mut items = Vec::new();
         for read in graph.consumptions(queue) {
@@ -321,11 +358,11 @@ impl<'g> Context<'g> {
                 &mut items,
             );
         }
-        for reading in graph.readings(queue) {
+        for reading in graph.worker_consumptions(queue) {
             let place = self.note(Reading {
                 span: reading.span,
                 origins: &[],
-                shown: Shown::Words("a worker reads the queue"),
+                shown: LabelText::Words("a worker reads the queue"),
                 is_default: false,
             });
             let item = self.item(
@@ -340,28 +377,28 @@ impl<'g> Context<'g> {
                 self.note(Reading {
                     span,
                     origins: &[],
-                    shown: Shown::Words("a declared worker reads the queue"),
+                    shown: LabelText::Words("a declared worker reads the queue"),
                     is_default: false,
                 })
             });
-            let value = Judged::known(Value::Object(Object::Consumer(ConsumerOf::Declared)));
-            let item = Item {
+            let value = Evaluated::known(Value::Object(Object::Consumer(ConsumerOf::Declared)));
+            let item = ListElement {
                 value: value.and(place.as_slice()),
                 doubt: None,
             };
             items.push((queue.resource.when.clone(), item));
         }
-        list(when, items, self.open(queue, Open::Readers))
+        list(when, items, self.reason_for_more(queue, PartialList::Readers))
     }
 
-    /// Adds `consumer` where `runs` says that it does, and with a doubt where that is not known.
+    /// Adds `consumer` if `runs` is true, and with a doubt if that is unknown.
     fn running(
         &self,
         runs: &'g Attribute<bool>,
         when: &Condition,
         resource: &'g Resource,
         consumer: ConsumerOf<'g>,
-        items: &mut Vec<(Condition, Item<'g>)>,
+        items: &mut Vec<(Condition, ListElement<'g>)>,
     ) {
         for fork in self.flag(runs, when) {
             let place = self.note_resource(resource, "reads the queue");
@@ -375,22 +412,22 @@ impl<'g> Context<'g> {
         }
     }
 
-    /// `object` as an element of a list, which stands for `resource`.
-    pub(super) fn item(&self, object: Object<'g>, resource: &Resource, read: Vec<Place>) -> Item<'g> {
+    /// Converts `object`, which represents `resource`, to a list element.
+    pub(super) fn item(&self, object: Object<'g>, resource: &Resource, read: Vec<ReadingIndex>) -> ListElement<'g> {
         let doubt = resource.uncertain.clone();
-        Item {
-            value: Judged {
+        ListElement {
+            value: Evaluated {
                 state: State::Known(Value::Object(object)),
                 read,
             },
-            doubt: doubt.map(|reason| Rc::new(Gap::new(reason, resource.header))),
+            doubt: doubt.map(|reason| Rc::new(UnknownReason::new(reason, resource.header))),
         }
     }
 
-    /// The statements of the policies of `queue`.
-    pub(super) fn statements(&self, queue: &'g Queue, when: &Condition) -> Forks<'g> {
+    /// Returns the statements of the policies of `queue`.
+    pub(super) fn statements(&self, queue: &'g Queue, when: &Condition) -> EvaluatedCases<'g> {
         let mut items = Vec::new();
-        let mut open = self.open(queue, Open::Policies);
+        let mut open = self.reason_for_more(queue, PartialList::Policies);
         let policies = self
             .index()
             .policies
@@ -406,18 +443,23 @@ impl<'g> Context<'g> {
                 let document: &'g PolicyDocument = match &case.state {
                     Known::Set(document) | Known::Default(document) => document,
                     Known::Unresolved(unresolved) => {
-                        open = open.or_else(|| Some(Rc::new(Gap::new(unresolved.reason().clone(), case.cause()))));
+                        open = open.or_else(|| {
+                            Some(Rc::new(UnknownReason::new(
+                                unresolved.reason().clone(),
+                                case.source_span(),
+                            )))
+                        });
                         continue;
                     }
                 };
                 if let Some(reason) = &document.opaque {
-                    open = open.or_else(|| Some(Rc::new(Gap::new(reason.clone(), case.cause()))));
+                    open = open.or_else(|| Some(Rc::new(UnknownReason::new(reason.clone(), case.source_span()))));
                 }
                 for statement in &document.statements {
                     let place = self.note(Reading {
                         span: statement.span,
                         origins: &[],
-                        shown: Shown::Words("this statement of its policy"),
+                        shown: LabelText::Words("this statement of its policy"),
                         is_default: false,
                     });
                     let item = self.item(Object::Statement(policy, statement), &policy.resource, vec![place]);
@@ -439,16 +481,16 @@ impl<'g> Index<'g> {
     fn fill(&mut self, graph: &'g Graph) {
         for alarm in graph.alarms() {
             for metric in &alarm.metrics {
-                for queue in graph.looked_at(alarm, metric) {
+                for queue in graph.watched_queues(alarm, metric) {
                     let alarms = self.alarms.entry(std::ptr::from_ref(queue)).or_default();
                     if !alarms.last().is_some_and(|last| std::ptr::eq(*last, alarm)) {
                         alarms.push(alarm);
                     }
                 }
-                self.note_open(&alarm.resource, &metric.queue, Open::Alarms);
+                self.record_unresolved_link(&alarm.resource, &metric.queue, PartialList::Alarms);
             }
             if let Some(reason) = &alarm.opaque {
-                self.leave_open(&alarm.resource, reason, alarm.resource.header, Open::Alarms);
+                self.record_gap(&alarm.resource, reason, alarm.resource.header, PartialList::Alarms);
             }
         }
         let deliveries = graph.deliveries();
@@ -460,18 +502,25 @@ impl<'g> Index<'g> {
         }
         for one in &deliveries.pipes {
             self.note_sender(graph, &one.resource, &one.target, SenderOf::Pipe(one));
-            self.note_open(&one.resource, &one.source, Open::Readers);
+            self.record_unresolved_link(&one.resource, &one.source, PartialList::Readers);
         }
         for mapping in graph.mappings() {
-            self.note_open(&mapping.resource, &mapping.queue, Open::Readers);
+            self.record_unresolved_link(&mapping.resource, &mapping.queue, PartialList::Readers);
         }
         for queue in graph.queues() {
             for redrive in &queue.redrive.cases {
                 match &redrive.state {
                     Known::Unresolved(unresolved) => {
-                        self.leave_open(&queue.resource, unresolved.reason(), redrive.cause(), Open::Sources);
+                        self.record_gap(
+                            &queue.resource,
+                            unresolved.reason(),
+                            redrive.source_span(),
+                            PartialList::Sources,
+                        );
                     }
-                    Known::Set(Some(policy)) => self.note_open(&queue.resource, &policy.target, Open::Sources),
+                    Known::Set(Some(policy)) => {
+                        self.record_unresolved_link(&queue.resource, &policy.target, PartialList::Sources);
+                    }
                     Known::Set(None) | Known::Default(_) => {}
                 }
             }
@@ -481,7 +530,7 @@ impl<'g> Index<'g> {
                 let all = self.policies.entry(std::ptr::from_ref(queue)).or_default();
                 all.push((when, policy));
             }
-            self.note_open(&policy.resource, &policy.queue, Open::Policies);
+            self.record_unresolved_link(&policy.resource, &policy.queue, PartialList::Policies);
         }
     }
 
@@ -496,22 +545,22 @@ impl<'g> Index<'g> {
             let all = self.senders.entry(std::ptr::from_ref(queue)).or_default();
             all.push((when, sender, resource.header));
         }
-        self.note_open(resource, link, Open::Senders);
+        self.record_unresolved_link(resource, link, PartialList::Senders);
     }
 
-    fn note_open(&mut self, resource: &Resource, link: &Attribute<Link>, which: Open) {
+    fn record_unresolved_link(&mut self, resource: &Resource, link: &Attribute<Link>, which: PartialList) {
         if let Some((case, unresolved)) = link.unresolved_reason() {
-            self.leave_open(resource, unresolved.reason(), case.cause(), which);
+            self.record_gap(resource, unresolved.reason(), case.source_span(), which);
         }
     }
 
-    fn leave_open(&mut self, resource: &Resource, reason: &Reason, span: Span, which: Open) {
-        let gap = || Rc::new(Gap::new(reason.clone(), span));
+    fn record_gap(&mut self, resource: &Resource, reason: &Reason, span: Span, which: PartialList) {
+        let gap = || Rc::new(UnknownReason::new(reason.clone(), span));
         self.open.entry((resource.unit, which)).or_insert_with(gap);
     }
 }
 
-/// The queues that `link` of `resource` leads to, each with the condition.
+/// Returns the queues that `link` of `resource` refers to, with their conditions.
 fn linked<'g>(graph: &'g Graph, resource: &Resource, link: &'g Attribute<Link>) -> Vec<(Condition, &'g Queue)> {
     let known = link.known_in(&resource.when).into_iter();
     let found = known.filter_map(|(when, _, link)| {
@@ -522,12 +571,12 @@ fn linked<'g>(graph: &'g Graph, resource: &Resource, link: &'g Attribute<Link>) 
     found.collect()
 }
 
-impl Shown<'_> {
-    fn is_same(&self, other: &Shown<'_>) -> bool {
+impl LabelText<'_> {
+    fn is_same(&self, other: &LabelText<'_>) -> bool {
         match (self, other) {
-            (Shown::Value(one, _), Shown::Value(other, _)) => one == other,
-            (Shown::Resource(one, _), Shown::Resource(other, _)) => std::ptr::eq(*one, *other),
-            (Shown::Words(one), Shown::Words(other)) => one == other,
+            (LabelText::Value(one, _), LabelText::Value(other, _)) => one == other,
+            (LabelText::Resource(one, _), LabelText::Resource(other, _)) => std::ptr::eq(*one, *other),
+            (LabelText::Words(one), LabelText::Words(other)) => one == other,
             _ => false,
         }
     }
@@ -537,56 +586,60 @@ fn duration(seconds: Seconds) -> Value<'static> {
     Value::Duration(seconds.0.saturating_mul(1_000))
 }
 
-/// What is known of an unresolved value, whose numbers are to be multiplied by `scale`.
-fn unknown<'g, T>(case: &attribute::Case<T>, unresolved: &Unresolved, scale: i64) -> Judged<'g> {
+/// Converts an unresolved value, with its bounds multiplied by `scale`.
+fn unknown<'g, T>(case: &attribute::Case<T>, unresolved: &Unresolved, scale: i64) -> Evaluated<'g> {
     let bounds = unresolved.bounds();
     let scaled = |bound: Option<i64>| bound?.checked_mul(scale);
-    Judged::unknown(Gap {
+    Evaluated::unknown(UnknownReason {
         bounds: Bounds {
             least: scaled(bounds.least),
             most: scaled(bounds.most),
         },
         pattern: unresolved.pattern().cloned(),
-        ..Gap::new(unresolved.reason().clone(), case.cause())
+        ..UnknownReason::new(unresolved.reason().clone(), case.source_span())
     })
 }
 
-/// That what `link` leads to is declared elsewhere: it is there, and nothing is known of it.
-fn undeclared(link: &Link, span: Span) -> Gap {
-    let is_there = matches!(link.target, Target::External(_) | Target::Elsewhere { .. });
+/// Returns a gap for the target of `link`, which is declared elsewhere: it exists, but its attributes are unknown.
+fn undeclared(link: &Link, span: Span) -> UnknownReason {
+    let is_not_null = matches!(link.target, Target::External(_) | Target::OtherUnit { .. });
     let reason = Cause::Elsewhere.because(format!("`{}` is not declared here", link.written()));
-    Gap {
-        is_there,
-        ..Gap::new(reason, span)
+    UnknownReason {
+        is_not_null,
+        ..UnknownReason::new(reason, span)
     }
 }
 
-/// `object` where it exists, null where it does not.
-fn there<'g>(object: Object<'g>, when: &Condition) -> Forks<'g> {
+/// Returns `object` under the condition that it exists, and null otherwise.
+fn if_exists<'g>(object: Object<'g>, when: &Condition) -> EvaluatedCases<'g> {
     let Some(resource) = object.resource() else {
-        return one(when, Judged::known(Value::Object(object)));
+        return single_case(when, Evaluated::known(Value::Object(object)));
     };
     let both = when.and(&resource.when);
     let mut forks = Vec::new();
     if both.is_possible() {
-        forks.push(Case::new(both, Judged::known(Value::Object(object))));
+        forks.push(Case::new(both, Evaluated::known(Value::Object(object))));
     }
     if !when.implies(&resource.when) {
         let without = when.and(&resource.when.not());
         if without.is_possible() {
-            forks.push(Case::new(without, Judged::known(Value::Null)));
+            forks.push(Case::new(without, Evaluated::known(Value::Null)));
         }
     }
     forks
 }
 
-/// A list of those of `items` that are there, told apart by their conditions where `when` holds.
-pub(super) fn list<'g>(when: &Condition, items: Vec<(Condition, Item<'g>)>, open: Option<Rc<Gap>>) -> Forks<'g> {
+/// Returns the lists of existing `items` under `when`, one for each combination of their conditions.
+pub(super) fn list<'g>(
+    when: &Condition,
+    items: Vec<(Condition, ListElement<'g>)>,
+    open: Option<Rc<UnknownReason>>,
+) -> EvaluatedCases<'g> {
     let mut lists = vec![Case::new(
         when.clone(),
         List {
             items: Vec::new(),
-            open,
+            incomplete: open,
         },
     )];
     for (at, (own, item)) in items.into_iter().enumerate() {
@@ -594,8 +647,8 @@ pub(super) fn list<'g>(when: &Condition, items: Vec<(Condition, Item<'g>)>, open
         for mut list in lists {
             if at >= MAX_ITEMS {
                 let reason = Cause::Limit.because(format!("a list has more than {MAX_ITEMS} elements"));
-                let gap = || Rc::new(Gap::new(reason, None));
-                list.then.open.get_or_insert_with(gap);
+                let gap = || Rc::new(UnknownReason::new(reason, None));
+                list.then.incomplete.get_or_insert_with(gap);
                 next.push(list);
             } else if list.when.implies(&own) {
                 list.then.items.push(item.clone());
@@ -615,26 +668,26 @@ pub(super) fn list<'g>(when: &Condition, items: Vec<(Condition, Item<'g>)>, open
         }
         lists = next;
         if lists.len() > MAX_CASES {
-            return one(when, too_many_cases());
+            return single_case(when, too_many_cases());
         }
     }
     lists
         .into_iter()
         .map(|list| {
-            let read: Vec<Place> = list
+            let read: Vec<ReadingIndex> = list
                 .then
                 .items
                 .iter()
                 .flat_map(|item| item.value.read.clone())
                 .collect();
-            let value = Judged::known(Value::List(Rc::new(list.then)));
+            let value = Evaluated::known(Value::List(Rc::new(list.then)));
             Case::new(list.when, value.and(&read))
         })
         .collect()
 }
 
-/// In place of more cases than anybody can tell apart.
-pub(super) fn too_many_cases<'g>() -> Judged<'g> {
+/// Returns an unknown value in place of too many cases.
+pub(super) fn too_many_cases<'g>() -> Evaluated<'g> {
     let reason = Cause::Limit.because("its conditions are too complex to tell apart");
-    Judged::unknown(Gap::new(reason, None))
+    Evaluated::unknown(UnknownReason::new(reason, None))
 }

@@ -1,6 +1,6 @@
-//! Durations as expressions write them: `14d`, `90s`, `1h30m`.
+//! Parses durations in expressions: `14d`, `90s`, `1h30m`.
 
-/// Units and their milliseconds; those that others begin with, last.
+/// Units and their milliseconds; `ms` comes before `m`, which it starts with.
 const UNITS: [(&str, i64); 5] = [
     ("ms", 1),
     ("s", 1_000),
@@ -9,15 +9,15 @@ const UNITS: [(&str, i64); 5] = [
     ("d", 86_400_000),
 ];
 
-/// The longest time that is a duration, either way: 10,000 years, as CEL has it.
+/// Largest absolute value of a duration: 10,000 years, as in CEL.
 const MAX: i64 = 315_576_000_000_000;
 
-/// A time of so many milliseconds, where that is a duration.
+/// Returns `milliseconds` if a duration can represent it.
 pub(super) fn within_range(milliseconds: i64) -> Option<i64> {
     (-MAX..=MAX).contains(&milliseconds).then_some(milliseconds)
 }
 
-/// The milliseconds of `text`; days are ours, the rest is CEL's.
+/// Parses `text` as milliseconds. Days are an extension of CEL.
 pub(super) fn parse(text: &str) -> Option<i64> {
     let (is_negative, mut rest) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -40,7 +40,7 @@ pub(super) fn parse(text: &str) -> Option<i64> {
     within_range(if is_negative { -total } else { total })
 }
 
-/// So many of `milliseconds`, where that is a whole number of them.
+/// Multiplies `number` by `milliseconds`, if the result is a whole number.
 fn counted(number: &str, milliseconds: i64) -> Option<i64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() && fraction.is_empty() || fraction.len() > 9 {
@@ -55,7 +55,7 @@ fn counted(number: &str, milliseconds: i64) -> Option<i64> {
         .flatten()
 }
 
-/// `milliseconds` as CEL turns a duration into a string: `90s`, `1.5s`.
+/// Formats a duration as CEL does when converting it to a string: `90s`, `1.5s`.
 pub(super) fn shown(milliseconds: i64) -> String {
     let (seconds, rest) = (milliseconds / 1_000, (milliseconds % 1_000).abs());
     if rest == 0 {
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_units() {
+    fn durations_combine_numbers_with_units() {
         for (text, milliseconds) in [
             ("14d", Some(1_209_600_000)),
             ("1h30m", Some(5_400_000)),

@@ -1,7 +1,8 @@
-//! Judges an expression by three values: true, false, or not known and why; in each case where conditions decide.
+//! Evaluates an expression in three-valued logic: true, false, or unknown with a reason. Conditions split the result
+//! into cases.
 //!
-//! What is not known is carried along with what is known of it all the same, and decides nothing that another value
-//! decides: `false && unknown` is false, and an unknown number of at least 60 is not below 30.
+//! An unknown value keeps its bounds and pattern, and does not affect a result that other values determine:
+//! `false && unknown` is false, and an unknown number of at least 60 is not below 30.
 
 mod lists;
 mod operators;
@@ -11,14 +12,14 @@ use super::context::{Context, too_many_cases};
 use super::duration;
 use super::objects::Object;
 use super::syntax::Operator;
-use super::value::{Forks, Gap, Judged, State, Value, one};
-use crate::conditions::{Case, Condition, MAX_CASES};
+use super::value::{Evaluated, EvaluatedCases, State, UnknownReason, Value, single_case};
 use crate::graph::{Bounds, Cause, UnitId};
+use conditions::{Case, Condition, MAX_CASES};
 use regex::Regex;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// What a step of the evaluation may take from.
+/// Remaining steps of an evaluation.
 #[derive(Debug)]
 pub(super) struct Budget {
     left: Cell<u64>,
@@ -29,7 +30,7 @@ impl Budget {
         Budget { left: Cell::new(steps) }
     }
 
-    /// Whether there are `steps` left, which are gone now.
+    /// Uses up `steps`, and returns `false` if fewer were left.
     fn take(&self, steps: u64) -> bool {
         let left = self.left.get().checked_sub(steps);
         self.left.set(left.unwrap_or(0));
@@ -37,14 +38,14 @@ impl Budget {
     }
 }
 
-/// Judges expressions about one object.
+/// Evaluator of expressions about one object.
 pub(super) struct Evaluator<'w, 'g> {
     pub(super) context: &'w Context<'g>,
     pub(super) object: Object<'g>,
     pub(super) unit: UnitId,
     pub(super) budget: &'w Budget,
-    /// The elements that macros are at, the outermost first.
-    locals: Vec<Judged<'g>>,
+    /// Elements bound by the enclosing macros, outermost first.
+    locals: Vec<Evaluated<'g>>,
 }
 
 impl<'w, 'g> Evaluator<'w, 'g> {
@@ -58,32 +59,32 @@ impl<'w, 'g> Evaluator<'w, 'g> {
         }
     }
 
-    /// What `code` comes to where `when` holds.
-    pub(super) fn eval(&mut self, code: &Code, when: &Condition) -> Forks<'g> {
+    /// Evaluates `code` under `when`.
+    pub(super) fn eval(&mut self, code: &Code, when: &Condition) -> EvaluatedCases<'g> {
         if !self.budget.take(1) {
-            return one(when, out_of_steps());
+            return single_case(when, out_of_steps());
         }
         let forks = match code {
-            Code::Constant(constant) => one(when, Judged::known(of_constant(constant))),
+            Code::Constant(constant) => single_case(when, Evaluated::known(of_constant(constant))),
             Code::List(elements) => self.list(elements, when),
-            Code::Root(root) => one(when, Judged::known(self.root(*root))),
-            Code::Local(at) => one(when, self.locals.get(*at).cloned().unwrap_or_else(Judged::missing)),
+            Code::Root(root) => single_case(when, Evaluated::known(self.root(*root))),
+            Code::Local(at) => single_case(when, self.locals.get(*at).cloned().unwrap_or_else(Evaluated::missing)),
             Code::Field(of, field) => {
                 let of = self.eval(of, when);
                 self.each(of, |this, when, judged| match &judged.state {
                     State::Known(Value::Object(object)) => {
                         let found = (field.read)(this.context, *object, when);
-                        resting_on(found, &judged.read)
+                        with_readings(found, &judged.read)
                     }
-                    State::Unknown(gap) => one(when, unknown_part(gap, &judged)),
-                    State::Known(_) | State::Missing => one(when, missing(&judged)),
+                    State::Unknown(gap) => single_case(when, unknown_part(gap, &judged)),
+                    State::Known(_) | State::Missing => single_case(when, missing(&judged)),
                 })
             }
             Code::Tag(of, key) => self.tag(of, key, when),
             Code::Index(of, index) => self.index(of, index, when),
             Code::Has(of) => {
                 let of = self.eval(of, when);
-                self.each(of, |_, when, judged| one(when, has(judged)))
+                self.each(of, |_, when, judged| single_case(when, has(judged)))
             }
             Code::Not(of) => {
                 let of = self.eval(of, when);
@@ -91,21 +92,21 @@ impl<'w, 'g> Evaluator<'w, 'g> {
                     if let Some(truth) = judged.truth() {
                         judged.state = State::Known(Value::Bool(!truth));
                     }
-                    one(when, judged)
+                    single_case(when, judged)
                 })
             }
             Code::Minus(of) => {
                 let of = self.eval(of, when);
-                self.each(of, |_, when, judged| one(when, operators::negated(judged)))
+                self.each(of, |_, when, judged| single_case(when, operators::negated(judged)))
             }
-            Code::Binary(Operator::And, left, right) => self.decided_by(false, left, right, when),
-            Code::Binary(Operator::Or, left, right) => self.decided_by(true, left, right, when),
+            Code::Binary(Operator::And, left, right) => self.logical(false, left, right, when),
+            Code::Binary(Operator::Or, left, right) => self.logical(true, left, right, when),
             Code::Binary(operator, left, right) => {
                 let left = self.eval(left, when);
                 self.each(left, |this, when, left| {
                     let right = this.eval(right, when);
                     this.each(right, |this, when, right| {
-                        one(when, this.operator(*operator, &left, &right))
+                        single_case(when, this.operator(*operator, &left, &right))
                     })
                 })
             }
@@ -114,30 +115,30 @@ impl<'w, 'g> Evaluator<'w, 'g> {
                 self.each(condition, |this, when, condition| match condition.truth() {
                     Some(truth) => {
                         let chosen = this.eval(if truth { yes } else { no }, when);
-                        resting_on(chosen, &condition.read)
+                        with_readings(chosen, &condition.read)
                     }
-                    None => one(when, condition),
+                    None => single_case(when, condition),
                 })
             }
             Code::Macro { which, list, body } => self.macro_of(*which, list, body, when),
             Code::Call(function, arguments) => self.call(*function, arguments, when),
             Code::Matches(text, regex) => {
                 let text = self.eval(text, when);
-                self.each(text, |_, when, text| one(when, matches(text, regex)))
+                self.each(text, |_, when, text| single_case(when, matches(text, regex)))
             }
         };
         if forks.len() > MAX_CASES {
-            return one(when, too_many_cases());
+            return single_case(when, too_many_cases());
         }
         forks
     }
 
-    /// What `next` makes of each of `forks`.
+    /// Applies `next` to each of `forks`.
     fn each(
         &mut self,
-        forks: Forks<'g>,
-        mut next: impl FnMut(&mut Self, &Condition, Judged<'g>) -> Forks<'g>,
-    ) -> Forks<'g> {
+        forks: EvaluatedCases<'g>,
+        mut next: impl FnMut(&mut Self, &Condition, Evaluated<'g>) -> EvaluatedCases<'g>,
+    ) -> EvaluatedCases<'g> {
         let mut all = Vec::with_capacity(forks.len());
         for Case { when, then } in forks {
             all.extend(next(self, &when, then));
@@ -156,58 +157,60 @@ impl<'w, 'g> Evaluator<'w, 'g> {
         }
     }
 
-    /// `&&`, which a side that is `decisive` (false) decides, and `||`, which one that is true does.
-    fn decided_by(&mut self, decisive: bool, left: &Code, right: &Code, when: &Condition) -> Forks<'g> {
+    /// Evaluates `&&` and `||`, whose result is `decisive` if either side is: false for `&&`, true for `||`.
+    fn logical(&mut self, decisive: bool, left: &Code, right: &Code, when: &Condition) -> EvaluatedCases<'g> {
         let left = self.eval(left, when);
         self.each(left, |this, when, left| {
             if left.truth() == Some(decisive) {
-                return one(when, left);
+                return single_case(when, left);
             }
             let right = this.eval(right, when);
             this.each(right, |_, when, right| {
                 let judged = match (left.truth(), right.truth()) {
                     (_, Some(truth)) if truth == decisive => right.and(&left.read),
                     (Some(_), _) => right.and(&left.read),
-                    // What is not known may decide, what is not there does not.
+                    // An unknown side may decide the result, a missing one cannot.
                     (None, None) if right.state.is_unknown() && !left.state.is_unknown() => right,
                     (None, _) => left.clone(),
                 };
-                one(when, judged)
+                single_case(when, judged)
             })
         })
     }
 
-    fn call(&mut self, function: Function, arguments: &[Code], when: &Condition) -> Forks<'g> {
+    fn call(&mut self, function: Function, arguments: &[Code], when: &Condition) -> EvaluatedCases<'g> {
         let [first, rest @ ..] = arguments else {
-            return one(when, Judged::missing());
+            return single_case(when, Evaluated::missing());
         };
         let first = self.eval(first, when);
         self.each(first, |this, when, first| match rest {
-            [] => one(when, this.of_one(function, first)),
+            [] => single_case(when, this.apply_unary(function, first)),
             [second, ..] => {
                 let second = this.eval(second, when);
-                this.each(second, |_, when, second| one(when, of_two(function, &first, &second)))
+                this.each(second, |_, when, second| {
+                    single_case(when, apply_binary(function, &first, &second))
+                })
             }
         })
     }
 
-    /// A function of one value.
-    fn of_one(&mut self, function: Function, judged: Judged<'g>) -> Judged<'g> {
+    /// Applies a function of one value.
+    fn apply_unary(&mut self, function: Function, judged: Evaluated<'g>) -> Evaluated<'g> {
         let value = match &judged.state {
             State::Known(value) => value,
             State::Missing => return judged,
             State::Unknown(gap) => {
                 let bounds = match (function, &gap.pattern) {
                     (Function::Size, Some(pattern)) => {
-                        Bounds::at_least(i64::try_from(pattern.least_length()).unwrap_or(i64::MAX))
+                        Bounds::at_least(i64::try_from(pattern.min_length()).unwrap_or(i64::MAX))
                     }
                     _ => Bounds::ANY,
                 };
-                let gap = Gap {
+                let gap = UnknownReason {
                     bounds,
-                    ..Gap::new(gap.reason.clone(), gap.span)
+                    ..UnknownReason::new(gap.reason.clone(), gap.span)
                 };
-                return Judged::unknown(gap).and(&judged.read);
+                return Evaluated::unknown(gap).and(&judged.read);
             }
         };
         let found = match (function, value) {
@@ -228,7 +231,7 @@ impl<'w, 'g> Evaluator<'w, 'g> {
             (Function::UpperAscii, Value::Text(text)) => Some(Value::Text(text.to_ascii_uppercase().into())),
             _ => None,
         };
-        Judged {
+        Evaluated {
             state: found.map_or(State::Missing, State::Known),
             read: judged.read,
         }
@@ -249,43 +252,43 @@ fn of_constant<'g>(constant: &Constant) -> Value<'g> {
     }
 }
 
-/// `forks`, which also rest on `read`.
-fn resting_on<'g>(forks: Forks<'g>, read: &[u32]) -> Forks<'g> {
+/// Adds `read` to the values that `forks` depend on.
+fn with_readings<'g>(forks: EvaluatedCases<'g>, read: &[u32]) -> EvaluatedCases<'g> {
     let forks = forks.into_iter();
     forks.map(|fork| Case::new(fork.when, fork.then.and(read))).collect()
 }
 
-/// That a part of `judged` is not there.
-fn missing<'g>(judged: &Judged<'g>) -> Judged<'g> {
-    Judged::missing().and(&judged.read)
+/// Returns a missing value: a part of `judged` that does not exist.
+fn missing<'g>(judged: &Evaluated<'g>) -> Evaluated<'g> {
+    Evaluated::missing().and(&judged.read)
 }
 
-/// That a part of what is not known is not known, and nothing else of it.
-fn unknown_part<'g>(gap: &Rc<Gap>, judged: &Judged<'g>) -> Judged<'g> {
-    Judged::unknown(Gap::new(gap.reason.clone(), gap.span)).and(&judged.read)
+/// Returns an unknown value: a part of another unknown value, without its bounds.
+fn unknown_part<'g>(gap: &Rc<UnknownReason>, judged: &Evaluated<'g>) -> Evaluated<'g> {
+    Evaluated::unknown(UnknownReason::new(gap.reason.clone(), gap.span)).and(&judged.read)
 }
 
-fn has(judged: Judged<'_>) -> Judged<'_> {
+fn has(judged: Evaluated<'_>) -> Evaluated<'_> {
     let state = match &judged.state {
         State::Missing | State::Known(Value::Null) => State::Known(Value::Bool(false)),
         State::Known(_) => State::Known(Value::Bool(true)),
-        State::Unknown(gap) if gap.is_there => State::Known(Value::Bool(true)),
+        State::Unknown(gap) if gap.is_not_null => State::Known(Value::Bool(true)),
         State::Unknown(gap) => State::Unknown(gap.clone()),
     };
-    Judged { state, ..judged }
+    Evaluated { state, ..judged }
 }
 
-fn matches<'g>(judged: Judged<'g>, regex: &Regex) -> Judged<'g> {
+fn matches<'g>(judged: Evaluated<'g>, regex: &Regex) -> Evaluated<'g> {
     let state = match &judged.state {
         State::Known(Value::Text(text)) => State::Known(Value::Bool(regex.is_match(text))),
         State::Known(_) | State::Missing => State::Missing,
         State::Unknown(gap) => State::Unknown(gap.clone()),
     };
-    Judged { state, ..judged }
+    Evaluated { state, ..judged }
 }
 
-/// A function of two texts.
-fn of_two<'g>(function: Function, one: &Judged<'g>, other: &Judged<'g>) -> Judged<'g> {
+/// Applies a function of two texts.
+fn apply_binary<'g>(function: Function, one: &Evaluated<'g>, other: &Evaluated<'g>) -> Evaluated<'g> {
     let state = match (&one.state, &other.state) {
         (State::Known(Value::Text(text)), State::Known(Value::Text(part))) => {
             let holds = match function {
@@ -306,14 +309,14 @@ fn of_two<'g>(function: Function, one: &Judged<'g>, other: &Judged<'g>) -> Judge
         (State::Unknown(gap), _) | (_, State::Unknown(gap)) => State::Unknown(gap.clone()),
         _ => State::Missing,
     };
-    let judged = Judged {
+    let judged = Evaluated {
         state,
         read: one.read.clone(),
     };
     judged.and(&other.read)
 }
 
-fn out_of_steps<'g>() -> Judged<'g> {
+fn out_of_steps<'g>() -> Evaluated<'g> {
     let reason = Cause::Limit.because("the policy takes too many steps");
-    Judged::unknown(Gap::new(reason, None))
+    Evaluated::unknown(UnknownReason::new(reason, None))
 }

@@ -1,22 +1,22 @@
-//! From what an expression comes to for an object to findings, and to notes of what could not be judged.
+//! Turns the results of a policy's expressions into findings and notes on unjudged resources.
 
-use super::context::{Context, Reading, Shown, Text};
+use super::context::{Context, LabelText, Reading, ShownValue};
 use super::eval::{Budget, Evaluator};
 use super::objects::Object;
-use super::value::{Gap, Judged, State};
+use super::value::{Evaluated, State, UnknownReason};
 use super::{Demand, Policy, Target};
-use crate::conditions::Condition;
 use crate::graph::{Graph, Resource, UnitId};
 use crate::rules::{Finding, Findings, fact};
+use conditions::Condition;
 
-/// Steps that a policy may take in a run, beside those for each object.
+/// Maximum number of steps of a policy per run, in addition to those per object.
 const STEPS: u64 = 1_000_000;
-const STEPS_FOR_EACH: u64 = 500;
-/// Labels that a finding shows.
+const STEPS_PER_OBJECT: u64 = 500;
+/// Maximum number of labels of a finding.
 const MOST_LABELS: usize = 8;
 
 impl Policy {
-    /// What it says of `graph`, which is that of `environment`, in the units that `applies` to.
+    /// Checks `graph`, which is that of `environment`, in the units that `applies` accepts.
     pub fn judge(
         &self,
         graph: &Graph,
@@ -27,10 +27,10 @@ impl Policy {
         let context = Context::new(graph, environment);
         let objects = self.objects(&context);
         let count = u64::try_from(objects.len()).unwrap_or(u64::MAX);
-        let budget = Budget::new(STEPS.saturating_add(count.saturating_mul(STEPS_FOR_EACH)));
+        let budget = Budget::new(STEPS.saturating_add(count.saturating_mul(STEPS_PER_OBJECT)));
         for (object, when) in objects {
             if let Some(resource) = object.resource().filter(|resource| applies(resource.unit)) {
-                context.forget();
+                context.forget_readings();
                 let judging = Judging {
                     policy: self,
                     context: &context,
@@ -41,7 +41,7 @@ impl Policy {
         }
     }
 
-    /// What it is for, with the condition.
+    /// Returns the objects that the policy checks, with their conditions.
     fn objects<'g>(&self, context: &Context<'g>) -> Vec<(Object<'g>, Condition)> {
         let graph = context.graph;
         let all: Vec<Object<'g>> = match self.definition.target {
@@ -60,12 +60,12 @@ impl Policy {
         let with = |object: Object<'g>| Some((object, object.resource()?.when.clone()));
         let known = all.into_iter().filter_map(with);
         known
-            .filter_map(|(object, when)| self.where_it_is(context, object, when))
+            .filter_map(|(object, when)| self.conditioned(context, object, when))
             .collect()
     }
 
-    /// The condition under which `object` is what the policy is for.
-    fn where_it_is<'g>(
+    /// Returns the condition under which `object` is of the policy's kind.
+    fn conditioned<'g>(
         &self,
         context: &Context<'g>,
         object: Object<'g>,
@@ -79,7 +79,7 @@ impl Policy {
     }
 }
 
-/// One object, under judgement.
+/// Evaluation of one object.
 struct Judging<'j, 'g> {
     policy: &'j Policy,
     context: &'j Context<'g>,
@@ -91,23 +91,23 @@ impl<'g> Judging<'_, 'g> {
         let mut evaluator = Evaluator::new(self.context, object, self.resource.unit, budget);
         let selected = match &self.policy.selects {
             Some(code) => evaluator.eval(code, when),
-            None => super::value::one(when, Judged::known(super::value::Value::Bool(true))),
+            None => super::value::single_case(when, Evaluated::known(super::value::Value::Bool(true))),
         };
         for selected in selected {
             let gap = match (&selected.then.state, selected.then.truth()) {
                 (_, Some(true)) => None,
                 (State::Unknown(gap), _) => Some(gap.clone()),
-                // What is not there is not selected.
+                // A missing value does not select the object.
                 _ => continue,
             };
             for demanded in evaluator.eval(&self.policy.demands, &selected.when) {
                 let judged = demanded.then.and(&selected.then.read);
                 match (self.is_met(&judged), &gap, &judged.state) {
-                    (Some(true), None, _) => self.met(&demanded.when, &judged, findings),
+                    (Some(true), None, _) => self.report_met(&demanded.when, &judged, findings),
                     (Some(true), Some(_), _) => {}
-                    (Some(false), None, _) => self.broken(&demanded.when, &judged, findings),
+                    (Some(false), None, _) => self.report_violation(&demanded.when, &judged, findings),
                     (None, None, State::Unknown(gap)) | (_, Some(gap), _) => {
-                        self.not_known(&demanded.when, gap, findings);
+                        self.report_unknown(&demanded.when, gap, findings);
                     }
                     (None, None, _) => {}
                 }
@@ -115,8 +115,8 @@ impl<'g> Judging<'_, 'g> {
         }
     }
 
-    /// Whether what the policy demands is met. What asks for something that is not there is not true.
-    fn is_met(&self, judged: &Judged<'g>) -> Option<bool> {
+    /// Returns `true` if the requirement is met. An expression that reads a missing value is not true.
+    fn is_met(&self, judged: &Evaluated<'g>) -> Option<bool> {
         let truth = match judged.state {
             State::Missing => false,
             _ => judged.truth()?,
@@ -127,23 +127,23 @@ impl<'g> Judging<'_, 'g> {
         })
     }
 
-    fn not_known(&self, when: &Condition, gap: &Gap, findings: &mut Findings<'_>) {
+    fn report_unknown(&self, when: &Condition, gap: &UnknownReason, findings: &mut Findings<'_>) {
         let span = gap.span.unwrap_or(self.resource.header);
-        findings.unsettled(when, self.resource, &gap.reason, span);
+        findings.note_unresolved(when, self.resource, &gap.reason, span);
     }
 
-    fn met(&self, when: &Condition, judged: &Judged<'g>, findings: &mut Findings<'_>) {
+    fn report_met(&self, when: &Condition, judged: &Evaluated<'g>, findings: &mut Findings<'_>) {
         let spans: Vec<_> = self.readings(judged).map(|reading| reading.span).collect();
         let said = || self.policy.definition.demand.expression().trim().to_owned();
-        let met = spans.iter().fold(fact(true, said), |met, span| met.given(span));
+        let met = spans.iter().fold(fact(true, said), |met, span| met.depending_on(span));
         findings.satisfied(when, self.resource, met);
     }
 
-    fn broken(&self, when: &Condition, judged: &Judged<'g>, findings: &mut Findings<'_>) {
+    fn report_violation(&self, when: &Condition, judged: &Evaluated<'g>, findings: &mut Findings<'_>) {
         let definition = &self.policy.definition;
         let headline = format!("{}: {}", self.resource.shown(), definition.message);
         let mut labels = self.readings(judged).take(MOST_LABELS).peekable();
-        let is_own = |reading: &Reading<'g>| !matches!(reading.shown, Shown::Resource(..));
+        let is_own = |reading: &Reading<'g>| !matches!(reading.shown, LabelText::Resource(..));
         let mut finding = if let Some(first) = labels.next_if(is_own) {
             Finding::new("", headline, (first.span, first.origins), label(&first))
         } else {
@@ -155,12 +155,14 @@ impl<'g> Judging<'_, 'g> {
         }
         let spans: Vec<_> = self.readings(judged).map(|reading| reading.span).collect();
         let said = || definition.demand.expression().trim().to_owned();
-        let broken = spans.iter().fold(fact(false, said), |broken, span| broken.given(span));
+        let broken = spans
+            .iter()
+            .fold(fact(false, said), |broken, span| broken.depending_on(span));
         let help = definition.help.clone().unwrap_or_else(|| self.help());
         findings.require(when, self.resource, broken, || finding.help(help));
     }
 
-    /// What to do, where the policy does not say it: what it demands.
+    /// Returns the help text for a policy without one: its requirement.
     fn help(&self) -> String {
         let demand = &self.policy.definition.demand;
         let verb = match demand {
@@ -171,33 +173,33 @@ impl<'g> Judging<'_, 'g> {
         format!("the policy {verb} `{}`", text.join(" "))
     }
 
-    fn readings(&self, judged: &Judged<'g>) -> impl Iterator<Item = Reading<'g>> {
+    fn readings(&self, judged: &Evaluated<'g>) -> impl Iterator<Item = Reading<'g>> {
         let places = judged.read.iter();
         places.filter_map(|place| self.context.reading(*place))
     }
 }
 
-/// What a place shows: an attribute and its value, or what a resource is here.
+/// Returns the text of a label: an attribute and its value, or the role of a resource.
 fn label(reading: &Reading<'_>) -> String {
     match &reading.shown {
-        Shown::Resource(resource, what) => format!("{} {what}", resource.shown()),
-        Shown::Words(words) => (*words).to_owned(),
-        Shown::Value(name, text) => {
+        LabelText::Resource(resource, what) => format!("{} {what}", resource.shown()),
+        LabelText::Words(words) => (*words).to_owned(),
+        LabelText::Value(name, text) => {
             let default = match text {
-                Text::None | Text::Unknown => "",
+                ShownValue::None | ShownValue::Unknown => "",
                 _ if reading.is_default => ", the default",
                 _ => "",
             };
             match text {
-                Text::Seconds(seconds) => format!("`{name}` is {}{default}", seconds.spoken()),
-                Text::Number(number) => format!("`{name}` is {number}{default}"),
-                Text::Flag(flag) => format!("`{name}` is {flag}{default}"),
-                Text::Written(text) => format!("`{name}` is `{text}`{default}"),
-                Text::Count(0) => format!("`{name}` is empty"),
-                Text::Count(1) => format!("`{name}` has one entry"),
-                Text::Count(count) => format!("`{name}` has {count} entries"),
-                Text::None => format!("`{name}` is not set"),
-                Text::Unknown => format!("`{name}` is unknown"),
+                ShownValue::Seconds(seconds) => format!("`{name}` is {}{default}", seconds.with_words()),
+                ShownValue::Number(number) => format!("`{name}` is {number}{default}"),
+                ShownValue::Flag(flag) => format!("`{name}` is {flag}{default}"),
+                ShownValue::Written(text) => format!("`{name}` is `{text}`{default}"),
+                ShownValue::Count(0) => format!("`{name}` is empty"),
+                ShownValue::Count(1) => format!("`{name}` has one entry"),
+                ShownValue::Count(count) => format!("`{name}` has {count} entries"),
+                ShownValue::None => format!("`{name}` is not set"),
+                ShownValue::Unknown => format!("`{name}` is unknown"),
             }
         }
     }

@@ -1,38 +1,38 @@
-//! Fields that lead from one object to others.
+//! Implements fields that refer to other objects.
 
-use super::context::{Context, Open, Reading, Shown, Text, list};
+use super::context::{Context, LabelText, PartialList, Reading, ShownValue, list};
 use super::objects::Object;
-use super::value::{Forks, Gap, Item, Judged, State, Value, one};
-use crate::conditions::{Case, Condition};
+use super::value::{Evaluated, EvaluatedCases, ListElement, State, UnknownReason, Value, single_case};
 use crate::graph::access::{Principal, QueuePolicy, Statement};
 use crate::graph::delivery::{Pipe, Topic};
 use crate::graph::{Alarm, Cause, EventSourceMapping, Function, Queue, RedrivePolicy, Resource};
+use conditions::{Case, Condition};
 use std::rc::Rc;
 
 impl<'g> Context<'g> {
-    /// What `read` finds in the redrive policy of `queue`, null without one.
+    /// Applies `read` to the redrive policy of `queue`; returns null without one.
     fn in_redrive(
         &self,
         queue: &'g Queue,
         when: &Condition,
-        read: impl Fn(&'g RedrivePolicy, &Condition) -> Forks<'g>,
-    ) -> Forks<'g> {
+        read: impl Fn(&'g RedrivePolicy, &Condition) -> EvaluatedCases<'g>,
+    ) -> EvaluatedCases<'g> {
         let value = |policy: &'g Option<Box<RedrivePolicy>>, when: &Condition| match policy {
             Some(policy) => read(policy, when),
-            None => one(when, Judged::known(Value::Null)),
+            None => single_case(when, Evaluated::known(Value::Null)),
         };
         let shown = |policy: &'g Option<Box<RedrivePolicy>>| match policy {
-            Some(_) => Text::Written("a policy"),
-            None => Text::None,
+            Some(_) => ShownValue::Written("a policy"),
+            None => ShownValue::None,
         };
         self.attribute(&queue.redrive, when, value, shown, 1)
     }
 
-    pub(super) fn max_receive_count(&self, queue: &'g Queue, when: &Condition) -> Forks<'g> {
+    pub(super) fn max_receive_count(&self, queue: &'g Queue, when: &Condition) -> EvaluatedCases<'g> {
         self.in_redrive(queue, when, |policy, when| self.number(&policy.max_receive_count, when))
     }
 
-    pub(super) fn dead_letter_queue(&self, queue: &'g Queue, when: &Condition) -> Forks<'g> {
+    pub(super) fn dead_letter_queue(&self, queue: &'g Queue, when: &Condition) -> EvaluatedCases<'g> {
         self.in_redrive(queue, when, |policy, when| {
             self.linked_object(&queue.resource, &policy.target, when, |unit, link| {
                 self.graph.queue(unit, link).map(Object::Queue)
@@ -40,13 +40,13 @@ impl<'g> Context<'g> {
         })
     }
 
-    /// An item for each of `found`, which are `what` to the object.
+    /// Converts each of `found`, whose role is `what`, to a list element.
     fn resources<T: Copy>(
         &self,
         found: Vec<(Condition, T)>,
         what: &'static str,
         of: impl Fn(T) -> (Object<'g>, &'g Resource),
-    ) -> Vec<(Condition, Item<'g>)> {
+    ) -> Vec<(Condition, ListElement<'g>)> {
         let items = found.into_iter().map(|(when, one)| {
             let (object, resource) = of(one);
             let place = self.note_resource(resource, what);
@@ -55,7 +55,7 @@ impl<'g> Context<'g> {
         items.collect()
     }
 
-    /// The queues whose redrive policy names `queue`, each under its condition.
+    /// Returns the source queues of `queue`, each with its condition.
     fn redriving(&self, queue: &'g Queue) -> Vec<(Condition, &'g Queue)> {
         let mut found: Vec<(Condition, &'g Queue)> = Vec::new();
         for source in self.graph.sources_of(queue) {
@@ -71,13 +71,13 @@ impl<'g> Context<'g> {
         found
     }
 
-    pub(super) fn sources(&self, queue: &'g Queue, when: &Condition) -> Forks<'g> {
+    pub(super) fn sources(&self, queue: &'g Queue, when: &Condition) -> EvaluatedCases<'g> {
         let of = |source: &'g Queue| (Object::Queue(source), &source.resource);
         let items = self.resources(self.redriving(queue), "names it as its dead-letter queue", of);
-        list(when, items, self.open(queue, Open::Sources))
+        list(when, items, self.reason_for_more(queue, PartialList::Sources))
     }
 
-    /// Where, within `when`, `queue` takes the failures of anything.
+    /// Returns the part of `when` under which `queue` is a dead-letter queue.
     pub(super) fn dead_letter_when(&self, queue: &'g Queue, when: &Condition) -> Condition {
         let mut named = Condition::never();
         for (own, _) in self.redriving(queue) {
@@ -89,24 +89,24 @@ impl<'g> Context<'g> {
         when.and(&named)
     }
 
-    pub(super) fn is_dead_letter_queue(&self, queue: &'g Queue, when: &Condition) -> Forks<'g> {
+    pub(super) fn is_dead_letter_queue(&self, queue: &'g Queue, when: &Condition) -> EvaluatedCases<'g> {
         let yes = self.dead_letter_when(queue, when);
         let no = when.and(&yes.not());
         let mut forks = Vec::new();
         if yes.is_possible() {
-            forks.push(Case::new(yes, Judged::known(Value::Bool(true))));
+            forks.push(Case::new(yes, Evaluated::known(Value::Bool(true))));
         }
         if no.is_possible() {
-            let judged = match self.open(queue, Open::Sources) {
-                Some(gap) => Judged::unknown(Gap::clone(&gap)),
-                None => Judged::known(Value::Bool(false)),
+            let judged = match self.reason_for_more(queue, PartialList::Sources) {
+                Some(gap) => Evaluated::unknown(UnknownReason::clone(&gap)),
+                None => Evaluated::known(Value::Bool(false)),
             };
             forks.push(Case::new(no, judged));
         }
         forks
     }
 
-    /// The mappings that read `queue`, each once.
+    /// Returns the mappings that poll `queue`, each once.
     fn reading_mappings(&self, queue: &'g Queue) -> Vec<(Condition, &'g EventSourceMapping)> {
         let mut found: Vec<(Condition, &'g EventSourceMapping)> = Vec::new();
         for read in self.graph.consumptions(queue) {
@@ -118,15 +118,15 @@ impl<'g> Context<'g> {
         found
     }
 
-    pub(super) fn mappings_of_queue(&self, queue: &'g Queue, when: &Condition) -> Forks<'g> {
+    pub(super) fn mappings_of_queue(&self, queue: &'g Queue, when: &Condition) -> EvaluatedCases<'g> {
         let of = |mapping: &'g EventSourceMapping| (Object::Mapping(mapping), &mapping.resource);
         let items = self.resources(self.reading_mappings(queue), "reads the queue", of);
-        list(when, items, self.open(queue, Open::Readers))
+        list(when, items, self.reason_for_more(queue, PartialList::Readers))
     }
 
-    pub(super) fn functions_of_queue(&self, queue: &'g Queue, when: &Condition) -> Forks<'g> {
+    pub(super) fn functions_of_queue(&self, queue: &'g Queue, when: &Condition) -> EvaluatedCases<'g> {
         let mut found: Vec<(Condition, &'g Function)> = Vec::new();
-        let mut open = self.open(queue, Open::Readers);
+        let mut open = self.reason_for_more(queue, PartialList::Readers);
         for (reads, mapping) in self.reading_mappings(queue) {
             for (when, case, link) in mapping.function.known_in(&reads) {
                 let function = self.graph.function(mapping.resource.unit, link);
@@ -134,11 +134,16 @@ impl<'g> Context<'g> {
                     add(&mut found, when.and(&function.resource.when), function);
                 } else {
                     let reason = Cause::Elsewhere.because(format!("`{}` is not declared here", link.written()));
-                    open = open.or_else(|| Some(Rc::new(Gap::new(reason, case.span))));
+                    open = open.or_else(|| Some(Rc::new(UnknownReason::new(reason, case.span))));
                 }
             }
             if let Some((case, unresolved)) = mapping.function.unresolved_reason() {
-                open = open.or_else(|| Some(Rc::new(Gap::new(unresolved.reason().clone(), case.cause()))));
+                open = open.or_else(|| {
+                    Some(Rc::new(UnknownReason::new(
+                        unresolved.reason().clone(),
+                        case.source_span(),
+                    )))
+                });
             }
         }
         let of = |function: &'g Function| (Object::Function(function), &function.resource);
@@ -146,7 +151,7 @@ impl<'g> Context<'g> {
         list(when, items, open)
     }
 
-    pub(super) fn mappings_of_function(&self, function: &'g Function, when: &Condition) -> Forks<'g> {
+    pub(super) fn mappings_of_function(&self, function: &'g Function, when: &Condition) -> EvaluatedCases<'g> {
         let mut found = Vec::new();
         for (when, mapping) in self.graph.mappings_of(function) {
             add(&mut found, when, mapping);
@@ -156,17 +161,20 @@ impl<'g> Context<'g> {
         list(when, items, self.open_mapping(function))
     }
 
-    /// Why a mapping of the unit may invoke `function`.
-    fn open_mapping(&self, function: &Function) -> Option<Rc<Gap>> {
+    /// Returns the reason why another mapping of the unit may invoke `function`.
+    fn open_mapping(&self, function: &Function) -> Option<Rc<UnknownReason>> {
         let mut mappings = self.graph.mappings().iter();
         mappings.find_map(|mapping| {
             let is_beside = mapping.resource.unit == function.resource.unit;
             let (case, unresolved) = mapping.function.unresolved_reason().filter(|_| is_beside)?;
-            Some(Rc::new(Gap::new(unresolved.reason().clone(), case.cause())))
+            Some(Rc::new(UnknownReason::new(
+                unresolved.reason().clone(),
+                case.source_span(),
+            )))
         })
     }
 
-    pub(super) fn queues_of_function(&self, function: &'g Function, when: &Condition) -> Forks<'g> {
+    pub(super) fn queues_of_function(&self, function: &'g Function, when: &Condition) -> EvaluatedCases<'g> {
         let mut found: Vec<(Condition, &'g Queue)> = Vec::new();
         let mut open = self.open_mapping(function);
         for (invokes, mapping) in self.graph.mappings_of(function) {
@@ -176,14 +184,19 @@ impl<'g> Context<'g> {
                 }
             }
             if let Some((case, unresolved)) = mapping.queue.unresolved_reason() {
-                open = open.or_else(|| Some(Rc::new(Gap::new(unresolved.reason().clone(), case.cause()))));
+                open = open.or_else(|| {
+                    Some(Rc::new(UnknownReason::new(
+                        unresolved.reason().clone(),
+                        case.source_span(),
+                    )))
+                });
             }
         }
         let of = |queue: &'g Queue| (Object::Queue(queue), &queue.resource);
         list(when, self.resources(found, "is read for the function", of), open)
     }
 
-    pub(super) fn senders(&self, queue: &'g Queue, when: &Condition) -> Forks<'g> {
+    pub(super) fn senders(&self, queue: &'g Queue, when: &Condition) -> EvaluatedCases<'g> {
         let mut items = Vec::new();
         for (sends, sender, _) in self.senders_to(queue) {
             let object = Object::Sender(*sender);
@@ -192,21 +205,21 @@ impl<'g> Context<'g> {
                 items.push((sends.clone(), self.item(object, resource, vec![place])));
             }
         }
-        list(when, items, self.open(queue, Open::Senders))
+        list(when, items, self.reason_for_more(queue, PartialList::Senders))
     }
 
-    pub(super) fn alarms(&self, queue: &'g Queue, when: &Condition) -> Forks<'g> {
+    pub(super) fn alarms(&self, queue: &'g Queue, when: &Condition) -> EvaluatedCases<'g> {
         let all = self.alarms_on(queue).iter();
         let found = all.map(|alarm| (alarm.resource.when.clone(), *alarm)).collect();
         let of = |alarm: &'g Alarm| (Object::Alarm(alarm), &alarm.resource);
         let items = self.resources(found, "watches the queue", of);
-        list(when, items, self.open(queue, Open::Alarms))
+        list(when, items, self.reason_for_more(queue, PartialList::Alarms))
     }
 
-    pub(super) fn metrics(&self, alarm: &'g Alarm, when: &Condition) -> Forks<'g> {
+    pub(super) fn metrics(&self, alarm: &'g Alarm, when: &Condition) -> EvaluatedCases<'g> {
         let items = alarm.metrics.iter().map(|metric| {
-            let item = Item {
-                value: Judged::known(Value::Object(Object::Metric(alarm, metric))),
+            let item = ListElement {
+                value: Evaluated::known(Value::Object(Object::Metric(alarm, metric))),
                 doubt: None,
             };
             (when.clone(), item)
@@ -214,7 +227,7 @@ impl<'g> Context<'g> {
         list(when, items.collect(), opaque(alarm))
     }
 
-    pub(super) fn queues_of_alarm(&self, alarm: &'g Alarm, when: &Condition) -> Forks<'g> {
+    pub(super) fn queues_of_alarm(&self, alarm: &'g Alarm, when: &Condition) -> EvaluatedCases<'g> {
         let mut found: Vec<(Condition, &'g Queue)> = Vec::new();
         let mut open = opaque(alarm);
         for metric in &alarm.metrics {
@@ -224,14 +237,19 @@ impl<'g> Context<'g> {
                 }
             }
             if let Some((case, unresolved)) = metric.queue.unresolved_reason() {
-                open = open.or_else(|| Some(Rc::new(Gap::new(unresolved.reason().clone(), case.cause()))));
+                open = open.or_else(|| {
+                    Some(Rc::new(UnknownReason::new(
+                        unresolved.reason().clone(),
+                        case.source_span(),
+                    )))
+                });
             }
         }
         let of = |queue: &'g Queue| (Object::Queue(queue), &queue.resource);
         list(when, self.resources(found, "is watched by the alarm", of), open)
     }
 
-    pub(super) fn queues_of_topic(&self, topic: &'g Topic, when: &Condition) -> Forks<'g> {
+    pub(super) fn queues_of_topic(&self, topic: &'g Topic, when: &Condition) -> EvaluatedCases<'g> {
         let mut found: Vec<(Condition, &'g Queue)> = Vec::new();
         let mut open = None;
         for one in &self.graph.deliveries().subscriptions {
@@ -252,15 +270,20 @@ impl<'g> Context<'g> {
             }
             let is_beside = unit == topic.resource.unit;
             if let Some((case, unresolved)) = one.topic.unresolved_reason().filter(|_| is_beside) {
-                open = open.or_else(|| Some(Rc::new(Gap::new(unresolved.reason().clone(), case.cause()))));
+                open = open.or_else(|| {
+                    Some(Rc::new(UnknownReason::new(
+                        unresolved.reason().clone(),
+                        case.source_span(),
+                    )))
+                });
             }
         }
         let of = |queue: &'g Queue| (Object::Queue(queue), &queue.resource);
         list(when, self.resources(found, "is subscribed to the topic", of), open)
     }
 
-    /// The queue that `pipe` reads, null where it reads something else.
-    pub(super) fn source_of_pipe(&self, pipe: &'g Pipe, when: &Condition) -> Forks<'g> {
+    /// Returns the queue that `pipe` polls, or null if its source is not a queue.
+    pub(super) fn source_of_pipe(&self, pipe: &'g Pipe, when: &Condition) -> EvaluatedCases<'g> {
         let unit = pipe.resource.unit;
         let forks = self.linked_object(&pipe.resource, &pipe.source, when, |unit, link| {
             self.graph.queue(unit, link).map(Object::Queue)
@@ -268,9 +291,9 @@ impl<'g> Context<'g> {
         let sources = pipe.source.known_in(when);
         let is_other = |when: &Condition| {
             let mut links = sources.iter().filter(|(own, ..)| own.is_possible_with(when));
-            links.any(|(_, _, link)| self.graph.no_queue(unit, link).is_some() || link.is_no_source())
+            links.any(|(_, _, link)| self.graph.type_if_not_queue(unit, link).is_some() || link.is_never_a_source())
         };
-        let null_if_other = |mut fork: Case<Judged<'g>>| {
+        let null_if_other = |mut fork: Case<Evaluated<'g>>| {
             if fork.then.state.is_unknown() && is_other(&fork.when) {
                 fork.then.state = State::Known(Value::Null);
             }
@@ -279,49 +302,67 @@ impl<'g> Context<'g> {
         forks.into_iter().map(null_if_other).collect()
     }
 
-    pub(super) fn principals(&self, statement: &'g Statement, when: &Condition) -> Forks<'g> {
+    pub(super) fn principals(&self, statement: &'g Statement, when: &Condition) -> EvaluatedCases<'g> {
         let value = |all: &'g Vec<Principal>, when: &Condition| {
             let mut open = None;
             let mut items = Vec::new();
             if statement.negates.principals {
                 let reason = Cause::Unsupported.because("`NotPrincipal` names everybody else");
-                open = Some(Rc::new(Gap::new(reason, statement.span)));
+                open = Some(Rc::new(UnknownReason::new(reason, statement.span)));
             }
             for principal in all {
                 if let Some(id) = &principal.id {
-                    let value = Judged::known(Value::Text(id.as_str().into()));
-                    items.push((when.clone(), Item { value, doubt: None }));
+                    let value = Evaluated::known(Value::Text(id.as_str().into()));
+                    items.push((when.clone(), ListElement { value, doubt: None }));
                 } else {
                     let reason = Cause::Derived.because("a principal is not known");
-                    open = Some(Rc::new(Gap::new(reason, statement.span)));
+                    open = Some(Rc::new(UnknownReason::new(reason, statement.span)));
                 }
             }
             list(when, items, open)
         };
         let shown = |all: &'g Vec<Principal>| match all.as_slice() {
-            [only] => only.id.as_deref().map_or(Text::Unknown, Text::Written),
-            all => Text::Count(all.len()),
+            [only] => only.id.as_deref().map_or(ShownValue::Unknown, ShownValue::Written),
+            all => ShownValue::Count(all.len()),
         };
         self.attribute(&statement.principals, when, value, shown, 1)
     }
 
-    pub(super) fn conditions(&self, policy: &'g QueuePolicy, statement: &'g Statement, when: &Condition) -> Forks<'g> {
+    pub(super) fn conditions(
+        &self,
+        policy: &'g QueuePolicy,
+        statement: &'g Statement,
+        when: &Condition,
+    ) -> EvaluatedCases<'g> {
         let place = self.of_statement(statement);
         match &statement.conditions {
-            Err(reason) => one(when, Judged::unknown(Gap::new(reason.clone(), policy.resource.header))),
+            Err(reason) => single_case(
+                when,
+                Evaluated::unknown(UnknownReason::new(reason.clone(), policy.resource.header)),
+            ),
             Ok(all) => {
                 let items = all.iter().map(|one| {
-                    let value = Judged::known(Value::Text(one.key.as_str().into())).and(&[place]);
-                    (when.clone(), Item { value, doubt: None })
+                    let value = Evaluated::known(Value::Text(one.key.as_str().into())).and(&[place]);
+                    (when.clone(), ListElement { value, doubt: None })
                 });
                 list(when, items.collect(), None)
             }
         }
     }
 
-    pub(super) fn source_arns(&self, policy: &'g QueuePolicy, statement: &'g Statement, when: &Condition) -> Forks<'g> {
+    pub(super) fn source_arns(
+        &self,
+        policy: &'g QueuePolicy,
+        statement: &'g Statement,
+        when: &Condition,
+    ) -> EvaluatedCases<'g> {
         let conditions = match &statement.conditions {
-            Err(reason) => return one(when, Judged::unknown(Gap::new(reason.clone(), policy.resource.header))),
+            Err(reason) => {
+                return single_case(
+                    when,
+                    Evaluated::unknown(UnknownReason::new(reason.clone(), policy.resource.header)),
+                );
+            }
             Ok(conditions) => conditions,
         };
         let mut items = Vec::new();
@@ -335,7 +376,7 @@ impl<'g> Context<'g> {
                     State::Unknown(gap) => open = Some(gap.clone()),
                     _ => items.push((
                         fork.when,
-                        Item {
+                        ListElement {
                             value: fork.then,
                             doubt: None,
                         },
@@ -350,13 +391,13 @@ impl<'g> Context<'g> {
         self.note(Reading {
             span: statement.span,
             origins: &[],
-            shown: Shown::Words("this statement of its policy"),
+            shown: LabelText::Words("this statement of its policy"),
             is_default: false,
         })
     }
 }
 
-/// Adds `one`, or the condition under which it is there as well.
+/// Adds `one`, or merges its condition if it was added before.
 fn add<'g, T>(found: &mut Vec<(Condition, &'g T)>, when: Condition, one: &'g T) {
     if !when.is_possible() {
         return;
@@ -367,8 +408,8 @@ fn add<'g, T>(found: &mut Vec<(Condition, &'g T)>, when: Condition, one: &'g T) 
     }
 }
 
-/// Why `alarm` may look at more metrics.
-fn opaque(alarm: &Alarm) -> Option<Rc<Gap>> {
+/// Returns the reason why `alarm` may watch further metrics.
+fn opaque(alarm: &Alarm) -> Option<Rc<UnknownReason>> {
     let reason = alarm.opaque.as_ref()?;
-    Some(Rc::new(Gap::new(reason.clone(), alarm.resource.header)))
+    Some(Rc::new(UnknownReason::new(reason.clone(), alarm.resource.header)))
 }

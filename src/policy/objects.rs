@@ -1,18 +1,18 @@
-//! What may be asked of each object: the tables from which fields are checked, read and listed.
+//! Defines the fields of each object, in tables that serve to check, read and list them.
 
-use super::context::{Context, Text, list};
+use super::context::{Context, ShownValue, list};
 use super::types::{ObjectType, Type};
-use super::value::{Forks, Item, Judged, Value, one};
-use crate::conditions::Condition;
+use super::value::{Evaluated, EvaluatedCases, ListElement, Value, single_case};
 use crate::graph::access::{Effect, QueuePolicy, Statement};
 use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription, Topic};
-use crate::graph::workers::Reading;
+use crate::graph::workers::WorkerConsumption;
 use crate::graph::{
     Alarm, AlarmMetric, Attribute, EventSourceMapping, Function, Queue, Resource, Tags, UnitId, UnitKind,
 };
+use conditions::Condition;
 use std::sync::LazyLock;
 
-/// Something with fields.
+/// Object with fields.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Object<'g> {
     Queue(&'g Queue),
@@ -30,17 +30,17 @@ pub(super) enum Object<'g> {
     Unit(UnitId),
 }
 
-/// Something that reads a queue.
+/// Consumer of a queue.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ConsumerOf<'g> {
     Mapping(&'g EventSourceMapping),
     Pipe(&'g Pipe),
-    Worker(&'g Reading),
-    /// One that a team declares.
+    Worker(&'g WorkerConsumption),
+    /// A consumer that a team declares.
     Declared,
 }
 
-/// Something that sends to a queue.
+/// Sender to a queue.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SenderOf<'g> {
     Subscription(&'g Subscription),
@@ -52,14 +52,14 @@ pub(super) enum SenderOf<'g> {
 pub(super) struct Field {
     pub(super) name: &'static str,
     pub(super) kind: Type,
-    /// Whether it may be null.
+    /// `true` if the field may be null.
     pub(super) is_optional: bool,
     pub(super) summary: &'static str,
-    pub(super) read: for<'g> fn(&Context<'g>, Object<'g>, &Condition) -> Forks<'g>,
+    pub(super) read: for<'g> fn(&Context<'g>, Object<'g>, &Condition) -> EvaluatedCases<'g>,
 }
 
 impl<'g> Object<'g> {
-    /// The resource that it is, where it is one.
+    /// Returns the resource of the object, if it has one.
     pub(super) fn resource(self) -> Option<&'g Resource> {
         Some(match self {
             Object::Queue(node) => &node.resource,
@@ -78,8 +78,8 @@ impl<'g> Object<'g> {
         })
     }
 
-    /// Whether both are one.
-    pub(super) fn is(self, other: Object<'_>) -> bool {
+    /// Returns `true` if both are the same object.
+    pub(super) fn is_same(self, other: Object<'_>) -> bool {
         if let (Object::Unit(one), Object::Unit(other)) = (self, other) {
             return one == other;
         }
@@ -89,48 +89,48 @@ impl<'g> Object<'g> {
     }
 }
 
-fn text<'g>(text: &str, when: &Condition) -> Forks<'g> {
-    one(when, Judged::known(Value::Text(text.into())))
+fn text<'g>(text: &str, when: &Condition) -> EvaluatedCases<'g> {
+    single_case(when, Evaluated::known(Value::Text(text.into())))
 }
 
-fn optional_text<'g>(written: Option<&str>, when: &Condition) -> Forks<'g> {
-    one(
+fn optional_text<'g>(written: Option<&str>, when: &Condition) -> EvaluatedCases<'g> {
+    single_case(
         when,
-        Judged::known(written.map_or(Value::Null, |written| Value::Text(written.into()))),
+        Evaluated::known(written.map_or(Value::Null, |written| Value::Text(written.into()))),
     )
 }
 
-fn null<'g>(when: &Condition) -> Forks<'g> {
-    one(when, Judged::known(Value::Null))
+fn null<'g>(when: &Condition) -> EvaluatedCases<'g> {
+    single_case(when, Evaluated::known(Value::Null))
 }
 
-fn flag<'g>(flag: bool, when: &Condition) -> Forks<'g> {
-    one(when, Judged::known(Value::Bool(flag)))
+fn flag<'g>(flag: bool, when: &Condition) -> EvaluatedCases<'g> {
+    single_case(when, Evaluated::known(Value::Bool(flag)))
 }
 
-fn object<'g>(object: Object<'g>, when: &Condition) -> Forks<'g> {
-    one(when, Judged::known(Value::Object(object)))
+fn object<'g>(object: Object<'g>, when: &Condition) -> EvaluatedCases<'g> {
+    single_case(when, Evaluated::known(Value::Object(object)))
 }
 
-/// A list of texts.
-fn texts<'g>(all: impl IntoIterator<Item = String>, when: &Condition) -> Forks<'g> {
+/// Returns a list of texts.
+fn texts<'g>(all: impl IntoIterator<Item = String>, when: &Condition) -> EvaluatedCases<'g> {
     let items = all.into_iter().map(|text| {
-        let value = Judged::known(Value::Text(text.into()));
-        (when.clone(), Item { value, doubt: None })
+        let value = Evaluated::known(Value::Text(text.into()));
+        (when.clone(), ListElement { value, doubt: None })
     });
     list(when, items.collect(), None)
 }
 
-fn tags<'g>(context: &Context<'g>, tags: &'g Attribute<Tags>, when: &Condition) -> Forks<'g> {
+fn tags<'g>(context: &Context<'g>, tags: &'g Attribute<Tags>, when: &Condition) -> EvaluatedCases<'g> {
     let span = tags.cases.first().map(|case| case.span);
     let value = |tags: &'g Tags, when: &Condition| match span {
-        Some(span) => one(when, Judged::known(Value::Tags(tags, span))),
+        Some(span) => single_case(when, Evaluated::known(Value::Tags(tags, span))),
         None => null(when),
     };
-    context.attribute(tags, when, value, |tags| Text::Count(tags.entries.len()), 1)
+    context.attribute(tags, when, value, |tags| ShownValue::Count(tags.entries.len()), 1)
 }
 
-/// What reads a field: the context, the node of the object's own type, and the condition.
+/// Defines fields, each with an expression over the context, the node of the object's type, and the condition.
 macro_rules! fields {
     ($($variant:pat => [$(
         $name:literal: $kind:expr, $optional:literal, $summary:literal, |$context:ident, $when:ident| $read:expr;
@@ -142,7 +142,7 @@ macro_rules! fields {
             summary: $summary,
             read: |$context, object, $when| {
                 let _ = $context;
-                #[allow(unused_variables, reason = "of two names a field may read one")]
+                #[allow(unused_variables, reason = "a field may use only one of the two names")]
                 match object {
                     $variant => $read,
                     _ => null($when),
@@ -152,7 +152,7 @@ macro_rules! fields {
     };
 }
 
-/// The fields that every resource has.
+/// Defines the fields that every resource has.
 macro_rules! resource_fields {
     () => {
         vec![
@@ -214,7 +214,7 @@ static QUEUE: LazyLock<Vec<Field>> = LazyLock::new(|| {
         "is_named": Type::Bool, false, "Whether a name is written.",
             |context, when| {
                 let value = |name: &Option<String>, when: &Condition| flag(name.is_some(), when);
-                context.attribute(&queue.name, when, value, |name| name.as_deref().map_or(Text::None, Text::Written), 1)
+                context.attribute(&queue.name, when, value, |name| name.as_deref().map_or(ShownValue::None, ShownValue::Written), 1)
             };
         "fifo": Type::Bool, false, "Whether it is a FIFO queue.",
             |context, when| context.flag(&queue.fifo, when);
@@ -311,7 +311,7 @@ static MAPPING: LazyLock<Vec<Field>> = LazyLock::new(|| {
         "has_filters": Type::Bool, false, "Whether it has filters.",
             |context, when| {
                 let value = |all: &Vec<Attribute<String>>, when: &Condition| flag(!all.is_empty(), when);
-                context.attribute(&mapping.filters, when, value, |all| Text::Count(all.len()), 1)
+                context.attribute(&mapping.filters, when, value, |all| ShownValue::Count(all.len()), 1)
             };
     ]});
     all
@@ -464,14 +464,14 @@ static STATEMENT: LazyLock<Vec<Field>> = LazyLock::new(|| {
         "effect": Type::Text, false, "`Allow` or `Deny`.",
             |context, when| {
                 let value = |effect: &Effect, when: &Condition| text(shown_effect(*effect), when);
-                context.attribute(&statement.effect, when, value, |effect| Text::Written(shown_effect(*effect)), 1)
+                context.attribute(&statement.effect, when, value, |effect| ShownValue::Written(shown_effect(*effect)), 1)
             };
         "principals": Type::List(Type::Text.into()), false, "To whom: `*`, accounts, ARNs, `sns.amazonaws.com`.",
             |context, when| context.principals(statement, when);
         "actions": Type::List(Type::Text.into()), false, "What, in the letters of its author: `sqs:SendMessage`, `sqs:*`.",
             |context, when| {
                 let value = |all: &Vec<String>, when: &Condition| texts(all.iter().cloned(), when);
-                context.attribute(&statement.actions, when, value, |all| Text::Count(all.len()), 1)
+                context.attribute(&statement.actions, when, value, |all| ShownValue::Count(all.len()), 1)
             };
         "conditions": Type::List(Type::Text.into()), false, "The keys of its conditions: `aws:SourceArn`.",
             |context, when| context.conditions(policy, statement, when);
@@ -504,7 +504,7 @@ fn shown_effect(effect: Effect) -> &'static str {
 }
 
 impl ObjectType {
-    /// Its fields.
+    /// Returns the fields of the type.
     pub(super) fn fields(self) -> &'static [Field] {
         match self {
             ObjectType::Queue => &QUEUE,

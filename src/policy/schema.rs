@@ -1,11 +1,11 @@
-//! What expressions may ask, for `sqslint graph --schema`.
+//! Lists the fields and functions available to expressions, for `sqslint graph --schema`.
 
 use super::Target;
 use super::code::Function;
 use super::syntax::Macro;
 use super::types::ObjectType;
 
-/// Every object with its fields, and every function: one line each.
+/// Returns every object with its fields, and every function, one per line.
 pub fn schema() -> String {
     let mut text = String::from("A policy is for one of these, and its expressions call the object by this name:\n\n");
     for target in Target::ALL {

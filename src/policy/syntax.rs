@@ -1,9 +1,10 @@
-//! CEL's syntax: from a text to a tree in which every node has its place.
+//! Parses CEL into a tree in which every node has its byte range.
 //!
-//! It is a reader of its own and no crate's: an expression comes from whoever opens a pull request, so nesting, length
-//! and the number of nodes are bounded while it reads, and an error or an unknown field is told at its column. Macros
-//! (`all`, `exists`…) stay what they are in the tree; a reader that unfolds them into loops leaves nothing to judge by
-//! three values. Doubles, unsigned numbers, bytes and messages, which nothing here has, are refused by name.
+//! This parser replaces an existing crate for two reasons. Expressions come from anyone who opens a pull request, so
+//! nesting, length and the number of nodes are bounded during parsing, and errors and unknown fields are reported at
+//! their columns. And macros (`all`, `exists`…) remain in the tree, whereas a parser that expands them into loops would
+//! rule out three-valued logic. Doubles, unsigned numbers, bytes and messages, which this dialect lacks, are rejected
+//! by name.
 
 mod lexer;
 mod parser;
@@ -11,38 +12,38 @@ mod parser;
 pub(super) use parser::parse;
 use std::ops::Range;
 
-/// Bytes that an expression may have.
+/// Maximum length of an expression, in bytes.
 pub(super) const MAX_LENGTH: usize = 4096;
-/// How deep one may nest below its outermost level.
+/// Maximum nesting depth below the outermost level.
 pub(super) const MAX_DEPTH: usize = 32;
-/// Nodes that one may have.
+/// Maximum number of nodes.
 pub(super) const MAX_NODES: usize = 512;
 
-/// What is wrong with an expression, and where in it.
+/// Error in an expression, with its byte range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fault {
-    pub(super) at: Range<usize>,
+    pub(super) range: Range<usize>,
     pub(super) message: String,
 }
 
 impl Fault {
-    pub(super) fn new(at: Range<usize>, message: impl Into<String>) -> Self {
+    pub(super) fn new(range: Range<usize>, message: impl Into<String>) -> Self {
         Fault {
-            at,
+            range,
             message: message.into(),
         }
     }
 }
 
-/// An expression and its place.
+/// Expression with its byte range.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expr {
-    pub(super) at: Range<usize>,
-    pub(super) kind: Kind,
+    pub(super) range: Range<usize>,
+    pub(super) kind: ExprKind,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum ExprKind {
     Null,
     Bool(bool),
     Int(i64),
@@ -50,7 +51,7 @@ pub(super) enum Kind {
     List(Vec<Expr>),
     /// A name.
     Name(String),
-    /// A field of an object, or an entry of a map: the name, and its place.
+    /// A field of an object, or an entry of a map: the name, and its byte range.
     Field(Box<Expr>, String, Range<usize>),
     /// `has(a.b)`.
     Has(Box<Expr>),
@@ -59,11 +60,11 @@ pub(super) enum Kind {
     /// `f(a, b)`, or `a.f(b)` with its receiver first.
     Call {
         name: String,
-        name_at: Range<usize>,
+        name_range: Range<usize>,
         is_method: bool,
         arguments: Vec<Expr>,
     },
-    /// `list.all(each, test)` and its kin; `map` has two expressions where it filters as well.
+    /// `list.all(each, test)` and similar macros; `map` has two expressions if it also filters.
     Macro {
         which: Macro,
         list: Box<Expr>,
@@ -119,7 +120,7 @@ pub(super) enum Operator {
 }
 
 impl Operator {
-    /// As CEL writes it.
+    /// Returns the operator in CEL's notation.
     pub(super) fn sign(self) -> &'static str {
         match self {
             Operator::Or => "||",

@@ -1,11 +1,11 @@
-//! Expressions over one small graph: what they come to, and what is wrong with those that cannot be read.
+//! Tests expressions over one small graph: their results, and the errors in invalid ones.
 
 use super::objects::Object;
 use super::value::{State, Value};
 use super::{Definition, Demand, Policy, Target, check, context, eval, syntax};
-use crate::conditions::Condition;
 use crate::diagnostic::Severity;
 use crate::testing::run_files;
+use conditions::Condition;
 
 const GRAPH: &str = r#"
 variable "open" {}
@@ -38,7 +38,7 @@ resource "aws_lambda_event_source_mapping" "orders" {
 }
 "#;
 
-/// What `text` comes to for `aws_sqs_queue.orders`, each case with its condition.
+/// Evaluates `text` for `aws_sqs_queue.orders`, and returns each case with its condition.
 fn judged(text: &str) -> String {
     let rule = crate::rules::by_id("visibility-timeout-zero").expect("it is a rule");
     let outcome = run_files(rule, &[("main.tf", GRAPH)]);
@@ -52,7 +52,7 @@ fn judged(text: &str) -> String {
     let code = syntax::parse(text).and_then(|expr| check::check(&expr, "queue", object));
     let code = match code {
         Ok(code) => code,
-        Err(fault) => return format!("{}..{}: {}", fault.at.start, fault.at.end, fault.message),
+        Err(fault) => return format!("{}..{}: {}", fault.range.start, fault.range.end, fault.message),
     };
     let context = context::Context::new(graph, Some("prod"));
     let budget = eval::Budget::new(10_000);
@@ -85,7 +85,7 @@ fn expressions_are_true_false_or_unknown() {
         ("queue.name.matches('^[a-z]+$')", "true"),
         ("size(queue.name) == 6 && queue.name.size() == 6", "true"),
         ("queue.delay == duration('0s')", OPEN),
-        // What is known of a number decides where it can.
+        // The bounds of an unknown number may determine the result.
         ("queue.visibility_timeout >= duration('60s')", "true"),
         ("queue.visibility_timeout < duration('60s')", "false"),
         ("queue.visibility_timeout <= duration('59s')", "false"),
@@ -94,7 +94,7 @@ fn expressions_are_true_false_or_unknown() {
         ("queue.visibility_timeout != duration('59s')", "true"),
         ("2 * queue.visibility_timeout >= duration('2m')", "true"),
         ("queue.visibility_timeout + duration('1s') > duration('60s')", "true"),
-        // Another value decides.
+        // Another value determines the result.
         ("queue.delay == duration('0s') && queue.fifo", "false"),
         ("queue.fifo && queue.delay == duration('0s')", "false"),
         ("queue.delay == duration('0s') || queue.name == 'orders'", "true"),
@@ -121,7 +121,7 @@ fn expressions_are_true_false_or_unknown() {
         ("queue.functions.exists_one(f, f.name == 'worker')", "true"),
         ("queue.mappings[0].function.name == 'worker'", "true"),
         ("queue.mappings[1].function.name == 'worker'", "missing"),
-        // What is not there is not true, unless another value decides.
+        // A missing value is not true, unless another value determines the result.
         ("queue.dead_letter_queue.dead_letter_queue == null", "true"),
         (
             "queue.dead_letter_queue.dead_letter_queue.retention > duration('1s')",
@@ -133,7 +133,7 @@ fn expressions_are_true_false_or_unknown() {
         ("queue.tags.`cost-center` == 'x'", OPEN),
         ("queue.tags.`owner` == 'shop' && !has(queue.tags.`a.b/c d_e`)", "true"),
         ("queue.`name` == 'orders'", "true"),
-        // An element of which something is asked that is not there is not kept.
+        // An element whose test reads a missing value is dropped.
         ("[3, 2, 0].filter(n, 12 / n > 4) == [2]", "true"),
         ("[3, 2, 0].exists_one(n, 12 / n == 6)", "true"),
         ("[3, 0].all(n, 12 / n == 4)", "missing"),
@@ -142,11 +142,11 @@ fn expressions_are_true_false_or_unknown() {
         ("queue.tags.all(key, key.matches('^[a-z-]+$'))", "true"),
         ("size(queue.tags) == 2", "true"),
         ("unit.kind == 'terraform' && environment == 'prod'", "true"),
-        // Arithmetic that has no result.
+        // Arithmetic without a result.
         ("1 / 0 == 1", "missing"),
         ("9223372036854775807 + 1 == 0", "missing"),
         ("-9223372036854775808 < 0", "true"),
-        // A duration of more than 10,000 years is none, as in CEL.
+        // A duration may not exceed 10,000 years, as in CEL.
         ("duration('315576000000s') > duration('0')", "true"),
         ("duration('315576000000s') + duration('1ms') > duration('0')", "missing"),
         (
@@ -175,7 +175,7 @@ fn expressions_are_true_false_or_unknown() {
 }
 
 #[test]
-fn what_is_wrong_is_said_at_its_place() {
+fn errors_are_reported_at_their_location() {
     for (text, expected) in [
         (
             "queue.retenton > duration('1d')",
@@ -246,7 +246,7 @@ fn what_is_wrong_is_said_at_its_place() {
 }
 
 #[test]
-fn a_hostile_expression_ends_soon() {
+fn hostile_expressions_end_early() {
     let nested = |open: &str, close: &str, count: usize| open.repeat(count) + "true" + &close.repeat(count);
     let refused = [
         nested("(", ")", 1_000),
@@ -264,7 +264,7 @@ fn a_hostile_expression_ends_soon() {
         let said = judged(&text);
         assert!(said.contains(": ") && !said.starts_with("unknown"), "{said}");
     }
-    // Each of these would double, or multiply, with every further part.
+    // Each of these would double or multiply with every further part.
     let doubled = "[\"aaaaaaaaaaaaaaaa\"]".to_owned() + &".map(x, x + x)".repeat(40) + ".size() == 1";
     assert_eq!(judged(&doubled), "true");
     let longer = "[\"aaaaaaaaaaaaaaaa\"]".to_owned() + &".map(x, x + x)".repeat(40) + "[0].size() == 1";
@@ -280,7 +280,7 @@ fn a_hostile_expression_ends_soon() {
 }
 
 #[test]
-fn a_policy_tells_which_expression_is_wrong() {
+fn fault_names_the_expression_that_contains_it() {
     let definition = |selects: &str, require: &str| Definition {
         id: "own".to_owned(),
         target: Target::Function,
@@ -299,9 +299,9 @@ fn a_policy_tells_which_expression_is_wrong() {
     assert!(!fault.in_selection && fault.at == (9..15), "{fault:?}");
 }
 
-/// Nothing that anybody writes makes the reader of expressions panic.
+/// Checks that the parser does not panic on any text.
 #[test]
-fn any_text_is_read_or_refused() {
+fn any_text_is_parsed_or_rejected() {
     let words = [
         "queue",
         ".",

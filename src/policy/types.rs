@@ -1,24 +1,24 @@
-//! The types of expressions, and what may be asked of each object.
+//! Types of expressions.
 
 use super::objects::{Field, Object};
 use std::fmt;
 
-/// The type of a value in an expression. Any value may be null besides, or not known.
+/// Type of a value in an expression. A value of any type may be null or unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Type {
-    /// `null`, and an element of the empty list: it goes with every type.
+    /// `null`, and the element type of the empty list; compatible with every type.
     Null,
     Bool,
     Int,
     Text,
     Duration,
     List(Box<Type>),
-    /// Texts by texts: tags.
+    /// Map from strings to strings: tags.
     Tags,
     Object(ObjectType),
 }
 
-/// The objects that expressions are about.
+/// Type of an object in an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum ObjectType {
     Queue,
@@ -49,7 +49,7 @@ impl ObjectType {
         ObjectType::Unit,
     ];
 
-    /// As messages and the schema call it.
+    /// Returns the name in messages and in the schema.
     pub(super) fn name(self) -> &'static str {
         match self {
             ObjectType::Queue => "queue",
@@ -66,12 +66,12 @@ impl ObjectType {
         }
     }
 
-    /// Its field called `name`.
+    /// Returns the field called `name`.
     pub(super) fn field(self, name: &str) -> Option<&'static Field> {
         self.fields().iter().find(|field| field.name == name)
     }
 
-    /// Whether `object` is one.
+    /// Returns the type of `object`.
     pub(super) fn of(object: &Object<'_>) -> ObjectType {
         match object {
             Object::Queue(_) => ObjectType::Queue,
@@ -90,16 +90,16 @@ impl ObjectType {
 }
 
 impl Type {
-    /// Whether values of both may be compared, or stand in one list.
-    pub(super) fn goes_with(&self, other: &Type) -> bool {
+    /// Returns `true` if values of both types can be compared, or be elements of one list.
+    pub(super) fn is_compatible_with(&self, other: &Type) -> bool {
         match (self, other) {
             (Type::Null, _) | (_, Type::Null) => true,
-            (Type::List(one), Type::List(other)) => one.goes_with(other),
+            (Type::List(one), Type::List(other)) => one.is_compatible_with(other),
             (one, other) => one == other,
         }
     }
 
-    /// With its article: "a duration".
+    /// Returns the name with its article: "a duration".
     pub(super) fn with_article(&self) -> String {
         match self {
             Type::Null => "null".to_owned(),
@@ -122,7 +122,7 @@ impl Type {
     }
 }
 
-/// As the schema writes it: `list(queue)`.
+/// Formats the type as in the schema: `list(queue)`.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

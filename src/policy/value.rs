@@ -1,51 +1,52 @@
-//! Values while an expression is judged: known, not known with what is known all the same, or not there.
+//! Values during the evaluation of an expression: known, unknown with bounds, or missing.
 //!
-//! Each is one of several where conditions decide, with its condition; each remembers which places it rests on.
+//! Conditions split a result into several values, each with its condition. Every value records the readings that it
+//! depends on.
 
 use super::objects::Object;
-use crate::conditions::{Case, Condition};
 use crate::graph::{Bounds, Pattern, Reason, Tags};
-use crate::source::Span;
+use conditions::{Case, Condition};
+use source::Span;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What an expression comes to, in each case.
-pub(super) type Forks<'g> = Vec<Case<Judged<'g>>>;
+/// Result of an expression, in each case.
+pub(super) type EvaluatedCases<'g> = Vec<Case<Evaluated<'g>>>;
 
-/// A value, and the places that it rests on, the one that decides first.
+/// A value and the readings that it depends on, starting with the decisive one.
 #[derive(Debug, Clone)]
-pub(super) struct Judged<'g> {
+pub(super) struct Evaluated<'g> {
     pub(super) state: State<'g>,
-    pub(super) read: Vec<Place>,
+    pub(super) read: Vec<ReadingIndex>,
 }
 
-/// More places than this show nothing more.
+/// Maximum number of readings per value; more would not add to an explanation.
 const MAX_PLACES: usize = 32;
 
-/// Something that was read: its number among all.
-pub(super) type Place = u32;
+/// Index of a reading.
+pub(super) type ReadingIndex = u32;
 
 #[derive(Debug, Clone)]
 pub(super) enum State<'g> {
     Known(Value<'g>),
-    /// The files do not settle it.
-    Unknown(Rc<Gap>),
-    /// Something was asked of what is not there: a tag, a field of a queue that does not exist. What rests on it is not
-    /// true.
+    /// The files do not determine the value.
+    Unknown(Rc<UnknownReason>),
+    /// The expression reads something that does not exist: a tag, or a field of a queue that is null. A condition that
+    /// depends on it is not true.
     Missing,
 }
 
-/// Why a value is not known, and what is known of it.
+/// Reason why a value is unknown, and the known facts about it.
 #[derive(Debug, Clone)]
-pub(super) struct Gap {
+pub(super) struct UnknownReason {
     pub(super) reason: Reason,
-    /// The cause's place; `None` for the object that is judged.
+    /// Span of the cause; `None` for the object of the policy.
     pub(super) span: Option<Span>,
-    /// Whether it is something all the same, and not null.
-    pub(super) is_there: bool,
-    /// Of a number, or of the milliseconds of a duration.
+    /// `true` if the value is known not to be null.
+    pub(super) is_not_null: bool,
+    /// Bounds of a number, or of the milliseconds of a duration.
     pub(super) bounds: Bounds,
-    /// Of a text.
+    /// Pattern of a string.
     pub(super) pattern: Option<Pattern>,
 }
 
@@ -55,72 +56,72 @@ pub(super) enum Value<'g> {
     Bool(bool),
     Int(i64),
     Text(Arc<str>),
-    /// In milliseconds.
+    /// Duration in milliseconds.
     Duration(i64),
     List(Rc<List<'g>>),
-    /// With the place of the whole.
+    /// Tags, with the span of the whole map.
     Tags(&'g Tags, Span),
     Object(Object<'g>),
 }
 
-/// The elements of a list as far as they are known.
+/// Known elements of a list.
 #[derive(Debug, Clone, Default)]
 pub(super) struct List<'g> {
-    pub(super) items: Vec<Item<'g>>,
-    /// Why there may be more.
-    pub(super) open: Option<Rc<Gap>>,
+    pub(super) items: Vec<ListElement<'g>>,
+    /// Reason why there may be more elements.
+    pub(super) incomplete: Option<Rc<UnknownReason>>,
 }
 
 /// An element of a list.
 #[derive(Debug, Clone)]
-pub(super) struct Item<'g> {
-    pub(super) value: Judged<'g>,
-    /// Why it may not be there.
-    pub(super) doubt: Option<Rc<Gap>>,
+pub(super) struct ListElement<'g> {
+    pub(super) value: Evaluated<'g>,
+    /// Reason why the element may not exist.
+    pub(super) doubt: Option<Rc<UnknownReason>>,
 }
 
-impl Gap {
+impl UnknownReason {
     pub(super) fn new(reason: Reason, span: impl Into<Option<Span>>) -> Self {
-        Gap {
+        UnknownReason {
             reason,
             span: span.into(),
-            is_there: false,
+            is_not_null: false,
             bounds: Bounds::ANY,
             pattern: None,
         }
     }
 }
 
-impl<'g> Judged<'g> {
+impl<'g> Evaluated<'g> {
     pub(super) fn known(value: Value<'g>) -> Self {
-        Judged {
+        Evaluated {
             state: State::Known(value),
             read: Vec::new(),
         }
     }
 
-    pub(super) fn unknown(gap: Gap) -> Self {
-        Judged {
+    pub(super) fn unknown(gap: UnknownReason) -> Self {
+        Evaluated {
             state: State::Unknown(Rc::new(gap)),
             read: Vec::new(),
         }
     }
 
     pub(super) fn missing() -> Self {
-        Judged {
+        Evaluated {
             state: State::Missing,
             read: Vec::new(),
         }
     }
 
-    /// The same state, which rests on `first` and then on what it rested on.
-    pub(super) fn after(mut self, first: &[Place]) -> Self {
+    /// Returns the value with `first` preceding the readings that it depends on.
+    pub(super) fn after(mut self, first: &[ReadingIndex]) -> Self {
         let then = std::mem::replace(&mut self.read, first.to_vec());
         self.and(&then)
     }
 
-    /// The same state, which also rests on `further`, as far as anybody reads.
-    pub(super) fn and(mut self, further: &[Place]) -> Self {
+    /// Returns the value with `further` added to the readings that it depends on, up to the maximum.
+    pub(super) fn and(mut self, further: &[ReadingIndex]) -> Self {
         for place in further {
             if self.read.len() < MAX_PLACES && !self.read.contains(place) {
                 self.read.push(*place);
@@ -129,7 +130,7 @@ impl<'g> Judged<'g> {
         self
     }
 
-    /// Whether it is true, or false; `None` where it is not known or not there.
+    /// Returns whether the value is true or false; `None` if it is unknown or missing.
     pub(super) fn truth(&self) -> Option<bool> {
         match self.state {
             State::Known(Value::Bool(truth)) => Some(truth),
@@ -144,7 +145,7 @@ impl State<'_> {
     }
 }
 
-/// One value under `when`.
-pub(super) fn one<'g>(when: &Condition, value: Judged<'g>) -> Forks<'g> {
+/// Returns a single value under `when`.
+pub(super) fn single_case<'g>(when: &Condition, value: Evaluated<'g>) -> EvaluatedCases<'g> {
     vec![Case::new(when.clone(), value)]
 }

@@ -1,13 +1,13 @@
-//! Checkstyle XML: files with their findings, for the many tools that read it.
+//! Writes Checkstyle XML, which many tools read: files with their findings.
 
 use super::Report;
 use super::markup::escaped;
 use std::io::{self, Write};
 
-/// The findings by file.
+/// Writes the findings by file.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<checkstyle version=\"4.3\">\n")?;
-    // Sorted by path, so that those of one file follow each other.
+    // Findings are sorted by path, so those of one file are adjacent.
     for group in report
         .findings
         .chunk_by(|a, b| a.primary().span.file == b.primary().span.file)

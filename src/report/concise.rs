@@ -1,9 +1,9 @@
-//! One line a finding: `path:line:col: severity[rule] message`, for editors and problem matchers.
+//! Writes one line per finding, `path:line:col: severity[rule] message`, for editors and problem matchers.
 
 use super::{Report, links, printable, suppressed};
 use std::io::{self, Write};
 
-/// The findings, one line each, with paths as links where they are `linked`.
+/// Writes the findings, one per line, with paths as links if `linked`.
 pub fn write(report: &Report<'_>, linked: bool, out: &mut dyn Write) -> io::Result<()> {
     for found in report.findings {
         let span = found.primary().span;

@@ -1,77 +1,77 @@
-//! The lines around a finding's labels, cut down to what a terminal can show.
+//! Extracts the lines around a finding's labels, limited to what a terminal can show.
 //!
-//! The drawing library walks whole files, prints whole lines, and draws from one source: here the few lines
-//! that matter, of one file or several, become one small text of their own, with the labels moved into it.
-//! So a minified template of one line, an escape sequence or a label at the end of a file draw like any other.
+//! The drawing library processes whole files, prints whole lines, and draws a single source. Here, the few relevant
+//! lines of one or several files become one small text, with the labels mapped to it. So a minified template of one
+//! line, an escape sequence or a label at the end of a file are drawn like any other.
 
 use super::printable;
 use super::printable::{ends_mark, is_deceptive};
 use crate::diagnostic::Label;
-use crate::source::{Position, SourceFile, Sources};
+use source::{Position, SourceFile, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 use unicode_width::UnicodeWidthChar;
 
-/// Labels beyond this many are not drawn.
-const MOST_LABELS: usize = 12;
-/// How much of a file is drawn.
+/// Maximum number of labels drawn.
+const MAX_LABELS: usize = 12;
+/// Limits of an excerpt.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Extent {
-    /// Lines before and after each label.
+pub(super) struct ExcerptLimits {
+    /// `true` to include a line before and after each label.
     pub(super) around: bool,
-    /// A label over more lines than this marks its first line only.
+    /// Maximum number of lines of a label; longer ones mark only their first line.
     pub(super) most_lines: usize,
-    /// Columns of a line.
+    /// Maximum number of columns of a line.
     pub(super) room: usize,
 }
-/// The least room for each of several labels in one long line, in characters.
-const LEAST_ROOM: usize = 24;
-/// The columns of a tab.
+/// Minimum number of characters for each of several labels in one long line.
+const MIN_ROOM: usize = 24;
+/// Columns of a tab.
 pub(super) const TAB_WIDTH: usize = 4;
 
 /// Consecutive lines of one file.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// The file, as people read it.
+    /// Path of the file for display.
     pub(super) name: String,
     /// The file itself.
     pub(super) file: Arc<SourceFile>,
-    /// The number of the first line, from 0.
+    /// Number of the first line, counted from 0.
     pub(super) first_line: usize,
-    /// Their place in the excerpt.
+    /// Byte range in the excerpt.
     pub(super) range: Range<usize>,
 }
 
-/// A label, moved into the excerpt.
+/// Label, mapped to the excerpt.
 #[derive(Debug)]
 pub(super) struct Mark {
-    /// Its place in the excerpt; never empty.
+    /// Byte range in the excerpt; never empty.
     pub(super) range: Range<usize>,
-    /// Its start in its file.
+    /// Start of the label in its file.
     pub(super) position: Position,
-    /// The text of the label.
+    /// Text of the label.
     pub(super) message: String,
-    /// True if it is the line the user would edit.
+    /// `true` for the line that the user would edit.
     pub(super) primary: bool,
 }
 
-/// The lines around labels.
+/// Lines around labels.
 #[derive(Debug, Default)]
 pub(super) struct Excerpt {
-    /// All groups, one after the other.
+    /// Text of all groups.
     pub(super) text: String,
-    /// In the order of the text.
+    /// Groups in the order of the text.
     pub(super) groups: Vec<Group>,
-    /// The labels, primary first.
+    /// Labels, primary first.
     pub(super) marks: Vec<Mark>,
-    /// The number of labels that were left out.
+    /// Number of labels that were left out.
     pub(super) left_out: usize,
 }
 
-/// A label's place in its file, on character boundaries.
-struct Spot {
-    /// Its file, by its place among those of the excerpt.
+/// Range of a label in its file, on character boundaries.
+struct LabelRange {
+    /// Index of the file among those of the excerpt.
     file: usize,
     range: Range<usize>,
     lines: Range<usize>,
@@ -79,26 +79,26 @@ struct Spot {
     primary: bool,
 }
 
-/// A stretch of a file that the excerpt holds.
-struct Piece {
+/// Range of a file that the excerpt contains.
+struct CopiedRange {
     file: usize,
     from: Range<usize>,
     to: usize,
 }
 
 impl Excerpt {
-    /// The lines that `labels` lie on.
-    pub(super) fn new(sources: &Sources, labels: &[Label], extent: Extent, ellipsis: &str) -> Excerpt {
+    /// Extracts the lines that contain `labels`.
+    pub(super) fn new(sources: &Sources, labels: &[Label], extent: ExcerptLimits, ellipsis: &str) -> Excerpt {
         let (files, spots) = spots(sources, labels, extent.most_lines);
         let mut excerpt = Excerpt {
-            left_out: labels.len().saturating_sub(MOST_LABELS),
+            left_out: labels.len().saturating_sub(MAX_LABELS),
             ..Excerpt::default()
         };
         let mut pieces = Vec::new();
         for (at, file) in files.iter().enumerate() {
-            let here: Vec<&Spot> = spots.iter().filter(|spot| spot.file == at).collect();
+            let here: Vec<&LabelRange> = spots.iter().filter(|spot| spot.file == at).collect();
             let mut groups = groups(file, &here, extent.around);
-            // The line to edit comes first, wherever it lies in its file.
+            // The line to edit comes first, regardless of its position in the file.
             let edited = here.iter().find(|spot| spot.primary).map(|spot| spot.lines.start);
             groups.sort_by_key(|lines| !edited.is_some_and(|line| lines.contains(&line)));
             for lines in groups {
@@ -111,7 +111,7 @@ impl Excerpt {
                         ellipsis,
                     };
                     for (from, to) in writer.write(line, &mut excerpt.text) {
-                        pieces.push(Piece { file: at, from, to });
+                        pieces.push(CopiedRange { file: at, from, to });
                     }
                 }
                 excerpt.groups.push(Group {
@@ -138,9 +138,9 @@ impl Excerpt {
     }
 }
 
-/// The place of `spot` in the excerpt, without the part that was cut from its end.
-fn moved(pieces: &[Piece], spot: &Spot) -> Option<Range<usize>> {
-    let inside = |piece: &&Piece| {
+/// Maps `spot` to its byte range in the excerpt, without a part that was cut off at its end.
+fn moved(pieces: &[CopiedRange], spot: &LabelRange) -> Option<Range<usize>> {
+    let inside = |piece: &&CopiedRange| {
         piece.file == spot.file && piece.from.start < spot.range.end && spot.range.start < piece.from.end
     };
     let first = pieces.iter().find(inside)?;
@@ -150,24 +150,24 @@ fn moved(pieces: &[Piece], spot: &Spot) -> Option<Range<usize>> {
     (start < end).then_some(start..end)
 }
 
-/// The files in the order of their first label, and the labels as places in them.
-fn spots(sources: &Sources, labels: &[Label], most_lines: usize) -> (Vec<Arc<SourceFile>>, Vec<Spot>) {
+/// Returns the files in the order of their first label, and the labels as ranges in them.
+fn spots(sources: &Sources, labels: &[Label], most_lines: usize) -> (Vec<Arc<SourceFile>>, Vec<LabelRange>) {
     let mut ids = Vec::new();
     let mut files: Vec<Arc<SourceFile>> = Vec::new();
-    let mut spots: Vec<Spot> = Vec::new();
-    for label in labels.iter().take(MOST_LABELS) {
+    let mut spots: Vec<LabelRange> = Vec::new();
+    for label in labels.iter().take(MAX_LABELS) {
         let at = ids.iter().position(|id| *id == label.span.file).unwrap_or_else(|| {
             ids.push(label.span.file);
             files.push(sources.file(label.span.file));
             ids.len() - 1
         });
         let Some(file) = files.get(at) else { continue };
-        let (range, lines) = settle(file, label.span.range(), most_lines);
+        let (range, lines) = clamp_to_text(file, label.span.range(), most_lines);
         let message = printable(&label.message);
         match spots.iter_mut().find(|spot| spot.file == at && spot.range == range) {
-            // Two labels in one place would be drawn side by side, far from it.
+            // Two labels of one range would be drawn side by side, far from it.
             Some(same) => same.message = format!("{}; {message}", same.message),
-            None => spots.push(Spot {
+            None => spots.push(LabelRange {
                 file: at,
                 range,
                 lines,
@@ -179,9 +179,9 @@ fn spots(sources: &Sources, labels: &[Label], most_lines: usize) -> (Vec<Arc<Sou
     (files, spots)
 }
 
-/// `range` within the text, on character boundaries, without the line break at its end, covering at least one
-/// byte (past the end of the line, where nothing is left to cover); and the lines it lies on.
-fn settle(file: &SourceFile, range: Range<usize>, most_lines: usize) -> (Range<usize>, Range<usize>) {
+/// Limits `range` to the text, on character boundaries and without trailing whitespace. The result covers at least one
+/// byte, past the end of the line if nothing else is left. Also returns the lines that it covers.
+fn clamp_to_text(file: &SourceFile, range: Range<usize>, most_lines: usize) -> (Range<usize>, Range<usize>) {
     let text = file.text();
     let start = text.floor_char_boundary(range.start.min(text.len()));
     let end = text.ceil_char_boundary(range.end.clamp(start, text.len()));
@@ -200,15 +200,15 @@ fn settle(file: &SourceFile, range: Range<usize>, most_lines: usize) -> (Range<u
     (start..end, first..last + 1)
 }
 
-/// The bytes of line `index` without its line break.
+/// Returns the byte range of line `index` without its line break.
 fn content(file: &SourceFile, index: usize) -> Range<usize> {
     let line = file.line_range(index);
     let text = file.text().get(line.clone()).unwrap_or("");
     line.start..line.start + text.trim_end_matches(['\n', '\r']).len()
 }
 
-/// The lines to show: those of the spots, and with what stands `around` them one more each, gaps of one line closed.
-fn groups(file: &SourceFile, spots: &[&Spot], around: bool) -> Vec<Range<usize>> {
+/// Returns the lines to show: those of the spots and, if `around`, one more on each side, with gaps of one line closed.
+fn groups(file: &SourceFile, spots: &[&LabelRange], around: bool) -> Vec<Range<usize>> {
     let mut wanted: BTreeSet<usize> = BTreeSet::new();
     for spot in spots {
         wanted.extend(spot.lines.clone());
@@ -229,16 +229,16 @@ fn groups(file: &SourceFile, spots: &[&Spot], around: bool) -> Vec<Range<usize>>
     groups
 }
 
-/// Writes lines of one file into an excerpt.
+/// Writer of the lines of a file into an excerpt.
 struct LineWriter<'a> {
     file: &'a SourceFile,
-    here: &'a [&'a Spot],
+    here: &'a [&'a LabelRange],
     room: usize,
     ellipsis: &'a str,
 }
 
 impl LineWriter<'_> {
-    /// Appends `line`, cut where it is too long, and says which stretches of the file went where.
+    /// Appends `line`, shortened if it is too long, and returns the ranges of the file with their new positions.
     fn write(&self, line: usize, text: &mut String) -> Vec<(Range<usize>, usize)> {
         let content = content(self.file, line);
         let mut written = Vec::new();
@@ -260,7 +260,7 @@ impl LineWriter<'_> {
             .iter()
             .any(|spot| spot.range.start <= content.end && content.end < spot.range.end)
         {
-            // A label on the end of the line gets a blank to stand on.
+            // A label at the end of the line gets a space to mark.
             written.push((content.end..content.end + 1, text.len()));
             text.push(' ');
         }
@@ -268,11 +268,11 @@ impl LineWriter<'_> {
         written
     }
 
-    /// The parts of the line that are kept: all of it, or windows around the labels if it is too long.
+    /// Returns the parts of the line to keep: all of it or, if it is too long, windows around the labels.
     fn stretches(&self, line: usize, content: &Range<usize>) -> Vec<Range<usize>> {
         let text = self.file.text();
         let whole = text.get(content.clone()).unwrap_or("");
-        // Counting characters of a huge line for each of its findings would be quadratic.
+        // Counting the characters of a huge line for each of its findings would take quadratic time.
         let guarded = self.file.is_guarded();
         if !guarded && whole.len() <= 4 * self.room && width(whole) <= self.room {
             return vec![content.clone()];
@@ -287,11 +287,11 @@ impl LineWriter<'_> {
         if starts.is_empty() {
             starts.insert(content.start, content.start);
         }
-        let room = (self.room / starts.len()).max(LEAST_ROOM).saturating_sub(4);
+        let room = (self.room / starts.len()).max(MIN_ROOM).saturating_sub(4);
         let mut kept: Vec<Range<usize>> = Vec::new();
         for (start, end) in starts {
             if guarded {
-                // What stands around the label may be a secret.
+                // The text around the label may contain a secret.
                 let (length, _) = fitting(text.get(start..end).unwrap_or("").chars(), room);
                 match kept.last_mut() {
                     Some(last) if start <= last.end => last.end = (start + length).max(last.end),
@@ -314,22 +314,22 @@ impl LineWriter<'_> {
     }
 }
 
-/// The columns that `text` takes as it is drawn.
+/// Returns the number of columns of `text` as drawn.
 pub(super) fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
 }
 
-/// The columns that a terminal gives to `character` as it is drawn here.
+/// Returns the number of columns of `character` as drawn.
 fn columns(character: char) -> usize {
     match character {
         '\t' => TAB_WIDTH,
-        // What is replaced stays visible.
+        // Replaced characters remain visible.
         _ if is_deceptive(character) => harmless(character).count(),
         _ => character.width().unwrap_or(1),
     }
 }
 
-/// The number of bytes of `characters` that fit into `room` columns, and the columns that they take.
+/// Returns the number of bytes of `characters` that fit into `room` columns, and the number of columns that they use.
 fn fitting(characters: impl Iterator<Item = char>, room: usize) -> (usize, usize) {
     let (mut bytes, mut taken) = (0, 0);
     for character in characters {
@@ -343,7 +343,7 @@ fn fitting(characters: impl Iterator<Item = char>, room: usize) -> (usize, usize
     (bytes, taken)
 }
 
-/// `text` with something visible of the same length in place of what would be obeyed.
+/// Replaces control sequences in `text` by visible characters of the same length.
 fn shown(text: &str) -> impl Iterator<Item = char> {
     let mut before = ' ';
     text.char_indices().flat_map(move |(at, character)| {
@@ -353,7 +353,7 @@ fn shown(text: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// `character`, or, where a terminal would obey it, something visible of the same length in bytes.
+/// Returns `character` or, if it would control the terminal, visible characters of the same length in bytes.
 fn harmless(character: char) -> impl Iterator<Item = char> {
     let (shown, count) = match character.len_utf8() {
         _ if character == '\t' || !is_deceptive(character) => (character, 1),

@@ -1,11 +1,12 @@
-//! Workflow commands of GitHub Actions, which become annotations, and the summary of a step.
+//! Writes workflow commands of GitHub Actions, which become annotations, and the summary of a step.
 
-use super::{Report, markdown, place, printable};
+use super::{Report, markdown, printable, region};
 use crate::diagnostic::{Diagnostic, Severity};
 use std::io::{self, Write};
 
-/// The findings as commands, most severe first: Actions shows the first ten of each kind alone. What is suppressed
-/// would annotate lines that somebody has decided on, so that only the summary shows it.
+/// Writes the findings as commands, most severe first, because Actions shows only the first ten of each kind.
+/// Suppressed findings appear only in the summary, since annotations would concern lines that the team has already
+/// accepted.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     for error in report.errors {
         writeln!(out, "::error title=sqslint::{}", data(&printable(error)))?;
@@ -16,14 +17,14 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The text that is appended to `$GITHUB_STEP_SUMMARY`.
+/// Returns the text to append to `$GITHUB_STEP_SUMMARY`.
 pub fn step_summary(report: &Report<'_>) -> String {
     markdown::summary(report) + &markdown::silenced(report)
 }
 
 fn command(report: &Report<'_>, found: &Diagnostic) -> String {
     let file = report.sources.file(found.primary().span.file);
-    let region = place::region(&file, found.primary().span);
+    let region = region::first_line_region(&file, found.primary().span);
     let kind = match found.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -49,12 +50,12 @@ fn command(report: &Report<'_>, found: &Diagnostic) -> String {
     )
 }
 
-/// The text of a command.
+/// Escapes the message of a command.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// A property of a command.
+/// Escapes a property of a command.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,4 +1,4 @@
-//! GitLab's Code Quality report: a list of issues, each with a fingerprint that no other of the list has.
+//! Writes GitLab's Code Quality report: a list of issues with unique fingerprints.
 
 use super::json_text::{Each, write_pretty};
 use super::{Report, printable};
@@ -28,7 +28,7 @@ struct Lines {
     end: u32,
 }
 
-/// The findings as a list of issues.
+/// Writes the findings as a list of issues.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let issues = || {
         let mut seen: FxHashMap<String, usize> = FxHashMap::default();
@@ -36,7 +36,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
             let fingerprint = found.fingerprint();
             let count = seen.entry(fingerprint.clone()).or_insert(0);
             *count += 1;
-            // GitLab drops all but one of several issues with one fingerprint.
+            // Of several issues with the same fingerprint, GitLab keeps only one.
             let fingerprint = match *count {
                 1 => fingerprint,
                 again => format!("{fingerprint}-{again}"),

@@ -1,6 +1,6 @@
-//! The graph itself: what `sqslint graph` prints, and the pictures of units in other reports.
+//! Presents the graph: the output of `sqslint graph`, and the diagrams in other reports.
 //!
-//! It is all of the reports that knows the graph, and it knows no rule.
+//! This is the only report module that knows the graph, and it knows no rule.
 
 pub mod drawing;
 pub mod json;

@@ -1,11 +1,11 @@
-//! One self-contained page: summary, findings with their lines, and a drawing of each unit.
+//! Writes a self-contained page: a summary, the findings with their lines, and a drawing of each unit.
 //!
-//! It loads nothing and runs nothing, which its own policy states as well; so it can be kept as an artifact.
+//! The page loads and runs nothing, which its content security policy enforces, so it can be archived as an artifact.
 
-use super::excerpt::{Excerpt, Extent, Group, Mark};
+use super::excerpt::{Excerpt, ExcerptLimits, Group, Mark};
 use super::graph::{Topology, svg};
 use super::markup::escaped;
-use super::place::Paths;
+use super::region::Paths;
 use super::suppressed::why;
 use super::{Report, counted, prose, summary, timeline};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::Range;
 
-/// Characters of a line that are shown.
+/// Maximum number of characters of a line.
 const LINE_WIDTH: usize = 160;
-/// A label over more lines than this marks its first line only.
+/// Maximum number of lines of a label; longer ones mark only their first line.
 const MOST_LINES: usize = 6;
 
 const STYLE: &str = "\
@@ -50,19 +50,19 @@ th,td:first-child{white-space:nowrap}td{overflow-wrap:anywhere}section>ul{paddin
 .drawing svg{max-width:100%}mark{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 ";
 
-/// What a page was made of, and when: it is kept, and read where nothing else says so.
+/// Origin and date of a page, which is archived and read without other context.
 #[derive(Debug, Default)]
 pub struct Origin {
-    /// The name of the repository's directory.
+    /// Name of the repository's directory.
     pub project: Option<String>,
-    /// The commit that was checked out.
+    /// Commit that was checked out.
     pub commit: Option<String>,
-    /// The day, `2027-03-31`.
+    /// Date, as in `2027-03-31`.
     pub day: String,
 }
 
 impl Origin {
-    /// `orders at 1f2e3d4c5b6a, 2027-03-31`.
+    /// Formats the origin: `orders at 1f2e3d4c5b6a, 2027-03-31`.
     fn shown(&self) -> String {
         let commit = self.commit.iter().map(|commit| {
             let short: String = commit.chars().take(12).collect();
@@ -75,7 +75,7 @@ impl Origin {
     }
 }
 
-/// The page.
+/// Writes the page.
 pub fn write(report: &Report<'_>, drawings: &[Topology], origin: &Origin, out: &mut dyn Write) -> io::Result<()> {
     write!(
         out,
@@ -104,7 +104,7 @@ pub fn write(report: &Report<'_>, drawings: &[Topology], origin: &Origin, out: &
         units.entry(&found.subject.unit).or_default().1.push((number, found));
     }
     for drawing in drawings {
-        // With the first of its units.
+        // A drawing of several units appears with the first of them.
         for unit in drawing.units.iter().take(1) {
             units.entry(unit).or_default().0.push(drawing);
         }
@@ -139,7 +139,7 @@ pub fn write(report: &Report<'_>, drawings: &[Topology], origin: &Origin, out: &
     )
 }
 
-/// The findings with their numbers, the worst first.
+/// Findings with their numbers, most severe first.
 struct Numbered<'a>(Vec<(usize, &'a Diagnostic)>);
 
 impl<'a> Numbered<'a> {
@@ -147,7 +147,7 @@ impl<'a> Numbered<'a> {
         Numbered(report.by_severity().into_iter().enumerate().collect())
     }
 
-    /// By severity and rule.
+    /// Groups the findings by severity and rule.
     fn by_rule(&self) -> BTreeMap<(Reverse<Severity>, &'a str), Vec<(usize, &'a Diagnostic)>> {
         let mut rules: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for &(number, found) in &self.0 {
@@ -158,7 +158,7 @@ impl<'a> Numbered<'a> {
     }
 }
 
-/// A table of the rules with links to their findings.
+/// Writes a table of the rules with links to their findings.
 fn counts(out: &mut dyn Write, findings: &Numbered<'_>) -> io::Result<()> {
     let rules = findings.by_rule();
     if rules.is_empty() {
@@ -189,7 +189,7 @@ fn article(out: &mut dyn Write, report: &Report<'_>, number: usize, found: &Diag
         sentence(&found.headline),
         severity = found.severity,
     )?;
-    let extent = Extent {
+    let extent = ExcerptLimits {
         around: true,
         most_lines: MOST_LINES,
         room: LINE_WIDTH,
@@ -215,7 +215,7 @@ fn article(out: &mut dyn Write, report: &Report<'_>, number: usize, found: &Diag
     out.write_all(b"</dl>\n</article>\n")
 }
 
-/// A sentence of ours, with what stands in backticks as code.
+/// Formats a sentence of sqslint, with text in backticks as code.
 fn sentence(text: &str) -> String {
     let text = escaped(text);
     let parts: Vec<&str> = text.split('`').collect();
@@ -230,7 +230,7 @@ fn sentence(text: &str) -> String {
     shown.collect()
 }
 
-/// Lines with their numbers, marked where labels are, and what the labels say below.
+/// Writes numbered lines with marked labels, and the texts of the labels below.
 fn lines(out: &mut dyn Write, excerpt: &Excerpt, group: &Group) -> io::Result<()> {
     let marks: Vec<&Mark> = excerpt
         .marks
@@ -269,7 +269,7 @@ fn lines(out: &mut dyn Write, excerpt: &Excerpt, group: &Group) -> io::Result<()
     out.write_all(b"</figure>\n")
 }
 
-/// A line with its marks; of labels that overlap, the first is marked.
+/// Formats a line with its marks. Of overlapping labels, only the first is marked.
 fn marked(excerpt: &Excerpt, line: Range<usize>, marks: &[&Mark]) -> String {
     let text = |range: Range<usize>| escaped(excerpt.text.get(range).unwrap_or(""));
     let mut here: Vec<_> = marks
@@ -291,11 +291,11 @@ fn marked(excerpt: &Excerpt, line: Range<usize>, marks: &[&Mark]) -> String {
 }
 
 fn silenced(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
-    if report.silenced().is_empty() {
+    if report.shown_suppressed().is_empty() {
         return Ok(());
     }
     out.write_all(b"<section>\n<h2>Suppressed</h2>\n<ul>\n")?;
-    for one in report.silenced() {
+    for one in report.shown_suppressed() {
         let found = &one.finding;
         let file = report.sources.file(found.primary().span.file);
         let line = file.position(found.primary().span.start as usize).line;
@@ -305,7 +305,7 @@ fn silenced(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
             escaped(&found.rule),
             sentence(&found.headline),
             escaped(file.name()),
-            sentence(&why(one, report.sources, Paths::Named)),
+            sentence(&why(one, report.sources, Paths::FromRepository)),
             severity = found.severity,
         )?;
     }

@@ -1,4 +1,4 @@
-//! The report for people: the worst first, each place drawn once, the change that fixes it as an edit.
+//! Writes the report for people: most severe findings first, each line drawn once, fixes shown as edits.
 //!
 //! ```text
 //! error[visibility-timeout-below-function-timeout]: `aws_sqs_queue.orders` has a visibility timeout of 30 s, …
@@ -10,56 +10,56 @@
 //!        + visibility_timeout_seconds = 1680  (--fix --unsafe-fixes)
 //! ```
 //!
-//! `drawing` is what knows miette, whose handlers take a page for what fits into ten lines.
+//! Only `drawing` knows miette, whose own handlers would need a page for what fits into ten lines.
 
 mod change;
 mod drawing;
 mod order;
 
-use super::excerpt::{Excerpt, Extent};
-use super::place::Paths;
+use super::excerpt::{Excerpt, ExcerptLimits};
+use super::region::Paths;
 use super::{Report, links, printable, prose, suppressed};
 use crate::diagnostic::{Diagnostic, Label, Severity};
-use crate::source::FileId;
 pub use drawing::wrapped;
-use drawing::{Drawing, Look};
+use drawing::{Drawing, Renderer};
 use order::Group;
+use source::FileId;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::io;
 
-/// Below this a snippet shows nothing useful.
-const LEAST_WIDTH: usize = 40;
-/// Above this prose is hard to read.
-const MOST_WIDTH: usize = 160;
-/// The columns of a snippet that line numbers and gutter take.
+/// Minimum width; narrower excerpts would show nothing useful.
+const MIN_WIDTH: usize = 40;
+/// Maximum width, beyond which prose is hard to read.
+const MAX_WIDTH: usize = 160;
+/// Columns that line numbers and gutter take in an excerpt.
 const GUTTER: usize = 10;
-/// Fewer findings are counted at a glance.
+/// Minimum number of findings for a table of counts; fewer can be counted at a glance.
 const FEW: usize = 5;
 
-/// The look of the report.
-// Each is about one thing that a terminal may not show.
+/// Style of the report.
+// Each flag is for a separate capability of the terminal.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// Columns.
+    /// Width in columns.
     pub width: usize,
-    /// True to colour.
+    /// `true` to use colours.
     pub color: bool,
-    /// True if the terminal shows more than ASCII.
+    /// `true` if the terminal displays more than ASCII.
     pub unicode: bool,
-    /// True to draw the places; prose alone otherwise.
+    /// `true` to draw excerpts, `false` for prose only.
     pub graphics: bool,
-    /// True to make paths links to their files.
+    /// `true` to print paths as links to their files.
     pub links: bool,
-    /// True to show infos; they are counted otherwise.
+    /// `true` to show infos, `false` to only count them.
     pub infos: bool,
 }
 
-/// The findings, one below the other.
+/// Writes the findings, one below the other.
 pub fn write(report: &Report<'_>, style: Style, out: &mut dyn io::Write) -> io::Result<()> {
     let style = Style {
-        width: style.width.clamp(LEAST_WIDTH, MOST_WIDTH),
+        width: style.width.clamp(MIN_WIDTH, MAX_WIDTH),
         ..style
     };
     let mut put = |text: &str| {
@@ -71,7 +71,7 @@ pub fn write(report: &Report<'_>, style: Style, out: &mut dyn io::Write) -> io::
     };
     let is_shown = |found: &&Diagnostic| style.infos || found.severity > Severity::Info;
     let shown: Vec<&Diagnostic> = report.findings.iter().filter(is_shown).collect();
-    let mut seen = Seen::default();
+    let mut seen = DrawnLines::default();
     let groups = order::groups(&shown);
     for group in &groups {
         let mut text = String::new();
@@ -79,7 +79,7 @@ pub fn write(report: &Report<'_>, style: Style, out: &mut dyn io::Write) -> io::
             draw(&mut text, report, group, &mut seen, style);
         } else {
             for found in group.all() {
-                prose::write_linked(&mut text, report, found, Paths::Shown, style.links);
+                prose::write_linked(&mut text, report, found, Paths::FromWorkingDirectory, style.links);
             }
         }
         put(&text)?;
@@ -100,7 +100,7 @@ pub fn write(report: &Report<'_>, style: Style, out: &mut dyn io::Write) -> io::
     Ok(())
 }
 
-/// What to type to learn more.
+/// Returns hints on commands that show more.
 fn ending(worst: Option<&Diagnostic>, hidden: usize) -> Option<String> {
     let counted = match hidden {
         0 => None,
@@ -112,12 +112,12 @@ fn ending(worst: Option<&Diagnostic>, hidden: usize) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(". "))
 }
 
-/// The lines that were drawn.
+/// Lines that have been drawn.
 #[derive(Default)]
-struct Seen(BTreeSet<(FileId, usize)>);
+struct DrawnLines(BTreeSet<(FileId, usize)>);
 
-impl Seen {
-    /// The labels of a finding to draw, and those whose lines were: their places are named.
+impl DrawnLines {
+    /// Returns the labels of a finding to draw, and those whose lines have been drawn; the latter are only referred to.
     fn part<'f>(&mut self, found: &'f Diagnostic, report: &Report<'_>) -> (Vec<Label>, Vec<&'f Label>) {
         let line = |label: &Label| {
             let file = report.sources.file(label.span.file);
@@ -131,11 +131,11 @@ impl Seen {
     }
 }
 
-fn draw(text: &mut String, report: &Report<'_>, group: &Group<'_>, seen: &mut Seen, style: Style) {
+fn draw(text: &mut String, report: &Report<'_>, group: &Group<'_>, seen: &mut DrawnLines, style: Style) {
     let found = group.first;
     let (labels, known) = seen.part(found, report);
     let ellipsis = if style.unicode { "…" } else { "..." };
-    let extent = Extent {
+    let extent = ExcerptLimits {
         around: false,
         most_lines: 1,
         room: style.width - GUTTER,
@@ -150,7 +150,7 @@ fn draw(text: &mut String, report: &Report<'_>, group: &Group<'_>, seen: &mut Se
         mark.message = drawing::shortened(&mark.message, &written, ellipsis);
     }
     let left_out = excerpt.left_out;
-    let look = Look::new(style);
+    let look = Renderer::new(style);
     let drawing = Drawing {
         excerpt,
         found,
@@ -159,7 +159,7 @@ fn draw(text: &mut String, report: &Report<'_>, group: &Group<'_>, seen: &mut Se
     look.draw(text, &drawing);
     for label in known {
         let message = drawing::shortened(&printable(&label.message), &headline, ellipsis);
-        look.note(text, &place(label, report, style), &message);
+        look.note(text, &location(label, report, style), &message);
     }
     for (name, note) in prose::notes(found, left_out) {
         look.note(text, name, &note);
@@ -170,7 +170,7 @@ fn draw(text: &mut String, report: &Report<'_>, group: &Group<'_>, seen: &mut Se
     match change::lines(found, report, &look, &labels) {
         Some(lines) => text.push_str(&lines),
         None => {
-            // Where there is a fix, it is what the help asks for.
+            // A fix makes the help redundant.
             if let Some((name, note)) = prose::advice(found).last() {
                 look.note(text, name, &note);
             }
@@ -178,7 +178,7 @@ fn draw(text: &mut String, report: &Report<'_>, group: &Group<'_>, seen: &mut Se
     }
     for other in &group.others {
         seen.part(other, report);
-        let place = place(other.primary(), report, style);
+        let place = location(other.primary(), report, style);
         let mut told = order::difference(found, other);
         if !other.calls.is_empty() {
             let _ = write!(told, " (for {})", prose::calls(&other.calls));
@@ -187,8 +187,8 @@ fn draw(text: &mut String, report: &Report<'_>, group: &Group<'_>, seen: &mut Se
     }
 }
 
-/// `path:line:column`, perhaps as a link.
-fn place(label: &Label, report: &Report<'_>, style: Style) -> String {
+/// Formats `path:line:column`, optionally as a link.
+fn location(label: &Label, report: &Report<'_>, style: Style) -> String {
     let file = report.sources.file(label.span.file);
     let at = file.position(label.span.start as usize);
     let mut place = links::to_file(&printable(file.shown()), &file, style.links);

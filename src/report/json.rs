@@ -1,11 +1,12 @@
-//! One JSON object, of the same shape whatever the outcome. Version 1; fields are only ever added.
+//! Writes a JSON object, version 1, whose shape does not depend on the outcome. Fields may be added, but are never
+//! removed.
 
 use super::json_text::{Each, write_pretty};
 use super::timeline::ShownTimeline;
-use super::{Judged, Report};
+use super::{JudgedCount, Report};
 use crate::diagnostic::{Diagnostic, Edit, Label, NotEvaluated, Severity, Silencer, Suppressed};
-use crate::source::{Sources, Span};
 use serde::Serialize;
+use source::{Sources, Span};
 use std::io::{self, Write};
 
 #[derive(Serialize)]
@@ -41,9 +42,9 @@ pub(super) struct Summary {
     not_fully_judged: usize,
 }
 
-/// Lines and columns from 1, ends exclusive, columns in Unicode scalar values, offsets in bytes.
+/// Lines and columns are counted from 1, ends are exclusive, columns are in Unicode scalar values, offsets in bytes.
 #[derive(Serialize)]
-struct Place {
+struct JsonSpan {
     file: String,
     line: u32,
     column: u32,
@@ -59,7 +60,7 @@ pub(super) struct Finding<'a> {
     severity: &'static str,
     message: &'a str,
     #[serde(flatten)]
-    place: Place,
+    place: JsonSpan,
     unit: &'a str,
     address: &'a str,
     attribute: Option<&'a str>,
@@ -74,7 +75,7 @@ pub(super) struct Finding<'a> {
     fingerprint: String,
 }
 
-/// The effect of the edits together.
+/// Combined effect of the edits.
 #[derive(Serialize)]
 struct ShownFix<'a> {
     title: &'a str,
@@ -84,17 +85,17 @@ struct ShownFix<'a> {
 #[derive(Serialize)]
 struct ShownEdit<'a> {
     #[serde(flatten)]
-    place: Place,
+    place: JsonSpan,
     text: &'a str,
 }
 
-/// A finding that is none, with what says so: one of the last three.
+/// Suppressed or known finding. Exactly one of the last three fields gives the cause.
 #[derive(Serialize)]
-pub(super) struct Silenced<'a> {
+pub(super) struct SuppressedFinding<'a> {
     #[serde(flatten)]
     finding: Finding<'a>,
     reason: Option<&'a str>,
-    suppression: Option<Place>,
+    suppression: Option<JsonSpan>,
     baseline: Option<String>,
     since: Option<&'a str>,
 }
@@ -102,42 +103,42 @@ pub(super) struct Silenced<'a> {
 #[derive(Serialize)]
 struct ShownLabel<'a> {
     #[serde(flatten)]
-    place: Place,
+    place: JsonSpan,
     message: &'a str,
     primary: bool,
 }
 
 #[derive(Serialize)]
-pub(super) struct Open<'a> {
+pub(super) struct UnjudgedResource<'a> {
     rule: &'a str,
     unit: &'a str,
     address: &'a str,
     reason: &'a str,
     cause: &'static str,
     #[serde(flatten)]
-    place: Place,
+    place: JsonSpan,
 }
 
-/// Resources of one kind: how many there are, and how many every rule could judge.
+/// Number of resources of one kind, and how many of them every rule could judge.
 #[derive(Serialize)]
 pub(super) struct Coverage {
     count: usize,
     judged: usize,
 }
 
-impl From<Judged> for Coverage {
-    fn from(judged: Judged) -> Self {
+impl From<JudgedCount> for Coverage {
+    fn from(judged: JudgedCount) -> Self {
         Coverage {
             count: judged.all,
-            judged: judged.wholly,
+            judged: judged.judged,
         }
     }
 }
 
-/// The version of the document and of the records of `json-lines`.
+/// Version of the document and of the records of `json-lines`.
 pub(super) const VERSION: u32 = 1;
 
-/// The whole report as one object.
+/// Writes the whole report as one object.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let sources = report.sources;
     let document = Document {
@@ -145,8 +146,8 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         tool: tool(),
         summary: summary(report),
         findings: Each(|| report.findings.iter().map(|found| finding(found, sources))),
-        suppressed: Each(|| report.suppressed.iter().map(|one| silenced(one, sources))),
-        not_evaluated: Each(|| report.not_evaluated.iter().map(|entry| open(entry, sources))),
+        suppressed: Each(|| report.suppressed.iter().map(|one| suppressed(one, sources))),
+        not_evaluated: Each(|| report.not_evaluated.iter().map(|entry| unjudged(entry, sources))),
         errors: report.errors,
     };
     write_pretty(out, &document)
@@ -205,8 +206,8 @@ pub(super) fn finding<'a>(found: &'a Diagnostic, sources: &Sources) -> Finding<'
     }
 }
 
-pub(super) fn silenced<'a>(one: &'a Suppressed, sources: &Sources) -> Silenced<'a> {
-    let mut silenced = Silenced {
+pub(super) fn suppressed<'a>(one: &'a Suppressed, sources: &Sources) -> SuppressedFinding<'a> {
+    let mut silenced = SuppressedFinding {
         finding: finding(&one.finding, sources),
         reason: one.reason.as_deref(),
         suppression: None,
@@ -236,8 +237,8 @@ fn shown<'a>(label: &'a Label, sources: &Sources) -> ShownLabel<'a> {
     }
 }
 
-pub(super) fn open<'a>(entry: &'a NotEvaluated, sources: &Sources) -> Open<'a> {
-    Open {
+pub(super) fn unjudged<'a>(entry: &'a NotEvaluated, sources: &Sources) -> UnjudgedResource<'a> {
+    UnjudgedResource {
         rule: &entry.rule,
         unit: &entry.subject.unit,
         address: &entry.subject.address,
@@ -247,10 +248,10 @@ pub(super) fn open<'a>(entry: &'a NotEvaluated, sources: &Sources) -> Open<'a> {
     }
 }
 
-fn place(span: Span, sources: &Sources) -> Place {
+fn place(span: Span, sources: &Sources) -> JsonSpan {
     let file = sources.file(span.file);
     let (start, end) = (file.position(span.start as usize), file.position(span.end as usize));
-    Place {
+    JsonSpan {
         file: file.name().to_owned(),
         line: start.line,
         column: start.column,

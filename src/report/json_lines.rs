@@ -1,7 +1,8 @@
-//! One JSON record a line, each with its kind in `type`: findings, what is suppressed, what could not be judged, errors, and a summary.
+//! Writes one JSON record per line, each with its kind in `type`: findings, suppressed findings, unjudged resources,
+//! errors, and a summary.
 
 use super::Report;
-use super::json::{finding, open, silenced, summary, tool};
+use super::json::{finding, summary, suppressed, tool, unjudged};
 use super::json_text::write_line;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -27,16 +28,16 @@ struct Last<S: Serialize, T: Serialize> {
     summary: S,
 }
 
-/// The records, the summary last.
+/// Writes the records, the summary last.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     for found in report.findings {
         record(out, "finding", finding(found, report.sources))?;
     }
     for one in report.suppressed {
-        record(out, "suppressed", silenced(one, report.sources))?;
+        record(out, "suppressed", suppressed(one, report.sources))?;
     }
     for entry in report.not_evaluated {
-        record(out, "not_evaluated", open(entry, report.sources))?;
+        record(out, "not_evaluated", unjudged(entry, report.sources))?;
     }
     for message in report.errors {
         record(out, "error", Failure { message })?;

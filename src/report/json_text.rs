@@ -1,12 +1,12 @@
-//! JSON as reports write it: programs read every text as it is, while a terminal or the log of a build, which may be
-//! where it goes, finds nothing in it to obey. A report may be long: it is written as it is made.
+//! Writes JSON for reports. Programs read every text unchanged, but characters that would control a terminal or a build
+//! log are escaped. Since a report may be long, it is written incrementally.
 
 use super::printable::{ends_mark, is_deceptive};
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 use std::io::{self, Write};
 
-/// Writes `value` indented, and a line break.
+/// Writes `value` indented, with a trailing line break.
 pub fn write_pretty(out: &mut dyn Write, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
     write(out, value, PrettyFormatter::new())
 }
@@ -21,7 +21,7 @@ fn write(mut out: &mut dyn Write, value: &(impl Serialize + ?Sized), layout: imp
     out.write_all(b"\n")
 }
 
-/// A list whose items are made one by one as they are written, so that no more than one of them is held.
+/// List whose items are created one by one while it is written, so that only one of them is in memory at a time.
 pub(super) struct Each<F>(pub(super) F);
 
 impl<F: Fn() -> I, I: IntoIterator<Item: Serialize>> Serialize for Each<F> {
@@ -30,10 +30,10 @@ impl<F: Fn() -> I, I: IntoIterator<Item: Serialize>> Serialize for Each<F> {
     }
 }
 
-/// A layout in which strings hold escapes for more than JSON asks for.
+/// Layout that escapes more characters in strings than JSON requires.
 struct Escaped<F>(F);
 
-/// Leaves everything that is no text to the layout.
+/// Delegates everything but strings to the layout.
 macro_rules! as_laid_out {
     ($($name:ident($($argument:ident)?);)*) => {$(
         fn $name<W: ?Sized + Write>(&mut self, out: &mut W $(, $argument: bool)?) -> io::Result<()> {
@@ -78,10 +78,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_escaped_and_not_altered() {
+    fn escaped_texts_are_read_back_unchanged() {
         let texts = ["a\u{1b}\u{9b}\u{202e}b", "##[error]x\n##vso[a]", "\"\\\u{7f}日本"];
         let mut written = Vec::new();
-        write_line(&mut written, &texts).expect("memory takes everything");
+        write_line(&mut written, &texts).expect("writing to memory cannot fail");
         let written = String::from_utf8(written).expect("JSON is text");
         let expected = r##"["a\u001b\u009b\u202eb","#\u0023[error]x\n#\u0023vso[a]","\"\\\u007f日本"]"##;
         assert_eq!(written.trim_end(), expected);

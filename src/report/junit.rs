@@ -1,30 +1,31 @@
-//! `JUnit` XML: a suite a file, a failed test a finding, a skipped one for what could not be judged or is suppressed.
+//! Writes `JUnit` XML: a suite per file, a failed test per finding, and a skipped test per unjudged resource or
+//! suppressed finding.
 
 use super::markup::escaped;
-use super::place::Paths;
+use super::region::Paths;
 use super::suppressed::why;
 use super::{Report, prose};
 use crate::diagnostic::{Diagnostic, NotEvaluated, Subject, Suppressed};
-use crate::source::Span;
+use source::Span;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// The package of all suites.
+/// Package of all suites.
 const PACKAGE: &str = "sqslint";
 
-/// A test case, not yet in words.
+/// Test case before formatting.
 #[derive(Clone, Copy)]
 enum Case<'a> {
     Found(&'a Diagnostic),
-    Silenced(&'a Suppressed),
-    Open(&'a NotEvaluated),
-    /// An error that kept the run from its job.
+    Suppressed(&'a Suppressed),
+    Unjudged(&'a NotEvaluated),
+    /// An error that prevented a part of the run.
     Error(&'a str),
-    /// A suite without tests is no success, so that a run in which all is well is one.
+    /// A successful test for a run without findings, because tools treat a suite without tests as a failure.
     Passed,
 }
 
-/// The report as test suites.
+/// Writes the report as test suites.
 pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let suites = suites(report);
     let all: Vec<Case<'_>> = suites.values().flatten().copied().collect();
@@ -34,7 +35,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         counts(&all)
     )?;
     for (name, cases) in &suites {
-        let skipped = count(cases, |case| matches!(case, Case::Silenced(_) | Case::Open(_)));
+        let skipped = count(cases, |case| matches!(case, Case::Suppressed(_) | Case::Unjudged(_)));
         let name = escaped(name);
         writeln!(
             out,
@@ -62,7 +63,7 @@ fn counts(cases: &[Case<'_>]) -> String {
     )
 }
 
-/// The cases of each file, and of the run itself.
+/// Returns the cases of each file, and of the run itself.
 fn suites<'a>(report: &Report<'a>) -> BTreeMap<String, Vec<Case<'a>>> {
     let mut suites: BTreeMap<String, Vec<Case<'a>>> = BTreeMap::new();
     let mut add = |at: Span, case| {
@@ -72,11 +73,11 @@ fn suites<'a>(report: &Report<'a>) -> BTreeMap<String, Vec<Case<'a>>> {
     for found in report.findings {
         add(found.primary().span, Case::Found(found));
     }
-    for one in report.silenced() {
-        add(one.finding.primary().span, Case::Silenced(one));
+    for one in report.shown_suppressed() {
+        add(one.finding.primary().span, Case::Suppressed(one));
     }
     for entry in report.not_evaluated {
-        add(entry.span, Case::Open(entry));
+        add(entry.span, Case::Unjudged(entry));
     }
     if !report.errors.is_empty() {
         let errors = report.errors.iter().map(|error| Case::Error(error));
@@ -92,12 +93,12 @@ fn write_case(out: &mut dyn Write, report: &Report<'_>, suite: &str, case: Case<
     let named = |rule: &str, subject: &Subject| format!("{} {}", escaped(rule), escaped(&subject.address));
     let (name, content) = match case {
         Case::Found(found) => (named(&found.rule, &found.subject), failure(report, found)),
-        Case::Silenced(one) => {
-            let (found, why) = (&one.finding, why(one, report.sources, Paths::Named));
+        Case::Suppressed(one) => {
+            let (found, why) = (&one.finding, why(one, report.sources, Paths::FromRepository));
             let message = format!("suppressed ({why}): {}", found.headline);
             (named(&found.rule, &found.subject), skipped(&message))
         }
-        Case::Open(entry) => (named(&entry.rule, &entry.subject), skipped(&entry.reason)),
+        Case::Unjudged(entry) => (named(&entry.rule, &entry.subject), skipped(&entry.reason)),
         Case::Error(error) => {
             let error = format!("<error message=\"{}\" type=\"error\"/>", escaped(error));
             ("run".to_owned(), error)
@@ -112,7 +113,7 @@ fn write_case(out: &mut dyn Write, report: &Report<'_>, suite: &str, case: Case<
 
 fn failure(report: &Report<'_>, found: &Diagnostic) -> String {
     let mut body = String::new();
-    prose::write(&mut body, report, found, Paths::Named);
+    prose::write(&mut body, report, found, Paths::FromRepository);
     let lines: Vec<String> = body.lines().map(escaped).collect();
     format!(
         "<failure message=\"{}\" type=\"{}\">{}</failure>",

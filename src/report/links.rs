@@ -1,14 +1,14 @@
-//! Links that terminals follow (OSC 8): a path that opens its file, a rule that opens its page.
+//! Formats links for terminals (OSC 8): from a path to its file, and from a rule to its page.
 
-use super::place::file_uri;
-use crate::source::SourceFile;
+use super::region::file_uri;
+use source::SourceFile;
 
-/// `text` as a link to `file`, where `wanted` and the file has an absolute path.
+/// Formats `text` as a link to `file` if `wanted`, and if the file has an absolute path.
 pub(super) fn to_file(text: &str, file: &SourceFile, wanted: bool) -> String {
     linked(text, file_uri(&file.path().to_string_lossy()).filter(|_| wanted))
 }
 
-/// `rule` as a link to its page, where that has an address.
+/// Formats `rule` as a link to its page, if the page has a URL.
 pub(super) fn to_page(rule: &str, page: Option<String>) -> String {
     linked(rule, page)
 }
@@ -20,8 +20,8 @@ fn linked(text: &str, address: Option<String>) -> String {
     }
 }
 
-/// Returns true if a terminal with these environment variables follows links. One that does not may show their bytes, so
-/// that only those count that are known to.
+/// Returns `true` if a terminal with these environment variables is known to support links. Others may display the
+/// escape sequences.
 pub fn are_supported(variable: impl Fn(&str) -> Option<String>) -> bool {
     if let Some(forced) = variable("FORCE_HYPERLINK") {
         return forced != "0";
@@ -45,7 +45,7 @@ mod tests {
     use super::are_supported;
 
     #[test]
-    fn only_terminals_known_to_follow_links_get_them() {
+    fn only_terminals_known_to_support_links_get_them() {
         for (variables, expected) in [
             (vec![], false),
             (vec![("TERM", "xterm-256color")], false),

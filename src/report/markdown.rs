@@ -1,23 +1,24 @@
-//! Markdown for a pull request's comment and for the summary of a step: a table, a fold for each unit, a flowchart.
+//! Writes Markdown for a comment on a pull request and for the summary of a step: a table, and for each unit a
+//! collapsible section with a flowchart.
 //!
-//! Nothing that comes from the files formats the page, mentions people, or refers to issues.
+//! Text from the files cannot format the page, mention people, or refer to issues.
 
 use super::graph::{Topology, drawing};
-use super::place::Paths;
+use super::region::Paths;
 use super::suppressed::why;
 use super::{Report, counted, printable, summary, timeline};
 use crate::diagnostic::Diagnostic;
 use std::collections::BTreeMap;
 use std::io;
 
-/// Rows of a table.
+/// Maximum number of rows in a table.
 const MOST_ROWS: usize = 200;
-/// A comment on GitHub holds 65,536 characters.
+/// Maximum size in bytes. A comment on GitHub may have 65,536 characters.
 const MOST_BYTES: usize = 60_000;
 
-/// The comment.
+/// Writes the comment.
 pub fn write(report: &Report<'_>, drawings: &[Topology], out: &mut dyn io::Write) -> io::Result<()> {
-    // No longer than a comment may be.
+    // Limited to the maximum size of a comment.
     out.write_all(comment(report, drawings).as_bytes())
 }
 
@@ -46,9 +47,9 @@ fn comment(report: &Report<'_>, drawings: &[Topology]) -> String {
     text + &silenced
 }
 
-/// Suppressed findings as a table in a fold; empty if there are none to show.
+/// Formats the suppressed findings to show as a collapsible table; empty without any.
 pub(super) fn silenced(report: &Report<'_>) -> String {
-    let all = report.silenced();
+    let all = report.shown_suppressed();
     if all.is_empty() {
         return String::new();
     }
@@ -57,7 +58,11 @@ pub(super) fn silenced(report: &Report<'_>) -> String {
     text.push_str("| severity | rule | place | finding | suppressed |\n| --- | --- | --- | --- | --- |\n");
     let mut shown = 0;
     for one in all.iter().take(MOST_ROWS) {
-        let row = row(report, &one.finding, &[&why(one, report.sources, Paths::Named)]);
+        let row = row(
+            report,
+            &one.finding,
+            &[&why(one, report.sources, Paths::FromRepository)],
+        );
         if text.len() + row.len() > MOST_BYTES / 4 {
             break;
         }
@@ -70,7 +75,7 @@ pub(super) fn silenced(report: &Report<'_>) -> String {
     text + "\n</details>\n"
 }
 
-/// A row of a table: the finding, and further cells.
+/// Formats a finding as a row of a table, with further cells.
 fn row(report: &Report<'_>, found: &Diagnostic, further: &[&str]) -> String {
     let cells = [
         found.severity.to_string(),
@@ -82,7 +87,7 @@ fn row(report: &Report<'_>, found: &Diagnostic, further: &[&str]) -> String {
     format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
 }
 
-/// Heading, errors and the table.
+/// Formats the heading, the errors and the table.
 pub(super) fn summary(report: &Report<'_>) -> String {
     let mut text = format!("## sqslint\n\n{}\n", inline(&summary::found(report)));
     if let Some(judged) = summary::judged(report) {
@@ -175,7 +180,7 @@ fn place(report: &Report<'_>, found: &Diagnostic) -> String {
     format!("{}:{}", file.name(), file.position(span.start as usize).line)
 }
 
-/// A sentence of ours, with what stands in backticks as code and everything else as plain text.
+/// Formats a sentence of sqslint, with text in backticks as code and everything else as plain text.
 fn inline(text: &str) -> String {
     let text = printable(text);
     let parts: Vec<&str> = text.split('`').collect();
@@ -190,17 +195,17 @@ fn inline(text: &str) -> String {
         .collect()
 }
 
-/// `text` as code, in a table or outside of one.
+/// Formats `text` as code, inside or outside of a table.
 fn code(text: &str) -> String {
     let text = printable(text);
     if text.contains(['`', '|']) || text.trim().is_empty() {
-        // A table and a paragraph read a bar in backticks differently.
+        // A bar in backticks ends the cell in a table, but not in a paragraph.
         return format!("<code>{}</code>", plain(&text));
     }
     format!("`{text}`")
 }
 
-/// `text` without any meaning to Markdown.
+/// Escapes `text` so that nothing in it is Markdown.
 fn plain(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -208,7 +213,7 @@ fn plain(text: &str) -> String {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
-            // Neither a person nor an issue is meant; the comment parts the sign from the name.
+            // A comment between the sign and the name prevents mentions of people and references to issues.
             '@' | '#' => {
                 safe.push(character);
                 safe.push_str("<!-- -->");
@@ -217,7 +222,7 @@ fn plain(text: &str) -> String {
                 safe.push('\\');
                 safe.push(character);
             }
-            // No address becomes a link by itself.
+            // The comment keeps a URL from becoming a link.
             ':' => safe.push_str(":<!-- -->"),
             _ => safe.push(character),
         }
@@ -230,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_name_formats_the_page() {
+    fn names_cannot_format_the_page() {
         for (text, expected) in [
             ("`aws_sqs_queue.a` waits", "`aws_sqs_queue.a` waits"),
             ("`a|b`", "<code>a\\|b</code>"),

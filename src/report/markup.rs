@@ -1,10 +1,10 @@
-//! Text that came out of files, as XML and HTML may hold it.
+//! Escapes text from the files for XML and HTML.
 
 use super::printable;
 
-/// `text` on one line, safe in text and in quoted attributes of XML and HTML.
+/// Escapes `text` for one line of text or a quoted attribute in XML or HTML.
 ///
-/// XML 1.0 has no way to write most control characters and two noncharacters; they are spelled out.
+/// XML 1.0 cannot represent most control characters and two noncharacters; they are replaced by their escaped notation.
 pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in printable(text).chars() {

@@ -1,14 +1,14 @@
-//! Text from the files as one may print it: nothing in it is obeyed by a terminal, reorders what is seen, or is a command
-//! to the service whose log it ends up in.
+//! Makes text from the files safe to print: it cannot control a terminal, reorder the displayed text, or contain a
+//! command for the service whose log includes it.
 
-/// `text` on one line, with everything spelled out that would be obeyed.
+/// Converts `text` to one line, and escapes all characters that would have an effect.
 pub fn printable(text: &str) -> String {
     let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
     if is_plain && !text.contains("::") && !text.contains("##") {
         return text.to_owned();
     }
     let mut shown = String::with_capacity(text.len());
-    // The text may begin a line.
+    // The text may be at the beginning of a line.
     let mut before = ' ';
     for (at, character) in text.char_indices() {
         let rest = text.get(at..).unwrap_or("");
@@ -24,7 +24,8 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// An error as one may print it: on one line, with the lines of a file below that it quotes (`3 | text`, ` | ^^^^`).
+/// Makes an error message printable: on one line, followed by any lines that it quotes from a file (`3 | text`,
+/// ` | ^^^^`).
 pub fn printable_error(text: &str) -> String {
     let is_quoted = |line: &str| {
         let behind = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
@@ -38,7 +39,7 @@ pub fn printable_error(text: &str) -> String {
     })
 }
 
-/// Control characters, line separators and bidirectional controls.
+/// Returns `true` for control characters, line separators and bidirectional controls.
 pub(super) fn is_deceptive(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -47,15 +48,15 @@ pub(super) fn is_deceptive(character: char) -> bool {
         )
 }
 
-/// Whether `rest` would be a workflow command if a line began with it. GitHub Actions looks behind the blanks of a line,
+/// Returns `true` if `rest` would be a workflow command at the start of a line. GitHub Actions ignores leading blanks,
 /// and a line may be broken at any blank.
 fn begins_line_command(before: char, rest: &str) -> bool {
     let name = before.is_whitespace().then(|| rest.strip_prefix("::")).flatten();
     name.is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
-/// Whether `rest` begins with the second half of a mark behind which a service looks for a command anywhere in a line:
-/// `##[error]` of GitHub Actions and Azure Pipelines, `##vso[…]`, `##teamcity[…]`.
+/// Returns `true` if `rest` begins with the second half of a marker that introduces a command anywhere in a line:
+/// `##[error]` in GitHub Actions and Azure Pipelines, `##vso[…]`, `##teamcity[…]`.
 pub(super) fn ends_mark(before: char, rest: &str) -> bool {
     let name = (before == '#').then(|| rest.strip_prefix('#')).flatten();
     name.is_some_and(|name| {
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_be_obeyed_is_spelled_out() {
+    fn characters_with_an_effect_are_escaped() {
         for (text, shown) in [
             ("a\u{1b}b", "a\\u{1b}b"),
             ("a\r\n\tb", "a   b"),
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_keep_the_lines_that_they_quote() {
+    fn errors_keep_quoted_lines() {
         let text = "a.toml:1: wrong\n 1 | ::error::x\n   | ^\nand more\n::error::x";
         let shown = "a.toml:1: wrong\n 1 | \\u{3a}:error::x\n   | ^ and more \\u{3a}:error::x";
         assert_eq!(printable_error(text), shown);

@@ -1,16 +1,16 @@
-//! A finding in words alone: for `NO_GRAPHICS`, screen readers and whatever cannot be drawn.
+//! Formats a finding as prose: for `NO_GRAPHICS`, for screen readers, and for findings that cannot be drawn.
 
-use super::place::Paths;
+use super::region::Paths;
 use super::{Report, links, printable, timeline};
 use crate::diagnostic::Diagnostic;
 use std::fmt::Write;
 
-/// Appends `found`: what, where, why, and what to do.
+/// Appends `found`: its headline, locations, reasons and advice.
 pub(super) fn write(text: &mut String, report: &Report<'_>, found: &Diagnostic, paths: Paths) {
     write_linked(text, report, found, paths, false);
 }
 
-/// Appends the same with the rule and the paths as links, if `linked`.
+/// Appends `found` like `write`, with the rule and the paths as links if `linked`.
 pub(super) fn write_linked(text: &mut String, report: &Report<'_>, found: &Diagnostic, paths: Paths, linked: bool) {
     let sources = report.sources;
     let rule = links::to_page(&found.rule, report.published.page(&found.rule).filter(|_| linked));
@@ -37,7 +37,7 @@ pub(super) fn write_linked(text: &mut String, report: &Report<'_>, found: &Diagn
     }
 }
 
-/// The notes below the places, each with its name: whom it concerns, the arithmetic, the condition.
+/// Returns the notes below the locations, with their names: the affected resources, the arithmetic, the condition.
 pub(super) fn notes(found: &Diagnostic, left_out: usize) -> Vec<(&'static str, String)> {
     let mut notes = Vec::new();
     if !found.calls.is_empty() {
@@ -55,25 +55,25 @@ pub(super) fn notes(found: &Diagnostic, left_out: usize) -> Vec<(&'static str, S
     notes
 }
 
-/// What happens, on one line.
+/// Returns the timeline on one line.
 pub(super) fn timeline(found: &Diagnostic) -> Option<String> {
     found.timeline().map(|timeline| timeline::on_a_line(&timeline))
 }
 
-/// What to do, and what sqslint can do.
+/// Returns the help, and the available fix.
 pub(super) fn advice(found: &Diagnostic) -> impl Iterator<Item = (&'static str, String)> {
     let help = found.help.as_ref().map(|help| ("help", printable(help)));
     let fix = fix(found).map(|fix| ("fix", printable(&fix)));
     help.into_iter().chain(fix)
 }
 
-/// The fix that sqslint can make, and the flags that ask for it.
+/// Describes the available fix, and the flags that apply it.
 pub(super) fn fix(found: &Diagnostic) -> Option<String> {
     let fix = found.fix.as_deref()?;
     Some(format!("{} (`{}`)", fix.title, fix.safety.flags()))
 }
 
-/// The resources that share the finding; the first few by name.
+/// Lists the resources that share the finding; only the first few by name.
 pub(super) fn calls(addresses: &[String]) -> String {
     const NAMED: usize = 5;
     let mut named: Vec<String> = addresses

@@ -1,26 +1,24 @@
-//! SARIF 2.1.0, complete for code scanning: rules with their pages, one-line regions, linked locations, stable
-//! fingerprints, and what could not be judged as notifications.
+//! Writes SARIF 2.1.0 with everything that code scanning uses: rules with their pages, one-line regions, linked
+//! locations, stable fingerprints, and unjudged resources as notifications.
 
 use super::json_text::{Each, write_pretty};
-use super::line_hash::line_hashes;
-use super::place::Paths;
+use super::region::Paths;
 use super::suppressed::why;
-use super::{Report, place, printable};
+use super::{Report, printable, region};
 use crate::diagnostic::{Diagnostic, Edit, Fix, Label, NotEvaluated, Severity, Silencer, Suppressed};
 use crate::rules::Rule;
-use crate::source::{FileId, Span};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use source::{FileId, Span};
 use std::io;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
-/// The base of relative URIs: the root of the repository.
+/// Base of relative URIs: the root of the repository.
 const ROOT: &str = "%SRCROOT%";
 const NOT_EVALUATED: &str = "not-evaluated";
 const FAILED: &str = "failed";
 
-/// A log of one run. The fields stand in the order of their names, as those of what lies below them do.
+/// Log of one run. Fields are in alphabetical order here and in the nested objects.
 #[derive(Serialize)]
 struct Log<N: Serialize, R: Serialize> {
     #[serde(rename = "$schema")]
@@ -46,12 +44,9 @@ struct Invocation<N: Serialize> {
     tool_execution_notifications: N,
 }
 
-/// The report as one log of one run.
+/// Writes the report as a log of one run.
 pub fn write(report: &Report<'_>, out: &mut dyn io::Write) -> io::Result<()> {
-    let writer = Writer {
-        report,
-        hashes: hashes(report),
-    };
+    let writer = Writer { report };
     let run = Run {
         column_kind: "unicodeCodePoints",
         invocations: [Invocation {
@@ -119,35 +114,14 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// The hashes of the lines that findings point at, by file. A hash of what may be a secret is not published.
-fn hashes(report: &Report<'_>) -> BTreeMap<FileId, BTreeMap<u32, String>> {
-    let mut lines: BTreeMap<FileId, BTreeSet<u32>> = BTreeMap::new();
-    let silenced = report.silenced().iter().map(|one| &one.finding);
-    for found in report.findings.iter().chain(silenced) {
-        let span = found.primary().span;
-        lines
-            .entry(span.file)
-            .or_default()
-            .insert(report.sources.start(span).line);
-    }
-    let files = lines
-        .into_iter()
-        .map(|(id, lines)| (id, report.sources.file(id), lines));
-    files
-        .filter(|(_, file, _)| !file.is_guarded())
-        .map(|(id, file, lines)| (id, line_hashes(file.text(), &lines)))
-        .collect()
-}
-
 struct Writer<'a> {
     report: &'a Report<'a>,
-    hashes: BTreeMap<FileId, BTreeMap<u32, String>>,
 }
 
 impl Writer<'_> {
     fn results(&self) -> impl Iterator<Item = Value> {
         let found = self.report.findings.iter().map(|found| self.result(found));
-        found.chain(self.report.silenced().iter().map(|one| self.silenced(one)))
+        found.chain(self.report.shown_suppressed().iter().map(|one| self.silenced(one)))
     }
 
     fn result(&self, found: &Diagnostic) -> Value {
@@ -172,9 +146,6 @@ impl Writer<'_> {
         let related: Vec<Value> = secondary(found).map(|(id, label)| self.related(id, label)).collect();
         let mut fingerprints = Map::new();
         fingerprints.insert("sqslint/v1".to_owned(), found.fingerprint().into());
-        if let Some(hash) = self.line_hash(found) {
-            fingerprints.insert("primaryLocationLineHash".to_owned(), hash.into());
-        }
         let mut result = json!({
             "ruleId": found.rule,
             "level": level(found.severity),
@@ -203,10 +174,10 @@ impl Writer<'_> {
         result
     }
 
-    /// A result that is none, and what says so.
+    /// Converts a suppressed finding, with the cause of the suppression.
     fn silenced(&self, one: &Suppressed) -> Value {
         let mut suppression = json!({ "kind": "external" });
-        let mut justification = Some(why(one, self.report.sources, Paths::Named));
+        let mut justification = Some(why(one, self.report.sources, Paths::FromRepository));
         if let Silencer::Suppression(span) = &one.by {
             suppression = json!({ "kind": "inSource", "location": self.location(*span) });
             justification = one.reason.as_deref().map(printable);
@@ -235,14 +206,14 @@ impl Writer<'_> {
 
     fn replacement(&self, edit: &Edit) -> Value {
         let file = self.report.sources.file(edit.span.file);
-        let mut replacement = json!({ "deletedRegion": columns(&place::whole(&file, edit.span)) });
+        let mut replacement = json!({ "deletedRegion": columns(&region::full_region(&file, edit.span)) });
         if !edit.text.is_empty() {
             insert(&mut replacement, "insertedContent", json!({ "text": edit.text }));
         }
         replacement
     }
 
-    /// The headline, the arithmetic and the help, with a link to each further place.
+    /// Returns the headline, the arithmetic and the help, with a link to each secondary location.
     fn message(&self, found: &Diagnostic) -> String {
         let mut sentences = vec![unlinked(&found.headline)];
         sentences.extend(found.calculation.iter().map(|text| unlinked(text)));
@@ -286,23 +257,17 @@ impl Writer<'_> {
         let file = self.report.sources.file(span.file);
         json!({ "physicalLocation": {
             "artifactLocation": self.artifact(span.file),
-            "region": columns(&place::region(&file, span)),
+            "region": columns(&region::first_line_region(&file, span)),
         } })
     }
 
     fn artifact(&self, file: FileId) -> Value {
-        let (uri, is_relative) = place::uri(&self.report.sources.file(file));
+        let (uri, is_relative) = region::uri(&self.report.sources.file(file));
         let mut artifact = json!({ "uri": uri });
         if is_relative {
             insert(&mut artifact, "uriBaseId", ROOT.into());
         }
         artifact
-    }
-
-    fn line_hash(&self, found: &Diagnostic) -> Option<String> {
-        let span = found.primary().span;
-        let line = self.report.sources.start(span).line;
-        self.hashes.get(&span.file)?.get(&line).cloned()
     }
 
     /// The place of the rule called `id` among those of the driver.
@@ -338,7 +303,7 @@ impl Writer<'_> {
     }
 }
 
-fn columns(region: &place::Region) -> Value {
+fn columns(region: &region::Region) -> Value {
     json!({
         "startLine": region.start.line,
         "startColumn": region.start.column,
@@ -347,7 +312,7 @@ fn columns(region: &place::Region) -> Value {
     })
 }
 
-/// The labels beside the primary one, with the ids that the message links.
+/// Returns the secondary labels, with the ids that links in the message use.
 fn secondary(found: &Diagnostic) -> impl Iterator<Item = (usize, &Label)> {
     found
         .labels()
@@ -363,7 +328,7 @@ fn insert(object: &mut Value, key: &str, value: Value) {
     }
 }
 
-/// `text` on one line, with nothing in it that a viewer would take for a link.
+/// Converts `text` to one line without any syntax that viewers interpret as a link.
 fn unlinked(text: &str) -> String {
     printable(text).replace("](", "] (")
 }

@@ -1,42 +1,42 @@
-//! What `sqslint simulate` has found, for people and for programs.
+//! Writes the results of `sqslint simulate`, as text and as JSON.
 
 use super::human::wrapped;
 use super::json_text::write_pretty;
 use super::printable;
 use super::timeline::{ShownTimeline, in_lines};
-use crate::model::clock::{self, SECOND};
-use crate::model::scenario::Timeline;
-use crate::model::traffic::{Figure, Outcome, Traffic, Variant, shown};
 use serde::Serialize;
+use sqs_model::clock::{self, SECOND};
+use sqs_model::scenario::Timeline;
+use sqs_model::traffic::{Figure, Outcome, Traffic, Variant, shown};
 use std::io::{self, Write};
 
-/// Columns of a bar that stands for all messages.
+/// Columns of a bar that represents all messages.
 const BAR: u64 = 40;
-/// More rows than this nobody reads.
-const MOST_ROWS: usize = 12;
-/// Columns of a verdict.
+/// Maximum number of rows in the histogram.
+const MAX_ROWS: usize = 12;
+/// Maximum width of a verdict, in columns.
 const PROSE: usize = 96;
 
-/// A simulation.
+/// Results of a simulation.
 #[derive(Debug)]
 pub struct Simulation {
-    /// What was simulated, in a sentence without a full stop.
+    /// Subject of the simulation, as a sentence without a full stop.
     pub subject: String,
-    /// What nobody has said, and what was taken instead.
+    /// Values that were assumed because they are unknown.
     pub assumed: Vec<String>,
-    /// The configuration at hand.
+    /// Configuration of the user.
     pub traffic: Traffic,
-    /// Stories of single messages, each with its title.
-    pub stories: Vec<(&'static str, Timeline)>,
-    /// Simulated weeks, and the seed of the first.
+    /// Timelines of single messages, each with its title.
+    pub timelines: Vec<(&'static str, Timeline)>,
+    /// Number of simulated weeks.
     pub weeks: u32,
     /// The seed of the first week.
     pub seed: u64,
-    /// Configurations with what became of the messages.
+    /// Simulated configurations with their outcomes.
     pub rows: Vec<(Variant, Outcome)>,
 }
 
-/// For people.
+/// Writes the results as text.
 pub fn write(simulation: &Simulation, out: &mut dyn Write) -> io::Result<()> {
     let traffic = &simulation.traffic;
     writeln!(out, "{}", wrapped(&printable(&simulation.subject), PROSE))?;
@@ -46,7 +46,7 @@ pub fn write(simulation: &Simulation, out: &mut dyn Write) -> io::Result<()> {
     for line in &simulation.assumed {
         writeln!(out, "  {:<18} {}", "assumed", printable(line))?;
     }
-    for (title, timeline) in &simulation.stories {
+    for (title, timeline) in &simulation.timelines {
         writeln!(out, "\n{title}")?;
         out.write_all(in_lines(timeline).as_bytes())?;
     }
@@ -89,7 +89,7 @@ const HEADINGS: [&str; 6] = [
 ];
 
 fn cells(outcome: &Outcome) -> [String; 6] {
-    let at_least = if outcome.is_broken_off { "≥ " } else { "" };
+    let at_least = if outcome.is_aborted { "≥ " } else { "" };
     [
         format!("{at_least}{}", figure(outcome.twice)),
         figure(outcome.dead_lettered),
@@ -100,7 +100,7 @@ fn cells(outcome: &Outcome) -> [String; 6] {
     ]
 }
 
-/// `2.9 (1–5)`.
+/// Formats a mean with its range: `2.9 (1–5)`.
 fn figure(figure: Figure) -> String {
     let mean = shown(figure.mean);
     if figure.least == figure.most {
@@ -109,7 +109,7 @@ fn figure(figure: Figure) -> String {
     format!("{mean} ({}–{})", figure.least, figure.most)
 }
 
-/// The settings, each with its name.
+/// Returns the settings, each with its name.
 fn facts(traffic: &Traffic) -> Vec<(&'static str, String)> {
     let (queue, consumer) = (&traffic.queue, &traffic.consumer);
     let mut facts = vec![
@@ -160,15 +160,15 @@ fn facts(traffic: &Traffic) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// The times that work takes in classes, each twice as long as the one before, and where the visibility timeout ends.
+/// Formats a histogram of the processing times with classes that double in width, and marks the visibility timeout.
 fn histogram(traffic: &Traffic) -> String {
     let work = &traffic.work;
     let visibility = traffic.queue.visibility;
-    let first = (work.least() / SECOND).max(1) * SECOND;
+    let first = (work.min() / SECOND).max(1) * SECOND;
     let mut text = String::new();
     let (mut from, mut to) = (0, first);
-    for _ in 0..MOST_ROWS {
-        let share = work.from(from) - work.from(to);
+    for _ in 0..MAX_ROWS {
+        let share = work.share_from(from) - work.share_from(to);
         if share > 0.0 {
             #[allow(
                 clippy::cast_possible_truncation,
@@ -187,13 +187,13 @@ fn histogram(traffic: &Traffic) -> String {
             text += line.trim_end();
             text.push('\n');
         }
-        if to > work.most() {
+        if to > work.max() {
             break;
         }
         (from, to) = (to, to * 2);
     }
     if traffic.consumer.heartbeat.is_none() {
-        let share = work.above(visibility);
+        let share = work.share_above(visibility);
         #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
         let count = shown(share * traffic.messages as f64);
         text += &format!(
@@ -205,7 +205,7 @@ fn histogram(traffic: &Traffic) -> String {
     text
 }
 
-/// `50 %`, `0.0147 %`: three digits that say something.
+/// Formats a share as a percentage with few significant digits: `50 %`, `0.0147 %`.
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent == 0.0 {
@@ -234,7 +234,7 @@ struct Document<'a> {
     messages: u64,
     weeks: u32,
     seed: u64,
-    /// Of all messages those that take longer than the visibility timeout.
+    /// Share of messages that take longer than the visibility timeout.
     slow_share: f64,
     timelines: Vec<NamedTimeline<'a>>,
     configurations: Vec<Configuration<'a>>,
@@ -247,7 +247,7 @@ struct NamedTimeline<'a> {
     timeline: ShownTimeline,
 }
 
-/// Times are milliseconds, counts those of a week.
+/// Times are in milliseconds, counts are per week.
 #[derive(Serialize)]
 struct Configuration<'a> {
     id: &'a str,
@@ -282,9 +282,9 @@ impl From<Figure> for Range {
     }
 }
 
-/// For programs.
+/// Writes the results as JSON.
 pub fn write_json(simulation: &Simulation, out: &mut dyn Write) -> io::Result<()> {
-    let timelines = simulation.stories.iter().map(|(name, timeline)| NamedTimeline {
+    let timelines = simulation.timelines.iter().map(|(name, timeline)| NamedTimeline {
         name,
         timeline: timeline.clone().into(),
     });
@@ -305,7 +305,7 @@ pub fn write_json(simulation: &Simulation, out: &mut dyn Write) -> io::Result<()
             in_flight: outcome.in_flight.into(),
             recovery: outcome.recovery,
             longest_wait: outcome.longest_wait,
-            broken_off: outcome.is_broken_off,
+            broken_off: outcome.is_aborted,
             good,
             verdict,
         }
@@ -318,7 +318,7 @@ pub fn write_json(simulation: &Simulation, out: &mut dyn Write) -> io::Result<()
         messages: traffic.messages,
         weeks: simulation.weeks,
         seed: simulation.seed,
-        slow_share: traffic.work.above(traffic.queue.visibility),
+        slow_share: traffic.work.share_above(traffic.queue.visibility),
         timelines: timelines.collect(),
         configurations: configurations.collect(),
     };

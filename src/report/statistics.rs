@@ -1,9 +1,9 @@
-//! The number of findings of each rule, and of resources that it could not judge.
+//! Counts the findings of each rule, and the resources that it could not judge.
 
 use super::Report;
 use std::collections::BTreeMap;
 
-/// A line a rule, the commonest first; empty where there is nothing to count.
+/// Formats one line per rule, most frequent first; empty without findings.
 pub fn render(report: &Report<'_>) -> String {
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for found in report.findings {

@@ -1,15 +1,15 @@
-//! The last lines of a run: what could not be judged and why, and what was found in how much.
+//! Writes the last lines of a run: the unjudged resources with reasons, and the number of findings.
 
-use super::{Judged, Report, Units, counted, printable};
+use super::{JudgedCount, Report, Units, counted, printable};
 use crate::diagnostic::{NotEvaluated, Safety, Severity, Silencer, Suppressed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::io;
 
-/// The number of reasons that a line names before it counts the rest.
+/// Maximum number of reasons that a line lists.
 const REASONS: usize = 3;
 
-/// What was judged, if that is not everything, and what was found: the lines that end a run.
+/// Returns the lines that end a run: the judged share, unless it is complete, and the number of findings.
 pub fn lines(report: &Report<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(judged) = judged(report) {
@@ -20,7 +20,7 @@ pub fn lines(report: &Report<'_>) -> Vec<String> {
     lines
 }
 
-/// What was found, without a line break: `2 errors, 1 warning in 4 modules and 2 templates`.
+/// Formats the number of findings: `2 errors, 1 warning in 4 modules and 2 templates`.
 pub(super) fn found(report: &Report<'_>) -> String {
     let mut line = match units(report.units) {
         None => format!("{}: there was nothing to check", findings(report)),
@@ -47,7 +47,7 @@ pub(super) fn found(report: &Report<'_>) -> String {
     line
 }
 
-/// How much could be judged, where that is not everything: `judged 5 of 7 queues and 3 of 4 mappings`.
+/// Formats the judged share: `judged 5 of 7 queues and 3 of 4 mappings`. Returns `None` if it is complete.
 pub(super) fn judged(report: &Report<'_>) -> Option<String> {
     if report.not_evaluated.is_empty() {
         return None;
@@ -55,7 +55,7 @@ pub(super) fn judged(report: &Report<'_>) -> Option<String> {
     let kinds = [(report.units.queues, "queue"), (report.units.mappings, "mapping")];
     let kinds = kinds.into_iter().filter(|(judged, _)| judged.all > 0);
     let parts: Vec<String> = kinds
-        .map(|(Judged { all, wholly }, kind)| format!("{wholly} of {}", counted(all, kind)))
+        .map(|(JudgedCount { all, judged }, kind)| format!("{judged} of {}", counted(all, kind)))
         .collect();
     Some(if parts.is_empty() {
         format!(
@@ -67,7 +67,7 @@ pub(super) fn judged(report: &Report<'_>) -> Option<String> {
     })
 }
 
-/// Why the rest could not be judged, a line a cause with what to do about it, the commonest first.
+/// Formats one line per cause of unjudged resources with advice, most frequent first.
 pub(super) fn unjudged(report: &Report<'_>) -> Vec<String> {
     let causes = by_cause(report).into_iter();
     let lines = causes.map(|(count, cause, entries)| {
@@ -77,7 +77,7 @@ pub(super) fn unjudged(report: &Report<'_>) -> Vec<String> {
     lines.collect()
 }
 
-/// The causes, the commonest first, each with how many resources it keeps open.
+/// Returns the causes, most frequent first, each with the number of resources that it leaves unjudged.
 fn by_cause<'e>(report: &Report<'e>) -> Vec<(usize, &'e str, Vec<&'e NotEvaluated>)> {
     let mut by_cause: BTreeMap<&str, Vec<&NotEvaluated>> = BTreeMap::new();
     for entry in report.not_evaluated {
@@ -91,16 +91,17 @@ fn by_cause<'e>(report: &Report<'e>) -> Vec<(usize, &'e str, Vec<&'e NotEvaluate
     ranked
 }
 
-/// ` (what to do about a cause)`, where there is something.
+/// Formats the advice on a cause, in parentheses, if there is any.
 fn advice(cause: &str, units: &Units) -> String {
     let advice = ADVICE.iter().find(|(of, _)| *of == cause);
-    // Only Terraform makes plans, and fetches modules: a template hands things to custom resources and nested stacks.
+    // Only Terraform has plans and fetches modules. Templates have these causes because of custom resources and nested
+    // stacks.
     let is_of_terraform = matches!(cause, "known-after-apply" | "module-not-here");
     let advice = advice.filter(|_| !is_of_terraform || units.modules > 0);
     advice.map_or_else(String::new, |(_, advice)| format!(" ({advice})"))
 }
 
-/// What to do about a cause.
+/// Advice on causes.
 const ADVICE: [(&str, &str); 4] = [
     (
         "input-without-value",
@@ -114,7 +115,7 @@ const ADVICE: [(&str, &str); 4] = [
     ("not-read", "fix what cannot be read"),
 ];
 
-/// Every open question: by cause, then by reason, a resource a line with the rules that could not judge it.
+/// Writes all unjudged resources by cause and by reason, one per line with the rules that could not judge it.
 pub fn write_not_evaluated(report: &Report<'_>, out: &mut dyn io::Write) -> io::Result<()> {
     for (count, cause, entries) in by_cause(report) {
         writeln!(
@@ -143,7 +144,8 @@ pub fn write_not_evaluated(report: &Report<'_>, out: &mut dyn io::Write) -> io::
     Ok(())
 }
 
-/// The number of resources that some rule could not judge: resources, not rules, so that a new rule does not move it.
+/// Counts the resources that some rule could not judge. It counts resources rather than rules, so that a new rule does
+/// not change the result.
 pub(super) fn open_resources<'e>(entries: impl IntoIterator<Item = &'e NotEvaluated>) -> usize {
     let resources: BTreeSet<_> = entries.into_iter().map(resource).collect();
     resources.len()
@@ -172,7 +174,7 @@ fn findings(report: &Report<'_>) -> String {
     }
 }
 
-/// `4 modules and 2 templates`; `None` where nothing was read.
+/// Formats the numbers of units: `4 modules and 2 templates`. Returns `None` if there are no units.
 fn units(units: &Units) -> Option<String> {
     let kinds = [
         (units.modules, "module"),
@@ -194,7 +196,7 @@ fn units(units: &Units) -> Option<String> {
     }
 }
 
-/// The reasons by the number of resources they keep open, the commonest first.
+/// Lists the reasons, sorted by the number of resources that they leave unjudged, most frequent first.
 fn reasons(entries: &[&NotEvaluated]) -> String {
     let mut by_reason: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
     for entry in entries {

@@ -1,14 +1,14 @@
-//! Suppressed findings in words, and as lines of the reports that people read.
+//! Formats suppressed findings for the reports that people read.
 
-use super::place::Paths;
+use super::region::Paths;
 use super::{Report, printable};
 use crate::diagnostic::{Silencer, Suppressed};
-use crate::source::Sources;
+use source::Sources;
 
-/// A line for each, behind the findings, where that is asked for.
+/// Returns a line for each suppressed finding that is to be shown.
 pub(super) fn lines<'a>(report: &Report<'a>) -> impl Iterator<Item = String> + use<'a> {
     let sources = report.sources;
-    report.silenced().iter().map(|one| {
+    report.shown_suppressed().iter().map(|one| {
         let span = one.finding.primary().span;
         let file = sources.file(span.file);
         let at = file.position(span.start as usize);
@@ -20,12 +20,13 @@ pub(super) fn lines<'a>(report: &Report<'a>) -> impl Iterator<Item = String> + u
             one.finding.severity,
             one.finding.rule,
             printable(&one.finding.headline),
-            why(one, sources, Paths::Shown),
+            why(one, sources, Paths::FromWorkingDirectory),
         )
     })
 }
 
-/// The place of the suppression, or the baseline, and the reason: `line 2: polled by one worker`.
+/// Formats the location of the suppression or the name of the baseline, with the reason:
+/// `line 2: polled by one worker`.
 pub(super) fn why(one: &Suppressed, sources: &Sources, paths: Paths) -> String {
     let by = match &one.by {
         Silencer::Suppression(span) => {

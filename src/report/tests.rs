@@ -1,5 +1,5 @@
-//! Tests of the formats: over diagnostics made by hand (`samples`), over one report with everything in it
-//! (`validation`), and on terminals of every kind (`terminal`).
+//! Tests of the formats: with artificial diagnostics (`samples`), with a report that covers every case (`validation`),
+//! and on different terminals (`terminal`).
 
 mod example;
 mod samples;

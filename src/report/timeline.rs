@@ -1,16 +1,16 @@
-//! A timeline in each form that reports have for it.
+//! Formats a timeline for each kind of report.
 
 use super::markup::escaped;
 use super::printable;
-use crate::model::Kind;
-use crate::model::scenario::{Harm, Timeline, Told, line};
 use serde::Serialize;
+use sqs_model::EventKind;
+use sqs_model::scenario::{Harm, Timeline, TimelineEvent, line};
 use std::fmt::Write;
 
-/// As JSON has it.
+/// Timeline in JSON.
 #[derive(Serialize)]
 pub(super) struct ShownTimeline {
-    /// What the run shows: `worked-on-twice`, `lost`; null where nothing is wrong.
+    /// Harm that the run demonstrates, such as `worked-on-twice` or `lost`; null without harm.
     harm: Option<&'static str>,
     summary: Option<String>,
     events: Vec<ShownEvent>,
@@ -18,10 +18,10 @@ pub(super) struct ShownTimeline {
 
 #[derive(Serialize)]
 struct ShownEvent {
-    /// From the start of the run.
+    /// Time since the start of the run.
     milliseconds: u64,
     event: &'static str,
-    /// Which receive of the message.
+    /// Number of the receive of the message.
     receive: u32,
     message: String,
 }
@@ -42,12 +42,12 @@ impl From<Timeline> for ShownTimeline {
     }
 }
 
-/// On one line, for people.
+/// Formats the timeline on one line, for people.
 pub(super) fn on_a_line(timeline: &Timeline) -> String {
     printable(&line(timeline))
 }
 
-/// A line a moment, indented, for terminals.
+/// Formats the timeline with one indented line per moment, for terminals.
 pub(super) fn in_lines(timeline: &Timeline) -> String {
     let steps = timeline.steps();
     let longest = steps.iter().map(|(at, _)| at.len()).max().unwrap_or(0);
@@ -55,15 +55,15 @@ pub(super) fn in_lines(timeline: &Timeline) -> String {
     lines.collect()
 }
 
-/// Pixels of the picture, before it is stretched to the width of its place.
+/// Width of the drawing in pixels, before it is stretched to the available width.
 const WIDTH: usize = 720;
-/// A receive's bar, with the gap below it.
+/// Height of a receive's bar, including the gap below it.
 const LANE: usize = 14;
-/// Bars at most.
+/// Maximum number of bars.
 const MOST_LANES: usize = 6;
 
-/// A picture for a page: a bar for each receive, from its beginning to its end, along one axis of time, and below what
-/// happened in words, which wrap where there is little room. Colours are those of the page.
+/// Draws the timeline for a page: a bar for each receive along a time axis, and below it the events as text that wraps
+/// if necessary. Colours are those of the page.
 pub(super) fn figure(timeline: &Timeline) -> String {
     let last = timeline.events.last().map_or(0, |event| event.at).max(1);
     let lanes = lanes(timeline, last);
@@ -106,14 +106,16 @@ pub(super) fn figure(timeline: &Timeline) -> String {
     text + "</table>"
 }
 
-/// The receives with their beginnings and ends.
+/// Returns the receives with their starts and ends.
 fn lanes(timeline: &Timeline, last: u64) -> Vec<(u32, u64, u64)> {
-    // Where two are at work, one that has no end yet goes on; else it lasts until the message is received again.
+    // If two consumers work at the same time, a receive without an end continues; otherwise, it ends with the next
+    // receive.
     let goes_on = timeline.harm == Some(Harm::WorkedOnTwice);
-    let received = timeline.events.iter().filter(|event| event.kind == Kind::Received);
+    let received = timeline.events.iter().filter(|event| event.kind == EventKind::Received);
     let lanes = received.take(MOST_LANES).map(|event| {
-        let is_own_end = |later: &&Told| later.receive == event.receive && later.at >= event.at && is_end(later.kind);
-        let is_next = |later: &&Told| later.receive > event.receive && later.kind == Kind::Received;
+        let is_own_end =
+            |later: &&TimelineEvent| later.receive == event.receive && later.at >= event.at && is_end(later.kind);
+        let is_next = |later: &&TimelineEvent| later.receive > event.receive && later.kind == EventKind::Received;
         let end = timeline.events.iter().find(is_own_end);
         let end = end.or_else(|| timeline.events.iter().find(is_next).filter(|_| !goes_on));
         let otherwise = if goes_on { last } else { event.at };
@@ -122,9 +124,9 @@ fn lanes(timeline: &Timeline, last: u64) -> Vec<(u32, u64, u64)> {
     lanes.collect()
 }
 
-fn is_end(kind: Kind) -> bool {
+fn is_end(kind: EventKind) -> bool {
     matches!(
         kind,
-        Kind::Done | Kind::Failed | Kind::Crashed | Kind::TimedOut | Kind::Expired
+        EventKind::Done | EventKind::Failed | EventKind::Crashed | EventKind::TimedOut | EventKind::Expired
     )
 }

@@ -1,9 +1,9 @@
-//! Text for terminals, wrapped between words.
+//! Wraps text for terminals between words.
 
-/// The greatest width of a line where nothing says how wide the terminal is.
+/// Maximum width of a line if the width of the terminal is unknown.
 pub const WIDTH: usize = 80;
 
-/// Appends `text` wrapped to `width`: its first line indented by `first`, the others by `rest`.
+/// Appends `text` wrapped to `width`, with the first line indented by `first` and the others by `rest`.
 pub fn write(out: &mut String, text: &str, (first, rest): (usize, usize), width: usize) {
     let mut column = first;
     out.push_str(&" ".repeat(first));
@@ -23,10 +23,10 @@ pub fn write(out: &mut String, text: &str, (first, rest): (usize, usize), width:
     out.push('\n');
 }
 
-/// Units that stay with their number.
+/// Units that stay on the line of their number.
 const UNITS: [&str; 6] = ["ms", "s", "min", "h", "day", "days"];
 
-/// The words of a text; a number stays with its unit, and `line` with its number.
+/// Splits a text into words. A number stays with its unit, and `line` with its number.
 pub fn words(text: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for word in text.split(' ') {

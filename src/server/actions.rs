@@ -1,4 +1,4 @@
-//! What an editor offers to do about findings: their fixes, all safe ones of a file, and suppressions.
+//! Provides code actions: fixes of findings, all safe fixes of a file, and suppressions.
 
 use super::diagnostics::{edits_of, shown, text_edits};
 use super::names::Names;
@@ -6,7 +6,7 @@ use super::position::Lines;
 use super::settings::Settings;
 use super::worker::Worker;
 use crate::diagnostic::{Diagnostic as Finding, Safety};
-use crate::fixes::Taken;
+use crate::fixes::ReservedRanges;
 use crate::frontend::insertions;
 use crate::pipeline::Outcome;
 use crate::rules::{self, Rule};
@@ -17,17 +17,17 @@ use lsp_types::{
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-/// What stands in a suppression for the reason that only its author knows.
+/// Placeholder in a suppression for the reason, which the user adds.
 const REASON: &str = "<reason>";
 
 type Edits = BTreeMap<PathBuf, Vec<TextEdit>>;
 
-/// The kind of the action that makes every safe fix of a file: editors can have it done on save.
+/// Returns the kind of the action that applies all safe fixes of a file, which editors can run on save.
 pub(super) fn fix_all_kind() -> CodeActionKind {
     CodeActionKind::new("source.fixAll.sqslint")
 }
 
-/// What can be done within a range of a file.
+/// Returns the actions for a range of a file.
 pub(super) fn at(worker: &mut Worker, params: &CodeActionParams) -> Option<Vec<CodeActionOrCommand>> {
     let path = worker.path(&params.text_document.uri)?;
     let (settings, names) = (worker.settings.clone(), worker.names.clone());
@@ -35,7 +35,7 @@ pub(super) fn at(worker: &mut Worker, params: &CodeActionParams) -> Option<Vec<C
     let outcome = project.look(&path)?;
     let wants = |kind: &CodeActionKind| {
         let only = params.context.only.as_ref();
-        // `source.fixAll` asks for `source.fixAll.sqslint`, too.
+        // A request for `source.fixAll` includes `source.fixAll.sqslint`.
         let is_asked = |asked: &CodeActionKind| {
             let rest = kind.as_str().strip_prefix(asked.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -72,7 +72,7 @@ impl Writer<'_> {
             let file = sources.file(span.file);
             let lines = Lines::of(&file, self.settings.encoding);
             let range = lines.offset(params.range.start)..=lines.offset(params.range.end);
-            // A caret anywhere on the line means what is found there.
+            // A caret anywhere on the line selects the findings on it.
             let line = file.line_range(file.line_index(span.start as usize));
             let (start, end) = (line.start.min(span.start as usize), line.end.max(span.end as usize));
             if *range.end() < start || *range.start() >= end {
@@ -120,7 +120,7 @@ impl Writer<'_> {
     }
 
     fn suppressed(&self, found: &Finding) -> Option<CodeAction> {
-        // What cannot be read may not be hushed up.
+        // Files that cannot be read must not be suppressed.
         if rules::by_id(&found.rule).is_some_and(Rule::is_raised) {
             return None;
         }
@@ -135,10 +135,10 @@ impl Writer<'_> {
         self.action(title, CodeActionKind::QUICKFIX, Some(found), edits)
     }
 
-    /// Every safe fix of the file that meets no other.
+    /// Combines all safe fixes of the file that do not overlap.
     fn fix_all(&self, path: &Path) -> Option<CodeAction> {
         let sources = &self.outcome.sources;
-        let mut taken = Taken::default();
+        let mut taken = ReservedRanges::default();
         let mut edits = Vec::new();
         let mut count = 0;
         for found in self.findings_in(path) {
@@ -157,7 +157,7 @@ impl Writer<'_> {
         self.action(title, fix_all_kind(), None, edits)
     }
 
-    /// The edits as the editor takes them.
+    /// Converts the edits for the editor.
     fn edit(&self, edits: Edits) -> Option<WorkspaceEdit> {
         let mut all: Vec<(Uri, Option<i32>, Vec<TextEdit>)> = Vec::new();
         for (path, edits) in edits {
@@ -173,7 +173,7 @@ impl Writer<'_> {
                 ..WorkspaceEdit::default()
             });
         }
-        #[allow(clippy::mutable_key_type)] // as the protocol's types want it
+        #[allow(clippy::mutable_key_type)] // required by the protocol's types
         let changes: HashMap<Uri, Vec<TextEdit>> = all.into_iter().map(|(uri, _, edits)| (uri, edits)).collect();
         Some(WorkspaceEdit {
             changes: Some(changes),

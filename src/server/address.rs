@@ -1,11 +1,11 @@
-//! Addresses of files: `file:///a/b%20c.tf` and `/a/b c.tf`.
+//! Converts between URIs and paths of files: `file:///a/b%20c.tf` and `/a/b c.tf`.
 
 use lsp_types::Uri;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// The path that `uri` names, where it names a file.
+/// Returns the path of `uri`, if it is that of a file.
 pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.as_str().strip_prefix("file://")?;
     let path = rest.get(rest.find('/')?..)?;
@@ -16,9 +16,9 @@ pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
     Some(PathBuf::from(if is_drive { path.get(1..)? } else { &path }))
 }
 
-/// The address of the file at `path`.
+/// Returns the URI of the file at `path`.
 pub(super) fn uri_of(path: &Path) -> Option<Uri> {
-    let text = crate::source::plain(path)
+    let text = source::without_verbatim_prefix(path)
         .to_str()?
         .replace(std::path::MAIN_SEPARATOR, "/");
     let mut uri = String::from(if text.starts_with('/') { "file://" } else { "file:///" });
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_come_back_as_they_were() {
+    fn paths_are_converted_to_uris_and_back() {
         for path in ["/a/b.tf", "/a b/ö%20#?.tf", "/a:b/[c]/{d}.tf"] {
             let uri = uri_of(Path::new(path)).unwrap();
             assert_eq!(path_of(&uri).unwrap(), Path::new(path), "{}", uri.as_str());

@@ -1,49 +1,49 @@
-//! Which units have to be judged together: those of which one reads the other's files, or that share a name, or what may
-//! concern every unit of a project ([`Reach`]). What is typed in one cluster changes nothing in another, so only that one
-//! is judged again.
+//! Groups the units that must be checked together, because one reads files of another, because they share a name, or
+//! because a unit may affect all others in the project ([`Connections`]). An edit in one cluster does not affect
+//! others, so only that cluster is checked again.
 //!
 //! ```text
 //! svc/orders   calls modules/queue ┐
 //! svc/billing  calls modules/queue ┴─ one cluster with modules/queue
 //! stacks/mail  queue "mail"        ┐
 //! stacks/alarm alarm on "mail"     ┴─ one cluster
-//! stacks/web                          one by itself
+//! stacks/web                          a cluster by itself
 //! ```
 
 use super::diagnostics::ByFile;
 use crate::discover::Input;
-use crate::files::{Paths, Stamp, stamp};
-use crate::graph::{Reach, may_watch};
-use crate::source::Kept;
+use crate::graph::{Connections, join_watching_parts};
 use rustc_hash::FxHashMap;
+use source::Cache;
+use source::files::{Paths, Stamp, stamp};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Units that are judged together.
+/// Units that are checked together.
 #[derive(Debug)]
 pub(super) struct Cluster {
-    /// Sorted.
+    /// Units, sorted.
     pub(super) inputs: Vec<Input>,
-    /// Paths that it was asked about, there or not, as they were.
-    pub(super) asked: FxHashMap<Arc<Path>, Stamp>,
-    /// What its last judgement handed on, where somebody types in it.
-    pub(super) kept: Option<Arc<Kept>>,
-    /// When a file of it was last changed, on a clock of the project's own.
+    /// Paths that the last check depended on, including missing ones, with their stamps at that time.
+    pub(super) dependencies: FxHashMap<Arc<Path>, Stamp>,
+    /// Cache from its last check, if the user is editing it.
+    pub(super) cache: Option<Arc<Cache>>,
+    /// Time of the last change of one of its files, on the project's logical clock.
     pub(super) touched: u64,
-    /// Paths that changed since it was judged: their stamps are others.
-    restamp: BTreeSet<PathBuf>,
-    pub(super) reach: Reach,
+    /// Paths that changed since the last check, whose stamps are out of date.
+    outdated_stamps: BTreeSet<PathBuf>,
+    pub(super) reach: Connections,
     pub(super) found: ByFile,
-    /// What kept sqslint from judging it.
+    /// Errors that prevented the check.
     pub(super) errors: Vec<String>,
-    /// Whether it is known what it may have to do with others.
+    /// `true` once its relations to other clusters are known.
     pub(super) is_surveyed: bool,
-    /// Whether it has to be judged again.
+    /// `true` if it must be checked again.
     pub(super) is_stale: bool,
-    /// Whether it may have to be judged together with others now.
+    /// `true` if its relations to other clusters may have changed.
     pub(super) is_reshaped: bool,
-    /// Files whose findings are others than those that were told.
+    /// Files whose published findings are out of date.
     pub(super) changed: BTreeSet<PathBuf>,
 }
 
@@ -52,11 +52,11 @@ impl Cluster {
         inputs.sort();
         Cluster {
             inputs,
-            asked: FxHashMap::default(),
-            kept: None,
+            dependencies: FxHashMap::default(),
+            cache: None,
             touched: 0,
-            restamp: BTreeSet::new(),
-            reach: Reach::default(),
+            outdated_stamps: BTreeSet::new(),
+            reach: Connections::default(),
             found: ByFile::new(),
             errors: Vec::new(),
             is_surveyed: false,
@@ -66,57 +66,71 @@ impl Cluster {
         }
     }
 
-    /// Takes what was found, and notes what of it is new.
-    pub(super) fn take(&mut self, found: ByFile, reach: Reach, asked: Paths) {
+    /// Stores the result of a check, and records the files whose findings changed.
+    pub(super) fn take(&mut self, found: ByFile, reach: Connections, dependencies: Paths) {
         let both = self.found.keys().chain(found.keys());
         let changed = both.filter(|path| self.found.get(*path) != found.get(*path));
         self.changed.extend(changed.cloned());
         self.found = found;
-        self.take_reach(reach, asked);
+        self.take_reach(reach, dependencies);
         self.is_stale = false;
     }
 
-    /// Takes what it may have to do with others.
-    pub(super) fn take_reach(&mut self, reach: Reach, asked: Paths) {
-        let is_same = asked.len() == self.asked.len() && asked.iter().all(|path| self.asked.contains_key(path));
+    /// Stores the properties that relate the cluster to others.
+    pub(super) fn take_reach(&mut self, reach: Connections, dependencies: Paths) {
+        let is_same = dependencies.len() == self.dependencies.len()
+            && dependencies.iter().all(|path| self.dependencies.contains_key(path));
         self.is_reshaped |= !is_same || reach != self.reach;
         self.is_surveyed = true;
         self.reach = reach;
-        let before = std::mem::take(&mut self.asked);
-        // What nobody said is another is as it was; where it is not, an old stamp tells so.
-        let known = |path: &Path| before.get(path).filter(|_| !self.restamp.contains(path)).copied();
-        let stamped = asked.into_iter().map(|path| {
+        let before = std::mem::take(&mut self.dependencies);
+        // Files without a reported change are assumed to be unchanged. If they have changed, their old stamps reveal
+        // it.
+        let known = |path: &Path| {
+            before
+                .get(path)
+                .filter(|_| !self.outdated_stamps.contains(path))
+                .copied()
+        };
+        let stamped = dependencies.into_iter().map(|path| {
             let stamp = known(&path).unwrap_or_else(|| stamp(&path));
             (path, stamp)
         });
-        self.asked = stamped.collect();
-        self.restamp.clear();
+        self.dependencies = stamped.collect();
+        self.outdated_stamps.clear();
     }
 
-    /// Notes that the file at `path` is another, and whether that concerns this. `exists_anew` says that it came or went,
-    /// with all below it.
-    pub(super) fn note(&mut self, path: &Path, exists_anew: bool) -> bool {
-        let is_listed = || path.parent().is_some_and(|parent| self.asked.contains_key(parent));
-        let is_above = || self.asked.keys().any(|asked| asked.starts_with(path));
-        if !(self.asked.contains_key(path) || (exists_anew && (is_listed() || is_above()))) {
+    /// Records a change of the file at `path`, and returns `true` if it affects the cluster. With
+    /// `was_created_or_deleted`, the file or directory was created or deleted, including everything below it.
+    pub(super) fn note(&mut self, path: &Path, was_created_or_deleted: bool) -> bool {
+        let is_listed = || {
+            path.parent()
+                .is_some_and(|parent| self.dependencies.contains_key(parent))
+        };
+        let is_above = || self.dependencies.keys().any(|dependency| dependency.starts_with(path));
+        if !(self.dependencies.contains_key(path) || (was_created_or_deleted && (is_listed() || is_above()))) {
             return false;
         }
         self.is_stale = true;
-        if exists_anew {
-            let below = self.asked.keys().filter(|asked| asked.starts_with(path));
-            self.restamp.extend(below.map(|asked| asked.to_path_buf()));
-            self.restamp.extend(path.parent().map(Path::to_owned));
+        if was_created_or_deleted {
+            let below = self
+                .dependencies
+                .keys()
+                .filter(|dependency| dependency.starts_with(path));
+            self.outdated_stamps
+                .extend(below.map(|dependency| dependency.to_path_buf()));
+            self.outdated_stamps.extend(path.parent().map(Path::to_owned));
         }
-        self.restamp.insert(path.to_owned());
-        if let Some(kept) = &self.kept {
-            kept.changed(path, exists_anew);
+        self.outdated_stamps.insert(path.to_owned());
+        if let Some(cache) = &self.cache {
+            cache.invalidate(path, was_created_or_deleted);
         }
         true
     }
 
-    /// Notes what is another on disk than when it was asked about.
-    pub(super) fn look_again(&mut self) {
-        let outdated = self.asked.iter().filter(|(path, known)| stamp(path) != **known);
+    /// Records files that have changed on disk since the last check.
+    pub(super) fn detect_changes(&mut self) {
+        let outdated = self.dependencies.iter().filter(|(path, known)| stamp(path) != **known);
         let outdated: Vec<Arc<Path>> = outdated.map(|(path, _)| path.clone()).collect();
         for path in outdated {
             self.note(&path, true);
@@ -124,21 +138,25 @@ impl Cluster {
     }
 }
 
-/// Environments that files name are judged up to this number in a project, so that where there are more, no part of it
-/// can be judged by itself.
+/// Maximum number of environments that a project checks. Clusters of a project with more environments must not be
+/// checked separately.
 const MOST_ENVIRONMENTS: usize = 12;
 
-/// Puts together what has to be judged together. Of clusters that are joined one is left, and has to be judged again.
+/// Merges the clusters that must be checked together. A merged cluster must be checked again.
 pub(super) fn join(clusters: Vec<Cluster>) -> Vec<Cluster> {
     let mut groups = Groups::new(clusters.len());
     by_names(&clusters, &mut groups);
     by_files(&clusters, &mut groups);
     let reaches = clusters.iter().map(|cluster| &cluster.reach);
-    may_watch(reaches, &mut |one, other| groups.join(one, other));
-    let hears = clusters.iter().any(|cluster| cluster.reach.hears);
-    groups.join_all(&clusters, |reach| hears && (reach.hears || reach.alarms));
-    let grants = clusters.iter().any(|cluster| cluster.reach.grants);
-    groups.join_all(&clusters, |reach| grants && (reach.grants || reach.roles));
+    join_watching_parts(reaches, &mut |one, other| groups.join(one, other));
+    let hears = clusters.iter().any(|cluster| cluster.reach.has_alarm_subscribers);
+    groups.join_all(&clusters, |reach| {
+        hears && (reach.has_alarm_subscribers || reach.alarms)
+    });
+    let grants = clusters.iter().any(|cluster| cluster.reach.has_unresolved_grants);
+    groups.join_all(&clusters, |reach| {
+        grants && (reach.has_unresolved_grants || reach.roles)
+    });
     let environments = clusters.iter().flat_map(|cluster| &cluster.reach.environments);
     let environments: BTreeSet<&String> = environments.collect();
     groups.join_all(&clusters, |_| environments.len() > MOST_ENVIRONMENTS);
@@ -159,7 +177,7 @@ fn by_names(clusters: &[Cluster], groups: &mut Groups) {
     }
 }
 
-/// Joins units with those of which they read a file, and templates with those that may be put together with them.
+/// Joins units with those whose files they read, and templates with those that may be deployed together with them.
 fn by_files(clusters: &[Cluster], groups: &mut Groups) {
     let mut owners: FxHashMap<&Path, usize> = FxHashMap::default();
     for (at, cluster) in clusters.iter().enumerate() {
@@ -169,8 +187,8 @@ fn by_files(clusters: &[Cluster], groups: &mut Groups) {
     }
     for (at, cluster) in clusters.iter().enumerate() {
         #[allow(clippy::iter_over_hash_type)] // the groups are the same in every order
-        for asked in cluster.asked.keys() {
-            if let Some(owner) = owners.get(&**asked) {
+        for dependency in cluster.dependencies.keys() {
+            if let Some(owner) = owners.get(&**dependency) {
                 groups.join(*owner, at);
             }
         }
@@ -185,7 +203,7 @@ fn by_files(clusters: &[Cluster], groups: &mut Groups) {
     }
 }
 
-/// Which clusters belong together: each has the least of its group, in steps.
+/// Disjoint sets of clusters: each element refers to a smaller one of its set, and finally to the smallest.
 struct Groups(Vec<usize>);
 
 impl Groups {
@@ -213,7 +231,7 @@ impl Groups {
         }
     }
 
-    fn join_all(&mut self, clusters: &[Cluster], belongs: impl Fn(&Reach) -> bool) {
+    fn join_all(&mut self, clusters: &[Cluster], belongs: impl Fn(&Connections) -> bool) {
         let mut all = (0..clusters.len()).filter(|at| clusters.get(*at).is_some_and(|one| belongs(&one.reach)));
         if let Some(first) = all.next() {
             all.for_each(|at| self.join(first, at));
@@ -243,17 +261,17 @@ impl Groups {
             if let Some(group) = merged.get_mut(place) {
                 group.inputs.extend(cluster.inputs);
                 group.inputs.sort();
-                // Until it is judged, a change of what its parts asked about is one of it, and it reaches as far.
-                group.asked.extend(cluster.asked);
+                // Until the merged cluster is checked, it combines the inputs and relations of its parts.
+                group.dependencies.extend(cluster.dependencies);
                 group.reach.add(cluster.reach);
                 for (path, found) in cluster.found {
                     group.found.entry(path).or_default().extend(found);
                 }
                 group.changed.extend(cluster.changed);
-                group.restamp.extend(cluster.restamp);
+                group.outdated_stamps.extend(cluster.outdated_stamps);
                 if cluster.touched > group.touched {
                     group.touched = cluster.touched;
-                    group.kept = cluster.kept;
+                    group.cache = cluster.cache;
                 }
             }
         }

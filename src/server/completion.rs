@@ -1,4 +1,4 @@
-//! Names of rules where rules are named: in suppressions, and in `sqslint.toml`, where their settings are, too.
+//! Completes names of rules in suppressions and in `sqslint.toml`, where it also completes their settings.
 
 use super::position::Lines;
 use super::worker::Worker;
@@ -7,7 +7,7 @@ use crate::rules::{Catalogue, Category, Rule, Set, Value};
 use crate::selection::{self, covers};
 use lsp_types::{CompletionItem, CompletionItemKind, CompletionParams, Documentation, MarkupContent, MarkupKind};
 
-/// What may be written at a place.
+/// Returns the completions at a position.
 pub(super) fn at(worker: &Worker, params: &CompletionParams) -> Option<Vec<CompletionItem>> {
     let place = &params.text_document_position;
     let path = worker.path(&place.text_document.uri)?;
@@ -16,14 +16,14 @@ pub(super) fn at(worker: &Worker, params: &CompletionParams) -> Option<Vec<Compl
     let before = text.get(..offset)?;
     let name = path.file_name()?.to_str()?;
     let known = worker.projects.iter().find(|project| project.holds(&path));
-    let known = known.map_or(Catalogue::OURS, |project| project.catalogue());
+    let known = known.map_or(Catalogue::BUILT_IN, |project| project.catalogue());
     if NAMES.contains(&name) {
         return in_configuration(before, known);
     }
     names_in_suppression(before).then(|| rules(known, false))
 }
 
-/// Whether `before` ends where a suppression names rules: `sqslint: ignore[`, or `rule: ` below `sqslint:`.
+/// Returns `true` if `before` ends where a suppression lists rules: `sqslint: ignore[`, or `rule: ` below `sqslint:`.
 fn names_in_suppression(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or_default();
     let directive = line.rfind("sqslint:").and_then(|at| line.get(at..));
@@ -38,8 +38,8 @@ fn names_in_suppression(before: &str) -> bool {
     is_field && near
 }
 
-/// What may be written in a configuration: a rule behind `[rules.`, a rule, category or set in a list of them, and a
-/// setting with its values in the table of a rule.
+/// Returns the completions in a configuration: rules after `[rules.`, rules, categories and sets in lists, and settings
+/// with their values in the table of a rule.
 fn in_configuration(before: &str, known: &Catalogue) -> Option<Vec<CompletionItem>> {
     let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
     if line.starts_with("[rules.") && !line.contains(']') {
@@ -65,7 +65,7 @@ fn in_configuration(before: &str, known: &Catalogue) -> Option<Vec<CompletionIte
 const SEVERITY: &str = "severity";
 const SUPPRESSIBLE: &str = "suppressible";
 
-/// What may be set of `rule`.
+/// Returns the settings of `rule`.
 fn settings(rule: &Rule<'_>) -> Vec<CompletionItem> {
     let item = |name: &str, summary: &str, documentation: String| CompletionItem {
         label: name.to_owned(),
@@ -93,7 +93,7 @@ fn settings(rule: &Rule<'_>) -> Vec<CompletionItem> {
     items
 }
 
-/// What may stand behind `key =` in the table of `rule`, where `written` stands there so far.
+/// Returns the values for `key` in the table of `rule`, given the text `written` so far.
 fn values(rule: &Rule<'_>, key: &str, written: &str) -> Option<Vec<CompletionItem>> {
     const FLAGS: [&str; 2] = ["true", "false"];
     let setting = rule.settings.iter().find(|setting| setting.name == key);
@@ -121,7 +121,7 @@ fn values(rule: &Rule<'_>, key: &str, written: &str) -> Option<Vec<CompletionIte
     Some(items.collect())
 }
 
-/// Rules and categories, and sets where those count.
+/// Returns rules and categories, and optionally sets.
 fn rules(known: &Catalogue, with_sets: bool) -> Vec<CompletionItem> {
     let rules = known.rules().map(|rule| CompletionItem {
         label: rule.id.to_owned(),
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn suppressions_name_rules_within_their_brackets() {
+    fn rules_are_completed_within_suppression_brackets() {
         for (before, expected) in [
             ("# sqslint: ignore[", true),
             ("a = 1 // sqslint: ignore[visibility-timeout-zero, ", true),
@@ -173,9 +173,9 @@ mod tests {
     }
 
     #[test]
-    fn configurations_name_rules_sets_and_settings() {
+    fn rules_sets_and_settings_are_completed_in_configurations() {
         let labels = |before: &str| -> Vec<String> {
-            let items = in_configuration(before, Catalogue::OURS)
+            let items = in_configuration(before, Catalogue::BUILT_IN)
                 .unwrap_or_default()
                 .into_iter();
             items.map(|item| item.label).collect()

@@ -1,4 +1,4 @@
-//! Findings as an editor shows them.
+//! Converts findings for the editor.
 
 use super::names::Names;
 use super::position::{Encoding, range_of};
@@ -7,23 +7,23 @@ use crate::config::ConfigError;
 use crate::diagnostic::{Diagnostic as Finding, Edit, Fix, Severity};
 use crate::pipeline::Outcome;
 use crate::published::Published;
-use crate::source::{Sources, Span};
 use lsp_types::{
     CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, Location,
     NumberOrString, TextEdit, Uri,
 };
 use serde_json::json;
+use source::{Sources, Span};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// The name that editors show beside what is found.
+/// Source of diagnostics that editors display.
 pub(super) const SOURCE: &str = "sqslint";
 
-/// Diagnostics by the file that they stand in.
+/// Diagnostics by file.
 pub(super) type ByFile = BTreeMap<PathBuf, Vec<Diagnostic>>;
 
-/// The findings of `outcome` by file.
+/// Converts the findings of `outcome`, grouped by file.
 pub(super) fn of(outcome: &Outcome, names: &Names, settings: &Settings) -> ByFile {
     let mut all = ByFile::new();
     for found in &outcome.findings {
@@ -34,7 +34,7 @@ pub(super) fn of(outcome: &Outcome, names: &Names, settings: &Settings) -> ByFil
     all
 }
 
-/// One finding.
+/// Converts a finding.
 pub(super) fn shown(found: &Finding, sources: &Sources, names: &Names, settings: &Settings) -> Diagnostic {
     let location = |span: Span| {
         let file = sources.file(span.file);
@@ -82,7 +82,7 @@ fn severity(severity: Severity) -> DiagnosticSeverity {
     }
 }
 
-/// The address of a rule's page, where pages have any.
+/// Returns the URI of a rule's page, if it has one.
 pub(super) fn page(rule: &str, settings: &Settings) -> Option<Uri> {
     let page = match &settings.rule_pages {
         Some(base) => format!("{base}{rule}.md"),
@@ -91,7 +91,7 @@ pub(super) fn page(rule: &str, settings: &Settings) -> Option<Uri> {
     Uri::from_str(&page).ok()
 }
 
-/// What a client may use that makes fixes of its own: the finding's fingerprint, and its fix.
+/// Returns data for clients with their own fix commands: the finding's fingerprint, and its fix.
 fn data(found: &Finding, sources: &Sources, names: &Names, encoding: Encoding) -> serde_json::Value {
     let fix = found.fix.as_deref().map(|fix| {
         let edits = edits_of(fix, sources, encoding).into_iter();
@@ -103,12 +103,12 @@ fn data(found: &Finding, sources: &Sources, names: &Names, encoding: Encoding) -
     json!({"fingerprint": found.fingerprint(), "unit": found.subject.unit, "address": found.subject.address, "fix": fix})
 }
 
-/// The edits of a fix by file.
+/// Converts the edits of a fix, grouped by file.
 pub(super) fn edits_of(fix: &Fix, sources: &Sources, encoding: Encoding) -> BTreeMap<PathBuf, Vec<TextEdit>> {
     text_edits(&fix.edits, sources, encoding)
 }
 
-/// Edits by file.
+/// Converts edits, grouped by file.
 pub(super) fn text_edits(edits: &[Edit], sources: &Sources, encoding: Encoding) -> BTreeMap<PathBuf, Vec<TextEdit>> {
     let mut all: BTreeMap<PathBuf, Vec<TextEdit>> = BTreeMap::new();
     for edit in edits {
@@ -119,7 +119,7 @@ pub(super) fn text_edits(edits: &[Edit], sources: &Sources, encoding: Encoding) 
     all
 }
 
-/// What is wrong with a configuration, in its file.
+/// Converts an error in a configuration to a diagnostic in its file.
 pub(super) fn of_configuration(error: &ConfigError, encoding: Encoding) -> Option<(PathBuf, Diagnostic)> {
     let lines = super::position::Lines::new(&error.text, encoding);
     let diagnostic = Diagnostic {

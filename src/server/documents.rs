@@ -1,25 +1,25 @@
-//! The texts that are open in the editor, which count in place of what lies on disk.
+//! Manages the texts that are open in the editor, which override the files on disk.
 
 use super::address::path_of;
 use super::position::{Encoding, Lines};
-use crate::files::beyond_links;
 use lsp_types::{TextDocumentContentChangeEvent, TextDocumentItem, Uri};
+use source::files::beyond_links;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// One open text.
+/// Open text.
 #[derive(Debug, Clone)]
 pub(super) struct Document {
-    /// As the editor spells it.
+    /// URI in the editor's spelling.
     pub(super) uri: Uri,
     pub(super) version: i32,
     pub(super) text: Arc<str>,
-    /// Whether it is that of a file, saved or not.
+    /// `true` if it belongs to a file, saved or not.
     pub(super) is_file: bool,
 }
 
-/// Every open text, by the path that it is judged at.
+/// Open texts, by the path under which they are checked.
 #[derive(Debug, Default)]
 pub(super) struct Documents {
     pub(super) open: BTreeMap<PathBuf, Document>,
@@ -27,7 +27,7 @@ pub(super) struct Documents {
 }
 
 impl Documents {
-    /// Opens a text, and gives its path.
+    /// Opens a text, and returns its path.
     pub(super) fn open(&mut self, item: TextDocumentItem) -> PathBuf {
         let file = path_of(&item.uri).map(|path| beyond_links(&path));
         let is_file = file.is_some();
@@ -43,7 +43,7 @@ impl Documents {
         path
     }
 
-    /// Makes `edits` one after the other; the path, where the text is open.
+    /// Applies `edits` in order, and returns the path if the text is open.
     pub(super) fn edit(
         &mut self,
         uri: &Uri,
@@ -69,7 +69,7 @@ impl Documents {
         Some(path.clone())
     }
 
-    /// Closes a text; its path, where it was open.
+    /// Closes a text, and returns its path if it was open.
     pub(super) fn close(&mut self, uri: &Uri) -> Option<PathBuf> {
         let path = self.paths.remove(uri.as_str())?;
         self.open.remove(&path);
@@ -77,10 +77,10 @@ impl Documents {
     }
 }
 
-/// The name of the directory in which texts lie that are no file.
+/// Name of the directory for texts without a file.
 const NOWHERE: &str = "<untitled>";
 
-/// A path for a text that is no file, in a directory of its own, so that it has no neighbours.
+/// Returns a path for a text without a file. Each has its own directory, so that it has no neighbours.
 fn nowhere(uri: &Uri, language: &str) -> PathBuf {
     let name: String = uri
         .as_str()
@@ -113,7 +113,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_edit_is_too_wild(text in ".{0,30}", edits in proptest::collection::vec(((0..9_u32, 0..9_u32), (0..9_u32, 0..99_u32), ".{0,5}"), 0..9)) {
+        fn no_edit_causes_a_panic(text in ".{0,30}", edits in proptest::collection::vec(((0..9_u32, 0..9_u32), (0..9_u32, 0..99_u32), ".{0,5}"), 0..9)) {
             let (mut documents, uri, path) = opened(&text);
             for (version, (start, end, text)) in (2..).zip(edits) {
                 let range = Range::new(Position::new(start.0, start.1), Position::new(end.0, end.1));
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_are_made_one_after_the_other() {
+    fn edits_are_applied_in_order() {
         let (mut documents, uri, path) = opened("a𝄞c\nd");
         let change = |from: (u32, u32), to: (u32, u32), text: &str| TextDocumentContentChangeEvent {
             range: Some(Range::new(Position::new(from.0, from.1), Position::new(to.0, to.1))),

@@ -1,13 +1,13 @@
-//! Values beside what refers to them, for those who ask for it: `timeout = var.timeout`, and behind it `= 90 s`.
+//! Provides inlay hints with resolved values: after `timeout = var.timeout`, the hint `= 90 s`.
 
 use super::position::Lines;
 use super::worker::Worker;
 use crate::graph::values;
-use crate::source::Span;
 use lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, InlayHintParams};
+use source::Span;
 use std::collections::BTreeMap;
 
-/// The hints within a range of a file.
+/// Returns the hints within a range of a file.
 pub(super) fn within(worker: &mut Worker, params: &InlayHintParams) -> Option<Vec<InlayHint>> {
     let encoding = worker.settings.encoding;
     let path = worker.path(&params.text_document.uri)?;
@@ -30,7 +30,7 @@ pub(super) fn within(worker: &mut Worker, params: &InlayHintParams) -> Option<Ve
                 continue;
             };
             if is_here(case.span) {
-                // What nobody sets stands behind the line of whatever it is a default of.
+                // The hint for a default value follows the line of its resource.
                 let line = file.line_range(file.line_index(case.span.end as usize));
                 let end = file
                     .text()
@@ -57,7 +57,7 @@ pub(super) fn within(worker: &mut Worker, params: &InlayHintParams) -> Option<Ve
     Some(hints.collect())
 }
 
-/// Whether an attribute is a queue's visibility timeout, as any dialect spells it.
+/// Returns `true` for a queue's visibility timeout in any dialect.
 fn is_visibility(name: &str) -> bool {
     name.to_ascii_lowercase()
         .replace('_', "")

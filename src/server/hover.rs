@@ -1,16 +1,16 @@
-//! What is known of a place: what `sqslint explain FILE:LINE` says, or the page of a rule that is named there.
+//! Provides hovers: the output of `sqslint explain FILE:LINE`, or the page of the rule named at the position.
 
 use super::position::Lines;
 use super::worker::Worker;
 use crate::diagnostic::{Diagnostic, Silencer};
-use crate::explain::{Asked, look};
+use crate::explain::{ExplainedLocation, explain_outcome};
 use crate::pipeline::Outcome;
 use crate::rules::{self, Rule};
-use crate::source::SourceFile;
 use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind, Position, Range, Uri};
+use source::SourceFile;
 use std::path::Path;
 
-/// What to show at a place.
+/// Returns the hover at a position.
 pub(super) fn at(worker: &mut Worker, params: &HoverParams) -> Option<Hover> {
     let place = &params.text_document_position_params;
     let (uri, position) = (&place.text_document.uri, place.position);
@@ -22,7 +22,7 @@ pub(super) fn at(worker: &mut Worker, params: &HoverParams) -> Option<Hover> {
     Some(markdown(format!("```text\n{}```\n", text.replace("```", "'''")), None))
 }
 
-/// What `sqslint explain FILE:LINE` says, in plain text.
+/// Returns the output of `sqslint explain FILE:LINE` as plain text.
 pub(super) fn text(worker: &mut Worker, uri: &Uri, position: Position) -> Option<String> {
     let path = worker.path(uri)?;
     explained(worker, &path, position)
@@ -45,13 +45,13 @@ fn explained(worker: &mut Worker, path: &Path, position: Position) -> Option<Str
     let file = outcome.sources.file(outcome.sources.find(path)?);
     let lines = Lines::of(&file, encoding);
     let offset = lines.offset(position);
-    let asked = Asked {
+    let asked = ExplainedLocation {
         file: path,
         line: file.line_index(offset) + 1,
         column: usize::try_from(file.position(offset).column).ok(),
     };
-    let explained = look(outcome, asked);
-    let has_any = !(explained.told().is_empty() && explained.conclusions().is_empty());
+    let explained = explain_outcome(outcome, asked);
+    let has_any = !(explained.resources().is_empty() && explained.conclusions().is_empty());
     let subject = format!("{}:{}", file.shown(), asked.line);
     let suppressed = suppressed(&explained.outcome, &file, asked.line);
     let text = suppressed.or_else(|| has_any.then(|| explained.text(&subject)));
@@ -59,7 +59,7 @@ fn explained(worker: &mut Worker, path: &Path, position: Position) -> Option<Str
     text
 }
 
-/// What the suppressions on a line keep from being findings.
+/// Describes the findings that the suppressions on a line hide.
 fn suppressed(outcome: &Outcome, file: &SourceFile, line: usize) -> Option<String> {
     let sources = &outcome.sources;
     let stands_here = |by: &Silencer| match by {
@@ -82,7 +82,7 @@ fn suppressed(outcome: &Outcome, file: &SourceFile, line: usize) -> Option<Strin
     (!told.is_empty()).then(|| told.join("\n"))
 }
 
-/// The rule that is named at a place where rules are named: in a suppression, or in a configuration.
+/// Returns the rule named at a position in a suppression or a configuration.
 fn rule_at(worker: &Worker, path: &Path, position: Position) -> Option<(&'static Rule<'static>, Range)> {
     let text = &worker.documents.get(path)?.text;
     let lines = Lines::new(text, worker.settings.encoding);
@@ -95,7 +95,7 @@ fn rule_at(worker: &Worker, path: &Path, position: Position) -> Option<(&'static
     Some((rule, lines.range(start..end)))
 }
 
-/// The page up to its examples.
+/// Returns the page up to its examples.
 fn beginning(rule: &Rule<'_>) -> String {
     let page = rule.page.split("\n## Flagged").next().unwrap_or(rule.page);
     page.trim_end().to_owned() + "\n"

@@ -1,4 +1,4 @@
-//! What waits for the worker: texts that changed, each file once however often it did, and questions in their order.
+//! Queues work for the worker: changed files, each once however often it changed, and requests in order.
 
 use super::documents::{Document, Documents};
 use lsp_server::{Request, RequestId};
@@ -8,66 +8,66 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long nobody may have typed before what was typed is judged.
+/// Pause in typing after which changes are checked.
 const PAUSE: Duration = Duration::from_millis(120);
-/// How long somebody may type before what was typed is judged all the same.
+/// Maximum delay of the check if the user types without a pause.
 const LONGEST: Duration = Duration::from_millis(900);
 
-/// More questions do not wait: nobody reads as many answers.
+/// Maximum number of waiting requests.
 const MOST: usize = 4_000;
 
-/// What waits for the worker.
+/// Queue of work for the worker.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Inbox(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
     waiting: Mutex<Waiting>,
-    rung: Condvar,
+    condition: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct Waiting {
     documents: Documents,
     changes: Changes,
-    /// When the first and the last of them came, and whether they are to be judged at once.
+    /// Times of the first and the last change, and whether to check them without delay.
     since: Option<(Instant, Instant)>,
     is_urgent: bool,
     questions: VecDeque<Request>,
     is_closed: bool,
-    /// Tells the worker that what it does is overtaken.
+    /// Flag that cancels the worker's current check.
     overtaken: Arc<AtomicBool>,
 }
 
-/// What changed since the worker last asked.
+/// Changes since the worker last took work.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Changes {
-    /// Files, each with whether it may have come or gone.
+    /// Changed files; the value is `true` for files that may have been created or deleted.
     pub(super) files: BTreeMap<PathBuf, bool>,
-    /// The folders that are open now, where they are others.
+    /// Open folders, if they changed.
     pub(super) folders: Option<Vec<PathBuf>>,
-    /// Whether any file may have changed without a word.
-    pub(super) look_again: bool,
+    /// `true` if files may have changed without notification.
+    pub(super) is_unwatched: bool,
 }
 
 impl Changes {
     pub(super) fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.folders.is_none() && !self.look_again
+        self.files.is_empty() && self.folders.is_none() && !self.is_unwatched
     }
 
-    /// Notes that a file changed, or may have come or gone.
-    pub(super) fn note(&mut self, path: PathBuf, exists_anew: bool) {
-        *self.files.entry(path).or_default() |= exists_anew;
+    /// Records that a file changed or, with `was_created_or_deleted`, that it may have been created or deleted.
+    pub(super) fn note(&mut self, path: PathBuf, was_created_or_deleted: bool) {
+        *self.files.entry(path).or_default() |= was_created_or_deleted;
     }
 }
 
-/// Something to do.
+/// Unit of work.
 pub(super) struct Work {
-    /// Every text that is open.
+    /// Open texts.
     pub(super) documents: BTreeMap<PathBuf, Document>,
     pub(super) changes: Changes,
     pub(super) question: Option<Request>,
-    /// Set once other texts have come.
+    /// Flag that is set when further changes arrive.
     pub(super) overtaken: Arc<AtomicBool>,
 }
 
@@ -76,7 +76,8 @@ impl Inbox {
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes texts or folders; what `change` notes is judged after a pause, or at once where it says so.
+    /// Applies changes of texts or folders. The files that `change` records are checked after a pause, or without delay
+    /// if it returns `true`.
     pub(super) fn change(&self, change: impl FnOnce(&mut Documents, &mut Changes) -> bool) {
         let mut waiting = self.lock();
         let Waiting { documents, changes, .. } = &mut *waiting;
@@ -89,10 +90,10 @@ impl Inbox {
             waiting.overtaken.store(true, Ordering::Relaxed);
         }
         drop(waiting);
-        self.0.rung.notify_all();
+        self.0.condition.notify_all();
     }
 
-    /// Adds a question; gives it back where too many wait already.
+    /// Adds a request, or returns it if too many are waiting.
     pub(super) fn ask(&self, request: Request) -> Option<Request> {
         let mut waiting = self.lock();
         if waiting.questions.len() >= MOST {
@@ -100,11 +101,11 @@ impl Inbox {
         }
         waiting.questions.push_back(request);
         drop(waiting);
-        self.0.rung.notify_all();
+        self.0.condition.notify_all();
         None
     }
 
-    /// Takes back a question that nobody has begun to answer.
+    /// Removes a waiting request; returns `false` if it is not waiting.
     pub(super) fn cancel(&self, id: &RequestId) -> bool {
         let mut waiting = self.lock();
         let before = waiting.questions.len();
@@ -112,7 +113,7 @@ impl Inbox {
         waiting.questions.len() < before
     }
 
-    /// Puts back a question that cannot be answered yet.
+    /// Returns a request to the queue that cannot be answered yet.
     pub(super) fn put_back(&self, question: Request) {
         self.lock().questions.push_front(question);
     }
@@ -122,10 +123,10 @@ impl Inbox {
         waiting.is_closed = true;
         waiting.overtaken.store(true, Ordering::Relaxed);
         drop(waiting);
-        self.0.rung.notify_all();
+        self.0.condition.notify_all();
     }
 
-    /// The next thing to do, once there is one; `None` at the end.
+    /// Waits for the next work; returns `None` after the end.
     pub(super) fn next(&self) -> Option<Work> {
         let mut waiting = self.lock();
         loop {
@@ -137,9 +138,9 @@ impl Inbox {
                 return Some(waiting.take());
             }
             waiting = match left {
-                None => self.0.rung.wait(waiting).unwrap_or_else(PoisonError::into_inner),
+                None => self.0.condition.wait(waiting).unwrap_or_else(PoisonError::into_inner),
                 Some(left) => {
-                    let woken = self.0.rung.wait_timeout(waiting, left);
+                    let woken = self.0.condition.wait_timeout(waiting, left);
                     woken.unwrap_or_else(PoisonError::into_inner).0
                 }
             };
@@ -148,7 +149,7 @@ impl Inbox {
 }
 
 impl Waiting {
-    /// How long it is until changes are to be judged.
+    /// Returns the time until changes are to be checked.
     fn left(&self) -> Option<Duration> {
         let (first, last) = self.since.filter(|_| !self.changes.is_empty())?;
         if self.is_urgent {

@@ -1,17 +1,18 @@
-//! From one end of a link to the other: queues, mappings, functions, dead-letter queues, and what else names a queue.
+//! Follows links between queues, mappings, functions, dead-letter queues and other references to queues.
 
 use super::position::{Lines, range_of};
 use super::worker::Worker;
 use crate::frontend;
 use crate::graph::Resource;
-use crate::graph::jumps::{Jump, jumps};
+use crate::graph::navigation::{NavigationLink, navigation_links};
 use crate::pipeline::Outcome;
-use crate::source::{FileId, Span};
 use lsp_types::{GotoDefinitionParams, GotoDefinitionResponse, Location, Position, ReferenceParams};
+use source::{FileId, Span};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Where the link at a place leads; of a resource, what it links to, or else what links to it.
+/// Returns the target of the link at a position. For a resource, returns the targets of its links or, without any, the
+/// resources that refer to it.
 pub(super) fn definition(worker: &mut Worker, params: &GotoDefinitionParams) -> Option<GotoDefinitionResponse> {
     let place = &params.text_document_position_params;
     let path = worker.path(&place.text_document.uri)?;
@@ -37,7 +38,7 @@ pub(super) fn definition(worker: &mut Worker, params: &GotoDefinitionParams) -> 
     Some(GotoDefinitionResponse::Array(found))
 }
 
-/// Everything that links to what stands at a place, or to what the link there leads to.
+/// Returns the references to the resource at a position, or to the target of the link there.
 pub(super) fn references(worker: &mut Worker, params: &ReferenceParams) -> Option<Vec<Location>> {
     let place = &params.text_document_position;
     let path = worker.path(&place.text_document.uri)?;
@@ -57,11 +58,11 @@ pub(super) fn references(worker: &mut Worker, params: &ReferenceParams) -> Optio
     })
 }
 
-/// A place, and the block that it is in.
+/// Position with the blocks that contain it.
 struct Here {
     file: FileId,
     offset: u32,
-    /// The blocks around it.
+    /// Blocks that contain the position.
     blocks: Vec<Span>,
 }
 
@@ -70,8 +71,8 @@ impl Here {
         span.file == self.file && span.start <= self.offset && self.offset <= span.end
     }
 
-    /// The links that are written here: of several around the place the shortest.
-    fn nearest<'j, 'g>(&self, jumps: &'j [Jump<'g>]) -> impl Iterator<Item = &'j Jump<'g>> {
+    /// Returns the links written at the position, and only the shortest of several nested ones.
+    fn nearest<'j, 'g>(&self, jumps: &'j [NavigationLink<'g>]) -> impl Iterator<Item = &'j NavigationLink<'g>> {
         let here = || {
             jumps
                 .iter()
@@ -85,7 +86,7 @@ impl Here {
             .into_iter()
     }
 
-    /// Whether the place is in the block that declares `resource`.
+    /// Returns `true` if the position is in the block that declares `resource`.
     fn is_in(&self, resource: &Resource) -> bool {
         let header = resource.header;
         self.covers(header)
@@ -100,7 +101,7 @@ fn at(
     worker: &mut Worker,
     path: &Path,
     position: Position,
-    find: impl Fn(&[Jump<'_>], &Here) -> Vec<Span>,
+    find: impl Fn(&[NavigationLink<'_>], &Here) -> Vec<Span>,
 ) -> Option<Vec<Location>> {
     let (encoding, names) = (worker.settings.encoding, worker.names.clone());
     let project = worker.projects.iter_mut().find(|project| project.holds(path))?;
@@ -117,10 +118,10 @@ fn at(
         offset,
         blocks,
     };
-    let elsewhere = outcome.elsewhere.iter().map(|(_, graph)| graph);
+    let other_environments = outcome.other_environments.iter().map(|(_, graph)| graph);
     let mut spans: BTreeSet<Span> = BTreeSet::new();
-    for graph in std::iter::once(&outcome.graph).chain(elsewhere) {
-        spans.extend(find(&jumps(graph), &here));
+    for graph in std::iter::once(&outcome.graph).chain(other_environments) {
+        spans.extend(find(&navigation_links(graph), &here));
     }
     let locations = spans.into_iter().filter_map(|span| {
         let file = sources.file(span.file);

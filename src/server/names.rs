@@ -1,4 +1,4 @@
-//! Which address the editor knows a file by.
+//! Maps files to the URIs by which the editor knows them.
 
 use super::address::uri_of;
 use super::documents::Document;
@@ -6,11 +6,11 @@ use lsp_types::Uri;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Which address the editor knows a file by: that of its open text, or one below the folder as the editor spells it.
+/// URIs by which the editor knows files: that of the open text, or one below the folder in the editor's spelling.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Names {
     open: BTreeMap<PathBuf, (Uri, i32)>,
-    /// Real paths of folders, and as the editor spells them.
+    /// Real paths of folders, with the editor's spelling.
     folders: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -25,7 +25,7 @@ impl Names {
         }
     }
 
-    /// The address of the file at the real path `path`.
+    /// Returns the URI of the file at the real path `path`.
     pub(super) fn uri(&self, path: &Path) -> Option<Uri> {
         if let Some((uri, _)) = self.open.get(path) {
             return Some(uri.clone());
@@ -35,7 +35,7 @@ impl Names {
         uri_of(spelt.as_deref().unwrap_or(path))
     }
 
-    /// The version of its open text.
+    /// Returns the version of the open text.
     pub(super) fn version(&self, path: &Path) -> Option<i32> {
         self.open.get(path).map(|(_, version)| *version)
     }

@@ -1,6 +1,6 @@
-//! What leaves for the editor, in a queue of its own: an editor that does not read keeps nobody waiting but itself, once
-//! it has asked thousands of things and read no answer. Of what an editor would only overwrite, the diagnostics of a file
-//! and how far a load is, the last word is kept.
+//! Queues messages to the editor. An editor that does not read blocks nothing but its own requests, once thousands of
+//! answers are waiting. Of messages that replace each other (the diagnostics of a file, the progress of a load), only
+//! the last one is kept.
 
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::{ProgressParams, ProgressParamsValue, PublishDiagnosticsParams, WorkDoneProgress};
@@ -8,36 +8,36 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a server that ends waits for an editor to take what there is to say.
+/// Maximum time that an ending server waits for the editor to read the remaining messages.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// More messages do not wait for an editor: it is not listened to until it reads some.
+/// Maximum number of waiting messages. Beyond it, the server reads no further requests until the editor reads some.
 const MOST: usize = 10_000;
 
-/// What leaves for the editor.
+/// Queue of messages to the editor.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outbox(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    leaving: Mutex<Leaving>,
-    rung: Condvar,
+    queue: Mutex<OutgoingMessages>,
+    condition: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Leaving {
+struct OutgoingMessages {
     messages: VecDeque<Message>,
-    /// By address.
+    /// Waiting diagnostics by URI.
     diagnostics: BTreeMap<String, PublishDiagnosticsParams>,
     progress: Option<ProgressParams>,
-    /// Whether it is asked to ask for all diagnostics again.
+    /// `true` if the editor is to be asked to pull all diagnostics again.
     refreshes: bool,
     requests: i32,
     is_closed: bool,
-    is_gone: bool,
+    is_disconnected: bool,
 }
 
-impl Leaving {
+impl OutgoingMessages {
     fn request(&mut self, method: &str, params: impl serde::Serialize) -> Message {
         self.requests += 1;
         let id = RequestId::from(format!("sqslint-{}", self.requests));
@@ -46,7 +46,7 @@ impl Leaving {
 }
 
 impl Outbox {
-    /// Hands everything over by `send`, on a thread of its own, until this is closed or nobody takes it.
+    /// Passes all messages to `send` on a separate thread, until the outbox is closed or `send` returns `false`.
     pub(super) fn deliver(&self, send: impl Fn(Message) -> bool + Send + 'static) {
         let outbox = self.clone();
         std::thread::spawn(move || {
@@ -56,112 +56,112 @@ impl Outbox {
                 }
             }
             drop(send);
-            outbox.lock().is_gone = true;
-            outbox.0.rung.notify_all();
+            outbox.lock().is_disconnected = true;
+            outbox.0.condition.notify_all();
         });
     }
 
-    fn lock(&self) -> MutexGuard<'_, Leaving> {
-        self.0.leaving.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, OutgoingMessages> {
+        self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next message, once there is one.
+    /// Waits for the next message.
     fn next(&self) -> Option<Message> {
-        let mut leaving = self.lock();
+        let mut queue = self.lock();
         loop {
-            if let Some(message) = leaving.messages.pop_front() {
-                if leaving.messages.len() + 1 == MOST {
-                    self.0.rung.notify_all();
+            if let Some(message) = queue.messages.pop_front() {
+                if queue.messages.len() + 1 == MOST {
+                    self.0.condition.notify_all();
                 }
                 return Some(message);
             }
-            if let Some((_, found)) = leaving.diagnostics.pop_first() {
+            if let Some((_, found)) = queue.diagnostics.pop_first() {
                 return Some(notification("textDocument/publishDiagnostics", found));
             }
-            if let Some(progress) = leaving.progress.take() {
+            if let Some(progress) = queue.progress.take() {
                 return Some(notification("$/progress", progress));
             }
-            if std::mem::take(&mut leaving.refreshes) {
+            if std::mem::take(&mut queue.refreshes) {
                 let nothing = serde_json::Value::Null;
-                return Some(leaving.request("workspace/diagnostic/refresh", nothing));
+                return Some(queue.request("workspace/diagnostic/refresh", nothing));
             }
-            if leaving.is_closed {
+            if queue.is_closed {
                 return None;
             }
-            leaving = self.0.rung.wait(leaving).unwrap_or_else(PoisonError::into_inner);
+            queue = self.0.condition.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    fn put(&self, change: impl FnOnce(&mut Leaving)) {
+    fn put(&self, change: impl FnOnce(&mut OutgoingMessages)) {
         change(&mut self.lock());
-        self.0.rung.notify_all();
+        self.0.condition.notify_all();
     }
 
     /// Answers a request.
     pub(super) fn answer(&self, id: RequestId, result: impl serde::Serialize) {
         let response = Response::new_ok(id, result);
-        self.put(|leaving| leaving.messages.push_back(response.into()));
+        self.put(|queue| queue.messages.push_back(response.into()));
     }
 
     /// Refuses a request.
     pub(super) fn refuse(&self, id: RequestId, code: ErrorCode, message: &str) {
         let response = Response::new_err(id, code as i32, message.to_owned());
-        self.put(|leaving| leaving.messages.push_back(response.into()));
+        self.put(|queue| queue.messages.push_back(response.into()));
     }
 
-    /// Asks the editor something whose answer does not matter.
+    /// Sends a request whose response does not matter.
     pub(super) fn ask(&self, method: &str, params: impl serde::Serialize) {
-        self.put(|leaving| {
-            let request = leaving.request(method, params);
-            leaving.messages.push_back(request);
+        self.put(|queue| {
+            let request = queue.request(method, params);
+            queue.messages.push_back(request);
         });
     }
 
-    /// Asks the editor to ask for all diagnostics again, once for all that is new until it reads so.
+    /// Asks the editor to pull all diagnostics again, with one request for all changes until the editor reads it.
     pub(super) fn refresh(&self) {
-        self.put(|leaving| leaving.refreshes = true);
+        self.put(|queue| queue.refreshes = true);
     }
 
-    /// Waits until an editor that asks has read some of the answers.
+    /// Waits until the editor has read some of the messages, if too many are waiting.
     pub(super) fn wait_for_room(&self) {
-        let is_full = |leaving: &mut Leaving| leaving.messages.len() >= MOST && !leaving.is_gone;
-        drop(self.0.rung.wait_while(self.lock(), is_full));
+        let is_full = |queue: &mut OutgoingMessages| queue.messages.len() >= MOST && !queue.is_disconnected;
+        drop(self.0.condition.wait_while(self.lock(), is_full));
     }
 
-    /// Tells the editor something.
+    /// Sends a notification.
     pub(super) fn tell(&self, method: &str, params: impl serde::Serialize) {
-        self.put(|leaving| leaving.messages.push_back(notification(method, params)));
+        self.put(|queue| queue.messages.push_back(notification(method, params)));
     }
 
-    /// Tells of all diagnostics of a file.
+    /// Sends all diagnostics of a file.
     pub(super) fn publish(&self, params: PublishDiagnosticsParams) {
-        self.put(|leaving| {
-            leaving.diagnostics.insert(params.uri.as_str().to_owned(), params);
+        self.put(|queue| {
+            queue.diagnostics.insert(params.uri.as_str().to_owned(), params);
         });
     }
 
-    /// Tells how far something is.
+    /// Sends the progress of a load.
     pub(super) fn progress(&self, params: ProgressParams) {
         let ProgressParamsValue::WorkDone(step) = &params.value;
         let is_report = matches!(step, WorkDoneProgress::Report(_));
-        self.put(|leaving| {
+        self.put(|queue| {
             if is_report {
-                leaving.progress = Some(params);
+                queue.progress = Some(params);
             } else {
-                leaving.progress = None;
-                leaving.messages.push_back(notification("$/progress", params));
+                queue.progress = None;
+                queue.messages.push_back(notification("$/progress", params));
             }
         });
     }
 
-    /// Lets what there is leave, and ends.
+    /// Closes the outbox, and waits until the remaining messages are sent.
     pub(super) fn close(&self) {
-        self.put(|leaving| leaving.is_closed = true);
-        let leaving = self.lock();
+        self.put(|queue| queue.is_closed = true);
+        let queue = self.lock();
         let waits = self
             .0
-            .rung
-            .wait_timeout_while(leaving, PATIENCE, |leaving| !leaving.is_gone);
+            .condition
+            .wait_timeout_while(queue, PATIENCE, |queue| !queue.is_disconnected);
         drop(waits);
     }
 }

@@ -1,10 +1,11 @@
-//! Places as editors count them: lines from 0, and columns in the units that editor and server agreed on.
+//! Converts byte offsets to editor positions and back: lines count from 0, and columns are in the units that editor and
+//! server agreed on.
 
-use crate::source::{SourceFile, Span};
 use lsp_types::{Position, PositionEncodingKind, Range};
+use source::{SourceFile, Span};
 use std::sync::Arc;
 
-/// The units of columns.
+/// Units of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Encoding {
     Utf8,
@@ -13,7 +14,7 @@ pub(super) enum Encoding {
 }
 
 impl Encoding {
-    /// The cheapest of those that the editor offers; UTF-16 where it offers none.
+    /// Returns the cheapest of the units that the editor offers, or UTF-16 if it offers none.
     pub(super) fn among(offered: &[PositionEncodingKind]) -> Encoding {
         let has = |kind: &PositionEncodingKind| offered.contains(kind);
         if has(&PositionEncodingKind::UTF8) {
@@ -42,7 +43,7 @@ impl Encoding {
     }
 }
 
-/// Where the lines of a text begin. `\n`, `\r\n` and `\r` end one, as the protocol says.
+/// Offsets at which the lines of a text start. A line ends with `\n`, `\r\n` or `\r`, as the protocol defines.
 #[derive(Debug)]
 struct Starts(Vec<usize>);
 
@@ -60,7 +61,7 @@ impl Starts {
     }
 }
 
-/// The lines of a text.
+/// Lines of a text.
 #[derive(Debug)]
 pub(super) struct Lines<'t> {
     text: &'t str,
@@ -74,13 +75,13 @@ impl<'t> Lines<'t> {
         Lines { text, starts, encoding }
     }
 
-    /// Those of a file, in which many places may be asked for.
+    /// Returns the lines of a file, with cached offsets for repeated use.
     pub(super) fn of(file: &'t SourceFile, encoding: Encoding) -> Self {
-        let (text, starts) = (file.text(), file.made(Starts::of));
+        let (text, starts) = (file.text(), file.derived(Starts::of));
         Lines { text, starts, encoding }
     }
 
-    /// The line, without its end.
+    /// Returns the line without its line break.
     fn line(&self, at: usize) -> &'t str {
         let start = self.starts.0.get(at).copied().unwrap_or(self.text.len());
         let end = self.starts.0.get(at + 1).copied().unwrap_or(self.text.len());
@@ -88,7 +89,7 @@ impl<'t> Lines<'t> {
         line.trim_end_matches(['\n', '\r'])
     }
 
-    /// The byte at `position`; one behind the end of its line is that end.
+    /// Returns the byte offset of `position`. A column past the end of the line is that end.
     pub(super) fn offset(&self, position: Position) -> usize {
         let at = usize::try_from(position.line).unwrap_or(usize::MAX);
         let Some(&start) = self.starts.0.get(at) else {
@@ -99,7 +100,7 @@ impl<'t> Lines<'t> {
         let mut column = 0;
         for (within, letter) in line.char_indices() {
             column += self.encoding.width(letter);
-            // In the middle of a letter is before it.
+            // A position within a character is the start of that character.
             if column > wanted {
                 return start + within;
             }
@@ -107,7 +108,7 @@ impl<'t> Lines<'t> {
         start + line.len()
     }
 
-    /// The place of a byte.
+    /// Returns the position of a byte offset.
     pub(super) fn position(&self, offset: usize) -> Position {
         let offset = self.text.floor_char_boundary(offset.min(self.text.len()));
         let line = self.starts.0.partition_point(|start| *start <= offset).max(1) - 1;
@@ -120,7 +121,7 @@ impl<'t> Lines<'t> {
         }
     }
 
-    /// The place of some bytes.
+    /// Returns the range of some bytes.
     pub(super) fn range(&self, bytes: std::ops::Range<usize>) -> Range {
         Range {
             start: self.position(bytes.start),
@@ -129,7 +130,7 @@ impl<'t> Lines<'t> {
     }
 }
 
-/// The place of `span`, which lies in `file`.
+/// Returns the range of `span`, which must be in `file`.
 pub(super) fn range_of(file: &SourceFile, span: Span, encoding: Encoding) -> Range {
     Lines::of(file, encoding).range(span.range())
 }
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn places_that_are_none_are_the_nearest() {
+    fn invalid_positions_become_the_nearest_valid_ones() {
         let lines = Lines::new("ab\n𝄞", Encoding::Utf16);
         assert_eq!(lines.offset(at(0, 99)), 2);
         assert_eq!(lines.offset(at(9, 0)), 7);
@@ -168,7 +169,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_place_comes_back(text in "[a-cö𝄞\n\r]{0,40}", which in 0..3_usize) {
+        fn offsets_are_converted_to_positions_and_back(text in "[a-cö𝄞\n\r]{0,40}", which in 0..3_usize) {
             let encoding = [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32][which];
             let lines = Lines::new(&text, encoding);
             for (offset, letter) in text.char_indices() {

@@ -1,27 +1,27 @@
-//! How far a judgement is, and whether anybody waits for it.
+//! Tracks the progress of a check, and whether it has been cancelled.
 
 use super::clusters::Cluster;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Who waits for what is judged.
-pub(super) struct Watch<'w> {
-    /// Hears how many units are judged, of how many.
+/// Observer of a check.
+pub(super) struct CheckObserver<'w> {
+    /// Callback that receives the number of checked units, and the number of all units.
     pub(super) tell: &'w (dyn Fn(usize, usize) + Sync),
-    /// Set once nobody waits any more; `None` where somebody does, whatever comes.
-    pub(super) abandoned: Option<&'w Arc<AtomicBool>>,
+    /// Flag that cancels the check; `None` if it cannot be cancelled.
+    pub(super) cancelled: Option<&'w Arc<AtomicBool>>,
 }
 
-/// How far all is that has to be judged. A unit that is new is looked at twice, once for what it concerns.
+/// Progress of a check. New units are processed twice, the first time to determine their relations.
 pub(super) struct Progress<'w> {
-    watch: &'w Watch<'w>,
+    watch: &'w CheckObserver<'w>,
     units: usize,
     looks: usize,
     done: AtomicUsize,
 }
 
 impl<'w> Progress<'w> {
-    pub(super) fn new(clusters: &[Cluster], watch: &'w Watch<'w>) -> Self {
+    pub(super) fn new(clusters: &[Cluster], watch: &'w CheckObserver<'w>) -> Self {
         let stale = clusters.iter().filter(|cluster| cluster.is_stale);
         let units: usize = stale.map(|cluster| cluster.inputs.len()).sum();
         let new = clusters.iter().filter(|cluster| !cluster.is_surveyed).count();
@@ -33,20 +33,20 @@ impl<'w> Progress<'w> {
         }
     }
 
-    /// Set once nobody waits any more.
-    pub(super) fn abandoned(&self) -> Option<Arc<AtomicBool>> {
-        self.watch.abandoned.cloned()
+    /// Returns the flag that cancels the check.
+    pub(super) fn cancelled(&self) -> Option<Arc<AtomicBool>> {
+        self.watch.cancelled.cloned()
     }
 
-    pub(super) fn is_abandoned(&self) -> bool {
-        self.watch.abandoned.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.watch.cancelled.is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// Notes that `cluster` was looked at.
-    pub(super) fn looked_at(&self, cluster: &Cluster) {
+    /// Records that `cluster` was processed.
+    pub(super) fn record_unit(&self, cluster: &Cluster) {
         let before = self.done.fetch_add(cluster.inputs.len(), Ordering::Relaxed);
         let done = before + cluster.inputs.len();
-        // Those that turn out to concern each other are judged once more.
+        // Units that turn out to be related are checked once more, so the number is capped.
         let units = (done * self.units / self.looks.max(1)).min(self.units);
         (self.watch.tell)(units, self.units);
     }

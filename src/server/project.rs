@@ -1,30 +1,30 @@
-//! One folder of the editor, or one file outside of all: its units in clusters, each with what was
-//! found in it, and judged again when a file changes that it was read from.
+//! Checks one folder of the editor, or one file outside of all folders. Its units are grouped into clusters, each with
+//! its findings, and a cluster is checked again if one of its files changes.
 
 use super::clusters::{self, Cluster};
 use super::diagnostics::{self, ByFile};
 use super::names::Names;
-use super::progress::{Progress, Watch};
+use super::progress::{CheckObserver, Progress};
 use super::settings::Settings;
 use crate::config::{Configs, NAMES};
 use crate::discover::{Input, unit_of};
-use crate::files::{Asked, HeldTexts, Overlaid, Stamp, stamp};
-use crate::pipeline::{Options, Outcome, Part, Place, check_part, inputs, survey};
+use crate::pipeline::{Options, Outcome, ProjectPart, RunContext, check_part, inputs, survey};
 use crate::rules::Catalogue;
-use crate::source::Kept;
 use lsp_types::Diagnostic;
 use rayon::prelude::*;
+use source::Cache;
+use source::files::{Overlaid, PathRecorder, Stamp, UnsavedTexts, stamp};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What a project is the project of.
+/// Root of a project.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Root {
     /// A folder, by its real path.
     Folder(PathBuf),
-    /// A file that lies in none.
+    /// A file outside of all folders.
     File(PathBuf),
 }
 
@@ -36,37 +36,37 @@ impl Root {
     }
 }
 
-/// A folder, or a file by itself.
+/// Folder or single file.
 pub(super) struct Project {
     pub(super) root: Root,
     settings: Settings,
     options: Options,
-    place: Place,
+    context: RunContext,
     configs: Configs,
-    texts: HeldTexts,
-    /// The disk under them, as of the last look.
+    texts: UnsavedTexts,
+    /// Files on disk with the open texts, as of the last refresh.
     store: Arc<Overlaid>,
     clusters: Vec<Cluster>,
-    /// What was read of new units to tell which concern each other, until they are judged.
-    surveyed: Option<Arc<Kept>>,
-    /// Whether the units themselves may be others.
-    is_moved: bool,
-    /// What open texts were as units when units were looked for.
+    /// Results of reading new units to determine their relations, kept until they are checked.
+    surveyed: Option<Arc<Cache>>,
+    /// `true` if units may have been added or removed.
+    must_find_units: bool,
+    /// Units recognised in open texts during the last search for units.
     recognised: BTreeMap<PathBuf, Option<Input>>,
-    /// The configurations that hold for the units, as they were.
+    /// Configurations that apply to the units, with their stamps.
     configured: BTreeMap<PathBuf, Stamp>,
-    /// The rules that the configurations know, as they were when nothing was wrong with them.
+    /// Rules known to the configurations when they last were valid.
     catalogue: Catalogue,
-    /// What is wrong with a configuration; nothing is judged then.
+    /// Error in a configuration, which prevents checks.
     misconfigured: Option<(PathBuf, Diagnostic)>,
-    /// Files of which what was told may be no more.
-    gone: BTreeSet<PathBuf>,
-    /// What kept sqslint from looking.
+    /// Files whose published diagnostics may be out of date.
+    outdated_files: BTreeSet<PathBuf>,
+    /// Errors that prevented the search for units.
     pub(super) errors: Vec<String>,
-    /// Counts changes.
+    /// Logical clock, which counts changes.
     clock: u64,
-    /// The last outcome that somebody asked for, with the place of its cluster.
-    looked_at: Option<(usize, Outcome)>,
+    /// Last requested outcome, with the index of its cluster.
+    record_unit: Option<(usize, Outcome)>,
 }
 
 impl Project {
@@ -80,31 +80,31 @@ impl Project {
             Root::Folder(path) => path.clone(),
             Root::File(path) => path.parent().unwrap_or(path).to_owned(),
         };
-        let place = Place::at(directory, &options);
-        let configs = place.configs(&options);
+        let context = RunContext::at(directory, &options);
+        let configs = context.configs(&options);
         Project {
             root,
             settings: settings.clone(),
             options,
-            place,
+            context,
             configs,
-            texts: HeldTexts::default(),
-            store: Arc::new(Overlaid::new(HeldTexts::default())),
+            texts: UnsavedTexts::default(),
+            store: Arc::new(Overlaid::new(UnsavedTexts::default())),
             clusters: Vec::new(),
             surveyed: None,
-            is_moved: true,
+            must_find_units: true,
             recognised: BTreeMap::new(),
             configured: BTreeMap::new(),
             catalogue: Catalogue::default(),
             misconfigured: None,
-            gone: BTreeSet::new(),
+            outdated_files: BTreeSet::new(),
             errors: Vec::new(),
             clock: 0,
-            looked_at: None,
+            record_unit: None,
         }
     }
 
-    /// Whether a file belongs to the folder, or is the file.
+    /// Returns `true` if a file belongs to the project.
     pub(super) fn holds(&self, path: &Path) -> bool {
         match &self.root {
             Root::Folder(folder) => path.starts_with(folder),
@@ -112,20 +112,20 @@ impl Project {
         }
     }
 
-    /// Notes that a file changed; `exists_anew` says that it may have come or gone.
-    pub(super) fn note(&mut self, path: &Path, exists_anew: bool) {
+    /// Records that a file changed or, with `was_created_or_deleted`, that it may have been created or deleted.
+    pub(super) fn note(&mut self, path: &Path, was_created_or_deleted: bool) {
         let name = path.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
         if NAMES.contains(&name) || self.is_configuration(path) {
-            self.forget();
+            self.invalidate();
             return;
         }
-        self.is_moved |= exists_anew || name == ".gitignore";
-        if let Some(kept) = &self.surveyed {
-            kept.changed(path, exists_anew);
+        self.must_find_units |= was_created_or_deleted || name == ".gitignore";
+        if let Some(cache) = &self.surveyed {
+            cache.invalidate(path, was_created_or_deleted);
         }
         self.clock += 1;
         for cluster in &mut self.clusters {
-            if cluster.note(path, exists_anew) {
+            if cluster.note(path, was_created_or_deleted) {
                 cluster.touched = self.clock;
             }
         }
@@ -137,46 +137,46 @@ impl Project {
             || self.configured.contains_key(path)
     }
 
-    /// Looks which files have changed without a word.
-    pub(super) fn look_again(&mut self) {
-        self.is_moved = true;
+    /// Detects files that have changed without notification.
+    pub(super) fn detect_changes(&mut self) {
+        self.must_find_units = true;
         self.surveyed = None;
-        self.clusters.par_iter_mut().for_each(Cluster::look_again);
+        self.clusters.par_iter_mut().for_each(Cluster::detect_changes);
     }
 
-    /// Everything may have changed.
-    fn forget(&mut self) {
-        self.is_moved = true;
+    /// Invalidates all results.
+    fn invalidate(&mut self) {
+        self.must_find_units = true;
         self.surveyed = None;
         for cluster in &mut self.clusters {
             cluster.is_stale = true;
         }
     }
 
-    /// The bounds of what may be read, with the open texts in place of the files.
-    fn place(&self) -> Place {
-        Place {
-            files: self.place.files.clone().of(self.store.clone()),
-            ..self.place.clone()
+    /// Returns the directories and readable files, with the open texts in place of files on disk.
+    fn context(&self) -> RunContext {
+        RunContext {
+            files: self.context.files.clone().from_store(self.store.clone()),
+            ..self.context.clone()
         }
     }
 
-    /// Judges what has changed, with `texts` in place of files. Returns whether all of it was: where nobody waits for it
-    /// any more, the rest stays stale.
-    pub(super) fn refresh(&mut self, texts: &HeldTexts, names: &Names, watch: &Watch<'_>) -> bool {
+    /// Checks stale clusters, with `texts` in place of files. Returns `false` if the check was cancelled; the remaining
+    /// clusters stay stale.
+    pub(super) fn refresh(&mut self, texts: &UnsavedTexts, names: &Names, watch: &CheckObserver<'_>) -> bool {
         self.texts = texts.clone();
         self.store = Arc::new(Overlaid::new(texts.clone()));
-        self.find_moved();
-        if self.is_moved {
+        self.detect_unit_changes();
+        if self.must_find_units {
             self.find_units();
         }
         let mut is_whole = true;
         let progress = Progress::new(&self.clusters, watch);
         while is_whole && self.clusters.iter().any(|cluster| cluster.is_stale) {
-            self.looked_at = None;
+            self.record_unit = None;
             self.share_out_room();
             is_whole = self.survey_new(&progress) && self.judge_stale(names, &progress);
-            // As long as nobody reaches further than before, those belong together that did.
+            // Clusters only need to be joined again if the relations of one have changed.
             if is_whole && self.clusters.iter().any(|cluster| cluster.is_reshaped) {
                 self.clusters = clusters::join(std::mem::take(&mut self.clusters));
             }
@@ -187,54 +187,57 @@ impl Project {
         is_whole
     }
 
-    /// Asks the units that are new what they may have to do with others, so that each is judged with those at once.
-    /// Whether it came to its end.
+    /// Determines the relations of new units, so that related ones are checked together from the start. Returns `false`
+    /// if it was cancelled.
     fn survey_new(&mut self, progress: &Progress<'_>) -> bool {
         if self.clusters.len() < 2 || self.clusters.iter().all(|cluster| cluster.is_surveyed) {
             return true;
         }
-        let kept = self.surveyed.get_or_insert_with(|| Arc::new(Kept::passing())).clone();
+        let cache = self
+            .surveyed
+            .get_or_insert_with(|| Arc::new(Cache::across_parts()))
+            .clone();
         let mut clusters = std::mem::take(&mut self.clusters);
         let new = clusters.par_iter_mut().filter(|cluster| !cluster.is_surveyed);
         new.for_each(|cluster| {
-            if progress.is_abandoned() {
+            if progress.is_cancelled() {
                 return;
             }
-            let (reach, asked) = self.over(&cluster.inputs, Some(kept.clone()), progress.abandoned(), survey);
+            let (reach, dependencies) = self.over(&cluster.inputs, Some(cache.clone()), progress.cancelled(), survey);
             if let Some(reach) = reach {
-                cluster.take_reach(reach, asked.take());
-                progress.looked_at(cluster);
+                cluster.take_reach(reach, dependencies.take());
+                progress.record_unit(cluster);
             }
         });
         let is_whole = clusters.iter().all(|cluster| cluster.is_surveyed);
         if is_whole {
-            kept.hand_over();
+            cache.begin_last_pass();
         }
         self.clusters = if is_whole { clusters::join(clusters) } else { clusters };
         is_whole
     }
 
-    /// Lets what was typed in last hand on what it makes from one judgement to the next.
+    /// Assigns caches to the clusters that were edited last.
     fn share_out_room(&mut self) {
-        /// In so many clusters somebody types at a time; of more it would cost much memory.
+        /// Maximum number of clusters with a cache, because caches need much memory.
         const ROOM: usize = 4;
         let mut touched: Vec<u64> = self.clusters.iter().map(|cluster| cluster.touched).collect();
         touched.sort_by_key(|at| std::cmp::Reverse(*at));
         let least = touched.get(ROOM).map_or(1, |next| next + 1);
         for cluster in &mut self.clusters {
             if cluster.touched < least {
-                cluster.kept = None;
+                cluster.cache = None;
             } else {
-                cluster.kept.get_or_insert_default();
+                cluster.cache.get_or_insert_default();
             }
         }
     }
 
-    /// Whether a text that is open has become a unit, or is none any more.
-    fn find_moved(&mut self) {
-        let place = self.place();
+    /// Detects whether an open text has become a unit, or no longer is one.
+    fn detect_unit_changes(&mut self) {
+        let context = self.context();
         let open = self.texts.keys().filter(|path| self.holds(path));
-        let recognised = open.map(|path| (path.clone(), unit_of(path, &place.files))).collect();
+        let recognised = open.map(|path| (path.clone(), unit_of(path, &context.files))).collect();
         let is_listed = |path: &Path| {
             let mut inputs = self.clusters.iter().flat_map(|cluster| &cluster.inputs);
             inputs.any(|input| input.path() == path)
@@ -243,26 +246,26 @@ impl Project {
             Some(before) => before != unit,
             None => unit.is_some() != is_listed(path),
         };
-        self.is_moved |= BTreeMap::iter(&recognised).any(has_changed);
+        self.must_find_units |= BTreeMap::iter(&recognised).any(has_changed);
         self.recognised = recognised;
     }
 
-    /// Looks for units, and for configurations.
+    /// Finds units and configurations.
     fn find_units(&mut self) {
-        let place = self.place();
-        self.configs = place.configs(&self.options);
+        let context = self.context();
+        self.configs = context.configs(&self.options);
         self.errors.clear();
-        self.is_moved = false;
-        let found = inputs(&self.options, &place, &self.configs);
+        self.must_find_units = false;
+        let found = inputs(&self.options, &context, &self.configs);
         let found = found.and_then(|found| {
-            let wrong = found.iter().find_map(|input| self.configs.of(input.path()).err());
+            let wrong = found.iter().find_map(|input| self.configs.for_path(input.path()).err());
             self.misconfigured(wrong)
                 .map_or(Ok(found), |message| Err(vec![message]))
         });
         let found = match found {
             Ok(found) => found,
             Err(errors) => {
-                let wrong = self.configs.of(self.root.path()).err();
+                let wrong = self.configs.for_path(self.root.path()).err();
                 if self.misconfigured.is_none() {
                     let _ = self.misconfigured(wrong);
                 }
@@ -272,11 +275,13 @@ impl Project {
                 Vec::new()
             }
         };
-        if self.configs.of(self.root.path()).is_ok() && self.misconfigured.is_none() {
+        if self.configs.for_path(self.root.path()).is_ok() && self.misconfigured.is_none() {
             self.catalogue = self.configs.catalogue();
         }
         let mut found: BTreeSet<Input> = found.into_iter().collect();
-        let configured = found.iter().filter_map(|input| self.configs.of(input.path()).ok());
+        let configured = found
+            .iter()
+            .filter_map(|input| self.configs.for_path(input.path()).ok());
         let files: BTreeSet<PathBuf> = configured.flat_map(|config| config.files.clone()).collect();
         let configured = files.into_iter().map(|file| (file.clone(), stamp(&file))).collect();
         if self.configured != configured {
@@ -288,92 +293,93 @@ impl Project {
             cluster.inputs.retain(|input| found.remove(input));
             cluster.is_stale |= cluster.inputs.len() < before;
         }
-        self.looked_at = None;
+        self.record_unit = None;
         for cluster in self.clusters.extract_if(.., |cluster| cluster.inputs.is_empty()) {
-            self.gone.extend(cluster.found.into_keys());
+            self.outdated_files.extend(cluster.found.into_keys());
         }
         self.clusters
             .extend(found.into_iter().map(|input| Cluster::new(vec![input])));
     }
 
-    /// Keeps what is wrong with a configuration, and gives its words.
+    /// Stores an error in a configuration, and returns its message.
     fn misconfigured(&mut self, error: Option<crate::config::ConfigError>) -> Option<String> {
         let error = error.as_ref();
-        self.gone.extend(self.misconfigured.take().map(|(path, _)| path));
+        self.outdated_files
+            .extend(self.misconfigured.take().map(|(path, _)| path));
         self.misconfigured = error.and_then(|error| diagnostics::of_configuration(error, self.settings.encoding));
-        self.gone
+        self.outdated_files
             .extend(self.misconfigured.iter().map(|(path, _)| path.clone()));
         error.map(ToString::to_string)
     }
 
-    /// Judges every stale cluster, as long as somebody waits for it, what was typed in last first. Whether all of them were.
+    /// Checks stale clusters, last edited ones first. Returns `false` if the check was cancelled.
     fn judge_stale(&mut self, names: &Names, progress: &Progress<'_>) -> bool {
         let mut clusters = std::mem::take(&mut self.clusters);
         let mut stale: Vec<&mut Cluster> = clusters.iter_mut().filter(|cluster| cluster.is_stale).collect();
         stale.sort_by_key(|cluster| std::cmp::Reverse(cluster.touched));
         stale.into_par_iter().for_each(|cluster| {
-            if !progress.is_abandoned() && self.judge(cluster, names, progress) {
-                progress.looked_at(cluster);
+            if !progress.is_cancelled() && self.judge(cluster, names, progress) {
+                progress.record_unit(cluster);
             }
         });
         self.clusters = clusters;
         self.clusters.iter().all(|cluster| !cluster.is_stale)
     }
 
-    /// Whether it came to its end.
+    /// Checks a cluster. Returns `false` if the check was cancelled.
     fn judge(&self, cluster: &mut Cluster, names: &Names, progress: &Progress<'_>) -> bool {
-        let kept = cluster.kept.clone().or_else(|| self.surveyed.clone());
-        let (outcome, asked) = self.over(&cluster.inputs, kept, progress.abandoned(), check_part);
+        let cache = cluster.cache.clone().or_else(|| self.surveyed.clone());
+        let (outcome, dependencies) = self.over(&cluster.inputs, cache, progress.cancelled(), check_part);
         let Some(outcome) = outcome else {
             return false;
         };
         let found = diagnostics::of(&outcome, names, &self.settings);
-        cluster.take(found, outcome.reach, asked.take());
+        cluster.take(found, outcome.reach, dependencies.take());
         cluster.errors = outcome.errors;
         true
     }
 
-    /// What `look` makes of units, and what it asked about.
+    /// Applies `look` to units, and returns its result with the paths that it depends on.
     fn over<T>(
         &self,
         inputs: &[Input],
-        kept: Option<Arc<Kept>>,
-        is_abandoned: Option<Arc<AtomicBool>>,
-        look: impl FnOnce(Part<'_>) -> Option<T>,
-    ) -> (Option<T>, Arc<Asked>) {
-        let asked = Arc::<Asked>::default();
-        let place = self.place();
-        let place = Place {
-            files: place.files.clone().noting(asked.clone()),
-            ..place
+        cache: Option<Arc<Cache>>,
+        is_cancelled: Option<Arc<AtomicBool>>,
+        look: impl FnOnce(ProjectPart<'_>) -> Option<T>,
+    ) -> (Option<T>, Arc<PathRecorder>) {
+        let dependencies = Arc::<PathRecorder>::default();
+        let context = self.context();
+        let context = RunContext {
+            files: context.files.clone().recording(dependencies.clone()),
+            ..context
         };
-        let outcome = look(Part {
+        let outcome = look(ProjectPart {
             options: &self.options,
-            place: &place,
+            context: &context,
             configs: &self.configs,
             inputs: inputs.to_vec(),
-            kept,
-            is_abandoned,
+            cache,
+            is_cancelled,
         });
-        (outcome, asked)
+        (outcome, dependencies)
     }
 
-    /// What is known of units, with what the rules concluded.
-    fn traced(&self, inputs: &[Input], kept: Option<Arc<Kept>>) -> Option<Outcome> {
+    /// Checks units with tracing, which keeps the judgements of rules.
+    fn traced(&self, inputs: &[Input], cache: Option<Arc<Cache>>) -> Option<Outcome> {
         let options = Options {
             trace: true,
             ..self.options.clone()
         };
-        let traced = |part: Part<'_>| {
-            check_part(Part {
+        let traced = |part: ProjectPart<'_>| {
+            check_part(ProjectPart {
                 options: &options,
                 ..part
             })
         };
-        self.over(inputs, kept, None, traced).0
+        self.over(inputs, cache, None, traced).0
     }
 
-    /// Everything that is found, by file.
+    /// Returns all findings by file.
     pub(super) fn found(&self) -> ByFile {
         let mut all = ByFile::new();
         for (path, found) in self.clusters.iter().flat_map(|cluster| &cluster.found) {
@@ -388,7 +394,7 @@ impl Project {
         all
     }
 
-    /// What is found in one file.
+    /// Returns the findings in one file.
     pub(super) fn found_in(&self, path: &Path) -> Vec<Diagnostic> {
         let found = self.clusters.iter().filter_map(|cluster| cluster.found.get(path));
         let mut found: Vec<Diagnostic> = found.flatten().cloned().collect();
@@ -398,27 +404,27 @@ impl Project {
         found
     }
 
-    /// Files whose findings have changed since this was last asked.
+    /// Returns the files whose findings have changed since the last call.
     pub(super) fn changed(&mut self) -> BTreeSet<PathBuf> {
-        let mut changed = std::mem::take(&mut self.gone);
+        let mut changed = std::mem::take(&mut self.outdated_files);
         for cluster in &mut self.clusters {
             changed.extend(std::mem::take(&mut cluster.changed));
         }
         changed
     }
 
-    /// What is known of the cluster that a file is read for, with what its rules concluded.
+    /// Returns a traced outcome of the cluster that reads a file.
     pub(super) fn look(&mut self, path: &Path) -> Option<&Outcome> {
         let at = self.cluster_of(path)?;
-        if self.looked_at.as_ref().is_none_or(|(known, _)| *known != at) {
+        if self.record_unit.as_ref().is_none_or(|(known, _)| *known != at) {
             let cluster = self.clusters.get(at)?;
-            let outcome = self.traced(&cluster.inputs, cluster.kept.clone())?;
-            self.looked_at = Some((at, outcome));
+            let outcome = self.traced(&cluster.inputs, cluster.cache.clone())?;
+            self.record_unit = Some((at, outcome));
         }
-        self.looked_at.as_ref().map(|(_, outcome)| outcome)
+        self.record_unit.as_ref().map(|(_, outcome)| outcome)
     }
 
-    /// The same for the units of the file alone: what it is, or what it lies in.
+    /// Returns an outcome of the file's own units only: the file itself, or the module that contains it.
     pub(super) fn alone(&self, path: &Path) -> Option<Outcome> {
         let is_its = |input: &&Input| match input {
             Input::TerraformModule(directory) | Input::CdkApp(directory) => path.parent() == Some(directory),
@@ -432,28 +438,28 @@ impl Project {
         self.over(&inputs, None, None, check_part).0
     }
 
-    /// Hands [that](Self::look) over.
+    /// Returns the outcome of [`look`](Self::look), and removes it from the project.
     pub(super) fn take_look(&mut self, path: &Path) -> Option<Outcome> {
         self.look(path)?;
-        self.looked_at.take().map(|(_, outcome)| outcome)
+        self.record_unit.take().map(|(_, outcome)| outcome)
     }
 
-    /// Takes back what was handed over for the same file.
+    /// Stores the outcome that was removed for the same file.
     pub(super) fn give_back(&mut self, path: &Path, outcome: Outcome) {
-        self.looked_at = self.cluster_of(path).map(|at| (at, outcome));
+        self.record_unit = self.cluster_of(path).map(|at| (at, outcome));
     }
 
     fn cluster_of(&self, path: &Path) -> Option<usize> {
         let mut clusters = self.clusters.iter();
-        clusters.position(|cluster| cluster.found.contains_key(path) || cluster.asked.contains_key(path))
+        clusters.position(|cluster| cluster.found.contains_key(path) || cluster.dependencies.contains_key(path))
     }
 
-    /// The rules that there are for its files: ours, and policies.
+    /// Returns the known rules: the built-in ones and the policies.
     pub(super) fn catalogue(&self) -> &Catalogue {
         &self.catalogue
     }
 
-    /// What kept sqslint from its work.
+    /// Returns the errors that prevented checks.
     pub(super) fn problems(&self) -> Vec<String> {
         let errors = self.clusters.iter().flat_map(|cluster| &cluster.errors);
         self.errors.iter().chain(errors).cloned().collect()
@@ -471,25 +477,25 @@ fn in_order(found: &mut [Diagnostic]) {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::files::counts;
     use crate::testing::TemporaryDirectory;
+    use source::files::counts;
 
     const QUEUE: &str = "# counted-by-sqslint: a queue\nresource \"aws_sqs_queue\" \"q\" {\n  name = \"mails\"\n}\n";
     const READER: &str = "# counted-by-sqslint: a reader\nresource \"aws_lambda_function\" \"f\" {\n  timeout = 45\n}\nresource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = \"arn:aws:sqs:eu-west-1:123456789012:mails\"\n  function_name = aws_lambda_function.f.arn\n}\n";
     const ALONE: &str = "# counted-by-sqslint: by itself\nResources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties: {VisibilityTimeout: 99999}\n";
 
     #[test]
-    fn a_project_that_is_opened_is_judged_once() {
+    fn opened_project_is_checked_once() {
         let files = [("a/main.tf", QUEUE), ("b/main.tf", READER), ("c/template.yaml", ALONE)];
         let place = TemporaryDirectory::with_files(files);
         let (settings, wrong) = Settings::new(&lsp_types::InitializeParams::default());
         assert!(wrong.is_empty(), "{wrong:?}");
         let mut project = Project::new(Root::Folder(place.path().to_owned()), &settings);
-        let (told, texts) = (std::sync::Mutex::new(Vec::new()), HeldTexts::default());
+        let (told, texts) = (std::sync::Mutex::new(Vec::new()), UnsavedTexts::default());
         let tell = |done, all| told.lock().unwrap().push((done, all));
-        let watch = Watch {
+        let watch = CheckObserver {
             tell: &tell,
-            abandoned: None,
+            cancelled: None,
         };
         let is_whole = crate::pipeline::on_own_threads(|| project.refresh(&texts, &Names::default(), &watch));
         assert!(is_whole);

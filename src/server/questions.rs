@@ -1,4 +1,4 @@
-//! What an editor may ask, and who answers.
+//! Answers requests of the editor.
 
 use super::worker::Worker;
 use super::{actions, completion, hints, hover, links};
@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use std::hash::Hasher;
 use std::str::FromStr;
 
-/// Requests that are answered.
+/// Supported requests.
 pub(super) const METHODS: [&str; 9] = [
     "textDocument/codeAction",
     "textDocument/completion",
@@ -30,10 +30,10 @@ pub(super) const METHODS: [&str; 9] = [
     "workspace/executeCommand",
 ];
 
-/// Commands that an editor may have executed: the picture of a unit, and what is known of a place.
+/// Supported commands: a diagram of a unit, and an explanation of a location.
 pub(super) const COMMANDS: [&str; 2] = ["sqslint.graph", "sqslint.explain"];
 
-/// Why there is no answer.
+/// Reason for rejecting a request.
 struct Refusal(ErrorCode, String);
 
 /// Answers a request.
@@ -73,7 +73,7 @@ fn read<T: DeserializeOwned>(params: serde_json::Value) -> Result<T, Refusal> {
     serde_json::from_value(params).map_err(|error| Refusal(ErrorCode::InvalidParams, error.to_string()))
 }
 
-/// A name for some diagnostics that only they have.
+/// Returns a hash that identifies a list of diagnostics.
 fn identity(found: &[lsp_types::Diagnostic]) -> String {
     let mut hasher = FxHasher::default();
     let text = serde_json::to_string(found).unwrap_or_default();
@@ -102,7 +102,7 @@ fn diagnostic(worker: &Worker, params: &DocumentDiagnosticParams) -> DocumentDia
 
 fn diagnostics(worker: &Worker, params: &WorkspaceDiagnosticParams) -> WorkspaceDiagnosticReport {
     let mut found = worker.found();
-    // What had findings and has none any more is to be told, too.
+    // Files whose findings have all disappeared must be reported, too.
     for previous in &params.previous_result_ids {
         if let Some(path) = worker.path(&previous.uri) {
             found.entry(path).or_default();
@@ -123,12 +123,12 @@ fn diagnostics(worker: &Worker, params: &WorkspaceDiagnosticParams) -> Workspace
     WorkspaceDiagnosticReport { items: items.collect() }
 }
 
-/// What a command is about.
+/// Argument of a command.
 #[derive(Debug, Deserialize)]
 struct Subject {
     uri: String,
     position: Option<Position>,
-    /// Of a picture: `svg`, `mermaid`, `dot` or `text`.
+    /// Format of a diagram: `svg`, `mermaid`, `dot` or `text`.
     format: Option<String>,
 }
 
@@ -146,7 +146,7 @@ fn command(worker: &mut Worker, params: ExecuteCommandParams) -> Result<Option<S
     }
 }
 
-/// The units of a file as a picture.
+/// Returns a diagram of the units of a file.
 fn graph(worker: &Worker, uri: &Uri, format: &str) -> Option<String> {
     let path = worker.path(uri)?;
     let outcome = worker.projects.iter().find_map(|project| project.alone(&path))?;

@@ -1,4 +1,4 @@
-//! What an editor asks for at the start, and what it can do.
+//! Reads the initialization options and the capabilities of an editor.
 
 use super::position::Encoding;
 use crate::config::Source;
@@ -8,28 +8,28 @@ use lsp_types::{ClientCapabilities, InitializeParams};
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// Initialization options, as an editor writes them.
+/// Initialization options.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Wishes {
-    /// A configuration for everything, in place of the nearest one.
+pub(super) struct InitializationOptions {
+    /// Configuration for all units, instead of the nearest ones.
     configuration: Option<PathBuf>,
-    /// Rules, categories, sets.
+    /// Rules, categories or sets to select.
     select: Vec<String>,
-    /// Likewise.
+    /// Rules, categories or sets to ignore.
     ignore: Vec<String>,
-    /// Only these environments are judged.
+    /// Environments to check.
     environment: Vec<String>,
-    /// Whether values are shown beside what refers to them.
+    /// `true` to show inlay hints with resolved values.
     inlay_hints: bool,
-    /// Whether the editor asks for diagnostics, and none are sent unasked.
+    /// `true` if the editor pulls diagnostics, so that none are published.
     pull_diagnostics: bool,
-    /// Where the pages of rules are: `<this><rule>.md`.
+    /// Base URL of the rules' pages: `<base><rule>.md`.
     rule_pages: Option<String>,
 }
 
-/// What server and editor agreed on.
-// Facts that hold or not, each by itself, are no state machine.
+/// Settings that server and editor agreed on.
+// The flags are independent of each other, so an enum of states would not fit.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
@@ -37,36 +37,36 @@ pub(super) struct Settings {
     pub(super) options: Options,
     pub(super) inlay_hints: bool,
     pub(super) pull: bool,
-    /// Whether a diagnostic may point to further places.
+    /// `true` if a diagnostic may refer to further locations.
     pub(super) related: bool,
-    /// Whether edits may name the version of the text they are for.
+    /// `true` if edits may name the version of their text.
     pub(super) versioned_edits: bool,
-    /// Whether progress may be shown.
+    /// `true` if progress may be shown.
     pub(super) progress: bool,
-    /// Whether the editor can be asked to watch files.
+    /// `true` if the editor can be asked to watch files.
     pub(super) watches: bool,
-    /// Whether the editor can be asked to pull diagnostics again.
+    /// `true` if the editor can be asked to pull diagnostics again.
     pub(super) refreshes: bool,
-    /// Where the editor has the pages of rules, in place of the addresses that are published: `<this><rule>.md`.
+    /// Base URL of the rules' pages in the editor, instead of the published one: `<base><rule>.md`.
     pub(super) rule_pages: Option<String>,
 }
 
 impl Settings {
-    /// What `params` ask for, and what is wrong with that.
+    /// Returns the settings according to `params`, and errors in the options.
     pub(super) fn new(params: &InitializeParams) -> (Settings, Vec<String>) {
         let mut wrong = Vec::new();
         let wishes = params
             .initialization_options
             .clone()
             .filter(|options| !options.is_null());
-        let wishes = wishes.map(serde_json::from_value::<Wishes>).transpose();
+        let wishes = wishes.map(serde_json::from_value::<InitializationOptions>).transpose();
         let wishes = wishes.unwrap_or_else(|error| {
             wrong.push(format!("the initialization options are not used: {error}"));
             None
         });
         let wishes = wishes.unwrap_or_default();
         let selection = Selection::new(wishes.select, wishes.ignore, false);
-        let can = Can(&params.capabilities);
+        let can = Capabilities(&params.capabilities);
         let settings = Settings {
             encoding: can.encoding(),
             options: Options {
@@ -92,10 +92,10 @@ impl Settings {
     }
 }
 
-/// What an editor can do.
-struct Can<'c>(&'c ClientCapabilities);
+/// Capabilities of an editor.
+struct Capabilities<'c>(&'c ClientCapabilities);
 
-impl Can<'_> {
+impl Capabilities<'_> {
     fn encoding(&self) -> Encoding {
         let general = self.0.general.as_ref();
         let offered = general.and_then(|general| general.position_encodings.as_deref());

@@ -1,33 +1,33 @@
-//! Judges what changed and answers questions, one thing after the other on a thread of its own, so that whoever reads
-//! from the editor never waits.
+//! Checks changes and answers requests, one after the other on a separate thread, so that the thread that reads
+//! messages never waits.
 
 use super::diagnostics::ByFile;
 use super::documents::Document;
 use super::inbox::{Changes, Inbox, Work};
 use super::names::Names;
 use super::outbox::Outbox;
-use super::progress::Watch;
+use super::progress::CheckObserver;
 use super::project::{Project, Root};
 use super::settings::Settings;
 use super::{address, questions};
-use crate::files::{HeldTexts, beyond_links};
 use lsp_types::{
     MessageType, NumberOrString, ProgressParams, ProgressParamsValue, PublishDiagnosticsParams, ShowMessageParams,
     WorkDoneProgress, WorkDoneProgressBegin, WorkDoneProgressCreateParams, WorkDoneProgressEnd, WorkDoneProgressReport,
 };
+use source::files::{UnsavedTexts, beyond_links};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What is typed waits no longer than this for what was typed before: then it is judged to the end, whatever comes.
+/// Maximum time that a check may be cancelled repeatedly by further changes; after that, it runs to its end.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Fewer units are judged faster than anybody reads of it.
+/// Minimum number of units for which progress is shown.
 const WORTH_TELLING: usize = 32;
 
-/// What is judged, and what the editor was told of it.
+/// State of the projects, and of the diagnostics that the editor has received.
 pub(super) struct Worker {
     pub(super) settings: Settings,
     pub(super) projects: Vec<Project>,
@@ -35,17 +35,17 @@ pub(super) struct Worker {
     pub(super) names: Names,
     inbox: Inbox,
     pub(super) outbox: Outbox,
-    /// Folders as the editor spells them.
+    /// Folders in the editor's spelling.
     folders: Vec<PathBuf>,
-    /// Whether projects came or went since the editor was told of them.
+    /// `true` if projects were added or removed since the last publication.
     is_rearranged: bool,
-    /// What the editor was told of each file.
+    /// Last published diagnostics of each file.
     published: BTreeMap<PathBuf, PublishDiagnosticsParams>,
-    /// Errors that were shown.
+    /// Errors that have been shown.
     shown: BTreeSet<String>,
     loads: i32,
-    /// When what is not judged to the end yet was begun.
-    begun: Option<Instant>,
+    /// Start of the changes that have not been checked completely.
+    check_started: Option<Instant>,
 }
 
 impl Worker {
@@ -62,11 +62,11 @@ impl Worker {
             published: BTreeMap::new(),
             shown: BTreeSet::new(),
             loads: 0,
-            begun: None,
+            check_started: None,
         }
     }
 
-    /// Works until there is no more to do.
+    /// Works until the inbox is closed.
     pub(super) fn run(&mut self) {
         while let Some(Work {
             documents,
@@ -77,11 +77,11 @@ impl Worker {
         {
             self.documents = documents;
             self.take(changes);
-            let begun = *self.begun.get_or_insert_with(Instant::now);
-            let may_stop = begun.elapsed() < PATIENCE;
+            let check_started = *self.check_started.get_or_insert_with(Instant::now);
+            let may_stop = check_started.elapsed() < PATIENCE;
             let is_whole = self.refresh(may_stop.then_some(&overtaken));
             if is_whole {
-                self.begun = None;
+                self.check_started = None;
                 self.publish();
             }
             match question {
@@ -92,7 +92,7 @@ impl Worker {
         }
     }
 
-    /// Notes what changed.
+    /// Records changes.
     fn take(&mut self, changes: Changes) {
         if let Some(folders) = changes.folders {
             self.folders = folders;
@@ -113,40 +113,40 @@ impl Worker {
         let new = roots.into_iter().map(|root| Project::new(root, &self.settings));
         self.projects.extend(new);
         for project in &mut self.projects {
-            if changes.look_again {
-                project.look_again();
+            if changes.is_unwatched {
+                project.detect_changes();
             }
-            for (path, exists_anew) in &changes.files {
-                project.note(path, *exists_anew);
+            for (path, was_created_or_deleted) in &changes.files {
+                project.note(path, *was_created_or_deleted);
             }
         }
     }
 
-    /// Judges what is stale, unless nobody waits for it any more; whether all of it was judged.
-    fn refresh(&mut self, abandoned: Option<&Arc<AtomicBool>>) -> bool {
+    /// Checks stale clusters. Returns `false` if the check was cancelled.
+    fn refresh(&mut self, cancelled: Option<&Arc<AtomicBool>>) -> bool {
         let texts = self
             .documents
             .iter()
             .map(|(path, document)| (path.clone(), document.text.clone()));
-        let texts: HeldTexts = Arc::new(texts.collect());
+        let texts: UnsavedTexts = Arc::new(texts.collect());
         let mut is_whole = true;
         for project in &mut self.projects {
             self.loads += 1;
             let load = Mutex::new(Load::new(&self.settings, &self.outbox, self.loads));
             let tell = |done, all| load.lock().unwrap_or_else(PoisonError::into_inner).tell(done, all);
-            let watch = Watch { tell: &tell, abandoned };
+            let watch = CheckObserver { tell: &tell, cancelled };
             is_whole &= project.refresh(&texts, &self.names, &watch);
             load.lock().unwrap_or_else(PoisonError::into_inner).end();
         }
         is_whole
     }
 
-    /// Everything that is found, by file.
+    /// Returns all findings by file.
     pub(super) fn found(&self) -> ByFile {
         let mut all = ByFile::new();
         for (path, found) in self.projects.iter().flat_map(Project::found) {
             let known = all.entry(path).or_default();
-            // Folders may lie in one another.
+            // Folders may be nested.
             for one in found {
                 if !known.contains(&one) {
                     known.push(one);
@@ -156,9 +156,9 @@ impl Worker {
         all
     }
 
-    /// The findings of every file that the editor may have been told otherwise of, and of those that are open.
-    fn told_otherwise(&mut self) -> ByFile {
-        /// So many files are faster looked up together.
+    /// Returns the findings of all open files, and of files whose published diagnostics may be out of date.
+    fn outdated_findings(&mut self) -> ByFile {
+        /// Number of files above which a single pass over all findings is faster.
         const MANY: usize = 50;
         let changed = self.projects.iter_mut().flat_map(Project::changed);
         let mut changed: BTreeSet<PathBuf> = changed.collect();
@@ -183,11 +183,11 @@ impl Worker {
         told.collect()
     }
 
-    /// What is found in one file.
+    /// Returns the findings in one file.
     fn found_in(&self, path: &Path) -> Vec<lsp_types::Diagnostic> {
         let mut found: Vec<lsp_types::Diagnostic> = Vec::new();
         for one in self.projects.iter().flat_map(|project| project.found_in(path)) {
-            // Folders may lie in one another.
+            // Folders may be nested.
             if !found.contains(&one) {
                 found.push(one);
             }
@@ -198,9 +198,9 @@ impl Worker {
     fn publish(&mut self) {
         self.show_errors();
         let mut has_changed = false;
-        for (path, diagnostics) in self.told_otherwise() {
+        for (path, diagnostics) in self.outdated_findings() {
             let before = self.published.get(&path);
-            // What is closed has no address any more but the one that it was told by.
+            // A closed document keeps the URI under which its diagnostics were published.
             let told_by = before
                 .map(|before| before.uri.clone())
                 .filter(|_| diagnostics.is_empty());
@@ -226,7 +226,7 @@ impl Worker {
         }
     }
 
-    /// Shows what keeps sqslint from its work, once.
+    /// Shows each error that prevents checks once.
     fn show_errors(&mut self) {
         let errors: BTreeSet<String> = self.projects.iter().flat_map(Project::problems).collect();
         for error in errors.difference(&self.shown) {
@@ -239,7 +239,7 @@ impl Worker {
         self.shown = errors;
     }
 
-    /// The path of a file that a question is about.
+    /// Returns the path of the file that a request refers to.
     pub(super) fn path(&self, uri: &lsp_types::Uri) -> Option<PathBuf> {
         let open = self
             .documents
@@ -250,13 +250,13 @@ impl Worker {
     }
 }
 
-/// What the editor is told of a long load.
+/// Progress notifications of a long load.
 struct Load<'s> {
     outbox: &'s Outbox,
     token: NumberOrString,
     shows: bool,
     has_begun: bool,
-    /// What was told last, of a hundred.
+    /// Last reported percentage.
     percentage: u32,
 }
 
@@ -275,7 +275,7 @@ impl<'s> Load<'s> {
         if !self.shows || all < WORTH_TELLING {
             return;
         }
-        // Threads tell it one after the other, and not in order: it never goes back.
+        // Threads may report out of order, but the percentage must not decrease.
         let percentage = u32::try_from(done * 100 / all.max(1)).unwrap_or(100);
         self.percentage = percentage.max(self.percentage);
         let percentage = Some(self.percentage);

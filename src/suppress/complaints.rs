@@ -1,18 +1,18 @@
-//! What is wrong with suppressions, as findings: those that silence nothing, that ended, that name what does not exist,
-//! that give no reason.
+//! Reports faults of suppressions as findings: those that hide nothing, have expired, name unknown rules, or lack a
+//! reason.
 
 use super::directive::{Directive, Name, Until};
 use super::{Policy, Suppression, Suppressions, is_known, rules_of, suggest};
 use crate::diagnostic::{Change, Diagnostic, Remedy, Severity, Subject};
-use crate::source::{Sources, Span};
 use rustc_hash::FxHashMap;
+use source::{Sources, Span};
 
-/// How many different unknown names get a suggestion: each is compared with every rule.
+/// Maximum number of different unknown names that get a suggestion, since each is compared with every rule.
 const MOST_SUGGESTIONS: usize = 200;
 
-/// Everything that is wrong, in the order of the files.
+/// Returns all faults, in the order of the files.
 pub(super) fn all(suppressions: &Suppressions<'_>, sources: &Sources, policy: &dyn Policy) -> Vec<Diagnostic> {
-    let mut complaints = Complaints {
+    let mut complaints = FaultCollector {
         suppressions,
         sources,
         policy,
@@ -25,7 +25,7 @@ pub(super) fn all(suppressions: &Suppressions<'_>, sources: &Sources, policy: &d
     complaints.found
 }
 
-struct Complaints<'a> {
+struct FaultCollector<'a> {
     suppressions: &'a Suppressions<'a>,
     sources: &'a Sources,
     policy: &'a dyn Policy,
@@ -33,17 +33,17 @@ struct Complaints<'a> {
     found: Vec<Diagnostic>,
 }
 
-impl<'a> Complaints<'a> {
+impl<'a> FaultCollector<'a> {
     fn about(&mut self, one: &Suppression) {
         let file = one.written.span.file;
         let directive = match &one.directive {
             Ok(directive) => directive,
             Err(why) => {
-                let said = format!("this suppression has no effect: {why}");
-                self.say(
+                let headline = format!("this suppression has no effect: {why}");
+                self.report(
                     "unused-suppression",
                     one.written.span,
-                    said,
+                    headline,
                     why.clone(),
                     "correct it, or remove it",
                 );
@@ -51,7 +51,7 @@ impl<'a> Complaints<'a> {
             }
         };
         if directive.whole_file && !one.written.leading {
-            self.say(
+            self.report(
                 "unused-suppression",
                 one.written.span,
                 "this suppression has no effect: `ignore-file` only works in the leading comments of a file".into(),
@@ -61,7 +61,7 @@ impl<'a> Complaints<'a> {
             return;
         }
         if directive.reason.is_none() && self.policy.wants_reason(file) {
-            self.say(
+            self.report(
                 "suppression-without-reason",
                 one.written.span,
                 "this suppression gives no reason".into(),
@@ -80,12 +80,12 @@ impl<'a> Complaints<'a> {
         }
     }
 
-    /// Whether it has an end that is over, or is none.
+    /// Returns `true` if the suppression has expired or its date is invalid.
     fn ended(&mut self, one: &Suppression, directive: &Directive) -> bool {
         match &directive.until {
             Until::Forever => false,
             Until::Malformed(text) => {
-                self.say(
+                self.report(
                     "expired-suppression",
                     one.written.span,
                     format!("`{text}` is not a date, so this suppression has no effect"),
@@ -95,12 +95,12 @@ impl<'a> Complaints<'a> {
                 true
             }
             Until::Day(day) if *day < self.suppressions.today => {
-                let back = if one.met.contains(&true) {
+                let back = if one.used.contains(&true) {
                     "and what it suppressed is reported again"
                 } else {
                     "and there is nothing left for it to suppress"
                 };
-                self.say(
+                self.report(
                     "expired-suppression",
                     one.written.span,
                     format!("this suppression ended on {day}, {back}"),
@@ -127,12 +127,12 @@ impl<'a> Complaints<'a> {
                 "`sqslint rules` lists the rules".to_owned(),
             ),
         };
-        let said = match near {
+        let headline = match near {
             Some(near) => format!("unknown rule `{name}` in a suppression; did you mean `{near}`?"),
             None if is_set => format!("`{name}` in a suppression is not a rule but a set of rules"),
             None => format!("unknown rule `{name}` in a suppression"),
         };
-        self.say("unknown-rule-in-suppression", span, said, label, &help);
+        self.report("unknown-rule-in-suppression", span, headline, label, &help);
     }
 
     fn suggestion(&mut self, name: &str) -> Option<&'a str> {
@@ -151,15 +151,15 @@ impl<'a> Complaints<'a> {
         const RULE: &str = "unused-suppression";
         let is = |flags: &[bool]| flags.get(at) == Some(&true);
         let name = &written.text;
-        if is(&one.met) {
+        if is(&one.used) {
             return;
         }
-        if is(&one.refused) {
-            let said = format!("this suppression of `{name}` has no effect: the configuration does not allow it");
-            self.say(
+        if is(&one.forbidden) {
+            let headline = format!("this suppression of `{name}` has no effect: the configuration does not allow it");
+            self.report(
                 RULE,
                 span,
-                said,
+                headline,
                 "`suppressible = false`".into(),
                 "fix what it is about, and remove it",
             );
@@ -169,9 +169,9 @@ impl<'a> Complaints<'a> {
         let known = self.suppressions.rules;
         let mut rules = rules_of(name, known).filter(|rule| !rule.is_raised()).peekable();
         if rules.peek().is_none() {
-            let said = format!("this suppression of `{name}` has no effect: it cannot be suppressed in a file");
+            let headline = format!("this suppression of `{name}` has no effect: it cannot be suppressed in a file");
             let help = format!("remove it; `--ignore {name}` and `ignore` in the configuration can");
-            self.say(RULE, span, said, "it is about sqslint itself".into(), &help);
+            self.report(RULE, span, headline, "it is about sqslint itself".into(), &help);
             self.may_go(one, written);
             return;
         }
@@ -179,12 +179,18 @@ impl<'a> Complaints<'a> {
         if !rules.all(|rule| self.policy.is_judged(&rule, file)) {
             return;
         }
-        let said = format!("this suppression of `{name}` has no effect");
-        self.say(RULE, span, said, format!("no finding of `{name}` here"), "remove it");
+        let headline = format!("this suppression of `{name}` has no effect");
+        self.report(
+            RULE,
+            span,
+            headline,
+            format!("no finding of `{name}` here"),
+            "remove it",
+        );
         self.may_go(one, written);
     }
 
-    /// Where `name` stands, if it stands there as it is read.
+    /// Returns the span of `name`, if it is written literally, and that of the whole suppression otherwise.
     fn place(&self, one: &Suppression, name: &Name) -> Span {
         let whole = one.written.span;
         let Some(range) = &name.range else { return whole };
@@ -197,17 +203,17 @@ impl<'a> Complaints<'a> {
         }
     }
 
-    fn say(&mut self, rule: &'static str, span: Span, said: String, label: String, help: &str) {
+    fn report(&mut self, rule: &'static str, span: Span, headline: String, label: String, help: &str) {
         let subject = Subject {
             unit: self.policy.unit_of(span.file),
             address: self.sources.file(span.file).name().to_owned(),
             attribute: "",
         };
-        let found = Diagnostic::new(rule, Severity::Warning, subject, said, span, label).help(help);
+        let found = Diagnostic::new(rule, Severity::Warning, subject, headline, span, label).help(help);
         self.found.push(found);
     }
 
-    /// Says that the name in the last complaint may go, alone or with all of its suppression.
+    /// Adds a remedy to the last finding that removes the name, or the whole suppression if it has no other.
     fn may_go(&mut self, one: &Suppression, name: &Name) {
         let others = one.directive.as_ref().is_ok_and(|directive| directive.names.len() > 1);
         if let Some(last) = self.found.last_mut() {

@@ -1,8 +1,8 @@
-//! Days of the calendar: what an end date is, and which day it is now, in UTC.
+//! Calendar days, for the expiry of suppressions, and the current day in UTC.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A day of the Gregorian calendar.
+/// Day of the Gregorian calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Day {
     year: i64,
@@ -13,7 +13,7 @@ pub struct Day {
 const SECONDS: i64 = 86_400;
 
 impl Day {
-    /// Reads `2027-03-31`, and nothing that only looks like it.
+    /// Parses the format `2027-03-31`, and no other.
     pub fn parse(text: &str) -> Option<Day> {
         let digits = |part: &str, width: usize| {
             let fits = part.len() == width && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -30,9 +30,9 @@ impl Day {
         (parts.next().is_none() && exists).then_some(day)
     }
 
-    /// The day of a number of seconds since 1970.
+    /// Returns the day of a number of seconds since 1970.
     pub fn of_epoch(seconds: i64) -> Day {
-        // Howard Hinnant's `civil_from_days`: years begin in March, so that the leap day is their last.
+        // Howard Hinnant's `civil_from_days`: years start in March, so that the leap day is the last day of a year.
         let days = seconds.div_euclid(SECONDS) + 719_468;
         let era = days.div_euclid(146_097);
         let of_era = days.rem_euclid(146_097);
@@ -47,7 +47,7 @@ impl Day {
         }
     }
 
-    /// Today: `SOURCE_DATE_EPOCH` says which day that is, else the system's clock does.
+    /// Returns the current day, from `SOURCE_DATE_EPOCH` if it is set, and from the system's clock otherwise.
     pub fn today() -> Day {
         let pinned = std::env::var("SOURCE_DATE_EPOCH").ok();
         let pinned = pinned
@@ -60,12 +60,12 @@ impl Day {
         Day::of_epoch(seconds)
     }
 
-    /// How many days it is after `other`; negative where it is before.
+    /// Returns the number of days since `other`, which is negative if this day is earlier.
     pub fn days_since(self, other: Day) -> i64 {
         self.of_calendar() - other.of_calendar()
     }
 
-    /// Days since 0000-03-01: Howard Hinnant's `days_from_civil`.
+    /// Returns the days since 0000-03-01, with Howard Hinnant's `days_from_civil`.
     fn of_calendar(self) -> i64 {
         let year = self.year - i64::from(self.month <= 2);
         let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_days_that_exist_are_read() {
+    fn only_existing_days_are_parsed() {
         for text in ["2027-03-31", "2028-02-29", "2000-02-29", "9999-12-31"] {
             assert_eq!(Day::parse(text).map(|day| day.to_string()).as_deref(), Some(text));
         }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn seconds_fall_on_their_day() {
+    fn seconds_are_converted_to_days() {
         let cases = [
             (0, "1970-01-01"),
             (-1, "1969-12-31"),

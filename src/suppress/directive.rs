@@ -1,43 +1,43 @@
-//! What a suppression says: `ignore[rule, rule until=2027-03-31] reason`, and the same in fields.
+//! Parses the content of a suppression: `ignore[rule, rule until=2027-03-31] reason`, or the same as fields.
 //!
-//! It knows neither where it stands nor whether its names mean anything.
+//! The parser knows neither the location of the suppression nor which rules exist.
 
 use super::day::Day;
-use super::written::Fields;
+use super::written::SuppressionFields;
 use crate::selection;
 use std::ops::Range;
 
-/// More names than this are nobody's decision.
+/// Maximum number of names in a suppression.
 const MOST_NAMES: usize = 64;
 
-/// One suppression, read.
+/// Parsed suppression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Directive {
-    /// Whether it is for the file.
+    /// `true` if it applies to the whole file.
     pub(super) whole_file: bool,
     /// Rules and categories, as written.
     pub(super) names: Vec<Name>,
-    /// How long.
+    /// Expiry.
     pub(super) until: Until,
-    /// Why.
+    /// Reason, if given.
     pub(super) reason: Option<String>,
 }
 
-/// The name of a rule or category, and where in the text it stands.
+/// Name of a rule or category, and its range in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name {
     pub(super) text: String,
     pub(super) range: Option<Range<usize>>,
 }
 
-/// How long a suppression holds.
+/// Expiry of a suppression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Until {
-    /// Always.
+    /// The suppression does not expire.
     Forever,
-    /// To the end of this day.
+    /// The suppression is valid up to the end of this day.
     Day(Day),
-    /// What is written is no day.
+    /// The date is invalid.
     Malformed(String),
 }
 
@@ -47,7 +47,7 @@ impl Until {
     }
 }
 
-/// Reads what stands behind `sqslint:`; why not, as a clause.
+/// Parses the text after `sqslint:`. Errors are clauses.
 pub(super) fn parse(text: &str) -> Result<Directive, String> {
     const FORM: &str = "write `ignore[rule] reason`";
     let start = text.len() - text.trim_start().len();
@@ -96,10 +96,10 @@ pub(super) fn parse(text: &str) -> Result<Directive, String> {
     })
 }
 
-/// Reads the fields of a suppression that is no comment.
-pub(super) fn of_fields(fields: &Fields) -> Result<Directive, String> {
+/// Parses a suppression in metadata.
+pub(super) fn of_fields(fields: &SuppressionFields) -> Result<Directive, String> {
     if let Some((key, known)) = &fields.unknown {
-        // A misspelt day would make it hold for ever.
+        // An ignored misspelling of `until` would make the suppression permanent.
         let near = selection::nearest(key, known.iter().copied());
         return Err(near.map_or_else(
             || format!("unknown key `{key}`"),
@@ -137,7 +137,7 @@ fn checked(directive: Directive) -> Result<Directive, String> {
     Ok(directive)
 }
 
-/// Words between commas and spaces, with their offsets.
+/// Splits a text into words at commas and spaces, and returns them with their offsets.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let parts = text.split(|c: char| c == ',' || c.is_whitespace());
     let base = text.as_ptr() as usize;
@@ -146,7 +146,7 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .map(move |part| (part.as_ptr() as usize - base, part))
 }
 
-/// The reason, without what people put between it and the bracket.
+/// Returns the reason without separators between it and the bracket.
 fn reason(text: &str) -> Option<String> {
     let text = text.trim().trim_start_matches([':', '-', '–', '—']).trim();
     (!text.is_empty()).then(|| text.to_owned())
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_forms_that_people_write_are_read() {
+    fn common_notations_are_parsed() {
         let cases = [
             (" ignore[a] why", "false a - why"),
             ("ignore[a,b , c]", "false a+b+c - "),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_suppression_says_why() {
+    fn invalid_suppressions_have_an_error() {
         let cases = [
             ("", "it contains no instruction; write `ignore[rule] reason`"),
             ("ignroe[a]", "`ignroe` is not an instruction; did you mean `ignore`?"),

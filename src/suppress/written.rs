@@ -1,63 +1,63 @@
-//! A suppression as it stands in a file: what frontends hand over, who know where comments are and what they cover.
+//! Suppressions as frontends pass them, which know where comments are and what they cover.
 
-use crate::source::Span;
+use source::Span;
 
-/// A suppression, and what it covers.
+/// Suppression with what it covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
-    /// The place to point at. That of [`Content::Text`] is the text itself, unless it was decoded.
+pub struct RawSuppression {
+    /// Span to report. For [`Content::Text`], the span of the text, unless the text was decoded.
     pub span: Span,
-    /// What it says.
+    /// Content of the suppression.
     pub content: Content,
-    /// What follows it, or stands before it on its line.
-    pub covers: Cover,
-    /// Whether it stands before everything else in its file, so that it may be for all of it.
+    /// Element that follows the suppression, or that precedes it on its line.
+    pub covers: Coverage,
+    /// `true` if it is at the start of its file, so that it may cover the whole file.
     pub leading: bool,
 }
 
-/// What a suppression says.
+/// Content of a suppression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// What stands behind `sqslint:`.
+    /// The text after `sqslint:`.
     Text(String),
-    /// An entry of a list in the metadata.
-    Fields(Fields),
+    /// An entry of a list in metadata.
+    Fields(SuppressionFields),
 }
 
-/// A suppression in fields of their own.
+/// Suppression in metadata.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Fields {
+pub struct SuppressionFields {
     /// Rules and categories.
     pub rules: Vec<String>,
-    /// Why.
+    /// Reason, if given.
     pub reason: Option<String>,
-    /// To the end of this day.
+    /// Last day on which the suppression is valid.
     pub until: Option<String>,
-    /// A key that means nothing here, and those that do.
+    /// An unknown key, with the known keys.
     pub unknown: Option<(String, &'static [&'static str])>,
 }
 
-/// What a suppression covers.
+/// Coverage of a suppression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cover {
-    /// Nothing: no element follows, none stands before it.
+pub enum Coverage {
+    /// No element: none follows, or precedes it on its line.
     Nothing,
-    /// What begins in here.
-    Place(Span),
+    /// All elements that begin within this span.
+    Span(Span),
     /// The whole file.
     File,
 }
 
-/// Behind this word a comment speaks to sqslint.
+/// Marker of comments for sqslint.
 const MARKER: &str = "sqslint:";
 
-/// Whether `text` may hold a suppression at all; most files do not.
+/// Returns `true` if `text` may contain a suppression; most files do not.
 pub fn may_suppress(text: &str) -> bool {
     memchr::memmem::find(text.as_bytes(), b"sqslint").is_some()
 }
 
-/// Where in a comment, given with its signs, stands what it says to sqslint: at its beginning, or behind another
-/// remark and a sign. Of a comment over several lines each may say something.
+/// Returns the directives for sqslint in a comment, which includes its comment signs. A directive is at the start of a
+/// line, or follows another remark and a comment sign.
 pub fn directives(comment: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut offset = 0;
@@ -72,7 +72,8 @@ pub fn directives(comment: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// The offset behind the marker, if only signs of comments and spaces stand before it, or such a sign just before.
+/// Returns the offset after the marker, if only comment signs and spaces precede it, or a comment sign immediately
+/// does.
 fn directive(line: &str) -> Option<usize> {
     let is_sign = |c: char| matches!(c, '#' | '/' | '*');
     let mut from = 0;
@@ -94,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_marker_stands_behind_a_sign() {
+    fn marker_follows_a_comment_sign() {
         let cases: &[(&str, &[&str])] = &[
             ("# sqslint: ignore[a]", &["ignore[a]"]),
             ("//sqslint:ignore[a]", &["ignore[a]"]),

@@ -1,21 +1,21 @@
-//! A queue and a function whose source lies beside it, for tests of what sources say.
+//! Creates projects with a queue and a function with source code, for tests of rules that read it.
 
 use super::check_files;
 use crate::rules::Rule;
 
-/// Asserts what `rule` finds of a handler in Python, by the markers in it.
+/// Asserts that the findings of `rule` in a Python handler are those that its markers expect.
 pub fn check_python(rule: &Rule, handler: &str) {
     check_files(rule, &[("template.yaml", &template("")), ("src/app.py", handler)]);
 }
 
-/// The same of one in TypeScript, in which `/*here*/` ends the lines that `rule` finds something on.
+/// Asserts that the findings of `rule` in a TypeScript handler are on the lines that end with `/*here*/`.
 pub fn check_script(rule: &Rule, handler: &str) {
     let marked = handler.replace("/*here*/", &format!("// # expect: {}", rule.id));
     check_files(rule, &[("template.yaml", &template("")), ("src/app.ts", &marked)]);
 }
 
-/// A SAM template whose function is `handler` of `src/app.py`, `src/app.js` or `src/app.ts`; `settings` are further lines
-/// of its event, indented as its properties.
+/// Returns a SAM template with a function whose handler is `handler` in `src/app.py`, `src/app.js` or `src/app.ts`.
+/// `settings` are further lines for the properties of its event, with their indentation.
 pub fn template(settings: &str) -> String {
     format!(
         "Transform: AWS::Serverless-2016-10-31

@@ -1,36 +1,36 @@
-//! Programs and data outside of this repository that some tests need. Such a test asks here first and does nothing
-//! where they are missing; `tests/skipped.rs` says at the end of a run which tests did nothing.
+//! Programs and data outside of this repository that some tests need. Such a test queries this module first, and does
+//! nothing if they are missing; `tests/skipped.rs` lists the skipped tests at the end of a run.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Something that not every machine has.
+/// Program or data that is not available on every machine.
 #[derive(Debug)]
 pub struct Need {
-    /// Its name.
+    /// Name of the program or data.
     pub name: &'static str,
-    /// The tests that do nothing without it.
+    /// Description of the tests that are skipped without it.
     pub tests: &'static str,
-    /// The first of these that is here counts.
+    /// Ways to find it, in order of preference.
     ways: &'static [Way],
 }
 
-/// How something can be here.
+/// Way to find a program or data.
 #[derive(Debug)]
 enum Way {
-    /// This command succeeds. A program with a slash is one of the checkout.
+    /// This command succeeds. The path of a program with a slash is relative to the checkout.
     Runs(&'static [&'static str]),
-    /// `shared`, beside the checkout or beside the directory of several checkouts, has this in it.
+    /// This path exists in `shared`, a directory next to the checkout or next to the directory of several checkouts.
     Shared(&'static str),
 }
 
 impl Need {
-    /// The program, or the folder `shared`, by its real path.
+    /// Returns the program, or the real path of the directory `shared`.
     pub fn found(&self) -> Option<PathBuf> {
         self.ways.iter().find_map(Way::found)
     }
 
-    /// Whether it is here.
+    /// Returns `true` if it is available.
     pub fn is_met(&self) -> bool {
         self.found().is_some()
     }
@@ -68,12 +68,12 @@ macro_rules! needs {
             pub static $constant: Need = Need { name: $name, tests: $tests, ways: &$ways };
         )*
 
-        /// Everything that a test may need.
+        /// All programs and data that tests may need.
         pub static NEEDS: &[&Need] = &[$(&$constant),*];
     };
 }
 
-/// Asks from the root of the checkout whether they are installed.
+/// Script that tests from the root of the checkout whether they are installed.
 const PACKAGES_OF_THE_EXTENSION: &str = concat!(
     "require('",
     env!("CARGO_MANIFEST_DIR"),

@@ -1,10 +1,10 @@
-//! A line that says how far a simulation is: on a terminal, and only after a while.
+//! Shows the progress of a simulation in one line: only on a terminal, and only after a delay.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// What is over sooner needs no line.
+/// Delay before the line appears; shorter simulations need none.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Columns of the bar.
 const WIDTH: usize = 30;
@@ -26,7 +26,7 @@ impl Progress {
         }
     }
 
-    /// One more is over. That it cannot be shown is no reason to stop.
+    /// Counts a finished week. Failure to print the progress is ignored.
     pub(super) fn pass(&self) {
         let passed = self.passed.fetch_add(1, Ordering::Relaxed) + 1;
         if self.is_shown && self.start.elapsed() > PATIENCE {
@@ -36,7 +36,7 @@ impl Progress {
         }
     }
 
-    /// Takes the line away.
+    /// Erases the line.
     pub(super) fn clear(&self) {
         if self.is_shown && self.start.elapsed() > PATIENCE {
             let _ = write!(io::stderr().lock(), "\r\x1b[K");

@@ -1,28 +1,38 @@
-//! What is known of a queue and its consumer, from flags and files, and what is taken for the rest.
+//! Collects the settings of a queue and its consumer from flags and files, and assumes values for the rest.
 
 use super::{Recheck, SimulateArgs};
+use sqs_model::clock::{self, DAY, HOUR, MINUTE, SECOND, WEEK};
+use sqs_model::traffic::Traffic;
+use sqs_model::{Consumer, Heartbeat, QueueSettings, RedriveTarget, Share, Work};
 use sqslint::config::Duration;
-use sqslint::model::clock::{self, DAY, HOUR, MINUTE, SECOND, WEEK};
-use sqslint::model::traffic::Traffic;
-use sqslint::model::{self, Consumer, DeadLetter, Heartbeat, QueueSettings, Share, VISIBLE_WITHIN, Work};
+use sqslint::graph::limits::{self, Quota, Unit};
 
-/// Messages a week that a simulation takes on: more than any of the numbers that matter need.
+/// Maximum number of messages per week; higher rates would not change the statistics that matter.
 const MOST_MESSAGES: u64 = 20_000_000;
-/// Retention of AWS's: 60 s to 14 days.
+/// Default retention period of a dead-letter queue: the maximum of SQS.
 const MOST_RETENTION: u64 = 14 * DAY;
-/// Workers, where nobody says how many there are.
+/// Bounds of the interval between heartbeats. The minimum is shorter than any sensible interval, and limits the number
+/// of heartbeats.
+static HEARTBEAT: Quota = Quota {
+    name: "heartbeat interval",
+    unit: Unit::Seconds,
+    least: 1,
+    most: 43_200,
+    source: "",
+};
+/// Number of workers, unless specified.
 const WORKERS: u32 = 10;
 
-/// Values, as far as they are known. Times are milliseconds.
+/// Values that are known. Times are in milliseconds.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Settings {
-    /// The queue, and what reads it.
+    /// The queue and its consumer.
     pub(super) subject: Option<String>,
     pub(super) visibility: Option<u64>,
     pub(super) retention: Option<u64>,
     pub(super) delay: Option<u64>,
     pub(super) fifo: Option<bool>,
-    /// 0 where there is no dead-letter queue.
+    /// 0 if there is no dead-letter queue.
     pub(super) max_receives: Option<u32>,
     pub(super) dead_letter_retention: Option<u64>,
     pub(super) timeout: Option<u64>,
@@ -37,12 +47,12 @@ pub(super) struct Settings {
     pub(super) p50: Option<u64>,
     pub(super) p99: Option<u64>,
     pub(super) max: Option<u64>,
-    /// What the files leave open, in words.
-    pub(super) open: Vec<String>,
+    /// Descriptions of values that the files leave unresolved.
+    pub(super) unresolved: Vec<String>,
 }
 
 impl Settings {
-    /// What the flags say.
+    /// Returns the settings that the flags specify.
     pub(super) fn of(arguments: &SimulateArgs) -> Self {
         let (queue, consumer) = (&arguments.queue_args, &arguments.consumer_args);
         Settings {
@@ -65,13 +75,13 @@ impl Settings {
             p50: consumer.p50,
             p99: consumer.p99,
             max: consumer.max,
-            open: Vec::new(),
+            unresolved: Vec::new(),
         }
     }
 
-    /// These, and of `other` what they do not say.
+    /// Fills the gaps of these settings from `other`.
     pub(super) fn or(self, other: Settings) -> Self {
-        // Workers on the command line take the place of the function in the files, and the other way round.
+        // Workers on the command line replace the function in the files, and vice versa.
         let is_worker = self.workers.is_some();
         let is_function = self.timeout.is_some();
         Settings {
@@ -94,38 +104,35 @@ impl Settings {
             p50: self.p50.or(other.p50),
             p99: self.p99.or(other.p99),
             max: self.max.or(other.max),
-            open: other.open,
+            unresolved: other.unresolved,
         }
     }
 
-    /// What to simulate: in a sentence, with what was taken for what nobody says.
+    /// Returns the traffic to simulate, with a sentence that describes it and the values that were assumed.
     pub(super) fn traffic(self, arguments: &SimulateArgs) -> Result<(String, Vec<String>, Traffic), String> {
-        let mut assumed = self.open.clone();
+        let mut assumed = self.unresolved.clone();
         let messages = arguments.traffic_args.rate;
         if messages > MOST_MESSAGES {
             return Err(format!(
-                "{messages} messages a week are more than the {MOST_MESSAGES} that are simulated"
+                "{messages} messages a week exceed the maximum of {MOST_MESSAGES}"
             ));
+        }
+        if let Some(refusal) = self.refusal() {
+            return Err(refusal);
         }
         let visibility = self.visibility.unwrap_or_else(|| {
             assumed.push("a visibility timeout of 30 s, SQS's default".to_owned());
             30 * SECOND
         });
-        if visibility > VISIBLE_WITHIN {
-            return Err(format!(
-                "SQS takes no visibility timeout above {}",
-                clock::span(VISIBLE_WITHIN)
-            ));
-        }
         let queue = QueueSettings {
             visibility,
-            retention: self.retention.unwrap_or(4 * DAY).clamp(MINUTE, MOST_RETENTION),
+            retention: self.retention.unwrap_or(4 * DAY),
             delay: self.delay.unwrap_or(0),
             fifo: self.fifo.unwrap_or(false),
             dead_letter: self
                 .max_receives
                 .filter(|receives| *receives > 0)
-                .map(|max_receives| DeadLetter {
+                .map(|max_receives| RedriveTarget {
                     max_receives,
                     retention: self.dead_letter_retention.unwrap_or(MOST_RETENTION),
                 }),
@@ -153,6 +160,62 @@ impl Settings {
             crash_after,
         };
         Ok((subject, assumed, traffic))
+    }
+
+    /// Returns an error message for the first setting that AWS rejects.
+    fn refusal(&self) -> Option<String> {
+        let times = [
+            ("visibility timeout", self.visibility, &limits::VISIBILITY_TIMEOUT),
+            ("retention period", self.retention, &limits::RETENTION),
+            (
+                "dead-letter queue's retention period",
+                self.dead_letter_retention,
+                &limits::RETENTION,
+            ),
+            ("delivery delay", self.delay, &limits::DELAY),
+            // Functions on Lambda Managed Instances may run longer than others.
+            (
+                "function timeout",
+                self.timeout,
+                &limits::FUNCTION_TIMEOUT_MANAGED_INSTANCES,
+            ),
+            ("batching window", self.window, &limits::WINDOW),
+            ("heartbeat interval", self.heartbeat.map(|(every, _)| every), &HEARTBEAT),
+            (
+                "heartbeat's visibility timeout",
+                self.heartbeat.map(|(_, extend_to)| extend_to),
+                &limits::VISIBILITY_TIMEOUT,
+            ),
+        ];
+        let counts = [
+            (
+                "max receive count",
+                self.max_receives.filter(|receives| *receives > 0),
+                &limits::MAX_RECEIVE_COUNT,
+            ),
+            ("batch size", self.batch, &limits::BATCH_SIZE),
+        ];
+        let in_milliseconds = |bound: i64| u64::try_from(bound).unwrap_or(0) * SECOND;
+        let is_accepted =
+            |time: u64, quota: &Quota| (in_milliseconds(quota.least)..=in_milliseconds(quota.most)).contains(&time);
+        let time = times.into_iter().find_map(|(name, time, quota)| {
+            let time = time.filter(|time| !is_accepted(*time, quota))?;
+            let [least, most] = [quota.least, quota.most].map(|bound| clock::span(in_milliseconds(bound)));
+            Some(format!(
+                "the {name} must be between {least} and {most}, not {}",
+                clock::span(time)
+            ))
+        });
+        let count = || {
+            counts.into_iter().find_map(|(name, count, quota)| {
+                let count = count.filter(|count| !quota.accepts(i64::from(*count)))?;
+                Some(format!(
+                    "the {name} must be between {} and {}, not {count}",
+                    quota.least, quota.most
+                ))
+            })
+        };
+        time.or_else(count)
     }
 
     fn consumer(&self, recheck: Recheck, assumed: &mut Vec<String>) -> Consumer {
@@ -183,13 +246,14 @@ impl Settings {
             missed: 0,
         });
         consumer.rechecking(match recheck {
-            Recheck::Never => model::Recheck::Never,
-            Recheck::First => model::Recheck::First,
-            Recheck::Last => model::Recheck::Last,
+            Recheck::Never => sqs_model::Recheck::Never,
+            Recheck::First => sqs_model::Recheck::First,
+            Recheck::Last => sqs_model::Recheck::Last,
         })
     }
 
-    /// How long the work takes: of the three times those that are missing are taken from their neighbours.
+    /// Returns the distribution of processing times. Missing percentiles are derived from the others or from the
+    /// timeout.
     fn work(&self, tail: Share, assumed: &mut Vec<String>) -> Result<Work, String> {
         let (median, slow, most) = match (self.p50, self.p99, self.max, self.timeout) {
             (None, None, None, Some(timeout)) => {
@@ -225,7 +289,7 @@ impl Settings {
     }
 }
 
-/// A time, in milliseconds.
+/// Parses a time, in milliseconds.
 pub(super) fn duration(text: &str) -> Result<u64, String> {
     let seconds = text.parse::<u64>().ok().and_then(|seconds| seconds.checked_mul(SECOND));
     let time = seconds.or_else(|| Duration::parse(text).map(Duration::milliseconds));
@@ -233,7 +297,7 @@ pub(super) fn duration(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "expected a time, as in 30, 30s, 5m, 12h".to_owned())
 }
 
-/// Two times.
+/// Parses the two times of a heartbeat.
 pub(super) fn heartbeat(text: &str) -> Result<(u64, u64), String> {
     let parts = text
         .split_once('/')
@@ -241,12 +305,12 @@ pub(super) fn heartbeat(text: &str) -> Result<(u64, u64), String> {
     Ok((duration(parts.0)?, duration(parts.1)?))
 }
 
-/// A share.
+/// Parses a percentage.
 pub(super) fn share(text: &str) -> Result<Share, String> {
     Share::percent(text).ok_or_else(|| "expected a percentage, as in 0.1%".to_owned())
 }
 
-/// Messages a week.
+/// Parses a rate, in messages per week.
 pub(super) fn rate(text: &str) -> Result<u64, String> {
     let expected = || "expected a rate, as in 20000/week or 5/second".to_owned();
     let (count, unit) = text.split_once('/').ok_or_else(expected)?;

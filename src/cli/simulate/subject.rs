@@ -1,14 +1,14 @@
-//! The queue of a project that is simulated, and what the files say of it and its consumer.
+//! Chooses the queue of a project to simulate, and reads its settings and those of its consumer from the files.
 
 use super::settings::Settings;
+use sqs_model::clock;
 use sqslint::graph::declared::DeclaredConsumer;
 use sqslint::graph::{Attribute, EventSourceMapping, Function, Graph, Queue, Seconds};
-use sqslint::model::clock;
 
-/// Queues that are named where one has to be chosen.
+/// Maximum number of queues that an error lists as candidates.
 const NAMED: usize = 10;
 
-/// The queue with this address or name, or the only one that is read.
+/// Returns the queue with this address or name or, if none is requested, the only queue with a consumer.
 pub(super) fn chosen<'g>(graph: &'g Graph, asked: Option<&str>) -> Result<&'g Queue, String> {
     let Some(asked) = asked else {
         let read: Vec<&Queue> = graph
@@ -39,7 +39,7 @@ pub(super) fn chosen<'g>(graph: &'g Graph, asked: Option<&str>) -> Result<&'g Qu
             "there is no queue `{asked}`; there are {}",
             named(graph.queues().iter())
         )),
-        // The same address in several units: the first, in their order.
+        // If several units declare the address, the first unit wins.
         [first, ..] => Ok(first),
     }
 }
@@ -59,9 +59,9 @@ fn named<'g>(queues: impl Iterator<Item = &'g Queue>) -> String {
     names.join(", ")
 }
 
-/// What the files say.
+/// Returns the settings that the files determine.
 pub(super) fn settings(graph: &Graph, queue: &Queue) -> Settings {
-    let mut read = Read { open: Vec::new() };
+    let mut read = AttributeReader { unresolved: Vec::new() };
     let mut settings = Settings {
         visibility: read.time("visibility timeout", &queue.visibility_timeout),
         retention: read.time("retention", &queue.retention),
@@ -103,12 +103,12 @@ pub(super) fn settings(graph: &Graph, queue: &Queue) -> Settings {
         settings.declared(declared);
     }
     settings.subject = Some(format!("{}{reader}", queue.resource.shown()));
-    settings.open = read.open;
+    settings.unresolved = read.unresolved;
     settings
 }
 
 impl Settings {
-    fn read_by(&mut self, mapping: &EventSourceMapping, function: &Function, read: &mut Read) {
+    fn read_by(&mut self, mapping: &EventSourceMapping, function: &Function, read: &mut AttributeReader) {
         self.timeout = read.time("function timeout", &function.timeout);
         self.batch = read.count("batch size", &mapping.batch_size);
         self.window = read.time("batching window", &mapping.window);
@@ -134,16 +134,16 @@ impl Settings {
     }
 }
 
-/// Reads attributes, and notes those that the files leave open.
-struct Read {
-    open: Vec<String>,
+/// Reads attributes, and records those that the files leave unresolved.
+struct AttributeReader {
+    unresolved: Vec<String>,
 }
 
-impl Read {
+impl AttributeReader {
     fn known<'g, T>(&mut self, what: &str, attribute: &'g Attribute<T>) -> Option<&'g T> {
         let known = attribute.known();
         if known.is_none() {
-            self.open
+            self.unresolved
                 .push(format!("AWS's default for the {what}, which the files leave open"));
         }
         known

@@ -1,15 +1,15 @@
-//! Consumers: what a team says of the work on a queue's messages.
+//! Checks declared consumers: a team's statements about the processing of a queue's messages.
 
-use super::{Checks, Reader};
-use crate::config::consumer::{ConfigText, Consumer, Heartbeat, Names, Placed};
+use super::{Checks, FileChecker};
+use crate::config::consumer::{ConfigText, Consumer, Heartbeat, Located, NamePattern};
 use crate::config::{ConfigError, Duration, file};
 use toml::Spanned;
 
-/// No visibility timeout of SQS is longer.
+/// Maximum visibility timeout of SQS, in milliseconds.
 const LONGEST_VISIBILITY: u64 = 12 * 3_600_000;
 
-impl Reader<'_> {
-    /// What `written` means; they all share the text of the file.
+impl FileChecker<'_> {
+    /// Resolves the declared consumers, which share the text of the file.
     pub(super) fn consumers(&self, written: &[file::Consumer]) -> Checks<Vec<Consumer>> {
         let file = self.text_of(!written.is_empty());
         written.iter().map(|one| self.consumer(one, file.clone())).collect()
@@ -42,26 +42,26 @@ impl Reader<'_> {
         })
     }
 
-    fn names(&self, written: &Spanned<String>, missing: &str) -> Checks<Placed<Names>> {
+    fn names(&self, written: &Spanned<String>, missing: &str) -> Checks<Located<NamePattern>> {
         if written.get_ref().trim().is_empty() {
             return Err(self.error(written.span(), missing));
         }
         let refuse = |error: globset::Error| self.invalid_glob(written, &error);
-        Ok(Placed {
-            value: Names::parse(written.get_ref()).map_err(refuse)?,
+        Ok(Located {
+            value: NamePattern::parse(written.get_ref()).map_err(refuse)?,
             range: written.span(),
         })
     }
 
-    /// `p50`, `p99` and `max`, none below the one before it.
-    fn processing(&self, written: Option<&Spanned<file::Processing>>) -> Checks<[Option<Placed<Duration>>; 3]> {
+    /// Parses `p50`, `p99` and `max`, which must not decrease.
+    fn processing(&self, written: Option<&Spanned<file::Processing>>) -> Checks<[Option<Located<Duration>>; 3]> {
         let Some(written) = written else {
             return Ok([None, None, None]);
         };
         let file::Processing { p50, p99, max } = written.get_ref();
         let read = |text: &Option<Spanned<String>>| text.as_ref().map(|text| self.duration(text)).transpose();
         let times = [("p50", read(p50)?), ("p99", read(p99)?), ("max", read(max)?)];
-        let known: Vec<(&str, &Placed<Duration>)> = times
+        let known: Vec<(&str, &Located<Duration>)> = times
             .iter()
             .filter_map(|(key, time)| Some((*key, time.as_ref()?)))
             .collect();
@@ -89,29 +89,29 @@ impl Reader<'_> {
         Ok(Heartbeat { every, extend_to })
     }
 
-    /// A span of time that is one.
-    fn duration(&self, text: &Spanned<String>) -> Checks<Placed<Duration>> {
+    /// Parses a duration, which must be positive.
+    fn duration(&self, text: &Spanned<String>) -> Checks<Located<Duration>> {
         let refuse = |message: &str| -> ConfigError { self.error(text.span(), message) };
         let value = Duration::parse(text.get_ref())
             .ok_or_else(|| refuse("not a duration; write a number with its unit, as in `12s` or `1.5m`"))?;
         if value.milliseconds() == 0 {
             return Err(refuse("a duration of 0; leave out what is not known"));
         }
-        Ok(Placed {
+        Ok(Located {
             value,
             range: text.span(),
         })
     }
 
-    /// A date of TOML, or a text that holds one.
-    fn day(&self, value: &Spanned<toml::Value>) -> Checks<Placed<String>> {
+    /// Parses a TOML date, or a string that contains one.
+    fn day(&self, value: &Spanned<toml::Value>) -> Checks<Located<String>> {
         let date = match value.get_ref() {
             toml::Value::Datetime(found) => found.date,
             toml::Value::String(text) => text.parse().ok().and_then(|found: toml::value::Datetime| found.date),
             _ => None,
         };
         let date = date.ok_or_else(|| self.error(value.span(), "not a date; write it as `2026-03-14`"))?;
-        Ok(Placed {
+        Ok(Located {
             value: date.to_string(),
             range: value.span(),
         })

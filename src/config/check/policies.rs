@@ -1,6 +1,6 @@
-//! Policies as a configuration, or a file of their own, writes them.
+//! Checks the policies in a configuration or in a policy file.
 
-use super::{Checked, Checks, Reader};
+use super::{Checked, Checks, FileChecker};
 use crate::config::ConfigError;
 use crate::config::file::{self, PolicyFile};
 use crate::diagnostic::Severity;
@@ -14,12 +14,12 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use toml::Spanned;
 
-/// Characters that an id may have.
+/// Maximum length of an id.
 const MAX_ID: usize = 64;
-/// Policies that one file may have.
+/// Maximum number of policies per file.
 const MAX_POLICIES: usize = 256;
 
-/// Stands for a rule of which only the name is known, while what is set of it is checked.
+/// Returns a placeholder for a rule of which only the name is known, so that its settings can be checked.
 pub(super) fn nameless(id: &str) -> Rule<'_> {
     Rule {
         id,
@@ -35,9 +35,9 @@ pub(super) fn nameless(id: &str) -> Rule<'_> {
 }
 
 impl Checked {
-    /// Takes over the policies of the file at `path`, which holds nothing else.
+    /// Adds the policies of the policy file at `path`.
     pub(in crate::config) fn add_policies(&mut self, text: &str, path: &Path) -> Checks<()> {
-        let reader = Reader {
+        let reader = FileChecker {
             text,
             path: Some(path),
             base: path.parent().unwrap_or(Path::new("")),
@@ -54,19 +54,18 @@ impl Checked {
         Ok(())
     }
 
-    /// Its globs of files with policies: each with the directory that it is relative to, and the error that it is where
-    /// nothing matches.
+    /// Returns the globs of policy files, each with its base directory and the error to report if nothing matches.
     pub(in crate::config) fn policy_files(&self) -> &[(GlobSet, PathBuf, ConfigError)] {
         &self.policy_files
     }
 
-    /// The names in it that are no rules of ours.
+    /// Returns the names that are not built-in rules.
     pub(in crate::config) fn names(&self) -> &[(String, ConfigError)] {
         &self.names
     }
 }
 
-impl Reader<'_> {
+impl FileChecker<'_> {
     pub(super) fn policies(&self, written: &[file::Policy]) -> Checks<Vec<Arc<Policy>>> {
         let mut all: Vec<Arc<Policy>> = Vec::new();
         for one in written {
@@ -94,10 +93,11 @@ impl Reader<'_> {
                                configuration elsewhere";
                 return Err(self.error(pattern.span(), message));
             }
-            let below = pattern.get_ref().trim_start_matches("./").to_owned();
-            let globs = self.globs(&[Spanned::new(pattern.span(), below)])?;
+            let below = pattern.get_ref().trim_start_matches("./");
+            let (directory, rest) = split_at_wildcard(below);
+            let globs = self.globs(&[Spanned::new(pattern.span(), rest.to_owned())])?;
             let message = format!("no file matches `{}`", pattern.get_ref());
-            Ok((globs, self.base.to_owned(), self.error(pattern.span(), message)))
+            Ok((globs, self.base.join(directory), self.error(pattern.span(), message)))
         });
         each.collect()
     }
@@ -159,7 +159,7 @@ impl Reader<'_> {
                 format!("an id is in kebab-case, as in `orders-keep-fourteen-days`, of {MAX_ID} characters at most");
             return Err(self.error(id.span(), message));
         }
-        if selection::check(text, rules::Catalogue::OURS).is_ok() {
+        if selection::check(text, rules::Catalogue::BUILT_IN).is_ok() {
             let message = format!("`{text}` is already the name of a rule, a category or a set");
             return Err(self.error(id.span(), message));
         }
@@ -192,7 +192,8 @@ impl Reader<'_> {
         })
     }
 
-    /// The bytes `at` of an expression in the text of the file; all of the string where it is not written as it reads.
+    /// Maps the range `at` of an expression to the text of the file. Returns the range of the whole string if it
+    /// contains escapes.
     fn place(&self, expression: &Spanned<String>, at: &Range<usize>) -> Range<usize> {
         let span = expression.span();
         let written = self.text.get(span.clone()).unwrap_or_default();
@@ -209,10 +210,18 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a glob can match anything below the directory that it is relative to.
+/// Returns `true` if a glob can match only files below its base directory.
 fn is_below(glob: &str) -> bool {
     let is_below = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     Path::new(glob).components().all(is_below)
+}
+
+/// Splits a glob into the directory before its first wildcard, to which the search is limited, and the rest.
+fn split_at_wildcard(glob: &str) -> (&str, &str) {
+    let literal = glob.find(['*', '?', '[', '{', '\\']).unwrap_or(glob.len());
+    let end = glob.get(..literal).and_then(|before| before.rfind('/'));
+    end.and_then(|end| Some((glob.get(..end)?, glob.get(end + 1..)?)))
+        .unwrap_or(("", glob))
 }
 
 fn target(written: file::Target) -> Target {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::diagnostic::{Edit, Fix, Safety};
-use crate::source::{Sources, Span};
+use source::{Sources, Span};
 use std::path::Path;
 
 const TEMPLATE: &str = "AWSTemplateFormatVersion: 2010-09-09
@@ -17,8 +17,8 @@ const MODULE: &str = "resource \"aws_sqs_queue\" \"q\" {
 }
 ";
 
-/// The fault of the file `name` once `from` in it is `to`.
-fn told(name: &str, text: &str, from: &str, to: &str) -> Option<String> {
+/// Returns the fault of the file `name` after replacing `from` by `to`.
+fn fault_after(name: &str, text: &str, from: &str, to: &str) -> Option<String> {
     let sources = Sources::default();
     let file = sources.add(Path::new(name), text);
     let start = text.find(from).unwrap_or_default();
@@ -34,17 +34,17 @@ fn told(name: &str, text: &str, from: &str, to: &str) -> Option<String> {
 }
 
 #[test]
-fn edits_of_values_leave_a_file_whole() {
-    assert_eq!(told("main.tf", MODULE, "30", "1800"), None);
-    assert_eq!(told("api/template.yaml", TEMPLATE, "30", "1800"), None);
+fn edits_of_values_keep_a_file_intact() {
+    assert_eq!(fault_after("main.tf", MODULE, "30", "1800"), None);
+    assert_eq!(fault_after("api/template.yaml", TEMPLATE, "30", "1800"), None);
     assert_eq!(
-        told("api/template.yaml", TEMPLATE, "      VisibilityTimeout: 30\n", ""),
+        fault_after("api/template.yaml", TEMPLATE, "      VisibilityTimeout: 30\n", ""),
         None
     );
 }
 
 #[test]
-fn edits_that_break_a_file_are_told() {
+fn edits_that_break_a_file_are_detected() {
     let parse = "is broken afterwards: it can no longer be parsed";
     for (name, text, from, to, expected) in [
         ("main.tf", MODULE, "30\n}", "1800\n", parse),
@@ -59,32 +59,32 @@ fn edits_that_break_a_file_are_told() {
             "is broken afterwards: `Resources.Other` is no longer declared",
         ),
     ] {
-        let told = told(name, text, from, to);
+        let told = fault_after(name, text, from, to);
         assert_eq!(told, Some(format!("`{name}` {expected}")), "{from:?} to {to:?}");
     }
 }
 
 #[test]
-fn a_template_that_is_none_any_more_is_told() {
+fn edits_that_make_a_template_unrecognisable_are_detected() {
     let recognised = "is broken afterwards: it is no longer recognised as what it was";
     let text = TEMPLATE.replace("AWSTemplateFormatVersion: 2010-09-09\n", "");
-    // Without its findings, the rule would be silent.
+    // Undetected, this edit would look like a fix, because the rule has no findings in such a file.
     assert_eq!(
-        told("t.yaml", &text, "Resources:", "resources:"),
+        fault_after("t.yaml", &text, "Resources:", "resources:"),
         Some(format!("`t.yaml` {recognised}"))
     );
     let json = r#"{"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}}"#;
     assert_eq!(
-        told("t.json", json, "\"Resources\"", "\"resources\""),
+        fault_after("t.json", json, "\"Resources\"", "\"resources\""),
         Some(format!("`t.json` {recognised}"))
     );
     let service = "service: s\nfunctions:\n  f: {handler: a.b}\n";
-    let broken = told("serverless.yml", service, "service: s\nfunctions", "name: s\nfunction");
+    let broken = fault_after("serverless.yml", service, "service: s\nfunctions", "name: s\nfunction");
     assert_eq!(broken, Some(format!("`serverless.yml` {recognised}")));
 }
 
 #[test]
-fn what_was_broken_before_may_stay_so() {
+fn file_that_was_already_broken_may_stay_broken() {
     let text = format!("resource {{\n{MODULE}");
-    assert_eq!(told("main.tf", &text, "30", "1800"), None);
+    assert_eq!(fault_after("main.tf", &text, "30", "1800"), None);
 }

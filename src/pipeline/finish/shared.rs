@@ -1,31 +1,31 @@
-//! Blocks that stand for several resources, as those of a module or template that is called often do. A fix of one changes all of
-//! them, so there is none where another has not the same finding, or is told to keep what it has.
+//! Detects blocks that define several resources, as those in modules and templates with several callers do. A fix of
+//! such a block changes all of its resources, so it is dropped if one of them lacks the finding or has it suppressed.
 
 use crate::diagnostic::{Change, Diagnostic, Edit, RuleId, Safety, Subject};
 use crate::graph::Graph;
-use crate::history::Held;
-use crate::source::{SourceFile, Sources, Span};
+use crate::history::FindingInEnvironments;
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::{SourceFile, Sources, Span};
 use std::path::Path;
 
-/// A unit by name and call, and the calls in it that lead to a resource, outermost first.
+/// Unit by name and call, and the calls in it that contain a resource, outermost first.
 type Instance = (String, Vec<Span>);
 
-/// Of the blocks that stand for several resources, those of which not all have the same finding.
+/// Blocks that define several resources, not all of which have the same finding.
 pub(super) struct Shared {
-    /// The calls that lead to the resources without the finding, by its rule and the block's header.
+    /// Calls that contain the resources without the finding, by rule and header of the block.
     without: FxHashMap<(RuleId, Span), Vec<Vec<Span>>>,
 }
 
 impl Shared {
-    pub(super) fn of(graph: &Graph, held: &[Held]) -> Self {
+    pub(super) fn of(graph: &Graph, located: &[FindingInEnvironments]) -> Self {
         let resources = || {
             let functions = graph.functions().iter().map(|function| &function.resource);
             let mappings = graph.mappings().iter().map(|mapping| &mapping.resource);
             let queues = graph.queues().iter().map(|queue| &queue.resource);
             queues.chain(functions).chain(mappings)
         };
-        // Most stand for one.
+        // Most blocks define a single resource.
         let (mut once, mut several) = (FxHashSet::default(), FxHashSet::default());
         for resource in resources() {
             if !once.insert(resource.header) {
@@ -41,10 +41,10 @@ impl Shared {
             instances.entry(resource.header).or_default().insert(instance);
         }
         let mut with: FxHashMap<(RuleId, Span), FxHashSet<Instance>> = FxHashMap::default();
-        for (found, _) in held {
+        for (found, _) in located {
             if let Some(header) = header(found).filter(|header| instances.contains_key(header)) {
                 let Subject { unit, address, .. } = &found.subject;
-                // Of a template that others call, this says for which call it was judged.
+                // In a template with callers, the prefix names the call for which it was judged.
                 let call = found.calls.first().and_then(|call| call.strip_suffix(address.as_str()));
                 let call = call.and_then(|call| call.strip_suffix('.')).unwrap_or("");
                 let instance = (instance_of(unit, call), found.through.clone());
@@ -62,7 +62,7 @@ impl Shared {
         }
     }
 
-    /// Whether the fix of `found` changes a resource that has not the same finding.
+    /// Returns `true` if the fix of `found` changes a resource that does not have the finding.
     pub(super) fn reaches_others(&self, found: &Diagnostic, sources: &Sources) -> bool {
         let Some(fix) = found.fix.as_deref().filter(|fix| fix.safety == Safety::Unsafe) else {
             return false;
@@ -80,7 +80,8 @@ fn instance_of(unit: &str, call: &str) -> String {
     format!("{unit}#{call}")
 }
 
-/// The block that a fix of `found` is for. Which queues an alarm is for, its rule sees to.
+/// Returns the header of the block that a fix of `found` changes. For alarms, the rule checks the affected queues
+/// itself.
 fn header(found: &Diagnostic) -> Option<Span> {
     match &found.remedy.as_ref()?.change {
         Change::Number { place, .. } | Change::Remove(place) | Change::ReportFailures(place) => Some(place.header),
@@ -89,8 +90,8 @@ fn header(found: &Diagnostic) -> Option<Span> {
     }
 }
 
-/// Whether an edit that is made for the resource that `calls` lead to changes that of the same block that `others`
-/// lead to.
+/// Returns `true` if an edit for the resource within `calls` also changes the resource of the same block within
+/// `others`.
 fn reaches(edit: &Edit, header: Span, calls: &[Span], others: &[Span], sources: &Sources) -> bool {
     let is_beside = |span: Span| {
         let (one, other) = (sources.file(edit.span.file), sources.file(span.file));
@@ -99,7 +100,7 @@ fn reaches(edit: &Edit, header: Span, calls: &[Span], others: &[Span], sources: 
     if is_beside(header) {
         return true;
     }
-    // Of what is written where a module is called, those calls have a share that go through it.
+    // An edit at the call of a module affects all calls that pass through it.
     let through = (0..calls.len())
         .rev()
         .find(|&at| calls.get(at).is_some_and(|call| is_beside(*call)));
@@ -108,7 +109,7 @@ fn reaches(edit: &Edit, header: Span, calls: &[Span], others: &[Span], sources: 
         .is_some_and(|through| others.ends_with(through))
 }
 
-/// The module, or the template.
+/// Returns the module directory or the template that a file belongs to.
 fn home(file: &SourceFile) -> &Path {
     let path = file.path();
     let is_template = path.extension().is_some_and(|end| end == "yaml" || end == "yml");

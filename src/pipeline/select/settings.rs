@@ -1,47 +1,51 @@
-//! Which units a changed setting matters to: a configuration, one that it extends, a baseline, a file from which an
-//! environment or the command line takes values. Such a file is a part of no unit, and may hold for many.
+//! Finds the units that a changed setting affects: a configuration, one that it extends, a baseline, or a file with
+//! values for an environment or for the command line. Such a file belongs to no unit, and may affect many.
 //!
-//! It compares paths. What a setting means for a unit is the configuration's business.
+//! This module only compares paths; the configuration decides how a setting affects a unit.
 
 use super::Run;
 use crate::config::{Config, NAMES};
-use crate::discover::{self, Input, Wanted};
-use crate::files::{absolute, clean};
-use crate::given::Given;
+use crate::discover::{self, DiscoveryRequest, Input};
 use crate::history;
+use crate::inputs::Inputs;
+use source::files::{absolute, clean};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Changed files, and what they may be settings of.
+/// Changed files that may be settings.
 pub(super) struct Settings<'a> {
-    /// Absolute, there or not.
+    /// Absolute paths, including those of deleted files.
     files: Vec<PathBuf>,
     run: &'a Run<'a>,
 }
 
 impl<'a> Settings<'a> {
-    /// Those among `files` that may be settings: a unit is none.
+    /// Keeps those of `files` that may be settings, which excludes units.
     pub(super) fn among(files: &[PathBuf], run: &'a Run<'a>) -> Self {
-        let may_be_one = |file: &&PathBuf| discover::is_data(file) && !discover::is_unit(file, &run.place.files);
+        let may_be_one = |file: &&PathBuf| discover::is_data(file) && !discover::is_unit(file, &run.context.files);
         Settings {
             files: files.iter().filter(may_be_one).cloned().collect(),
             run,
         }
     }
 
-    /// The units that they hold for; the error is one of a configuration.
+    /// Returns the affected units. Any error is one of a configuration.
     pub(super) fn units(&self) -> Result<Vec<Input>, String> {
         if self.files.is_empty() {
             return Ok(Vec::new());
         }
         let paths: Vec<PathBuf> = self.directories()?.into_iter().collect();
-        let below = discover::discover(&Wanted {
+        let below = discover::discover(&DiscoveryRequest {
             no_gitignore: self.run.options.no_gitignore,
-            ..Wanted::of(&self.run.place.files, &paths)
+            ..DiscoveryRequest::of(&self.run.context.files, &paths)
         });
         let mut units = Vec::new();
         for input in below.inputs {
-            let config = self.run.configs.of(input.path()).map_err(|error| error.to_string())?;
+            let config = self
+                .run
+                .configs
+                .for_path(input.path())
+                .map_err(|error| error.to_string())?;
             if self.is_of(&config) || self.was_of(&config, input.path()) {
                 units.push(input);
             }
@@ -49,36 +53,36 @@ impl<'a> Settings<'a> {
         Ok(units)
     }
 
-    /// Directories in which units lie that one of the files may hold for.
+    /// Returns the directories that contain the units one of the files may affect.
     fn directories(&self) -> Result<BTreeSet<PathBuf>, String> {
         let mut starts: BTreeSet<PathBuf> = self.above().map(Path::to_owned).collect();
         let files = self.files.iter().filter_map(|file| file.parent());
         starts.extend(files.map(Path::to_owned));
-        if let Some(repository) = &self.run.place.repository {
-            // An earlier tree is judged with the configurations of today, too.
-            let found = self.run.configs.are_in(repository, self.run.options.no_gitignore);
+        if let Some(repository) = &self.run.context.repository {
+            // The current configurations also apply to an earlier commit.
+            let found = self.run.configs.files_below(repository, self.run.options.no_gitignore);
             starts.extend(found.iter().filter_map(|file| file.parent()).map(Path::to_owned));
             starts.insert(repository.clone());
         }
         let mut directories: BTreeSet<PathBuf> = self.above().map(Path::to_owned).collect();
         for start in starts {
-            let config = match self.run.configs.of(&start) {
+            let config = match self.run.configs.for_path(&start) {
                 Ok(config) => config,
-                // What is wrong elsewhere is no fault of a file that is named.
+                // Errors in other configurations do not concern a named file.
                 Err(_) if !self.run.options.staged => continue,
                 Err(error) => return Err(error.to_string()),
             };
             if self.is_of(&config) {
                 let own = config.files.first().and_then(|file| file.parent());
                 let own = own.filter(|_| self.run.configs.are_searched());
-                directories.insert(own.unwrap_or(self.run.place.root()).to_owned());
+                directories.insert(own.unwrap_or(self.run.context.root()).to_owned());
             }
         }
-        directories.retain(|directory| self.run.place.files.is_directory(directory));
+        directories.retain(|directory| self.run.context.files.is_directory(directory));
         Ok(directories)
     }
 
-    /// Where those of the files lie that are configurations, or were.
+    /// Returns the directories of files that are, or were, configurations.
     fn above(&self) -> impl Iterator<Item = &Path> {
         let is_one = |file: &&PathBuf| {
             NAMES
@@ -89,17 +93,17 @@ impl<'a> Settings<'a> {
         files.filter(is_one).filter_map(|file| file.parent())
     }
 
-    /// Whether one of the files is a part of `config`.
+    /// Returns `true` if one of the files is part of `config`.
     fn is_of(&self, config: &Config) -> bool {
-        let given = |given: &Given| given.files().any(|path| self.has(path));
+        let reads = |inputs: &Inputs| inputs.files().any(|path| self.has(path));
         config.files.iter().any(|path| self.has(path))
-            || history::file_for(&self.run.options.baseline, config, self.run.place.root())
+            || history::file_for(&self.run.options.baseline, config, self.run.context.root())
                 .is_some_and(|path| self.has(&path))
-            || config.environments.iter().any(|environment| given(&environment.given))
-            || given(&self.run.options.given)
+            || config.environments.iter().any(|environment| reads(&environment.inputs))
+            || reads(&self.run.options.inputs)
     }
 
-    /// Whether one of the files, if it was a configuration, was the nearest one above `unit`.
+    /// Returns `true` if one of the files was the nearest configuration above `unit`, if it was one.
     fn was_of(&self, config: &Config, unit: &Path) -> bool {
         let nearest = config.files.first().and_then(|file| file.parent());
         let is_nearer = |than: &Path| nearest.is_some_and(|nearest| nearest != than && nearest.starts_with(than));
@@ -108,7 +112,7 @@ impl<'a> Settings<'a> {
 
     fn has(&self, path: &Path) -> bool {
         let path = absolute(path);
-        let canonical = self.run.place.files.real(&path).unwrap_or_else(|_| clean(&path));
+        let canonical = self.run.context.files.real(&path).unwrap_or_else(|_| clean(&path));
         self.files.contains(&canonical)
     }
 }

@@ -1,34 +1,39 @@
-//! Comparisons and arithmetic, over values and over what is known of values that are not.
+//! Evaluates comparisons and arithmetic, over known values and over the bounds of unknown ones.
 
 use super::{Evaluator, out_of_steps};
 use crate::graph::{Bounds, Cause};
 use crate::policy::duration;
 use crate::policy::syntax::Operator;
-use crate::policy::value::{Gap, Judged, List, State, Value};
+use crate::policy::value::{Evaluated, List, State, UnknownReason, Value};
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-/// Bytes that a text may have that an expression puts together.
+/// Maximum length of a concatenated text, in bytes.
 const MAX_TEXT: usize = 1 << 16;
 
-/// The number with its sign turned.
-pub(super) fn negated(judged: Judged<'_>) -> Judged<'_> {
+/// Negates a number.
+pub(super) fn negated(judged: Evaluated<'_>) -> Evaluated<'_> {
     let turned =
         |number: Option<i64>, to: fn(i64) -> Value<'static>| number.map_or(State::Missing, |n| State::Known(to(n)));
     let state = match &judged.state {
         State::Known(Value::Int(number)) => turned(number.checked_neg(), Value::Int),
         State::Known(Value::Duration(time)) => turned(time.checked_neg(), Value::Duration),
-        State::Unknown(gap) => State::Unknown(Rc::new(Gap {
+        State::Unknown(gap) => State::Unknown(Rc::new(UnknownReason {
             bounds: gap.bounds.negated(),
-            ..Gap::new(gap.reason.clone(), gap.span)
+            ..UnknownReason::new(gap.reason.clone(), gap.span)
         })),
         State::Known(_) | State::Missing => State::Missing,
     };
-    Judged { state, ..judged }
+    Evaluated { state, ..judged }
 }
 
 impl<'g> Evaluator<'_, 'g> {
-    pub(super) fn operator(&mut self, operator: Operator, left: &Judged<'g>, right: &Judged<'g>) -> Judged<'g> {
+    pub(super) fn operator(
+        &mut self,
+        operator: Operator,
+        left: &Evaluated<'g>,
+        right: &Evaluated<'g>,
+    ) -> Evaluated<'g> {
         let state = match operator {
             Operator::Equal => self.equal(&left.state, &right.state),
             Operator::Unequal => match self.equal(&left.state, &right.state) {
@@ -41,14 +46,14 @@ impl<'g> Evaluator<'_, 'g> {
             }
             _ => arithmetic(operator, &left.state, &right.state),
         };
-        let judged = Judged {
+        let judged = Evaluated {
             state,
             read: left.read.clone(),
         };
         judged.and(&right.read)
     }
 
-    /// Whether two values are equal; like `&&` over the elements of lists.
+    /// Determines if two values are equal. Lists are equal if all their elements are, combined like `&&`.
     pub(super) fn equal(&mut self, left: &State<'g>, right: &State<'g>) -> State<'g> {
         if !self.budget.take(1) {
             return out_of_steps().state;
@@ -57,7 +62,7 @@ impl<'g> Evaluator<'_, 'g> {
         match (left, right) {
             (State::Missing, _) | (_, State::Missing) => State::Missing,
             (State::Unknown(gap), State::Known(Value::Null)) | (State::Known(Value::Null), State::Unknown(gap)) => {
-                if gap.is_there {
+                if gap.is_not_null {
                     known(false)
                 } else {
                     State::Unknown(gap.clone())
@@ -78,7 +83,7 @@ impl<'g> Evaluator<'_, 'g> {
                     known(one == other)
                 }
                 (Value::Text(one), Value::Text(other)) => known(one == other),
-                (Value::Object(one), Value::Object(other)) => known(one.is(*other)),
+                (Value::Object(one), Value::Object(other)) => known(one.is_same(*other)),
                 (Value::Tags(one, _), Value::Tags(other, _)) => known(std::ptr::eq(*one, *other)),
                 (Value::List(one), Value::List(other)) => self.equal_lists(one, other),
                 _ => known(false),
@@ -105,19 +110,19 @@ impl<'g> Evaluator<'_, 'g> {
     }
 }
 
-/// Whether what is known of a value leaves it to be `value`.
-fn may_be(gap: &Gap, value: &Value<'_>) -> bool {
+/// Returns `true` if an unknown value may be `value`.
+fn may_be(gap: &UnknownReason, value: &Value<'_>) -> bool {
     match value {
         Value::Int(number) | Value::Duration(number) => {
             let Bounds { least, most } = gap.bounds;
             least.is_none_or(|least| least <= *number) && most.is_none_or(|most| *number <= most)
         }
-        Value::Text(text) => (gap.pattern.as_ref()).is_none_or(|pattern| pattern.may_be(&(&**text).into())),
+        Value::Text(text) => (gap.pattern.as_ref()).is_none_or(|pattern| pattern.may_match(&(&**text).into())),
         _ => true,
     }
 }
 
-/// The numbers that a value may be.
+/// Returns the bounds of a number.
 fn bounds(state: &State<'_>) -> Option<Bounds> {
     match state {
         State::Known(Value::Int(number) | Value::Duration(number)) => Some((*number).into()),
@@ -139,14 +144,14 @@ fn ordered<'g>(operator: Operator, left: &State<'g>, right: &State<'g>) -> State
     let (Some(one), Some(other)) = (bounds(left), bounds(right)) else {
         return unknown_or_missing(left, right);
     };
-    // The one is surely less, or surely more, or both bounds are one number.
+    // Decided if one side is less or greater in every case, or if both are the same number.
     let is_surely = |low: Option<i64>, high: Option<i64>| low.zip(high).map(|(low, high)| low.cmp(&high));
     let (most, least) = (is_surely(one.most, other.least), is_surely(one.least, other.most));
     let decided = match (most, least) {
         (Some(Ordering::Less), _) => Some(holds(Ordering::Less)),
         (_, Some(Ordering::Greater)) => Some(holds(Ordering::Greater)),
         (Some(Ordering::Equal), Some(Ordering::Equal)) => Some(holds(Ordering::Equal)),
-        // At most as much, or at least.
+        // Also decided if the ranges touch, and the operator treats equality like that order.
         (Some(Ordering::Equal), _) if holds(Ordering::Less) == holds(Ordering::Equal) => Some(holds(Ordering::Equal)),
         (_, Some(Ordering::Equal)) if holds(Ordering::Greater) == holds(Ordering::Equal) => {
             Some(holds(Ordering::Equal))
@@ -176,7 +181,7 @@ fn arithmetic<'g>(operator: Operator, left: &State<'g>, right: &State<'g>) -> St
         (Operator::Plus, State::Known(Value::Text(one)), State::Known(Value::Text(other))) => {
             if one.len() + other.len() > MAX_TEXT {
                 let reason = Cause::Limit.because("the policy makes too long a text");
-                return State::Unknown(Rc::new(Gap::new(reason, None)));
+                return State::Unknown(Rc::new(UnknownReason::new(reason, None)));
             }
             State::Known(Value::Text(format!("{one}{other}").into()))
         }
@@ -213,9 +218,9 @@ fn arithmetic<'g>(operator: Operator, left: &State<'g>, right: &State<'g>) -> St
                 Operator::Times => one.times(other),
                 _ => Bounds::ANY,
             };
-            State::Unknown(Rc::new(Gap {
+            State::Unknown(Rc::new(UnknownReason {
                 bounds,
-                ..Gap::new(gap.reason.clone(), gap.span)
+                ..UnknownReason::new(gap.reason.clone(), gap.span)
             }))
         }
         _ => State::Missing,

@@ -1,36 +1,36 @@
-//! Words of an expression: names, numbers, strings and signs, each with its place.
+//! Splits an expression into tokens: names, numbers, strings and signs, each with its byte range.
 
 use super::Fault;
 use std::ops::Range;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Word {
+pub(super) enum Token {
     Name(String),
     /// A field between backquotes, as in `` tags.`cost-center` ``.
     Quoted(String),
     Int(i64),
-    /// 2⁶³, which is a number only behind a minus.
+    /// 2⁶³, which is valid only after a minus sign.
     TooLarge,
     Text(String),
     Sign(&'static str),
     End,
 }
 
-/// The longer ones first.
+/// Signs; longer ones precede their prefixes.
 const SIGNS: [&str; 25] = [
     "&&", "||", "<=", ">=", "==", "!=", "?", ":", "(", ")", "[", "]", "{", "}", ".", ",", "<", ">", "+", "-", "*", "/",
     "%", "!", "=",
 ];
 
-/// The words of `text`, and a last one at its end.
-pub(super) fn words(text: &str) -> Result<Vec<(Word, Range<usize>)>, Fault> {
+/// Returns the tokens of `text`, followed by an end token.
+pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, Fault> {
     let mut lexer = Lexer { text, at: 0 };
     let mut words = Vec::new();
     loop {
         lexer.skip();
         let start = lexer.at;
         let word = lexer.word()?;
-        let is_end = word == Word::End;
+        let is_end = word == Token::End;
         words.push((word, start..lexer.at));
         if is_end {
             return Ok(words);
@@ -55,7 +55,7 @@ impl<'t> Lexer<'t> {
         &rest[..length]
     }
 
-    /// Spaces, and comments to the end of their line.
+    /// Skips whitespace, and comments up to the end of their line.
     fn skip(&mut self) {
         loop {
             self.take_while(char::is_whitespace);
@@ -66,17 +66,17 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn word(&mut self) -> Result<Word, Fault> {
+    fn word(&mut self) -> Result<Token, Fault> {
         let start = self.at;
         let Some(first) = self.rest().chars().next() else {
-            return Ok(Word::End);
+            return Ok(Token::End);
         };
         if let Some((prefix, quote)) = self.string_ahead() {
             return self.string(prefix, quote);
         }
         if first == '_' || first.is_ascii_alphabetic() {
             let name = self.take_while(|c| c == '_' || c.is_ascii_alphanumeric());
-            return Ok(Word::Name(name.to_owned()));
+            return Ok(Token::Name(name.to_owned()));
         }
         if first.is_ascii_digit() {
             return self.number();
@@ -89,7 +89,7 @@ impl<'t> Lexer<'t> {
             if *sign == "=" {
                 return Err(Fault::new(start..self.at, "`=` is not an operator; `==` compares"));
             }
-            return Ok(Word::Sign(sign));
+            return Ok(Token::Sign(sign));
         }
         let at = start..start + first.len_utf8();
         Err(Fault::new(
@@ -98,8 +98,8 @@ impl<'t> Lexer<'t> {
         ))
     }
 
-    /// A field whose name has signs in it.
-    fn quoted(&mut self) -> Result<Word, Fault> {
+    /// Reads a field name in backquotes.
+    fn quoted(&mut self) -> Result<Token, Fault> {
         let start = self.at;
         self.at += 1;
         let name = self.take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/' | ' '));
@@ -108,10 +108,10 @@ impl<'t> Lexer<'t> {
             return Err(Fault::new(start..self.at, message));
         }
         self.at += 1;
-        Ok(Word::Quoted(name.to_owned()))
+        Ok(Token::Quoted(name.to_owned()))
     }
 
-    fn number(&mut self) -> Result<Word, Fault> {
+    fn number(&mut self) -> Result<Token, Fault> {
         let start = self.at;
         let written = self.take_while(|c| c.is_ascii_alphanumeric());
         let is_fraction = {
@@ -134,9 +134,9 @@ impl<'t> Lexer<'t> {
             None => (written, 10),
         };
         match u64::from_str_radix(digits, radix) {
-            Ok(number) if number == 1 << 63 => Ok(Word::TooLarge),
+            Ok(number) if number == 1 << 63 => Ok(Token::TooLarge),
             Ok(number) => i64::try_from(number)
-                .map(Word::Int)
+                .map(Token::Int)
                 .map_err(|_| Fault::new(at, "the number is too large")),
             Err(_) if digits.chars().all(|c| c.is_digit(radix)) && !digits.is_empty() => {
                 Err(Fault::new(at, "the number is too large"))
@@ -145,7 +145,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The letters before a string that begins here, and its quotes.
+    /// Returns the prefix and the quotes of a string that starts here.
     fn string_ahead(&self) -> Option<(&'t str, &'static str)> {
         let rest = self.rest();
         let length = rest.find(['"', '\'']).filter(|length| *length <= 2)?;
@@ -159,7 +159,7 @@ impl<'t> Lexer<'t> {
             .map(|quote| (prefix, quote))
     }
 
-    fn string(&mut self, prefix: &str, quote: &str) -> Result<Word, Fault> {
+    fn string(&mut self, prefix: &str, quote: &str) -> Result<Token, Fault> {
         let start = self.at;
         self.at += prefix.len();
         if prefix.contains(['b', 'B']) {
@@ -173,7 +173,7 @@ impl<'t> Lexer<'t> {
             let rest = self.rest();
             if rest.starts_with(quote) {
                 self.at += quote.len();
-                return Ok(Word::Text(text));
+                return Ok(Token::Text(text));
             }
             let Some(next) = rest.chars().next().filter(|c| quote.len() == 3 || *c != '\n') else {
                 return Err(Fault::new(start..self.at, "the string is not closed"));

@@ -1,10 +1,10 @@
-//! From words to a tree, by precedence.
+//! Builds a tree from tokens, by operator precedence.
 
-use super::lexer::{Word, words};
-use super::{Expr, Fault, Kind, MAX_DEPTH, MAX_LENGTH, MAX_NODES, Macro, Operator};
+use super::lexer::{Token, tokens};
+use super::{Expr, ExprKind, Fault, MAX_DEPTH, MAX_LENGTH, MAX_NODES, Macro, Operator};
 use std::ops::Range;
 
-/// The tree of `text`.
+/// Parses `text`.
 pub(in crate::policy) fn parse(text: &str) -> Result<Expr, Fault> {
     if text.len() > MAX_LENGTH {
         let message = format!(
@@ -14,26 +14,26 @@ pub(in crate::policy) fn parse(text: &str) -> Result<Expr, Fault> {
         return Err(Fault::new(0..text.len(), message));
     }
     let mut parser = Parser {
-        words: words(text)?,
+        words: tokens(text)?,
         next: 0,
         depth: 0,
         nodes: 0,
     };
     let expr = parser.expression()?;
     match parser.peek() {
-        Word::End => Ok(expr),
+        Token::End => Ok(expr),
         _ => Err(parser.unexpected("an operator")),
     }
 }
 
 struct Parser {
-    words: Vec<(Word, Range<usize>)>,
+    words: Vec<(Token, Range<usize>)>,
     next: usize,
     depth: usize,
     nodes: usize,
 }
 
-/// Operators by how tightly they bind, the loosest first.
+/// Operators by precedence, lowest first.
 const LEVELS: [&[(&str, Operator)]; 5] = [
     &[("||", Operator::Or)],
     &[("&&", Operator::And)],
@@ -55,11 +55,11 @@ const LEVELS: [&[(&str, Operator)]; 5] = [
 ];
 
 impl Parser {
-    fn peek(&self) -> &Word {
-        self.words.get(self.next).map_or(&Word::End, |(word, _)| word)
+    fn peek(&self) -> &Token {
+        self.words.get(self.next).map_or(&Token::End, |(word, _)| word)
     }
 
-    /// The place of the next word.
+    /// Returns the byte range of the next token.
     fn place(&self) -> Range<usize> {
         let last = self.words.last().map_or(0..0, |(_, at)| at.clone());
         self.words.get(self.next).map_or(last, |(_, at)| at.clone())
@@ -67,8 +67,8 @@ impl Parser {
 
     fn is(&self, sign: &str) -> bool {
         match self.peek() {
-            Word::Sign(own) => *own == sign,
-            Word::Name(name) => name == "in" && sign == "in",
+            Token::Sign(own) => *own == sign,
+            Token::Name(name) => name == "in" && sign == "in",
             _ => false,
         }
     }
@@ -90,23 +90,23 @@ impl Parser {
 
     fn unexpected(&self, wanted: &str) -> Fault {
         let found = match self.peek() {
-            Word::End => "the expression ends here".to_owned(),
-            Word::Sign(sign) => format!("found `{sign}`"),
-            Word::Name(name) => format!("found `{name}`"),
-            Word::Int(number) => format!("found `{number}`"),
-            Word::TooLarge => "found a number".to_owned(),
-            Word::Text(_) => "found a string".to_owned(),
-            Word::Quoted(name) => format!("found `{name}`"),
+            Token::End => "the expression ends here".to_owned(),
+            Token::Sign(sign) => format!("found `{sign}`"),
+            Token::Name(name) => format!("found `{name}`"),
+            Token::Int(number) => format!("found `{number}`"),
+            Token::TooLarge => "found a number".to_owned(),
+            Token::Text(_) => "found a string".to_owned(),
+            Token::Quoted(name) => format!("found `{name}`"),
         };
         Fault::new(self.place(), format!("expected {wanted}, {found}"))
     }
 
-    fn node(&mut self, at: Range<usize>, kind: Kind) -> Result<Expr, Fault> {
+    fn node(&mut self, at: Range<usize>, kind: ExprKind) -> Result<Expr, Fault> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
             return Err(Fault::new(at, format!("an expression has {MAX_NODES} parts at most")));
         }
-        Ok(Expr { at, kind })
+        Ok(Expr { range: at, kind })
     }
 
     fn expression(&mut self) -> Result<Expr, Fault> {
@@ -120,8 +120,8 @@ impl Parser {
             let yes = self.binary(0)?;
             self.expect(":")?;
             let no = self.expression()?;
-            let at = condition.at.start..no.at.end;
-            self.node(at, Kind::Choice(condition.into(), yes.into(), no.into()))?
+            let at = condition.range.start..no.range.end;
+            self.node(at, ExprKind::Choice(condition.into(), yes.into(), no.into()))?
         } else {
             condition
         };
@@ -137,13 +137,13 @@ impl Parser {
         while let Some((_, operator)) = operators.iter().find(|(sign, _)| self.is(sign)) {
             self.next += 1;
             let right = self.binary(level + 1)?;
-            let at = left.at.start..right.at.end;
-            left = self.node(at, Kind::Binary(*operator, left.into(), right.into()))?;
+            let at = left.range.start..right.range.end;
+            left = self.node(at, ExprKind::Binary(*operator, left.into(), right.into()))?;
         }
         Ok(left)
     }
 
-    /// Signs before a value: any number of one kind.
+    /// Parses a value after any number of equal unary operators.
     fn unary(&mut self) -> Result<Expr, Fault> {
         let start = self.place().start;
         let mut count = 0_usize;
@@ -151,22 +151,22 @@ impl Parser {
         while self.eat(sign) {
             count += 1;
         }
-        if count > 0 && *self.peek() == Word::TooLarge {
+        if count > 0 && *self.peek() == Token::TooLarge {
             let at = start..self.place().end;
             self.next += 1;
             if count > 1 {
                 return Err(Fault::new(at, "the number is too large"));
             }
-            return self.node(at, Kind::Int(i64::MIN));
+            return self.node(at, ExprKind::Int(i64::MIN));
         }
         let value = self.postfix()?;
-        // Two of them take each other back; a value of the wrong type is still refused.
+        // Pairs of them cancel out. At least one is kept to reject a value of the wrong type.
         let times = if count > 2 { 2 - count % 2 } else { count };
         (0..times).try_fold(value, |value, _| {
-            let at = start..value.at.end;
+            let at = start..value.range.end;
             let kind = match sign {
-                "!" => Kind::Not(value.into()),
-                _ => Kind::Minus(value.into()),
+                "!" => ExprKind::Not(value.into()),
+                _ => ExprKind::Minus(value.into()),
             };
             self.node(at, kind)
         })
@@ -176,43 +176,43 @@ impl Parser {
         let mut value = self.primary()?;
         loop {
             if self.eat(".") {
-                let is_quoted = matches!(self.peek(), Word::Quoted(_));
-                let (name, name_at) = self.name("a field or a method")?;
+                let is_quoted = matches!(self.peek(), Token::Quoted(_));
+                let (name, name_range) = self.name("a field or a method")?;
                 if !is_quoted && self.eat("(") {
-                    value = self.method(value, name, name_at)?;
+                    value = self.method(value, name, name_range)?;
                 } else {
-                    let at = value.at.start..name_at.end;
-                    value = self.node(at, Kind::Field(value.into(), name, name_at))?;
+                    let at = value.range.start..name_range.end;
+                    value = self.node(at, ExprKind::Field(value.into(), name, name_range))?;
                 }
             } else if self.eat("[") {
                 let index = self.expression()?;
                 let end = self.expect("]")?.end;
-                let at = value.at.start..end;
-                value = self.node(at, Kind::Index(value.into(), index.into()))?;
+                let at = value.range.start..end;
+                value = self.node(at, ExprKind::Index(value.into(), index.into()))?;
             } else {
                 return Ok(value);
             }
         }
     }
 
-    /// A method of `receiver`, whose parenthesis is open.
-    fn method(&mut self, receiver: Expr, name: String, name_at: Range<usize>) -> Result<Expr, Fault> {
+    /// Parses a method call on `receiver`, after the opening parenthesis.
+    fn method(&mut self, receiver: Expr, name: String, name_range: Range<usize>) -> Result<Expr, Fault> {
         let (mut arguments, end) = self.arguments()?;
-        let at = receiver.at.start..end;
+        let at = receiver.range.start..end;
         let Some(which) = Macro::called(&name) else {
             arguments.insert(0, receiver);
-            return self.node(at, call(name, name_at, true, arguments));
+            return self.node(at, call(name, name_range, true, arguments));
         };
         let count = arguments.len();
         let is_right = count == 2 || (count == 3 && which == Macro::Map);
         let mut arguments = arguments.into_iter();
         match arguments.next().map(|first| first.kind) {
-            Some(Kind::Name(each)) if is_right => {
+            Some(ExprKind::Name(each)) if is_right => {
                 let body = arguments.collect();
                 let list = receiver.into();
                 self.node(
                     at,
-                    Kind::Macro {
+                    ExprKind::Macro {
                         which,
                         list,
                         each,
@@ -223,12 +223,12 @@ impl Parser {
             _ => {
                 let message =
                     format!("`{name}` takes a name for each element and an expression, as in `{name}(each, …)`");
-                Err(Fault::new(name_at, message))
+                Err(Fault::new(name_range, message))
             }
         }
     }
 
-    /// What stands up to the closing parenthesis, and where that ends.
+    /// Parses arguments up to the closing parenthesis, and returns its end.
     fn arguments(&mut self) -> Result<(Vec<Expr>, usize), Fault> {
         let mut all = Vec::new();
         if self.is(")") {
@@ -245,12 +245,12 @@ impl Parser {
     fn name(&mut self, wanted: &str) -> Result<(String, Range<usize>), Fault> {
         let at = self.place();
         match self.peek() {
-            Word::Name(name) if !["in", "true", "false", "null"].contains(&name.as_str()) => {
+            Token::Name(name) if !["in", "true", "false", "null"].contains(&name.as_str()) => {
                 let name = name.clone();
                 self.next += 1;
                 Ok((name, at))
             }
-            Word::Quoted(name) => {
+            Token::Quoted(name) => {
                 let name = name.clone();
                 self.next += 1;
                 Ok((name, at))
@@ -262,30 +262,30 @@ impl Parser {
     fn primary(&mut self) -> Result<Expr, Fault> {
         let at = self.place();
         let kind = match self.peek().clone() {
-            Word::Int(number) => Kind::Int(number),
-            Word::TooLarge => return Err(Fault::new(at, "the number is too large")),
-            Word::Text(text) => Kind::Text(text),
-            Word::Name(name) => match name.as_str() {
-                "true" => Kind::Bool(true),
-                "false" => Kind::Bool(false),
-                "null" => Kind::Null,
+            Token::Int(number) => ExprKind::Int(number),
+            Token::TooLarge => return Err(Fault::new(at, "the number is too large")),
+            Token::Text(text) => ExprKind::Text(text),
+            Token::Name(name) => match name.as_str() {
+                "true" => ExprKind::Bool(true),
+                "false" => ExprKind::Bool(false),
+                "null" => ExprKind::Null,
                 "in" => return Err(self.unexpected("a value")),
                 _ => return self.named(name, at),
             },
-            Word::Sign("(") => {
+            Token::Sign("(") => {
                 self.next += 1;
                 let inner = self.expression()?;
                 let end = self.expect(")")?.end;
                 return Ok(Expr {
-                    at: at.start..end,
+                    range: at.start..end,
                     ..inner
                 });
             }
-            Word::Sign("[") => {
+            Token::Sign("[") => {
                 self.next += 1;
                 return self.list(at.start);
             }
-            Word::Sign("{") => {
+            Token::Sign("{") => {
                 return Err(Fault::new(
                     at,
                     "maps cannot be written here; the tags of a resource are one",
@@ -306,17 +306,17 @@ impl Parser {
             }
         }
         let end = self.expect("]")?.end;
-        self.node(start..end, Kind::List(all))
+        self.node(start..end, ExprKind::List(all))
     }
 
-    /// A name, a call or `has(…)`.
+    /// Parses a name, a call or `has(…)`.
     fn named(&mut self, name: String, at: Range<usize>) -> Result<Expr, Fault> {
         self.next += 1;
         if self.is("{") {
             return Err(Fault::new(self.place(), "there are no messages here"));
         }
         if !self.eat("(") {
-            return self.node(at, Kind::Name(name));
+            return self.node(at, ExprKind::Name(name));
         }
         let (mut arguments, end) = self.arguments()?;
         let whole = at.start..end;
@@ -324,7 +324,9 @@ impl Parser {
             return self.node(whole, call(name, at, false, arguments));
         }
         match (arguments.pop(), arguments.as_slice()) {
-            (Some(field), []) if matches!(field.kind, Kind::Field(..)) => self.node(whole, Kind::Has(field.into())),
+            (Some(field), []) if matches!(field.kind, ExprKind::Field(..)) => {
+                self.node(whole, ExprKind::Has(field.into()))
+            }
             _ => Err(Fault::new(
                 whole,
                 "`has` takes a field, as in `has(queue.dead_letter_queue)`",
@@ -333,10 +335,10 @@ impl Parser {
     }
 }
 
-fn call(name: String, name_at: Range<usize>, is_method: bool, arguments: Vec<Expr>) -> Kind {
-    Kind::Call {
+fn call(name: String, name_range: Range<usize>, is_method: bool, arguments: Vec<Expr>) -> ExprKind {
+    ExprKind::Call {
         name,
-        name_at,
+        name_range,
         is_method,
         arguments,
     }

@@ -1,4 +1,4 @@
-//! Topologies as text that other tools draw: Mermaid and Graphviz. Names may hold anything.
+//! Writes topologies in languages that other tools render: Mermaid and Graphviz. Names may contain any character.
 
 use super::titles;
 use super::topology::{Node, Shape, Topology};
@@ -9,10 +9,10 @@ use std::io::{self, Write};
 const CHART: &str = "flowchart LR\n";
 const CHART_STYLE: &str = "  classDef error stroke:#d32f2f,stroke-width:3px\n  \
     classDef warning stroke:#e09000,stroke-width:3px\n  classDef info stroke:#1976d2,stroke-width:2px\n";
-/// Characters of a line in a box; Mermaid breaks longer ones anywhere.
+/// Maximum length of a line in a box; Mermaid breaks longer ones anywhere.
 const ROOM: usize = 30;
 
-/// Writes one Mermaid flowchart of everything.
+/// Writes all topologies as one Mermaid flowchart.
 pub fn write_mermaid(topologies: &[Topology], out: &mut dyn Write) -> io::Result<()> {
     out.write_all(CHART.as_bytes())?;
     for (at, topology) in topologies.iter().enumerate() {
@@ -21,12 +21,12 @@ pub fn write_mermaid(topologies: &[Topology], out: &mut dyn Write) -> io::Result
     out.write_all(CHART_STYLE.as_bytes())
 }
 
-/// A Mermaid flowchart of one drawing.
+/// Returns one topology as a Mermaid flowchart.
 pub fn mermaid(topology: &Topology) -> String {
     [CHART, &subcharts(0, topology), CHART_STYLE].concat()
 }
 
-/// A box around each unit. Mermaid turns the direction around in each, unless it is said again.
+/// Writes a box around each unit. Each repeats the direction, because Mermaid would otherwise switch it.
 fn subcharts(at: usize, topology: &Topology) -> String {
     let mut text = String::new();
     for (place, unit) in topology.units.iter().enumerate() {
@@ -57,14 +57,14 @@ fn chart_node(name: &str, node: &Node) -> String {
         Shape::Queue => ("[[", "]]"),
         Shape::Function => ("(", ")"),
         Shape::Sender => ("{{", "}}"),
-        Shape::Outside => ("[", "]"),
+        Shape::External => ("[", "]"),
     };
     let class = node.worst.map_or_else(String::new, |severity| format!(":::{severity}"));
     let said = in_lines(&lines(node), "<br/>", in_mermaid);
     format!("    {name}{open}\"{said}\"{close}{class}\n")
 }
 
-/// Title and details of a box.
+/// Returns the title and the details of a box.
 fn lines(node: &Node) -> Vec<String> {
     let mut lines = titles::in_lines(&printable(&node.title), ROOM);
     lines.extend(node.details.iter().cloned());
@@ -75,7 +75,7 @@ fn in_lines(lines: &[String], end: &str, safe: impl Fn(&str) -> String) -> Strin
     lines.iter().map(|line| safe(line)).collect::<Vec<_>>().join(end)
 }
 
-/// Mermaid's entities are numbered and begin with `#`: everything that could end a text or begin a tag is one.
+/// Escapes text for Mermaid, with a numbered entity for every character that could end a text or start a tag.
 fn in_mermaid(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in printable(text).chars() {
@@ -88,7 +88,7 @@ fn in_mermaid(text: &str) -> String {
     safe
 }
 
-/// Writes a Graphviz digraph of everything.
+/// Writes all topologies as one Graphviz digraph.
 pub fn write_dot(topologies: &[Topology], out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"digraph sqslint {\n  rankdir=LR;\n  node [shape=box];\n")?;
     for (at, topology) in topologies.iter().enumerate() {
@@ -127,7 +127,7 @@ fn digraph_node(name: &str, node: &Node) -> String {
         Shape::Queue => "cds",
         Shape::Function => "box, style=rounded",
         Shape::Sender => "hexagon",
-        Shape::Outside => "box, style=dashed",
+        Shape::External => "box, style=dashed",
     };
     let color = match node.worst {
         Some(Severity::Error) => ", color=red, penwidth=2",
@@ -139,7 +139,7 @@ fn digraph_node(name: &str, node: &Node) -> String {
     format!("    {name} [label=\"{said}\", shape={shape}{color}];\n")
 }
 
-/// Text within quotes; a backslash begins an escape there.
+/// Escapes text for a quoted string, in which a backslash starts an escape sequence.
 fn in_dot(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in printable(text).chars() {
@@ -148,7 +148,7 @@ fn in_dot(text: &str) -> String {
                 safe.push('\\');
                 safe.push(character);
             }
-            // Graphviz reads entities.
+            // Graphviz interprets entities.
             '&' => safe.push_str("&amp;"),
             _ => safe.push(character),
         }

@@ -1,6 +1,6 @@
-//! The graph as a JSON document, version 1, which tests and other tools rely on.
+//! Writes the graph as a JSON document, version 1, for tests and other tools.
 //!
-//! It knows the fields of the document and their order, and nothing of rules or of how the graph was made.
+//! This module knows the fields of the document and their order. It knows neither rules nor how the graph was built.
 
 use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription};
 use crate::graph::{
@@ -8,11 +8,11 @@ use crate::graph::{
     UnitId,
 };
 use crate::report::json_text::{Each, write_pretty};
-use crate::source::Sources;
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use source::Sources;
 use std::io;
 
-/// Writes the document, indented, with a line break at its end.
+/// Writes the document, indented and with a trailing line break.
 pub fn write(graph: &Graph, sources: &Sources, out: &mut dyn io::Write) -> io::Result<()> {
     let by_default = false;
     write_pretty(
@@ -25,8 +25,9 @@ pub fn write(graph: &Graph, sources: &Sources, out: &mut dyn io::Write) -> io::R
     )
 }
 
-/// Writes the document where every condition has its default: values that differ by condition are those
-/// there, and what does not exist there is left out. What defaults do not decide stays as [`write`] has it.
+/// Writes the document for the default value of every condition: values that differ by condition have that of the
+/// defaults, and resources that do not exist under the defaults are left out. Values that the defaults do not determine
+/// are written as by [`write`].
 #[doc(hidden)]
 pub fn write_by_default(graph: &Graph, sources: &Sources, out: &mut dyn io::Write) -> io::Result<()> {
     let by_default = true;
@@ -40,10 +41,11 @@ pub fn write_by_default(graph: &Graph, sources: &Sources, out: &mut dyn io::Writ
     )
 }
 
-/// The entry of `tags` that says why there may be more. AWS reserves the prefix, so that no tag has this name.
+/// Key of the entry in `tags` with the reason why there may be more tags. AWS reserves the prefix, so no tag has this
+/// name.
 const MORE_TAGS: &str = "aws:unresolved";
 
-/// JSON whose objects keep the order in which they were written.
+/// JSON with objects that preserve the order of insertion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Json {
     Null,
@@ -52,7 +54,7 @@ enum Json {
     Text(String),
     List(Vec<Json>),
     Object(Vec<(&'static str, Json)>),
-    /// An object whose names come from the files.
+    /// An object with names from the files.
     Named(Vec<(String, Json)>),
 }
 
@@ -70,7 +72,7 @@ impl Serialize for Json {
     }
 }
 
-/// Why there may be more tags than are known.
+/// Returns the reason why there may be more tags than the known ones.
 fn opaque(case: &Case<Tags>) -> Option<&str> {
     match &case.state {
         State::Set(tags) | State::Default(tags) => tags.opaque.as_deref(),
@@ -86,7 +88,7 @@ fn unresolved(reason: &str) -> Json {
     Json::Object(vec![("unresolved", text(reason))])
 }
 
-/// The fields of one node as they are added to it.
+/// Fields of a node while it is being written.
 struct Node<'w, 'g> {
     writer: &'w Writer<'g>,
     resource: &'g Resource,
@@ -105,7 +107,7 @@ impl<'g> Node<'_, 'g> {
         self.fields.push((name, json));
     }
 
-    /// Its tags, where it may have any.
+    /// Adds the tags, if there may be any.
     fn tags(&mut self, tags: &'g Attribute<Tags>) {
         let named = self.writer.tags(tags, &self.resource.when);
         if !named.is_empty() {
@@ -158,7 +160,7 @@ impl Serialize for Writer<'_> {
 }
 
 impl<'g> Writer<'g> {
-    /// Each of `nodes` that exists, put into the document's terms as it is written.
+    /// Returns the existing `nodes`, each converted when it is written.
     fn nodes<'a, T: 'g, N: IntoIterator<Item = &'g T> + Copy>(
         &'a self,
         nodes: N,
@@ -249,7 +251,8 @@ impl<'g> Writer<'g> {
         node.finish()
     }
 
-    /// Tags by their keys: null where a condition leaves one out. Where there may be more, a last entry says why.
+    /// Returns the tags by key, with null for conditions under which a tag is absent. If there may be more tags, a last
+    /// entry states the reason.
     fn tags(&self, tags: &'g Attribute<Tags>, assumed: &Condition) -> Vec<(String, Json)> {
         let cases = self.cases(tags, assumed);
         let known = |case: &'g Case<Tags>| case.value().map_or(&[][..], |tags| &tags.entries);
@@ -265,7 +268,7 @@ impl<'g> Writer<'g> {
         named
     }
 
-    /// The values of the tag called `key` where `case` holds.
+    /// Returns the values of the tag `key` under the condition of `case`.
     fn tag(&self, key: &str, case: &'g Case<Tags>, assumed: &Condition) -> Vec<(Condition, Json)> {
         let mut left = case.when.clone();
         let mut values = Vec::new();
@@ -284,7 +287,7 @@ impl<'g> Writer<'g> {
         values
     }
 
-    /// One value, or one for each condition.
+    /// Returns a single value, or one for each condition.
     fn in_cases(&self, mut values: Vec<(Condition, Json)>) -> Json {
         if self.by_default {
             values.retain(|(when, _)| when.holds_by_default() != Some(false));
@@ -310,7 +313,7 @@ impl<'g> Writer<'g> {
         }
     }
 
-    /// The fields that every node begins with.
+    /// Starts a node with the fields that all nodes share.
     fn node(&self, resource: &'g Resource) -> Node<'_, 'g> {
         let file = self.sources.file(resource.header.file);
         let line = self.sources.start(resource.header).line;
@@ -334,12 +337,12 @@ impl<'g> Writer<'g> {
         }
     }
 
-    /// True if `when` is known to hold in a document of defaults.
+    /// Returns `true` if the document is for the defaults, and `when` is true under them.
     fn holds(&self, when: &Condition) -> bool {
         self.by_default && when.holds_by_default() == Some(true)
     }
 
-    /// The cases that `attribute` can have where `assumed` holds.
+    /// Returns the possible cases of `attribute` under `assumed`.
     fn cases<'a, T>(&self, attribute: &'a Attribute<T>, assumed: &Condition) -> Vec<(Condition, &'a Case<T>)> {
         let with_world = |case: &'a Case<T>| (assumed.and(&case.when), case);
         let mut cases: Vec<_> = attribute.cases.iter().map(with_world).collect();
@@ -353,7 +356,7 @@ impl<'g> Writer<'g> {
         cases
     }
 
-    /// One value, or one for each condition.
+    /// Returns a single value, or one for each condition.
     fn attribute<'a, T>(
         &self,
         attribute: &'a Attribute<T>,
@@ -416,14 +419,14 @@ impl<'g> Writer<'g> {
         node.finish()
     }
 
-    /// A link to a queue, a function or anything else.
+    /// Returns a link to a queue, a function or anything else.
     fn any_link(&self, unit: UnitId, link: &'g Link) -> Json {
         let queue = self.graph.queue(unit, link).map(|queue| &queue.resource);
         let function = || self.graph.function(unit, link).map(|function| &function.resource);
         self.link(unit, link, queue.or_else(function))
     }
 
-    #[expect(clippy::ref_option, reason = "shown through a reference like every value")]
+    #[expect(clippy::ref_option, reason = "formatters receive every value by reference")]
     fn optional_link(&self, unit: UnitId, link: &'g Option<Link>) -> Json {
         link.as_ref().map_or(Json::Null, |link| self.any_link(unit, link))
     }
@@ -441,12 +444,12 @@ impl<'g> Writer<'g> {
     }
 }
 
-#[expect(clippy::ref_option, reason = "shown through a reference like every value")]
+#[expect(clippy::ref_option, reason = "formatters receive every value by reference")]
 fn name(name: &Option<String>, _: &Condition) -> Json {
     name.as_ref().map_or(Json::Null, text)
 }
 
-#[expect(clippy::ref_option, reason = "shown through a reference like every value")]
+#[expect(clippy::ref_option, reason = "formatters receive every value by reference")]
 fn number_or_none(number: &Option<i64>, _: &Condition) -> Json {
     number.map_or(Json::Null, Json::Number)
 }

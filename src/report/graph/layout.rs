@@ -1,65 +1,93 @@
-//! Where boxes and arrows of a drawing stand: columns along the way of a message, each arrow with a way of its own.
+//! Computes the positions of boxes and arrows in a drawing, so that messages flow from left to right.
 //!
-//! What hangs together is laid out by itself: a column for each step, an invisible box in every column that an arrow
-//! passes, the order in a column by where neighbours stand, and the height of each box likewise. Boxes without arrows
-//! stand below.
+//! Boxes that are connected by arrows form a part. Parts are laid out independently, one below the other, and boxes
+//! without arrows fill rows at the bottom. A part is laid out in four steps (a simple form of Sugiyama's method):
+//!
+//! 1. Columns ([`columns`]): each box is placed to the right of its senders.
+//! 2. Slots ([`Component::new`]): an arrow that passes a column reserves an invisible slot there, so that no box is in
+//!    its way.
+//! 3. Order and heights ([`Component::order`]): alternating sweeps from left to right and back sort the slots of each
+//!    column by the average height of their neighbours, and move them towards it.
+//! 4. Coordinates ([`Component::place`]): columns get the width of their widest box, gaps that of their labels, and the
+//!    arrows at a box are spread over its side.
+//!
+//! Example: boxes of 100 × 40 with the arrows A → B, B → C and A → C, whose labels are 50 wide:
+//!
+//! ```text
+//! column 0            column 1            column 2
+//! x = 0               x = 222             x = 444
+//!                     ┌───────┐
+//! ┌───────┐ ────────► │   B   │ ────────► ┌───────┐
+//! │   A   │           └───────┘           │   C   │
+//! └───────┘ ────────────  p  ───────────► └───────┘
+//! ```
+//!
+//! The columns are 0, 1 and 2, because C is to the right of B, its last sender. A → C passes column 1, where it
+//! gets the slot p, 18 high. The sweeps leave B at y = 0 and p below it, from 60 to 78, since slots are 20 apart; A and
+//! C stay halfway between the two, at y = 24. A gap is 72 wide plus the label, so the columns begin at 0, 222 and 444.
+//! The two arrows that leave A do so at y = 35 (to B, which is higher) and y = 53, 18 apart. A → C has two stretches:
+//! from (100, 53) to (222, 69), and from (322, 69) to (444, 53). In between, it runs straight through p.
+//!
+//! An arrow back to the same or an earlier column (in a cycle of queues) passes no slots: it leaves its box on the
+//! right, and also ends on the right of its target.
 
 use std::collections::BTreeMap;
 
-/// Between two boxes of a column.
+/// Vertical gap between the slots of a column.
 const GAP_Y: usize = 20;
-/// Between two columns, beside the labels there.
+/// Horizontal gap between columns, in addition to the labels there.
 const GAP_X: usize = 72;
-/// The height that an arrow takes in a column that it passes, and at a box.
+/// Height of an arrow's slot in a column, and vertical distance between the arrows at a box.
 pub(super) const PORT: usize = 18;
-/// Between what does not hang together.
+/// Vertical gap between parts.
 const GAP: usize = 36;
-/// How often the boxes of a column are put into order by those before and behind them.
+/// Number of sweeps, alternately from left to right and from right to left.
 const SWEEPS: usize = 12;
 
-/// A place in the drawing.
+/// Position in the drawing: x and y, from the top left corner.
 pub(super) type Point = (usize, usize);
 
-/// What is to be laid out: sizes of boxes, and arrows by their places with the widths of their labels.
+/// Input of a layout: the sizes of the boxes, and the arrows as two box indices with the width of the label.
 pub(super) struct Outline {
     pub(super) boxes: Vec<(usize, usize)>,
     pub(super) arrows: Vec<(usize, usize, usize)>,
 }
 
-/// Where everything stands.
+/// Positions of all boxes and arrows.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     pub(super) width: usize,
     pub(super) height: usize,
-    /// The left upper corner of each box.
+    /// Top left corner of each box.
     pub(super) corners: Vec<Point>,
-    /// Where each arrow goes.
-    pub(super) ways: Vec<Way>,
+    /// Path of each arrow.
+    pub(super) ways: Vec<ArrowPath>,
 }
 
-/// The way of an arrow.
+/// Path of an arrow.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Way {
-    /// Begin and end of each stretch between two columns; it goes straight on through the columns.
+pub(super) struct ArrowPath {
+    /// Start and end of each stretch between two columns. Within a column, the arrow runs straight from one stretch to
+    /// the next.
     pub(super) stretches: Vec<(Point, Point)>,
-    /// True if it leads back, or stays in its column, and so ends at the right of its box.
+    /// `true` if the arrow ends in the same or an earlier column, and therefore on the right of its box.
     pub(super) is_back: bool,
-    /// True if fewer arrows leave where it begins than arrive where it ends, so that its label stands there.
+    /// `true` if the label is at the start, because fewer arrows leave the first box than arrive at the last one.
     pub(super) label_at_start: bool,
 }
 
 impl Layout {
-    /// Lays out `outline`; arrows to boxes that do not exist have no way.
+    /// Lays out `outline`. Arrows to boxes that do not exist get an empty path.
     pub(super) fn new(outline: &Outline) -> Layout {
         let mut layout = Layout {
             corners: vec![(0, 0); outline.boxes.len()],
-            ways: vec![Way::default(); outline.arrows.len()],
+            ways: vec![ArrowPath::default(); outline.arrows.len()],
             ..Layout::default()
         };
         let (parts, alone) = parts(outline);
         let mut top = 0;
         for part in &parts {
-            let (width, height) = Part::new(outline, part).place(top, &mut layout);
+            let (width, height) = Component::new(outline, part).place(top, &mut layout);
             layout.width = layout.width.max(width);
             layout.height = top + height;
             top += height + GAP;
@@ -68,7 +96,7 @@ impl Layout {
         layout
     }
 
-    /// Boxes without arrows in rows, about as wide as the rest.
+    /// Places boxes without arrows in rows that are about as wide as the rest of the drawing.
     fn rows(&mut self, outline: &Outline, alone: &[usize], mut top: usize) {
         let widest = alone.iter().map(|&at| outline.boxes[at].0).max().unwrap_or(0);
         let most = self.width.max(3 * widest + 2 * GAP_Y);
@@ -88,7 +116,7 @@ impl Layout {
     }
 }
 
-/// The boxes that hang together, and those that stand alone.
+/// Splits the boxes into groups that are connected by arrows, and boxes without any arrow.
 fn parts(outline: &Outline) -> (Vec<Vec<usize>>, Vec<usize>) {
     let count = outline.boxes.len();
     let mut neighbours: Vec<Vec<usize>> = vec![Vec::new(); count];
@@ -101,6 +129,7 @@ fn parts(outline: &Outline) -> (Vec<Vec<usize>>, Vec<usize>) {
         if neighbours[start].is_empty() {
             alone.push(start);
         } else if !is_seen[start] {
+            // Breadth-first search, with `part` as the queue.
             is_seen[start] = true;
             let mut part = vec![start];
             let mut next = 0;
@@ -112,6 +141,7 @@ fn parts(outline: &Outline) -> (Vec<Vec<usize>>, Vec<usize>) {
                     }
                 }
             }
+            // The order of the boxes in the outline, not that of the search, breaks ties later.
             part.sort_unstable();
             parts.push(part);
         }
@@ -119,7 +149,7 @@ fn parts(outline: &Outline) -> (Vec<Vec<usize>>, Vec<usize>) {
     (parts, alone)
 }
 
-/// What stands in a column: a box, or an arrow that passes.
+/// Element of a column: a box, or an arrow that passes the column.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     column: usize,
@@ -134,20 +164,20 @@ impl Slot {
     }
 }
 
-/// Boxes that hang together.
-struct Part<'o> {
+/// Boxes that are connected by arrows.
+struct Component<'o> {
     outline: &'o Outline,
-    /// The boxes, by their places in the outline; their slots come first, in this order.
+    /// Indices of the boxes in the outline. Their slots precede those of passing arrows, in this order.
     boxes: &'o [usize],
     slots: Vec<Slot>,
-    /// The arrows by their places in the outline, each with the slots on its way.
+    /// Indices of the arrows in the outline, each with the slots on its path.
     arrows: Vec<(usize, Vec<usize>)>,
-    /// The slots of each column, from the top.
+    /// Slots of each column, from top to bottom.
     columns: Vec<Vec<usize>>,
 }
 
-impl<'o> Part<'o> {
-    fn new(outline: &'o Outline, boxes: &'o [usize]) -> Part<'o> {
+impl<'o> Component<'o> {
+    fn new(outline: &'o Outline, boxes: &'o [usize]) -> Component<'o> {
         let slot_of: BTreeMap<usize, usize> = boxes.iter().enumerate().map(|(slot, &at)| (at, slot)).collect();
         let ends = |&(from, to, _): &(usize, usize, usize)| Some((*slot_of.get(&from)?, *slot_of.get(&to)?));
         let inner = outline.arrows.iter().enumerate();
@@ -167,6 +197,7 @@ impl<'o> Part<'o> {
         let mut arrows = Vec::new();
         for (at, (from, to)) in inner {
             let mut way = vec![from];
+            // One invisible slot per column in between. The range is empty if the arrow leads back.
             for column in columns[from] + 1..columns[to] {
                 way.push(slots.len());
                 slots.push(Slot {
@@ -179,7 +210,7 @@ impl<'o> Part<'o> {
             way.push(to);
             arrows.push((at, way));
         }
-        let mut part = Part {
+        let mut part = Component {
             outline,
             boxes,
             columns: vec![Vec::new(); columns.iter().max().map_or(0, |most| most + 1)],
@@ -193,8 +224,9 @@ impl<'o> Part<'o> {
         part
     }
 
-    /// Puts each column into the order, and at the height, of what its slots are linked with.
+    /// Orders the slots of each column, and determines their heights, by the slots that they are linked to.
     fn order(&mut self) {
+        // Links between adjacent columns. Arrows that lead back do not count: they may span several columns.
         let mut links: Vec<Vec<usize>> = vec![Vec::new(); self.slots.len()];
         for (_, way) in &self.arrows {
             for pair in way.windows(2) {
@@ -205,9 +237,12 @@ impl<'o> Part<'o> {
                 }
             }
         }
+        // The initial stacks only serve as a reference for the first sweep.
         for column in 0..self.columns.len() {
             self.stack(column, None);
         }
+        // Each column follows the current heights of its neighbours, so that a change spreads through all columns
+        // within a sweep. The sweeps need not reach a stable order; a fixed number of them bounds the cost.
         for sweep in 0..SWEEPS {
             let count = self.columns.len();
             for step in 0..count {
@@ -215,19 +250,21 @@ impl<'o> Part<'o> {
                 self.stack(column, Some(&links));
             }
         }
+        // Heights started at a large offset; the topmost slot of the part is moved to 0.
         let top = self.slots.iter().map(|slot| slot.y).min().unwrap_or(0);
         for slot in &mut self.slots {
             slot.y -= top;
         }
     }
 
-    /// Stacks a column, near what its slots are linked with.
+    /// Stacks the slots of a column, each as close as possible to the average height of the slots that it is linked to.
     fn stack(&mut self, column: usize, links: Option<&Vec<Vec<usize>>>) {
-        // Room above, as a slot may have to rise.
+        // Initial height, large enough for slots to move up without becoming negative.
         const BASE: usize = 1 << 32;
         let mut wanted: Vec<(usize, usize)> = Vec::new();
         for &at in &self.columns[column] {
             let near = links.map_or(&[][..], |links| &links[at]);
+            // The average height of the linked slots. A slot without links keeps its height.
             let middle = match near.len() {
                 0 if links.is_none() => BASE,
                 0 => self.slots[at].middle(),
@@ -235,9 +272,11 @@ impl<'o> Part<'o> {
             };
             wanted.push((middle, at));
         }
+        // A stable sort: slots that want the same height keep their order.
         if links.is_some() {
             wanted.sort_by_key(|&(middle, _)| middle);
         }
+        // From top to bottom, each slot gets the height that it wants, or the next free one below the slots above it.
         let (mut next, mut lowered) = (0, 0);
         for &(middle, at) in &wanted {
             let slot = &mut self.slots[at];
@@ -246,7 +285,7 @@ impl<'o> Part<'o> {
             lowered += slot.y - y;
             next = slot.y + slot.height + GAP_Y;
         }
-        // What had to go down brings the whole column up again, by as much on the average.
+        // Overlapping slots were moved down, which is made up for by moving the column up by the average distance.
         let up = lowered / wanted.len().max(1);
         for &(_, at) in &wanted {
             self.slots[at].y = self.slots[at].y.saturating_sub(up);
@@ -254,13 +293,13 @@ impl<'o> Part<'o> {
         self.columns[column] = wanted.into_iter().map(|(_, at)| at).collect();
     }
 
-    /// Whether an arrow leads back, or stays in its column.
+    /// Returns `true` if an arrow ends in the same or an earlier column.
     fn is_back(&self, way: &[usize]) -> bool {
         let column = |at: Option<&usize>| at.map(|&at| self.slots[at].column);
         column(way.first()) >= column(way.last())
     }
 
-    /// Writes its places into `layout`, from `top` down, and returns its size.
+    /// Writes the positions of the part into `layout`, starting at `top`, and returns the size of the part.
     fn place(&self, top: usize, layout: &mut Layout) -> (usize, usize) {
         let (lefts, width) = self.lefts();
         for (slot, &at) in self.slots.iter().zip(self.boxes) {
@@ -274,11 +313,13 @@ impl<'o> Part<'o> {
             for (place, pair) in way.windows(2).enumerate() {
                 let (one, other) = (self.slots[pair[0]], self.slots[pair[1]]);
                 let (left, width) = lefts[one.column];
+                // A stretch starts at the right edge of the first box, and otherwise at that of the column it passed.
                 let begin = if place == 0 {
                     (left + one.width, top + start.y)
                 } else {
                     (left + width, top + one.middle())
                 };
+                // It ends at the left edge of the next column, or at the right of the box if the arrow leads back.
                 let (left, _) = lefts[other.column];
                 let finish = if is_back {
                     (left + other.width, top + end.y)
@@ -289,7 +330,7 @@ impl<'o> Part<'o> {
                 };
                 stretches.push((begin, finish));
             }
-            layout.ways[*at] = Way {
+            layout.ways[*at] = ArrowPath {
                 stretches,
                 is_back,
                 label_at_start: is_back || start.count < end.count,
@@ -299,7 +340,7 @@ impl<'o> Part<'o> {
         (width, height)
     }
 
-    /// The left of each column with its width, and the width of all.
+    /// Returns the left edge and the width of each column, and the total width.
     fn lefts(&self) -> (Vec<(usize, usize)>, usize) {
         let count = self.columns.len();
         let (mut widths, mut gaps) = (vec![0; count], vec![GAP_X; count]);
@@ -309,7 +350,7 @@ impl<'o> Part<'o> {
         for (at, way) in &self.arrows {
             let label = self.outline.arrows[*at].2;
             let (first, last) = (self.slots[way[0]].column, self.slots[way[way.len() - 1]].column);
-            // An arrow that leads back bends around on the right of where it begins.
+            // An arrow to an earlier column bends on the right of the box where it starts.
             let ends = if self.is_back(way) {
                 [first, first]
             } else {
@@ -319,6 +360,7 @@ impl<'o> Part<'o> {
                 gaps[column] = gaps[column].max(GAP_X + label);
             }
         }
+        // Only arrows that lead back from the last column need room to its right.
         let has_bend = self
             .arrows
             .iter()
@@ -335,7 +377,8 @@ impl<'o> Part<'o> {
         (lefts, right + trailing)
     }
 
-    /// Where each arrow leaves or meets its box: below one another, in the order of where they go to or come from.
+    /// Returns the points where the arrows leave or meet their boxes. They are sorted by the height of the next slot on
+    /// the path, so that the arrows of a box do not cross next to it.
     fn ports(&self, leaving: bool) -> Vec<Port> {
         let mut at_box: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
         for (nth, (_, way)) in self.arrows.iter().enumerate() {
@@ -350,6 +393,7 @@ impl<'o> Part<'o> {
         let mut ports = vec![Port::default(); self.arrows.len()];
         for (own, mut arrows) in at_box {
             arrows.sort_unstable();
+            // The points are centred on the side of the box, `PORT` apart.
             let count = arrows.len();
             let first = self.slots[own].middle().saturating_sub(PORT * (count - 1) / 2);
             for (place, (_, nth)) in arrows.into_iter().enumerate() {
@@ -363,16 +407,16 @@ impl<'o> Part<'o> {
     }
 }
 
-/// Where an arrow leaves or meets a box.
+/// Point where an arrow leaves or meets a box.
 #[derive(Debug, Clone, Copy, Default)]
 struct Port {
     y: usize,
-    /// How many there are at this side of the box.
+    /// Number of arrows on this side of the box.
     count: usize,
 }
 
-/// The column of each box: one behind the farthest that sends to it, and what nobody sends to right before what it
-/// sends to. In a circle somebody has to be first.
+/// Assigns a column to each box: one to the right of its farthest sender. A box without senders is placed directly
+/// before its nearest receiver. In a cycle, the first box that remains starts.
 fn columns(count: usize, arrows: &[(usize, usize)]) -> Vec<usize> {
     let mut columns = vec![0_usize; count];
     let mut open = vec![0_usize; count];
@@ -381,10 +425,13 @@ fn columns(count: usize, arrows: &[(usize, usize)]) -> Vec<usize> {
         followers[from].push(to);
         open[to] += 1;
     }
+    // Topological order: a box is ready once all of its senders have a column. `open` counts the remaining senders.
     let is_first: Vec<bool> = open.iter().map(|&open| open == 0).collect();
     let mut ready: Vec<usize> = (0..count).filter(|&at| is_first[at]).rev().collect();
     let mut is_done = vec![false; count];
     let mut rest = 0..count;
+    // If no box is ready, all remaining ones are in cycles or depend on one. The first of them then keeps its column,
+    // and the arrows that close the cycle lead back.
     while let Some(at) = ready.pop().or_else(|| rest.find(|&at| !is_done[at])) {
         if std::mem::replace(&mut is_done[at], true) {
             continue;
@@ -400,6 +447,7 @@ fn columns(count: usize, arrows: &[(usize, usize)]) -> Vec<usize> {
             }
         }
     }
+    // Boxes without senders start in column 0, which may be far from their receivers.
     for at in (0..count).filter(|&at| is_first[at]) {
         let nearest = followers[at].iter().map(|&to| columns[to]).min();
         columns[at] = nearest.unwrap_or(1).saturating_sub(1);
@@ -418,7 +466,7 @@ mod tests {
         })
     }
 
-    /// No two boxes overlap, and all lie within the drawing.
+    /// Checks that no two boxes overlap, and that all are within the drawing.
     fn check(layout: &Layout, name: &str) {
         for (at, &(x, y)) in layout.corners.iter().enumerate() {
             assert!(x + 100 <= layout.width && y + 40 <= layout.height, "{name}: box {at}");
@@ -450,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn arrows_go_around_what_they_pass() {
+    fn arrows_go_around_boxes_in_between() {
         let layout = laid_out(4, &[(0, 1), (1, 2), (2, 3), (0, 3)]);
         let long = &layout.ways[3];
         assert_eq!(long.stretches.len(), 3);
@@ -463,15 +511,15 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_stand_beside_each_other() {
-        // Written crosswise; drawn straight.
+    fn connected_boxes_have_similar_heights() {
+        // The arrows cross in the input, but not in the drawing.
         let layout = laid_out(6, &[(0, 5), (1, 4), (2, 3), (0, 3)]);
         let row = |at: usize| layout.corners[at].1;
         assert_eq!(row(0) < row(2), row(5) < row(3));
     }
 
     #[test]
-    fn who_sends_stands_before_who_receives() {
+    fn senders_are_left_of_receivers() {
         let columns = columns(4, &[(0, 1), (1, 2), (3, 2)]);
         assert_eq!(columns, [0, 1, 2, 1]);
     }

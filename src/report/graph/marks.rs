@@ -1,15 +1,15 @@
-//! The findings of each resource, for the formats that mark them.
+//! Collects the findings of each resource, for formats that mark them in the graph.
 
 use crate::diagnostic::{Diagnostic, Severity};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// The findings of each resource.
+/// Findings of each resource.
 #[derive(Debug, Default)]
 pub struct Marks<'a>(FxHashMap<(&'a str, &'a str), BTreeSet<(Severity, &'a str)>>);
 
 impl<'a> Marks<'a> {
-    /// Those of `findings`, under every resource that a finding is about.
+    /// Collects `findings` by every resource that they concern.
     pub fn new(findings: &'a [Diagnostic]) -> Self {
         let mut marks = Marks::default();
         for found in findings {
@@ -22,13 +22,14 @@ impl<'a> Marks<'a> {
         marks
     }
 
-    /// The findings about a resource as reports begin with them, `error[rule-id]`, each once, the worst first.
+    /// Returns the findings of a resource in the notation of reports, `error[rule-id]`, without duplicates and most
+    /// severe first.
     pub(super) fn of<'s>(&'s self, unit: &'s str, address: &'s str) -> impl Iterator<Item = String> {
         let all = self.0.get(&(unit, address)).into_iter().flatten().rev();
         all.map(|(severity, rule)| format!("{severity}[{rule}]"))
     }
 
-    /// The severity of the worst finding about the resource.
+    /// Returns the severity of the resource's most severe finding.
     pub(super) fn worst(&self, unit: &str, address: &str) -> Option<Severity> {
         Some(self.0.get(&(unit, address))?.last()?.0)
     }

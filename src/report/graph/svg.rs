@@ -1,22 +1,22 @@
-//! A [`Topology`] as SVG: a plain drawing that needs no other tool.
+//! Writes a [`Topology`] as SVG: a plain drawing that requires no other tool.
 
-use super::layout::{Layout, Outline, PORT, Way};
+use super::layout::{ArrowPath, Layout, Outline, PORT};
 use super::titles;
 use super::topology::{Edge, Node, Shape, Topology};
 use crate::report::markup::escaped;
 use crate::report::printable;
 use std::io::{self, Write};
 
-/// Around the drawing, and between the title of a drawing and its boxes.
+/// Margin around the drawing, and height of a drawing's title.
 const MARGIN: usize = 12;
 const TITLE: usize = 32;
-/// Around the text of a box.
+/// Padding around the text of a box.
 const PADDING: usize = 10;
-/// Characters of a line of a title.
+/// Maximum number of characters in a line of a title.
 const TITLE_ROOM: usize = 42;
-/// Characters of what is said of an arrow.
+/// Maximum number of characters in a label.
 const LABEL_ROOM: usize = 30;
-/// Tenths of a pixel that a character of a title and of what is said below takes, and pixels of their lines.
+/// Width of a character in titles and in details, in tenths of a pixel, and height of their lines in pixels.
 const TITLE_CHARACTER: usize = 79;
 const DETAIL_CHARACTER: usize = 67;
 const TITLE_LINE: usize = 17;
@@ -31,7 +31,7 @@ const STYLE: &str = "<style>.sqs text{font:13px ui-monospace,monospace;fill:#1b1
 .sqs .error{stroke:#ff8a80}.sqs .warning{stroke:#e3b341}.sqs .info{stroke:#79b8ff}\
 .sqs .e{stroke:#9198a1}.sqs .h{fill:#9198a1}.sqs .p{fill:#0d1117}.sqs .l{stroke:#0d1117}}</style>";
 
-/// Writes several drawings, one below the other, as a document of its own.
+/// Writes several drawings, one below the other, as a self-contained document.
 pub fn write(topologies: &[Topology], out: &mut dyn Write) -> io::Result<()> {
     let drawings: Vec<Drawing> = topologies.iter().map(Drawing::new).collect();
     let width = drawings.iter().map(|drawing| drawing.layout.width).max().unwrap_or(0);
@@ -66,7 +66,7 @@ pub fn write_one(topology: &Topology, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(END)
 }
 
-/// The names of the units, as many as anybody reads.
+/// Returns the names of the units, shortened to the first three.
 fn title(units: &[String]) -> String {
     match units {
         [first, second, third, _, ..] => format!("{first}, {second}, {third} and {} more", units.len() - 3),
@@ -87,33 +87,33 @@ const END: &[u8] = b"</svg>\n";
 
 struct Drawing<'t> {
     topology: &'t Topology,
-    texts: Vec<Texts>,
-    /// What is said of each arrow.
+    texts: Vec<BoxText>,
+    /// Label of each arrow.
     labels: Vec<String>,
     layout: Layout,
 }
 
-/// What stands in a box, in lines.
-struct Texts {
+/// Text of a box, in lines.
+struct BoxText {
     title: Vec<String>,
     details: Vec<String>,
 }
 
-impl Texts {
-    fn of(node: &Node, topology: &Topology) -> Texts {
+impl BoxText {
+    fn of(node: &Node, topology: &Topology) -> BoxText {
         let mut details: Vec<String> = node.details.iter().map(|text| printable(text)).collect();
         if let (Some(unit), 2..) = (topology.units.get(node.unit), topology.units.len()) {
             let lines = titles::in_lines(&printable(&format!("in {unit}")), TITLE_ROOM);
             details.extend(lines);
         }
         details.extend(node.worst.map(|severity| format!("{severity}: see findings")));
-        Texts {
+        BoxText {
             title: titles::in_lines(&printable(&node.title), TITLE_ROOM),
             details,
         }
     }
 
-    /// Pixels, of which `ports` arrows need some on one side.
+    /// Returns the size in pixels of a box with `ports` arrows on one side.
     fn size(&self, ports: usize) -> (usize, usize) {
         let longest = |lines: &[String]| lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
         let width = (longest(&self.title) * TITLE_CHARACTER).max(longest(&self.details) * DETAIL_CHARACTER) / 10;
@@ -124,7 +124,7 @@ impl Texts {
 
 impl<'t> Drawing<'t> {
     fn new(topology: &'t Topology) -> Drawing<'t> {
-        let texts: Vec<Texts> = topology.nodes.iter().map(|node| Texts::of(node, topology)).collect();
+        let texts: Vec<BoxText> = topology.nodes.iter().map(|node| BoxText::of(node, topology)).collect();
         let labels: Vec<String> = topology.edges.iter().map(label).collect();
         let ports = |at: usize| {
             let leaving = topology.edges.iter().filter(|edge| edge.from == at).count();
@@ -168,7 +168,7 @@ impl<'t> Drawing<'t> {
             Shape::Queue => (" q", 2),
             Shape::Function => ("", 14),
             Shape::Sender => ("", 2),
-            Shape::Outside => (" o", 2),
+            Shape::External => (" o", 2),
         };
         let worst = node.worst.map_or_else(String::new, |severity| format!(" {severity}"));
         let mut text = format!(
@@ -196,12 +196,12 @@ impl<'t> Drawing<'t> {
     }
 }
 
-/// The pixels that a label takes.
+/// Returns the width of a label in pixels.
 fn label_width(label: &str) -> usize {
     label.chars().count() * DETAIL_CHARACTER / 10
 }
 
-/// What is said of an arrow, as much of it as has room.
+/// Returns the label of an arrow, limited to the available room.
 fn label(edge: &Edge) -> String {
     let mut said = String::new();
     for part in &edge.labels {
@@ -215,8 +215,8 @@ fn label(edge: &Edge) -> String {
     said
 }
 
-/// An arrow along its way; nothing for one to a box that does not exist.
-fn arrow(edge: &Edge, label: &str, way: &Way) -> String {
+/// Draws an arrow along its path. Arrows to boxes that do not exist are skipped.
+fn arrow(edge: &Edge, label: &str, way: &ArrowPath) -> String {
     let (Some(&(start, _)), Some(&(_, end))) = (way.stretches.first(), way.stretches.last()) else {
         return String::new();
     };
@@ -225,7 +225,7 @@ fn arrow(edge: &Edge, label: &str, way: &Way) -> String {
     } else {
         end.0.saturating_sub(8)
     };
-    // Beside what is said of it, it goes straight.
+    // The arrow is straight next to its label.
     let straight = if label.is_empty() { 0 } else { label_width(label) + 8 };
     let mut path = format!("M{} {}", start.0, start.1);
     for (at, &((from_x, from_y), (to_x, to_y))) in way.stretches.iter().enumerate() {

@@ -1,6 +1,6 @@
-//! The graph as indented text, unit by unit, for people and for snapshots.
+//! Writes the graph as indented text, unit by unit, for people and for snapshots.
 //!
-//! It shows what [`json`](super::json) holds, briefer: places are left out but for the line.
+//! The text contains the same information as [`json`](super::json), except that locations are reduced to the line.
 
 use super::Marks;
 use crate::graph::{
@@ -8,11 +8,11 @@ use crate::graph::{
     UnitId, UnitKind,
 };
 use crate::report::printable;
-use crate::source::Sources;
+use source::Sources;
 use std::fmt::Write as _;
 use std::io;
 
-/// Writes the whole graph, each resource with its findings; nothing without units.
+/// Writes the whole graph, each resource with its findings. Without units, writes nothing.
 pub fn write(graph: &Graph, sources: &Sources, marks: &Marks<'_>, out: &mut dyn io::Write) -> io::Result<()> {
     for (at, unit) in graph.units().iter().enumerate() {
         let kind = match unit.kind {
@@ -40,7 +40,7 @@ pub fn write(graph: &Graph, sources: &Sources, marks: &Marks<'_>, out: &mut dyn 
     Ok(())
 }
 
-/// Puts one unit into words.
+/// Formatter of one unit as text.
 struct Writer<'g> {
     graph: &'g Graph,
     sources: &'g Sources,
@@ -90,7 +90,7 @@ impl<'g> Writer<'g> {
         for policy in redrive.iter().filter(|policy| !policy.is_empty()) {
             self.line(2, &format!("→ {policy}"));
         }
-        for reading in self.graph.readings(queue) {
+        for reading in self.graph.worker_consumptions(queue) {
             self.line(2, &format!("→ worker {}", reading.resource.shown()));
         }
     }
@@ -151,7 +151,7 @@ impl<'g> Writer<'g> {
             let namespace = values_of(&metric.namespace, assumed, Clone::clone).join(" or ");
             let name = values_of(&metric.metric, assumed, Clone::clone).join(" or ");
             let queue = values_of(&metric.queue, assumed, |link| self.queue_link(unit, link)).join(" or ");
-            // Metrics of other things have no queue.
+            // Metrics that do not concern SQS have no queue.
             let queue = if queue == NO_LINK {
                 String::new()
             } else {
@@ -198,12 +198,12 @@ impl<'g> Writer<'g> {
     }
 }
 
-/// An attribute with its name: `retention 345600 s (default)`.
+/// Formats an attribute with its name: `retention 345600 s (default)`.
 fn field<T>(name: &str, attribute: &Attribute<T>, assumed: &Condition, show: impl Fn(&T) -> String) -> String {
     format!("{name} {}", values_of(attribute, assumed, show).join(" or "))
 }
 
-/// Each value that `attribute` has where `assumed` holds, with its condition where there are several.
+/// Formats each value of `attribute` under `assumed`, with conditions if there are several.
 fn values_of<T>(attribute: &Attribute<T>, assumed: &Condition, show: impl Fn(&T) -> String) -> Vec<String> {
     let mut cases: Vec<_> = attribute.cases.iter().collect();
     cases.retain(|case| assumed.is_possible_with(&case.when));
@@ -212,7 +212,7 @@ fn values_of<T>(attribute: &Attribute<T>, assumed: &Condition, show: impl Fn(&T)
         let value = match &case.state {
             State::Set(value) => show(value),
             State::Default(value) => match show(value) {
-                // "none (default)" and an absent policy say nothing more than "none".
+                // "none (default)" and an absent policy are shortened to "none".
                 plain if plain == NONE || plain.is_empty() => plain,
                 value => format!("{value} (default)"),
             },
@@ -227,17 +227,17 @@ fn values_of<T>(attribute: &Attribute<T>, assumed: &Condition, show: impl Fn(&T)
 }
 
 const NONE: &str = "none";
-/// A link to nothing, where none is written.
+/// Link that is absent.
 const NO_LINK: &str = "`` (default)";
 
-#[expect(clippy::ref_option, reason = "shown through a reference like every value")]
+#[expect(clippy::ref_option, reason = "formatters receive every value by reference")]
 fn optional<T: ToString>(value: &Option<T>) -> String {
     value.as_ref().map_or_else(|| NONE.to_owned(), ToString::to_string)
 }
 
 #[expect(
     clippy::trivially_copy_pass_by_ref,
-    reason = "shown through a reference like every value"
+    reason = "formatters receive every value by reference"
 )]
 fn yes_or_no(value: &bool) -> String {
     if *value { "yes" } else { "no" }.to_owned()
@@ -249,7 +249,7 @@ mod tests {
     use crate::testing::written;
 
     #[test]
-    fn a_unit_reads_at_a_glance() {
+    fn unit_is_written_as_text() {
         let (graph, sources) = crate::report::graph::json::tests::sample();
         insta::assert_snapshot!(written(|out| write(&graph, &sources, &Marks::default(), out)));
     }

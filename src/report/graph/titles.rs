@@ -1,13 +1,13 @@
-//! Titles of boxes, in lines. Nothing of a title is left out, so that two boxes never look the same, but of one that fills
-//! more lines than anybody reads.
+//! Breaks titles of boxes into lines. Titles are kept complete, so that no two boxes look the same, unless they exceed
+//! the maximum number of lines.
 
-/// Lines of a title at most.
+/// Maximum number of lines of a title.
 const MOST_LINES: usize = 5;
 
-/// `title` in lines of at most `room` characters, broken where its parts meet.
+/// Breaks `title` into lines of at most `room` characters, between its parts if possible.
 ///
-/// Addresses are pairs of a kind and a name with dots between them, constructs are paths: a line ends behind a pair or a
-/// slash, if it can.
+/// Addresses are pairs of a kind and a name, separated by dots, and constructs are paths. Lines preferably end after a
+/// pair or a slash.
 pub(super) fn in_lines(title: &str, room: usize) -> Vec<String> {
     let title = middle_left_out(title, room * MOST_LINES);
     let mut lines: Vec<String> = vec![String::new()];
@@ -26,7 +26,8 @@ pub(super) fn in_lines(title: &str, room: usize) -> Vec<String> {
     lines
 }
 
-/// The parts that stay on one line, each with the dot or slash behind it. In brackets and quotes nothing is parted.
+/// Splits a title into parts that stay on one line, each including its trailing dot or slash. Text in brackets and
+/// quotes is not split.
 fn pieces(title: &str) -> Vec<&str> {
     let mut ends = Vec::new();
     let (mut depth, mut dots) = (0_usize, 0_usize);
@@ -47,7 +48,7 @@ fn pieces(title: &str) -> Vec<&str> {
     between(title, ends)
 }
 
-/// A piece that is wider than a line, in several.
+/// Splits a part that is wider than a line.
 fn cut(piece: &str, room: usize) -> Vec<&str> {
     let mut ends = Vec::new();
     let (mut width, mut last) = (0, None);
@@ -79,7 +80,7 @@ fn between(text: &str, ends: Vec<usize>) -> Vec<&str> {
         .collect()
 }
 
-/// `text` with its middle left out where it is too long: addresses differ at their ends.
+/// Replaces the middle of an overlong `text` by an ellipsis, because addresses differ at their ends.
 fn middle_left_out(text: &str, room: usize) -> String {
     let count = text.chars().count();
     if count <= room {
@@ -96,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn titles_break_where_their_parts_meet() {
+    fn titles_break_between_their_parts() {
         for (title, expected) in [
             ("", ""),
             ("aws_sqs_queue.orders", "aws_sqs_queue.orders"),

@@ -1,6 +1,6 @@
-//! Units as drawings want them: boxes, and arrows along the way of a message. Renderings lie beside it.
+//! Digests the graph for drawings: boxes, and arrows in the direction of messages. Sibling modules render them.
 //!
-//! It is a digest: a value or two are shown, what depends on more conditions "varies".
+//! The digest shows one or two values of an attribute; a value that depends on more conditions "varies".
 
 mod collect;
 
@@ -8,7 +8,7 @@ use super::Marks;
 use crate::diagnostic::Severity;
 use crate::graph::Graph;
 
-/// The kind of thing that a box stands for.
+/// Kind of element that a box represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Shape {
     /// A queue.
@@ -17,59 +17,59 @@ pub enum Shape {
     Function,
     /// A sender: a topic, a rule, a pipe; or a worker.
     Sender,
-    /// Something that the unit refers to and does not declare.
-    Outside,
+    /// A resource that the unit refers to, but does not declare.
+    External,
 }
 
-/// What is drawn.
+/// Selection of elements to draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// Queues, and what messages come from and go to.
+    /// Queues with their senders and consumers.
     Queues,
-    /// Functions that have nothing to do with a queue as well.
+    /// Also functions that are not connected to any queue.
     All,
 }
 
 /// A box.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// The place in [`Topology::units`] of the unit that declares it, or refers to it.
+    /// Index in [`Topology::units`] of the unit that declares the element or refers to it.
     pub unit: usize,
-    /// The kind of thing that it stands for.
+    /// Kind of the element.
     pub shape: Shape,
-    /// The address, or what is written in its place.
+    /// Address, or the reference as written.
     pub title: String,
-    /// The values that matter most, a line each.
+    /// Most important values, one line each.
     pub details: Vec<String>,
-    /// The worst that was found about it.
+    /// Severity of its most severe finding.
     pub worst: Option<Severity>,
 }
 
-/// An arrow between boxes, by their places in [`Topology::nodes`].
+/// An arrow between two boxes, given as indices in [`Topology::nodes`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Edge {
-    /// The box that messages come from.
+    /// Box that messages come from.
     pub from: usize,
-    /// The box that they go to.
+    /// Box that messages go to.
     pub to: usize,
-    /// What is said of it, the most important first: `after 3 receives`, `batches of 10`.
+    /// Labels, most important first: `after 3 receives`, `batches of 10`.
     pub labels: Vec<String>,
-    /// True if only messages that failed go this way.
+    /// `true` if only failed messages go this way.
     pub failed: bool,
 }
 
-/// What is drawn as one: a unit, or several where an arrow leads from one to another.
+/// A single drawing: a unit, or several that are connected by arrows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Topology {
-    /// The units, in the order of the graph.
+    /// Units, in the order of the graph.
     pub units: Vec<String>,
-    /// In the order of the graph.
+    /// Boxes, in the order of the graph.
     pub nodes: Vec<Node>,
-    /// Sorted, each once.
+    /// Arrows, sorted and without duplicates.
     pub edges: Vec<Edge>,
 }
 
-/// What `graph` holds, in as many drawings as do not touch each other, with what has findings marked.
+/// Splits `graph` into drawings that are not connected, and marks resources with findings.
 pub fn topologies(graph: &Graph, marks: &Marks<'_>, extent: Extent) -> Vec<Topology> {
     let (mut nodes, mut edges) = collect::everything(graph, marks);
     if extent == Extent::Queues {
@@ -81,7 +81,7 @@ pub fn topologies(graph: &Graph, marks: &Marks<'_>, extent: Extent) -> Vec<Topol
         has_nodes[node.unit] = true;
     }
     let mut drawings: Vec<Topology> = Vec::new();
-    // For each unit the drawing that it is in, and its place there; the same for each node.
+    // Drawing of each unit and index in it, and the same for each node.
     let mut of_unit = vec![(0, 0); heads.len()];
     let mut of_head: Vec<Option<usize>> = vec![None; heads.len()];
     for (unit, &head) in heads.iter().enumerate() {
@@ -109,7 +109,7 @@ pub fn topologies(graph: &Graph, marks: &Marks<'_>, extent: Extent) -> Vec<Topol
     drawings
 }
 
-/// Leaves out what is no queue and has no arrow.
+/// Removes boxes that are neither queues nor connected.
 fn drop_unlinked(nodes: &mut Vec<Node>, edges: &mut [Edge]) {
     let mut is_kept: Vec<bool> = nodes.iter().map(|node| node.shape == Shape::Queue).collect();
     for edge in &*edges {
@@ -131,7 +131,7 @@ fn drop_unlinked(nodes: &mut Vec<Node>, edges: &mut [Edge]) {
     }
 }
 
-/// For each unit the first one that it is joined with by arrows, over however many others.
+/// Returns, for each unit, the first unit that it is directly or indirectly connected to.
 fn joined(units: usize, nodes: &[Node], edges: &[Edge]) -> Vec<usize> {
     fn head(heads: &[usize], mut at: usize) -> usize {
         while heads[at] != at {
@@ -155,7 +155,7 @@ mod tests {
     use crate::testing::written;
 
     #[test]
-    fn a_unit_is_drawn() {
+    fn unit_is_drawn() {
         let (graph, _) = json::tests::sample();
         let orders = &graph.queues()[1].resource;
         let subject = Subject {
@@ -170,7 +170,8 @@ mod tests {
         insta::assert_snapshot!(written(|out| svg::write(&units, out)));
     }
 
-    /// Two boxes in a circle, one of them also its own follower, with names that try to get out of theirs.
+    /// Returns two boxes in a cycle, one of which also refers to itself, with names that try to break out of their
+    /// quotes.
     fn hostile() -> Topology {
         let name =
             "\"]]>\\\"\u{1b}[2J</text><script>alert(1)</script>\r\nend;%%{init}%% `x` #quot; 日本\u{202e}\u{fffe}";
@@ -189,13 +190,13 @@ mod tests {
         };
         Topology {
             units: vec![name.to_owned()],
-            nodes: vec![node(Shape::Queue), node(Shape::Outside)],
+            nodes: vec![node(Shape::Queue), node(Shape::External)],
             edges: vec![edge(0, 1), edge(1, 0), edge(1, 1)],
         }
     }
 
     #[test]
-    fn names_stay_in_their_boxes() {
+    fn names_cannot_break_out_of_their_boxes() {
         let units = [hostile()];
         let picture = written(|out| svg::write(&units, out));
         let document = roxmltree::Document::parse(&picture).expect("well-formed");
@@ -205,7 +206,7 @@ mod tests {
             !chart.contains("<script") && !chart.contains("%%") && !chart.contains('`'),
             "{chart}"
         );
-        // A line each for the head, the three styles, the unit's three, boxes and arrows.
+        // Lines: one for the head, three for the styles, three for the unit, and one per box and per arrow.
         assert_eq!(chart.lines().count(), 7 + 2 + 3, "{chart}");
         let digraph = written(|out| drawing::write_dot(&units, out));
         for text in [&picture, &chart, &digraph] {

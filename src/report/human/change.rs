@@ -1,15 +1,15 @@
-//! A fix as the lines that go and come, where they are few.
+//! Formats a short fix as removed and added lines.
 
-use super::drawing::Look;
+use super::drawing::Renderer;
 use crate::diagnostic::{Diagnostic, Edit, Label};
 use crate::report::{Report, printable};
-use crate::source::SourceFile;
+use source::SourceFile;
 
-/// More lines are named by the fix's title.
+/// Maximum number of lines; the title of the fix replaces longer changes.
 const MOST: usize = 4;
 
-/// The lines of the change that fixes `found`; `None` where it has none, or where they are too many to show.
-pub(super) fn lines(found: &Diagnostic, report: &Report<'_>, look: &Look, drawn: &[Label]) -> Option<String> {
+/// Returns the lines that the fix of `found` removes and adds; `None` without a fix, or if there are too many lines.
+pub(super) fn lines(found: &Diagnostic, report: &Report<'_>, look: &Renderer, drawn: &[Label]) -> Option<String> {
     let fix = found.fix.as_deref()?;
     let [edit] = fix.edits.as_slice() else { return None };
     let file = report.sources.file(edit.span.file);
@@ -35,7 +35,7 @@ pub(super) fn lines(found: &Diagnostic, report: &Report<'_>, look: &Look, drawn:
     Some(look.change(&lines, &format!("{place}{}", fix.safety.flags())))
 }
 
-/// The lines of `file` that an edit takes away and those it brings, without what they are all indented by.
+/// Returns the lines of `file` that an edit removes and adds, without their common indentation.
 fn of<'t>(edit: &Edit, file: &'t SourceFile) -> Option<(Vec<String>, Vec<String>)> {
     let text = file.text();
     let range = edit.span.range();

@@ -1,7 +1,7 @@
-//! One finding on a terminal: what miette's types say of it, in two lines a place.
+//! Draws a finding on a terminal, in two lines per location, based on miette's types.
 //!
-//! The handlers that come with miette draw a box with a header, a footer and context around each place, six lines for
-//! what two can say; so this is a handler of its own over the same types.
+//! miette's own handlers draw a box with a header, a footer and context around each location: six lines for what fits
+//! into two. This module is therefore a separate handler for the same types.
 
 use super::Style;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -16,40 +16,43 @@ use owo_colors::XtermColors;
 use std::fmt::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
-/// The columns before everything but a headline.
+/// Indentation of everything but headlines.
 const INDENT: usize = 2;
-/// With less room than this beside an underline, a message stands below it.
-const LEAST_BESIDE: usize = 28;
-/// An underline is shortened to this for the sake of its message.
-const LEAST_UNDERLINE: usize = 3;
-/// Names that are longer are shortened where they were written out before.
-const LONGEST_NAME: usize = 32;
-/// The colour of names of notes.
+/// Minimum room next to an underline; with less, the message is placed below it.
+const MIN_BESIDE: usize = 28;
+/// Minimum length to which an underline is shortened to make room for its message.
+const MIN_UNDERLINE: usize = 3;
+/// Maximum length of a name that has already been written out; longer ones are shortened.
+const MAX_NAME: usize = 32;
+/// Colour of the names of notes.
 const NOTE: u8 = 31;
-/// The colours of lines that go and come.
-const GONE: u8 = 160;
-const NEW: u8 = 28;
+/// Colours of removed and added lines.
+const REMOVED: u8 = 160;
+const ADDED: u8 = 28;
 
-/// How a finding is drawn.
-pub(super) struct Look {
+/// Drawing style.
+pub(super) struct Renderer {
     style: Style,
     theme: GraphicalTheme,
 }
 
-impl Look {
-    pub(super) fn new(style: Style) -> Look {
-        Look {
+impl Renderer {
+    pub(super) fn new(style: Style) -> Renderer {
+        Renderer {
             style,
             theme: theme(style),
         }
     }
 
-    /// The headline and the places.
+    /// Draws the headline and the locations.
     pub(super) fn draw(&self, text: &mut String, finding: &dyn miette::Diagnostic) {
         self.headline(text, finding);
         let labels: Vec<LabeledSpan> = finding.labels().into_iter().flatten().collect();
         let Some(source) = finding.source_code() else { return };
-        let places: Vec<Placed<'_>> = labels.iter().filter_map(|label| Placed::of(label, source)).collect();
+        let places: Vec<PlacedLabel<'_>> = labels
+            .iter()
+            .filter_map(|label| PlacedLabel::of(label, source))
+            .collect();
         let last = places.iter().map(|place| place.line).max().unwrap_or(1);
         let gutter = last.to_string().len();
         let mut file = None;
@@ -92,7 +95,7 @@ impl Look {
                 let _ = write!(text, "\n{:1$}", "", INDENT - 1);
                 column = INDENT - 1;
             }
-            // Each word by itself: what stands before a line is not bold.
+            // Words are styled individually, so that the indentation between them is not bold.
             let word = if self.style.color {
                 format!("\u{1b}[1m{word}\u{1b}[0m")
             } else {
@@ -104,8 +107,8 @@ impl Look {
         text.push('\n');
     }
 
-    /// The underline of a place and what is said of it, on one line where that fits.
-    fn label(&self, text: &mut String, place: &Placed<'_>, gutter: usize, index: usize) {
+    /// Draws the underline of a location with its message, on one line if that fits.
+    fn label(&self, text: &mut String, place: &PlacedLabel<'_>, gutter: usize, index: usize) {
         let colors = &self.theme.styles.highlights;
         let color = colors.get(index % colors.len().max(1)).copied().unwrap_or_default();
         let room = self.style.width.saturating_sub(INDENT + gutter + 3);
@@ -117,19 +120,19 @@ impl Look {
         } else {
             beside
                 .saturating_sub(said)
-                .clamp(LEAST_UNDERLINE, place.length.max(LEAST_UNDERLINE))
+                .clamp(MIN_UNDERLINE, place.length.max(MIN_UNDERLINE))
                 .min(place.length)
         };
         let mark = self.theme.characters.underline.to_string().repeat(underline.max(1));
         let start = place.start;
         let column = start + underline + 1;
         let fits = said <= room.saturating_sub(column);
-        let (column, first) = if fits || room.saturating_sub(column) >= LEAST_BESIDE {
+        let (column, first) = if fits || room.saturating_sub(column) >= MIN_BESIDE {
             (column, true)
         } else {
             (start.min(room / 3), false)
         };
-        let lines = wrapped(place.message, room.saturating_sub(column).max(LEAST_BESIDE / 2));
+        let lines = wrapped(place.message, room.saturating_sub(column).max(MIN_BESIDE / 2));
         let mut lines = lines.lines();
         let beside = if first { lines.next().unwrap_or("") } else { "" };
         let mark = self.styled(color, format!("{mark} {beside}").trim_end());
@@ -146,7 +149,7 @@ impl Look {
         }
     }
 
-    /// `  name: text`, with the text indented under itself where it needs several lines.
+    /// Writes `  name: text`, with continuation lines indented.
     pub(super) fn note(&self, text: &mut String, name: &str, note: &str) {
         let _ = write!(text, "{:INDENT$}{}", "", self.colored(NOTE, &format!("{name}:")));
         let hanging = INDENT + 6;
@@ -163,7 +166,7 @@ impl Look {
         text.push('\n');
     }
 
-    /// The lines of a fix, with the flags that ask for it behind the last.
+    /// Formats the lines of a fix, with the flags that apply it after the last line.
     pub(super) fn change(&self, lines: &[(char, String)], how: &str) -> String {
         const NAME: &str = "fix: ";
         let ellipsis = if self.style.unicode { "…" } else { "..." };
@@ -175,7 +178,7 @@ impl Look {
             let line = cut_around(line, same, room, ellipsis);
             last = line.width();
             let name = if at == 0 { NAME } else { "     " };
-            let color = if *sign == '-' { GONE } else { NEW };
+            let color = if *sign == '-' { REMOVED } else { ADDED };
             let line = self.colored(color, format!("{sign} {line}").trim_end());
             let gap = if at == 0 { "" } else { "\n" };
             let _ = write!(text, "{gap}{:INDENT$}{}{line}", "", self.colored(NOTE, name));
@@ -210,23 +213,23 @@ impl Look {
     }
 }
 
-/// A label on its line.
-struct Placed<'l> {
+/// Label on its line.
+struct PlacedLabel<'l> {
     file: String,
-    /// From 1.
+    /// Line, counted from 1.
     line: usize,
-    /// From 1, in characters of the file.
+    /// Column, counted from 1, in characters of the file.
     column: usize,
-    /// The line.
+    /// Text of the line.
     text: &'l str,
-    /// Columns before it, and its own.
+    /// Number of columns before the label, and of the label itself.
     start: usize,
     length: usize,
     message: &'l str,
 }
 
-impl<'l> Placed<'l> {
-    fn of(label: &'l LabeledSpan, source: &'l dyn SourceCode) -> Option<Placed<'l>> {
+impl<'l> PlacedLabel<'l> {
+    fn of(label: &'l LabeledSpan, source: &'l dyn SourceCode) -> Option<PlacedLabel<'l>> {
         let line = source.read_span(label.inner(), 0, 0).ok()?;
         let text = std::str::from_utf8(line.data()).ok()?;
         let start = label.offset().checked_sub(line.span().offset())?;
@@ -234,7 +237,7 @@ impl<'l> Placed<'l> {
         let marked = text.get(start..).unwrap_or("");
         let marked = marked.get(..label.len()).unwrap_or(marked);
         let marked = marked.split('\n').next().unwrap_or("");
-        Some(Placed {
+        Some(PlacedLabel {
             file: line.name().unwrap_or_default().to_owned(),
             line: line.line() + 1,
             column: line.column() + 1,
@@ -246,12 +249,12 @@ impl<'l> Placed<'l> {
     }
 }
 
-/// One finding as miette wants to see it.
+/// Finding as a diagnostic of miette.
 #[derive(Debug)]
 pub(super) struct Drawing<'a> {
     pub(super) excerpt: Excerpt,
     pub(super) found: &'a Diagnostic,
-    /// Its rule, perhaps as a link.
+    /// Rule id, optionally as a link.
     pub(super) rule: String,
 }
 
@@ -276,7 +279,7 @@ impl miette::Diagnostic for Drawing<'_> {
         })
     }
 
-    /// In the order of the excerpt: the line to edit and its file come first.
+    /// Returns the labels in the order of the excerpt, which starts with the line to edit and its file.
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let mut marks: Vec<_> = self.excerpt.marks.iter().collect();
         marks.sort_by_key(|mark| mark.range.start);
@@ -297,7 +300,7 @@ impl miette::Diagnostic for Drawing<'_> {
 }
 
 impl SourceCode for Excerpt {
-    /// The line that `span` begins on, with the place that the span has in its file.
+    /// Returns the line that `span` begins on, with its position in the file.
     fn read_span<'a>(
         &'a self,
         span: &SourceSpan,
@@ -326,7 +329,8 @@ impl SourceCode for Excerpt {
     }
 }
 
-/// `text` with line breaks, no line wider than `room` that has a blank in it; blanks at its beginning begin each.
+/// Breaks `text` into lines of at most `room` columns, between words. The indentation of the text is repeated on each
+/// line.
 pub fn wrapped(text: &str, room: usize) -> String {
     let rest = text.trim_start_matches(' ');
     let indent = text.len() - rest.len();
@@ -349,16 +353,16 @@ pub fn wrapped(text: &str, room: usize) -> String {
     lines
 }
 
-/// The columns of a text in which there may be links.
+/// Returns the number of columns of a text, not counting the escape sequences of links.
 fn visible(text: &str) -> usize {
     let mut parts = text.split('\u{1b}');
     let first = parts.next().map_or(0, UnicodeWidthStr::width);
-    // A link is an escape sequence that ends in another one: `ESC ]8;;ADDRESS ESC \\ text ESC ]8;; ESC \\`.
+    // A link consists of two escape sequences around its text: `ESC ]8;;ADDRESS ESC \\ text ESC ]8;; ESC \\`.
     let shown = parts.filter_map(|part| part.strip_prefix('\\'));
     first + shown.map(UnicodeWidthStr::width).sum::<usize>()
 }
 
-/// `text` up to `room` columns.
+/// Cuts `text` off at `room` columns.
 fn cut(text: &str, room: usize, ellipsis: &str) -> String {
     if text.width() <= room {
         return text.to_owned();
@@ -366,7 +370,7 @@ fn cut(text: &str, room: usize, ellipsis: &str) -> String {
     head(text, room.saturating_sub(ellipsis.width())).to_owned() + ellipsis
 }
 
-/// How many bytes the two lines of a change begin with in common; none where there are fewer lines, or more.
+/// Returns the length in bytes of the common start of the two lines of a change; 0 unless there are exactly two lines.
 fn common_start(lines: &[(char, String)]) -> usize {
     let [(_, one), (_, other)] = lines else { return 0 };
     let mut both = one.char_indices().zip(other.chars());
@@ -374,13 +378,14 @@ fn common_start(lines: &[(char, String)]) -> usize {
     differs.map_or(one.len().min(other.len()), |((at, _), _)| at)
 }
 
-/// `text` in `room` columns, with what begins at `same` bytes: what it begins with goes where that would not be seen.
+/// Shortens `text` to `room` columns. The start of `text` is cut off if the part after the first `same` bytes would not
+/// be visible otherwise.
 fn cut_around(text: &str, same: usize, room: usize, ellipsis: &str) -> String {
     let before = text.get(..same).unwrap_or("");
     if text.width() <= room || before.width() < room / 2 {
         return cut(text, room, ellipsis);
     }
-    // Two thirds of the room are for what differs and what follows it, and more where nothing follows.
+    // Two thirds of the room are for the difference and what follows it, and less if that is shorter.
     let behind = text.get(same..).unwrap_or("").width().min(room * 2 / 3);
     let shown = room.saturating_sub(behind + ellipsis.width());
     let mut starts = before.char_indices().map(|(at, _)| at);
@@ -389,28 +394,28 @@ fn cut_around(text: &str, same: usize, room: usize, ellipsis: &str) -> String {
     ellipsis.to_owned() + &cut(rest, room.saturating_sub(ellipsis.width()), ellipsis)
 }
 
-/// The beginning of `text`, not wider than `room`.
+/// Returns the longest prefix of `text` that fits into `room`.
 fn head(text: &str, room: usize) -> &str {
     let ends = text.char_indices().map(|(at, character)| at + character.len_utf8());
     let fitting = ends.take_while(|end| text.get(..*end).is_some_and(|head| head.width() <= room));
     text.get(..fitting.last().unwrap_or(0)).unwrap_or("")
 }
 
-/// What a label says, with long names shortened in their middle that are `written` out beside it: in the headline, or on
-/// the line that it marks, where the last part of an address stands.
+/// Shortens long names in the middle of a label's message if `written` contains them in full: in the headline, or on
+/// the marked line, which contains the last part of an address.
 pub(super) fn shortened(message: &str, written: &str, ellipsis: &str) -> String {
     let is_written = |name: &str| {
         let own = name.rsplit('.').next().unwrap_or(name);
         written.contains(name) || written.contains(own)
     };
     let parts = message.split('`').enumerate().map(|(at, part)| {
-        let is_name = at % 2 == 1 && part.width() > LONGEST_NAME && !part.contains(' ');
+        let is_name = at % 2 == 1 && part.width() > MAX_NAME && !part.contains(' ');
         if !is_name || !is_written(part) {
             return part.to_owned();
         }
-        let start = head(part, LONGEST_NAME / 3);
+        let start = head(part, MAX_NAME / 3);
         let tail = part.char_indices().map(|(at, _)| part.get(at..).unwrap_or(""));
-        let room = LONGEST_NAME - start.width() - ellipsis.width();
+        let room = MAX_NAME - start.width() - ellipsis.width();
         let mut tail = tail.skip_while(|tail| tail.width() > room);
         format!("{start}{ellipsis}{}", tail.next().unwrap_or(""))
     });
@@ -424,7 +429,7 @@ fn theme(style: Style) -> GraphicalTheme {
         ThemeCharacters::ascii()
     };
     if style.unicode {
-        // miette's signs for warnings and advice are drawn twice as wide by some terminals.
+        // Some terminals draw miette's symbols for warnings and advice twice as wide.
         "×".clone_into(&mut characters.error);
         "!".clone_into(&mut characters.warning);
         "i".clone_into(&mut characters.advice);
@@ -435,8 +440,8 @@ fn theme(style: Style) -> GraphicalTheme {
     }
 }
 
-/// Colours of the fixed palette that read on black as on white, with a contrast of 4:1 or more on each: the first
-/// sixteen are what a terminal makes of them, and its yellow on white nobody can read.
+/// Returns colours of the fixed palette with a contrast of at least 4:1 on both black and white. The first sixteen
+/// colours depend on the terminal, and their yellow is unreadable on white.
 fn colors() -> ThemeStyles {
     let of = |number: u8| owo_colors::Style::new().color(XtermColors::from(number));
     ThemeStyles {
@@ -444,14 +449,14 @@ fn colors() -> ThemeStyles {
         warning: of(130).bold(),
         advice: of(NOTE).bold(),
         help: of(NOTE),
-        // Not underlined: names of files are full of underscores.
+        // Not underlined, because file names are full of underscores.
         link: of(NOTE).bold(),
         linum: owo_colors::Style::new().dimmed(),
         highlights: vec![of(163).bold(), of(63).bold(), of(28).bold()],
     }
 }
 
-/// Signs of our own sentences, for terminals that show ASCII only. What the files hold stays as it is.
+/// Replaces symbols in sqslint's own sentences for terminals that only display ASCII. Text from the files is kept.
 pub(super) fn in_ascii(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for character in text.chars() {

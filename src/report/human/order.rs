@@ -1,15 +1,15 @@
-//! Which finding comes first, which are told together, and how many there are of each rule.
+//! Sorts and groups findings, and counts them by rule.
 
 use crate::diagnostic::{Diagnostic, Safety, Severity};
 use crate::report::printable;
 use crate::rules::RULES;
 use std::fmt::Write;
 
-/// Findings of one rule with one cause.
+/// Findings of one rule with the same cause.
 pub(super) struct Group<'f> {
-    /// What is drawn.
+    /// Finding to draw.
     pub(super) first: &'f Diagnostic,
-    /// What is named.
+    /// Findings to list.
     pub(super) others: Vec<&'f Diagnostic>,
 }
 
@@ -19,8 +19,8 @@ impl<'f> Group<'f> {
     }
 }
 
-/// The findings by severity, then by rule in the order of the catalogue, which begins with what costs most, then by
-/// place; those of one cause together.
+/// Groups findings with the same cause, sorted by severity, by rule in the order of the catalogue, which starts with
+/// the most costly, and by position.
 pub(super) fn groups<'f>(shown: &[&'f Diagnostic]) -> Vec<Group<'f>> {
     let mut sorted = shown.to_vec();
     sorted.sort_by_cached_key(|found| (std::cmp::Reverse(found.severity), rank(&found.rule), found.rule.clone()));
@@ -28,7 +28,7 @@ pub(super) fn groups<'f>(shown: &[&'f Diagnostic]) -> Vec<Group<'f>> {
     for found in sorted {
         let same = groups.iter_mut().rev();
         let mut same = same.take_while(|group| is_alike(group.first, found));
-        match same.find(|group| has_cause_of(group.first, found)) {
+        match same.find(|group| has_same_cause(group.first, found)) {
             Some(group) => group.others.push(found),
             None => groups.push(Group {
                 first: found,
@@ -47,12 +47,12 @@ fn is_alike(one: &Diagnostic, other: &Diagnostic) -> bool {
     (&one.rule, one.severity) == (&other.rule, other.severity)
 }
 
-/// Whether both rest on the same place, a shared default or an argument of a call, or say the same of their subjects in
-/// one file.
-fn has_cause_of(one: &Diagnostic, other: &Diagnostic) -> bool {
+/// Returns `true` if both depend on the same location, such as a shared default or an argument of a call, or if they
+/// have the same wording and are in one file.
+fn has_same_cause(one: &Diagnostic, other: &Diagnostic) -> bool {
     let is_of_one_file = one.primary().span.file == other.primary().span.file;
     let is_equal = one.calculation == other.calculation && one.when == other.when;
-    if is_of_one_file && is_equal && says_the_same(one, other) {
+    if is_of_one_file && is_equal && has_same_wording(one, other) {
         return true;
     }
     let causes = |found: &'_ Diagnostic| {
@@ -63,7 +63,7 @@ fn has_cause_of(one: &Diagnostic, other: &Diagnostic) -> bool {
     one.calculation == other.calculation && causes(other).iter().any(|cause| known.contains(cause))
 }
 
-/// The parts of a text outside of backticks, and those within.
+/// Splits a text into the parts outside of backticks, and those within.
 fn parts(text: &str) -> (Vec<&str>, Vec<&str>) {
     let (mut said, mut names) = (Vec::new(), Vec::new());
     for (at, part) in text.split('`').enumerate() {
@@ -72,15 +72,15 @@ fn parts(text: &str) -> (Vec<&str>, Vec<&str>) {
     (said, names)
 }
 
-/// Whether their sentences differ in names only.
-fn says_the_same(one: &Diagnostic, other: &Diagnostic) -> bool {
+/// Returns `true` if the headlines differ in names only.
+fn has_same_wording(one: &Diagnostic, other: &Diagnostic) -> bool {
     parts(&one.headline).0 == parts(&other.headline).0
 }
 
-/// What `other` says that `first` does not: the names, where only they differ.
+/// Returns the part of `other` that is not in `first`: only the names, if nothing else differs.
 pub(super) fn difference(first: &Diagnostic, other: &Diagnostic) -> String {
     let headline = printable(&other.headline);
-    if !says_the_same(first, other) {
+    if !has_same_wording(first, other) {
         return headline;
     }
     let (known, names) = (parts(&first.headline).1, parts(&other.headline).1);
@@ -98,7 +98,7 @@ pub(super) fn difference(first: &Diagnostic, other: &Diagnostic) -> String {
     }
 }
 
-/// A line a rule: how many findings, and how many of them can be fixed.
+/// Formats one line per rule with the number of findings, and how many of them can be fixed.
 pub(super) fn table(shown: &[&Diagnostic]) -> String {
     let mut rows: Vec<(&Diagnostic, usize, usize, usize)> = Vec::new();
     let mut sorted = shown.to_vec();

@@ -1,11 +1,11 @@
-//! One report with everything in it that a format may meet: a finding over two files with a fix, one that is hostile
-//! throughout, what is suppressed in each of the ways there are, what could not be judged, and an error.
+//! A report with every case that a format may encounter: a finding over two files with a fix, one with hostile text
+//! everywhere, every kind of suppressed finding, an unjudged resource, and an error.
 #![allow(clippy::unwrap_used)]
 
 use crate::diagnostic::{Diagnostic, Edit, Fix, NotEvaluated, Safety, Severity, Silencer, Subject, Suppressed};
 use crate::published::Published;
 use crate::report::{Report, Units};
-use crate::source::{Sources, Span};
+use source::{Sources, Span};
 use std::path::Path;
 
 pub(super) const REPOSITORY: &str = "https://example.org/sqslint";
@@ -14,7 +14,7 @@ pub(super) const PUBLISHED: Published<'static> = Published {
     homepage: "",
     repository: REPOSITORY,
 };
-/// What names and values may hold that a format must not pass on as it is.
+/// Text that names and values may contain, and that no format may pass on unescaped.
 pub(super) const HOSTILE: &str =
     "]]>\u{1b}[2J<script>alert('1')</script>::error::%0A\r\n\t`|@team 日本 \"&amp; [x](y) \u{202e}\u{fffe}";
 pub(super) const TEXT: &str = "resource \"aws_sqs_queue\" \"ör\" {\r\n\tvisibility_timeout_seconds = \"]]><script>::error::\"\r\n}\r\n日本 = [\r\n  1,\r\n]\r\n";
@@ -40,7 +40,8 @@ fn edit(sources: &Sources, path: &str, marked: &str, text: &str) -> Edit {
     }
 }
 
-/// What is suppressed: by a comment in another file, in the same without a reason, by a baseline, and by the past.
+/// Returns findings that are suppressed by a comment in another file, by one in the same file without a reason, by a
+/// baseline, and by an earlier commit.
 fn suppressed(sources: &Sources) -> Vec<Suppressed> {
     let main = "infra/main.tf";
     let of = |rule, by, reason: Option<&str>| Suppressed {
@@ -69,7 +70,7 @@ fn suppressed(sources: &Sources) -> Vec<Suppressed> {
     ]
 }
 
-/// A plain finding over two files, one over several lines, and one that is hostile throughout.
+/// Returns a plain finding over two files, one over several lines, and one with hostile text everywhere.
 pub(super) fn findings(sources: &Sources) -> Vec<Diagnostic> {
     let main = "infra/main.tf";
     let plain = Diagnostic::new(
@@ -139,7 +140,7 @@ pub(super) fn with<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
         show_suppressed: true,
         not_evaluated: &not_evaluated,
         errors: &[HOSTILE.to_owned()],
-        rules: crate::rules::Catalogue::OURS,
+        rules: crate::rules::Catalogue::BUILT_IN,
         units: &Units {
             modules: 1,
             ..Units::default()
@@ -148,7 +149,7 @@ pub(super) fn with<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
     })
 }
 
-/// A report in which all is well.
+/// Calls `ask` with a report without findings.
 pub(super) fn without<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
     ask(&Report {
         sources: &Sources::default(),
@@ -157,7 +158,7 @@ pub(super) fn without<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
         show_suppressed: false,
         not_evaluated: &[],
         errors: &[],
-        rules: crate::rules::Catalogue::OURS,
+        rules: crate::rules::Catalogue::BUILT_IN,
         units: &Units::default(),
         published: Published::NOWHERE,
     })

@@ -1,13 +1,13 @@
-//! Tests of the formats over diagnostics made by hand.
+//! Tests of the formats with artificial diagnostics.
 #![allow(clippy::unwrap_used)]
 
 use crate::diagnostic::{Diagnostic, Edit, Fix, NotEvaluated, Safety, Severity, Subject};
 use crate::published::Published;
 use crate::report::human::Style;
-use crate::report::{Judged, Report, Units, concise, human, json, printable, summary};
-use crate::source::{Sources, Span};
+use crate::report::{JudgedCount, Report, Units, concise, human, json, printable, summary};
 use crate::testing::written;
 use proptest::prelude::*;
+use source::{Sources, Span};
 use std::path::Path;
 
 const QUEUES: &str = "resource \"aws_sqs_queue\" \"orders\" {\n  name                       = \"orders\"\n  visibility_timeout_seconds = 30\n}\n";
@@ -37,7 +37,7 @@ fn span_of(sources: &Sources, path: &str, text: &str, marked: &str) -> Span {
     Span::new(file, start..start + marked.len())
 }
 
-/// A finding whose label covers `marked` of the one file `text`.
+/// Creates a finding whose label covers `marked` in `text`, the only file.
 fn simple(sources: &Sources, text: &str, marked: &str) -> Diagnostic {
     let span = span_of(sources, "main.tf", text, marked);
     Diagnostic::new(
@@ -88,7 +88,7 @@ fn with<T>(sources: &Sources, findings: &[Diagnostic], ask: impl Fn(&Report<'_>)
         show_suppressed: false,
         not_evaluated: &[],
         errors: &[],
-        rules: crate::rules::Catalogue::OURS,
+        rules: crate::rules::Catalogue::BUILT_IN,
         units: &Units::default(),
         published: Published::NOWHERE,
     })
@@ -131,7 +131,7 @@ fn prose_without_graphics() {
 }
 
 #[test]
-fn the_summary_counts_resources_and_names_the_commonest_causes() {
+fn summary_counts_resources_and_lists_most_frequent_causes() {
     let sources = Sources::default();
     let findings = [two_files(&sources)];
     let not_evaluated = [
@@ -145,8 +145,8 @@ fn the_summary_counts_resources_and_names_the_commonest_causes() {
     let units = Units {
         modules: 4,
         templates: 2,
-        queues: Judged { all: 4, wholly: 2 },
-        mappings: Judged { all: 1, wholly: 0 },
+        queues: JudgedCount { all: 4, judged: 2 },
+        mappings: JudgedCount { all: 1, judged: 0 },
         notes: vec!["api/serverless.yml: functions are not read".to_owned()],
         ..Units::default()
     };
@@ -157,7 +157,7 @@ fn the_summary_counts_resources_and_names_the_commonest_causes() {
         show_suppressed: false,
         not_evaluated: &not_evaluated,
         errors: &[],
-        rules: crate::rules::Catalogue::OURS,
+        rules: crate::rules::Catalogue::BUILT_IN,
         units: &units,
         published: Published::NOWHERE,
     };
@@ -170,7 +170,7 @@ fn the_summary_counts_resources_and_names_the_commonest_causes() {
 }
 
 #[test]
-fn a_long_line_is_cut_around_its_labels() {
+fn long_line_is_cut_around_its_labels() {
     let sources = Sources::default();
     let text = format!("{}\"Timeout\":300{}", "x".repeat(100_000), "y".repeat(100_000));
     let text = drawn(&sources, simple(&sources, &text, "\"Timeout\":300"), STYLE);
@@ -179,9 +179,9 @@ fn a_long_line_is_cut_around_its_labels() {
     assert!(text.contains("main.tf:1:100001"), "{text}");
 }
 
-/// What a fix changes is seen, wherever on its line it stands.
+/// Checks that the change of a fix is visible, regardless of its position on the line.
 #[test]
-fn the_lines_of_a_fix_are_cut_around_what_changes() {
+fn lines_of_a_fix_are_cut_around_the_change() {
     for (before, behind) in [(0, 300), (30, 300), (300, 0), (300, 5), (300, 300), (60, 0)] {
         let sources = Sources::default();
         let text = format!("{}count = 3{}", "x".repeat(before), "y".repeat(behind));
@@ -206,7 +206,7 @@ fn the_lines_of_a_fix_are_cut_around_what_changes() {
 }
 
 #[test]
-fn nothing_in_the_files_reaches_the_terminal() {
+fn text_of_files_cannot_control_the_terminal() {
     let sources = Sources::default();
     let text = "a = \"\u{1b}[2J\u{202e}\u{9b}\r\u{7}b\"\r\n\tmarked\n";
     let mut found = simple(&sources, text, "marked").label(span_of(&sources, "main.tf", text, "\u{1b}"), "\u{1b}[1m");
@@ -242,7 +242,7 @@ fn labels_at_the_ends_are_drawn() {
 
 proptest! {
     #[test]
-    fn whatever_the_labels_nothing_panics(
+    fn no_label_causes_a_panic(
         text in "[a-z ö\t\n\r\u{1b}日]{0,300}",
         ranges in prop::collection::vec((0usize..700, 0usize..700), 1..20),
         width in 0usize..200,

@@ -1,13 +1,13 @@
-//! What terminals get: widths, wide characters, links, ASCII.
+//! Tests of the output on terminals: widths, wide characters, links, ASCII.
 #![allow(clippy::unwrap_used)]
 
 use super::example::{PUBLISHED, REPOSITORY, TEXT, findings, subject};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::published::Published;
 use crate::report::human::Style;
-use crate::report::{Judged, Report, Units, concise, human};
-use crate::source::{Sources, Span};
+use crate::report::{JudgedCount, Report, Units, concise, human};
 use crate::testing::written;
+use source::{Sources, Span};
 use std::path::Path;
 use unicode_width::UnicodeWidthStr;
 
@@ -25,9 +25,9 @@ fn human(report: &Report<'_>, style: Style) -> String {
 }
 
 #[test]
-fn narrow_terminals_are_not_overrun() {
+fn lines_fit_narrow_terminals() {
     let sources = Sources::default();
-    // Without the hostile one, whose words are longer than a narrow line.
+    // Without the hostile finding, whose words are longer than a narrow line.
     let findings = findings(&sources).split_off(1);
     for width in [40, 60, 80, 120] {
         let report = plain(&sources, &findings);
@@ -41,7 +41,7 @@ fn narrow_terminals_are_not_overrun() {
 }
 
 #[test]
-fn wide_characters_and_tabs_take_their_columns() {
+fn width_of_wide_characters_and_tabs_is_counted() {
     let text = format!("\t\tname = \"{}\" # {}\n", "注文キュー".repeat(4), "受注".repeat(60));
     for width in [40, 80, 120] {
         let sources = Sources::default();
@@ -78,13 +78,13 @@ fn labels_end_before_the_edge() {
 }
 
 #[test]
-fn colour_is_all_that_colour_adds() {
+fn colour_leaves_the_text_unchanged() {
     let sources = Sources::default();
     let findings = findings(&sources);
     for width in [40, 80, 120] {
         let draw = |color| human(&plain(&sources, &findings), Style { width, color, ..STYLE });
         let coloured = draw(true);
-        // The headline stands out, on each of its lines.
+        // Each line of the headline is bold.
         assert!(coloured.contains("\u{1b}[1mhas\u{1b}[0m"), "{coloured}");
         let mut parts = coloured.split("\u{1b}[");
         let first = parts.next().unwrap_or("").to_owned();
@@ -101,8 +101,8 @@ fn plain<'a>(sources: &'a Sources, findings: &'a [Diagnostic]) -> Report<'a> {
         services: 0,
         plans: 0,
         states: 0,
-        queues: Judged { all: 0, wholly: 0 },
-        mappings: Judged { all: 0, wholly: 0 },
+        queues: JudgedCount { all: 0, judged: 0 },
+        mappings: JudgedCount { all: 0, judged: 0 },
         notes: Vec::new(),
     };
     Report {
@@ -112,14 +112,14 @@ fn plain<'a>(sources: &'a Sources, findings: &'a [Diagnostic]) -> Report<'a> {
         show_suppressed: false,
         not_evaluated: &[],
         errors: &[],
-        rules: crate::rules::Catalogue::OURS,
+        rules: crate::rules::Catalogue::BUILT_IN,
         units: &NOTHING,
         published: PUBLISHED,
     }
 }
 
 #[test]
-fn paths_and_rules_are_links_where_they_are_asked_for() {
+fn paths_and_rules_are_links_if_requested() {
     let sources = Sources::default();
     let path = "/repository/a b.tf";
     let file = sources.add(Path::new(path), TEXT);

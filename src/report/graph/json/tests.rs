@@ -1,17 +1,18 @@
-//! A small graph, which the text of the graph is tested with too, and its document.
+//! Tests the document of a small graph, which the tests of the text format share.
 
 use super::*;
-use crate::conditions::Variable;
 use crate::graph::{
-    Case, Cause, Common, Form, RedrivePolicy, Seconds, Sourced, Tags, Target, Unit, UnitGraph, UnitKind,
+    Case, Cause, Common, LinkForm, RedrivePolicy, Seconds, SourcedValue, Tags, Target, Unit, UnitGraph, UnitKind,
 };
-use crate::source::Span;
 use crate::testing::{graph_json, graph_json_by_default};
+use conditions::Variable;
 use serde_json::json;
+use source::Span;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Two queues, of which the one redrives to the other, with a visibility timeout that depends on `Env`.
+/// Returns a graph with two queues, one of which is the other's dead-letter queue, and a visibility timeout that
+/// depends on `Env`.
 pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
     let sources = Sources::new(None, PathBuf::from("/infra"));
     let file = sources.add(Path::new("/infra/main.tf"), "queue\ndlq\n");
@@ -22,6 +23,7 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
             name: "Env".into(),
             domain: None,
             default: Some("dev".into()),
+            operands: None,
         },
         "prod",
     );
@@ -67,11 +69,11 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
     };
     let header = Span::new(file, 0..5);
     let mut source = queue("aws_sqs_queue.orders", header);
-    let case = |when: Condition, seconds| Case::new(when, Sourced::new(State::Set(Seconds(seconds)), header));
+    let case = |when: Condition, seconds| Case::new(when, SourcedValue::new(State::Set(Seconds(seconds)), header));
     source.visibility_timeout.cases = vec![case(env.clone(), 300), case(env.not(), 60)].into();
     let link = Link {
         target: Target::Resource("aws_sqs_queue.dlq".into()),
-        form: Form::Arn,
+        form: LinkForm::Arn,
     };
     let policy = RedrivePolicy {
         target: Attribute::set("deadLetterTargetArn", link, header),
@@ -93,13 +95,13 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
 }
 
 #[test]
-fn the_document_is_version_1() {
+fn document_is_version_1() {
     let (graph, sources) = sample();
     insta::assert_snapshot!(graph_json(&graph, &sources));
 }
 
 #[test]
-fn defaults_leave_one_world() {
+fn defaults_select_one_case_each() {
     let (graph, sources) = sample();
     let document = graph_json_by_default(&graph, &sources);
     assert!(document.contains("\"visibility_timeout\": 60,"), "{document}");
@@ -108,7 +110,7 @@ fn defaults_leave_one_world() {
 }
 
 #[test]
-fn tags_stand_by_their_keys() {
+fn tags_are_listed_by_key() {
     let (graph, sources) = sample();
     assert!(!graph_json(&graph, &sources).contains("tags"), "there are none");
     for (files, of, expected) in [
@@ -173,7 +175,7 @@ resource "aws_lambda_function" "f" {
 }
 
 #[test]
-fn a_tag_that_a_condition_leaves_out_is_null_there() {
+fn conditionally_absent_tag_is_null() {
     let text = "
 Parameters: {Stage: {Type: String, AllowedValues: [dev, prod], Default: dev}}
 Conditions: {IsProd: !Equals [!Ref Stage, prod]}

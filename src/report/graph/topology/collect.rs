@@ -1,16 +1,16 @@
-//! The boxes and arrows of a graph.
+//! Collects the boxes and arrows of a graph.
 
 use super::{Edge, Marks, Node, Shape};
-use crate::conditions::Condition;
 use crate::graph::delivery::Sender;
 use crate::graph::{Attribute, EventSourceMapping, Function, Graph, Link, Queue, Resource, State, Target, UnitId};
+use conditions::Condition;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
-/// Values of an attribute that are listed; more of them "vary".
+/// Maximum number of values of an attribute to list; with more, the attribute "varies".
 const MOST_VALUES: usize = 2;
 
-/// The boxes, and the arrows between them in order; [`Node::unit`] is a place in the graph's units.
+/// Returns the boxes, and the arrows between them, sorted. Here, [`Node::unit`] is an index in the graph's units.
 pub(super) fn everything(graph: &Graph, marks: &Marks<'_>) -> (Vec<Node>, Vec<Edge>) {
     let mut collector = Collector {
         graph,
@@ -26,7 +26,7 @@ pub(super) fn everything(graph: &Graph, marks: &Marks<'_>) -> (Vec<Node>, Vec<Ed
 struct Collector<'g> {
     graph: &'g Graph,
     marks: &'g Marks<'g>,
-    /// By unit and address; what a unit refers to and nobody declares has a key of its own.
+    /// Boxes by unit and address. The last part of the key is `true` for resources that the unit only refers to.
     places: FxHashMap<(UnitId, String, bool), usize>,
     nodes: Vec<Node>,
     edges: BTreeSet<Edge>,
@@ -55,7 +55,7 @@ impl<'g> Collector<'g> {
         self.failures();
     }
 
-    /// The queues that others name in their redrive policies.
+    /// Returns the queues that redrive policies refer to.
     fn dead_letter_queues(&self) -> FxHashSet<(UnitId, &'g str)> {
         let graph = self.graph;
         let mut found = FxHashSet::default();
@@ -94,7 +94,7 @@ impl<'g> Collector<'g> {
                     let from = self.queue_end(unit, queue);
                     let to = match graph.function(unit, function) {
                         Some(found) => self.node(Shape::Function, &found.resource, Vec::new()),
-                        None => self.outside(unit, Shape::Outside, function, ""),
+                        None => self.outside(unit, Shape::External, function, ""),
                     };
                     self.edge(from, to, labels.clone(), false);
                 }
@@ -102,11 +102,11 @@ impl<'g> Collector<'g> {
         }
     }
 
-    /// Programs that read queues.
+    /// Adds workers that poll queues.
     fn workers(&mut self) {
         let graph = self.graph;
         for queue in graph.queues() {
-            for reading in graph.readings(queue) {
+            for reading in graph.worker_consumptions(queue) {
                 let from = self.node(Shape::Queue, &queue.resource, Vec::new());
                 let to = self.node(Shape::Sender, &reading.resource, vec!["worker".to_owned()]);
                 self.edge(from, to, Vec::new(), false);
@@ -114,7 +114,7 @@ impl<'g> Collector<'g> {
         }
     }
 
-    /// Subscriptions of queues, and the queues that take what could not be delivered.
+    /// Adds subscriptions of queues, and the dead-letter queues of subscriptions.
     fn subscriptions(&mut self) {
         let graph = self.graph;
         for entry in &graph.deliveries().subscriptions {
@@ -129,7 +129,7 @@ impl<'g> Collector<'g> {
         }
     }
 
-    /// Targets of rules and schedules, notifications of buckets.
+    /// Adds targets of rules and schedules, and notifications of buckets.
     fn targets(&mut self) {
         let graph = self.graph;
         for entry in &graph.deliveries().targets {
@@ -148,7 +148,7 @@ impl<'g> Collector<'g> {
         }
     }
 
-    /// What a sender delivers to queues of the graph, and puts there where it cannot deliver; what else it sends to is
+    /// Adds the arrows from a sender to queues of the graph: its targets, and its dead-letter queues. Other targets are
     /// not drawn.
     fn sends(&mut self, unit: UnitId, sender: &Link, kind: &str, targets: &[&Link], failed: &[&Link]) {
         let graph = self.graph;
@@ -182,7 +182,7 @@ impl<'g> Collector<'g> {
         }
     }
 
-    /// Queues that take failures of a function's asynchronous invocations.
+    /// Adds the queues that receive failed asynchronous invocations of a function.
     fn failures(&mut self) {
         let graph = self.graph;
         for function in graph.functions() {
@@ -203,14 +203,14 @@ impl<'g> Collector<'g> {
     fn queue_end(&mut self, unit: UnitId, link: &Link) -> usize {
         match self.graph.queue(unit, link) {
             Some(found) => self.node(Shape::Queue, &found.resource, Vec::new()),
-            None => self.outside(unit, Shape::Outside, link, ""),
+            None => self.outside(unit, Shape::External, link, ""),
         }
     }
 
-    /// What `link`, written in `unit`, names.
+    /// Returns the box of the resource that `link`, written in `unit`, refers to.
     fn outside(&mut self, unit: UnitId, shape: Shape, link: &Link, detail: &str) -> usize {
         let (Target::Resource(title)
-        | Target::Elsewhere { address: title, .. }
+        | Target::OtherUnit { address: title, .. }
         | Target::External(title)
         | Target::Dangling(title)) = &link.target;
         let nodes = &mut self.nodes;
@@ -230,7 +230,7 @@ impl<'g> Collector<'g> {
         })
     }
 
-    /// The box of `resource`; the first who asks says what stands in it.
+    /// Returns the box of `resource`. The first call determines its details.
     fn node(&mut self, shape: Shape, resource: &Resource, details: Vec<String>) -> usize {
         let key = (resource.unit, resource.address.to_string(), false);
         if let Some(&at) = self.places.get(&key) {
@@ -260,7 +260,8 @@ impl<'g> Collector<'g> {
     }
 }
 
-/// How long a dead-letter queue keeps what it takes, and how long any other queue leaves to who reads it.
+/// Returns the details of a queue: the retention of a dead-letter queue, and the visibility timeout of a queue with
+/// consumers.
 fn queue_details(graph: &Graph, queue: &Queue, is_dead_letter: bool) -> Vec<String> {
     let assumed = &queue.resource.when;
     let mut details = Vec::new();
@@ -309,7 +310,7 @@ fn mapping_labels(mapping: &EventSourceMapping) -> Vec<String> {
     labels
 }
 
-/// The values that `attribute` has where its resource exists, each once.
+/// Returns the values of `attribute` while its resource exists.
 fn values<'g, T>(attribute: &'g Attribute<T>, assumed: &Condition) -> Vec<&'g T> {
     let cases = attribute.cases.iter();
     let cases = cases.filter(|case| assumed.is_possible_with(&case.when));
@@ -321,7 +322,7 @@ fn values<'g, T>(attribute: &'g Attribute<T>, assumed: &Condition) -> Vec<&'g T>
         .collect()
 }
 
-/// The value, or the few that it may have, or that there is none, or that there are more.
+/// Formats the value or the few possible values; otherwise "unknown" or "varies".
 fn shown<T>(attribute: &Attribute<T>, assumed: &Condition, show: impl Fn(&T) -> String) -> String {
     let cases = attribute.cases.iter();
     let mut open = cases.filter(|case| assumed.is_possible_with(&case.when));

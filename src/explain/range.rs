@@ -1,25 +1,25 @@
-//! What a line is about: the values that begin on it, or else the block that it is in.
+//! Determines what a line is about: the values that begin on it, or else the block that contains it.
 
-use super::Asked;
-use crate::graph::values::{self, ListedCase};
+use super::ExplainedLocation;
+use crate::graph::values::{self, ListedValue};
 use crate::graph::{Graph, Resource};
-use crate::source::{FileId, SourceFile, Span};
+use source::{FileId, SourceFile, Span};
 use std::collections::BTreeSet;
 
-/// Everything of the graphs that stands in one file.
+/// Elements of the graphs that are in one file.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct FileElements {
     /// Headers of resources, with their addresses.
     headers: BTreeSet<(Span, String)>,
-    /// Headers of calls that resources come through.
+    /// Headers of calls that contain resources.
     calls: BTreeSet<Span>,
-    /// Where values stand, or come from.
+    /// Spans and origins of values.
     values: BTreeSet<Span>,
 }
 
-impl Seen {
-    pub(super) fn in_file<'g>(graphs: impl Iterator<Item = &'g Graph>, file: FileId) -> Seen {
-        let mut seen = Seen::default();
+impl FileElements {
+    pub(super) fn in_file<'g>(graphs: impl Iterator<Item = &'g Graph>, file: FileId) -> FileElements {
+        let mut seen = FileElements::default();
         for graph in graphs {
             for listed in values::list(graph) {
                 let resource = listed.resource;
@@ -37,7 +37,7 @@ impl Seen {
         seen
     }
 
-    /// The resources before and behind `offset`.
+    /// Returns the closest resources on both sides of `offset`.
     pub(super) fn nearest(&self, offset: usize) -> Vec<(String, Span)> {
         let is_before = |(span, _): &&(Span, String)| (span.start as usize) < offset;
         let before = self.headers.iter().rev().find(is_before);
@@ -46,49 +46,49 @@ impl Seen {
         both.map(|(span, address)| (address.clone(), *span)).collect()
     }
 
-    /// Whether a resource or a call begins in `range`.
+    /// Returns `true` if a resource or a call begins in `range`.
     fn heads(&self, range: &std::ops::Range<u32>) -> bool {
         let headers = self.headers.iter().map(|(span, _)| span);
         headers.chain(&self.calls).any(|span| range.contains(&span.start))
     }
 }
 
-/// Where a value is written; nowhere where its attribute is absent.
-pub(super) fn written(resource: &Resource, case: &ListedCase<'_>) -> Option<Span> {
+/// Returns the span of a value, or `None` if its attribute is absent.
+pub(super) fn written(resource: &Resource, case: &ListedValue<'_>) -> Option<Span> {
     Some(case.span).filter(|span| *span != resource.header)
 }
 
-/// Where a value is written and where it comes from.
-pub(super) fn places<'c>(resource: &Resource, case: &'c ListedCase<'_>) -> impl Iterator<Item = Span> + 'c {
+/// Returns the span of a value and those of its origins.
+pub(super) fn places<'c>(resource: &Resource, case: &'c ListedValue<'_>) -> impl Iterator<Item = Span> + 'c {
     let origins = case.origins.iter().map(|origin| origin.span);
     written(resource, case).into_iter().chain(origins)
 }
 
-/// What is explained: all that begins in a range.
+/// Range to explain, with everything that begins in it.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ExplainedRange {
     file: FileId,
     range: std::ops::Range<u32>,
-    /// What it has to hold, where a column was given.
+    /// Offset that spans must contain, if a column was requested.
     offset: Option<u32>,
-    /// Whether resources are explained whole that begin in it.
+    /// `true` if resources that begin in the range are explained completely.
     pub(super) is_block: bool,
 }
 
-impl Place {
-    /// What the line is about, if it is about anything.
+impl ExplainedRange {
+    /// Returns the range that the line is about, if any.
     pub(super) fn find(
-        seen: &Seen,
+        seen: &FileElements,
         elements: &[Span],
         id: FileId,
         file: &SourceFile,
-        asked: Asked<'_>,
-    ) -> Option<Place> {
+        asked: ExplainedLocation<'_>,
+    ) -> Option<ExplainedRange> {
         let bytes = file.line_range(asked.line.checked_sub(1)?);
         let text = file.text().get(bytes.clone())?;
         let line = Span::new(id, bytes.clone());
         let line = line.start..line.end;
-        let place = |range, offset, is_block| Place {
+        let place = |range, offset, is_block| ExplainedRange {
             file: id,
             range,
             offset,
@@ -112,7 +112,7 @@ impl Place {
             let mut blocks = here
                 .filter(|span| seen.heads(&(span.start..span.start + 1)))
                 .filter(around);
-            // Of a block in another the inner one only where a column says so.
+            // Of nested blocks, the inner one is chosen only if a column was requested.
             let block = if column.is_some() {
                 blocks.next_back()
             } else {
@@ -136,13 +136,13 @@ impl Place {
         plain.find(|place| !seen.heads(&place.range) && seen.values.iter().any(|span| place.covers(*span)))
     }
 
-    /// Whether `span` begins there.
+    /// Returns `true` if `span` begins in the range.
     pub(super) fn covers(&self, span: Span) -> bool {
         let holds = |offset| span.start <= offset && offset < span.end;
         span.file == self.file && self.range.contains(&span.start) && self.offset.is_none_or(holds)
     }
 
-    /// Whether `resource` is explained whole: it begins there, or comes through a call that does.
+    /// Returns `true` if `resource` is explained completely: it, or a call that contains it, begins in the range.
     pub(super) fn heads(&self, resource: &Resource) -> bool {
         let mut headers = std::iter::once(&resource.header).chain(&resource.calls);
         self.is_block && headers.any(|header| self.covers(*header))

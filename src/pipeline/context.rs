@@ -1,27 +1,27 @@
-//! Where a run takes place: the working directory, the repository, and the files that may be read.
+//! Surroundings of a run: the working directory, the repository, and the files that may be read.
 
 use super::Options;
 use crate::config::Configs;
-use crate::files::{self, Files, named, real, repository_root};
+use source::files::{self, Files, named, real, repository_root};
 use std::path::{Path, PathBuf};
 
-/// Where a run takes place. Paths are absolute and without symbolic links.
+/// Directories and files of a run. Paths are absolute and contain no symbolic links.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct RunContext {
     pub(crate) working_directory: PathBuf,
-    /// Its root, where there is one.
+    /// Root of the repository, if any.
     pub(crate) repository: Option<PathBuf>,
     /// The files that may be read.
     pub(crate) files: Files,
 }
 
-impl Place {
+impl RunContext {
     pub(crate) fn of(options: &Options) -> Self {
         let working_directory = std::env::current_dir().and_then(|path| real(&path));
-        Place::at(working_directory.unwrap_or_default(), options)
+        RunContext::at(working_directory.unwrap_or_default(), options)
     }
 
-    /// As if `working_directory` were that of the process.
+    /// Determines the directories as if the process ran in `working_directory`.
     pub(crate) fn at(working_directory: PathBuf, options: &Options) -> Self {
         let stdin = options.stdin.as_ref().and_then(|stdin| stdin.path.as_deref()?.parent());
         let all = options.paths.iter().map(PathBuf::as_path).chain(stdin);
@@ -34,26 +34,26 @@ impl Place {
             .filter_map(|path| bound(path, repository.as_deref()));
         let files = Files::new(repository.clone(), roots.collect());
         let configuration = options.config.file.as_deref();
-        Place {
+        RunContext {
             repository,
             working_directory,
-            files: files.trusting(options.given.files().chain(configuration)),
+            files: files.trusting(options.inputs.files().chain(configuration)),
         }
     }
 
-    /// The configurations of a run that takes place there.
+    /// Returns the configurations for a run.
     pub(crate) fn configs(&self, options: &Options) -> Configs {
         let roots = roots(options, self.repository.as_deref(), &self.working_directory);
         Configs::new(options.config.clone(), roots, &self.files)
     }
 
-    /// The repository's root, or the working directory.
+    /// Returns the root of the repository or, without one, the working directory.
     pub(crate) fn root(&self) -> &Path {
         self.repository.as_deref().unwrap_or(&self.working_directory)
     }
 }
 
-/// The directory below which files may be read because `path` was named, where it lies outside of `repository`.
+/// Returns the directory that becomes readable because `path` was named outside of `repository`.
 fn bound(path: &Path, repository: Option<&Path>) -> Option<PathBuf> {
     if repository.is_some_and(|repository| path.starts_with(repository)) {
         return None;
@@ -66,7 +66,7 @@ fn bound(path: &Path, repository: Option<&Path>) -> Option<PathBuf> {
     Some(repository_root(directory).unwrap_or_else(|| directory.to_owned()))
 }
 
-/// The directories above which no configuration is looked for.
+/// Returns the directories at which the search for configurations ends.
 fn roots(options: &Options, repository: Option<&Path>, working_directory: &Path) -> Vec<PathBuf> {
     if let Some(repository) = repository {
         return vec![repository.to_owned()];

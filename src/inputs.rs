@@ -1,35 +1,34 @@
-//! Values that do not stand in the files themselves: what the command line hands to variables and parameters.
+//! Inputs: values that are not in the files, such as variables and parameters on the command line.
 //!
-//! It only carries them. Each frontend takes what its tool would take, in its tool's order of precedence, and
-//! nothing comes from the environment of the process.
+//! This module only carries the values. Each frontend applies them with its tool's order of precedence, and no value
+//! comes from the environment of the process.
 
 use rustc_hash::FxHasher;
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-/// One value for a Terraform variable, in the order of the command line, which is the order of precedence.
+/// Source of values for Terraform variables. The order on the command line is the order of precedence.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Variable {
-    /// `--var name=value`, as written.
+    /// An assignment, `--var name=value`, as written.
     Assignment(String),
-    /// `--var-file path`.
+    /// A file, `--var-file path`.
     File(PathBuf),
-    /// What the deployment of this name gives, in this file of a Terraform stack.
-    Deployment(PathBuf, String),
 }
 
-/// One argument of `--parameters`.
+/// An argument of `--parameters`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Parameters {
-    /// `name=value`, as written.
+    /// An assignment, `name=value`, as written.
     Assignment(String),
-    /// A file in one of the forms of AWS's tools.
+    /// A file in one of the formats of AWS's tools.
     File(PathBuf),
 }
 
 impl From<&str> for Parameters {
-    /// As typed: a file unless it begins with a parameter's name and `=`; `file://` may stand before a file.
+    /// Parses an argument: an assignment if it begins with a parameter name and `=`, else a file, with an optional
+    /// `file://` prefix.
     fn from(text: &str) -> Self {
         let name = text.split_once('=').map(|(name, _)| name);
         let is_name = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -41,87 +40,87 @@ impl From<&str> for Parameters {
     }
 }
 
-/// What a run is given beside files and directories.
+/// Inputs of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Given {
-    /// For root modules of Terraform; later ones win.
+pub struct Inputs {
+    /// Values for root modules of Terraform; later ones take precedence.
     pub variables: Vec<Variable>,
-    /// For templates; later ones win.
+    /// Values for templates; later ones take precedence.
     pub parameters: Vec<Parameters>,
-    /// The environment of a SAM configuration, or the stage of a service; the default one where absent.
+    /// Environment of a SAM configuration, or stage of a service; `None` for the default one.
     pub stage: Option<String>,
-    /// `terraform.workspace`; `default` where absent.
+    /// Value of `terraform.workspace`; `None` for `default`.
     pub workspace: Option<String>,
-    /// Where `workspace` is absent: it is one of several, and nobody says which.
-    pub is_workspace_open: bool,
-    /// The Region of providers without one and of `AWS::Region`; unresolved where absent.
+    /// `true` if the workspace is one of several, without a way to know which. Used without `workspace`.
+    pub is_workspace_unresolved: bool,
+    /// Region of `AWS::Region` and of providers that do not set one; unresolved if absent.
     pub region: Option<String>,
-    /// `AWS::AccountId` and the account of the caller; unresolved where absent.
+    /// Account of `AWS::AccountId` and of the caller; unresolved if absent.
     pub account: Option<String>,
 }
 
-/// What a run is given, and what single units are given in place of that.
+/// Inputs of a run, with different ones for individual units.
 #[derive(Debug, Clone, Default)]
-pub struct Givens {
-    /// For every other unit.
-    pub all: Given,
-    /// By the file or directory of the unit.
-    pub own: BTreeMap<PathBuf, Given>,
+pub struct UnitInputs {
+    /// Inputs of all units that have none of their own.
+    pub all: Inputs,
+    /// Inputs of individual units, by the file or directory of the unit.
+    pub own: BTreeMap<PathBuf, Inputs>,
 }
 
-impl From<Given> for Givens {
-    fn from(all: Given) -> Self {
-        Givens {
+impl From<Inputs> for UnitInputs {
+    fn from(all: Inputs) -> Self {
+        UnitInputs {
             all,
             own: BTreeMap::new(),
         }
     }
 }
 
-impl Given {
-    /// The same with what `other` gives over it.
+impl Inputs {
+    /// Returns these inputs with those of `other`, which take precedence.
     #[must_use]
-    pub fn under(&self, other: &Given) -> Given {
+    pub fn overridden_by(&self, other: &Inputs) -> Inputs {
         let either = |first: &Option<String>, then: &Option<String>| then.clone().or_else(|| first.clone());
-        Given {
+        Inputs {
             variables: self.variables.iter().chain(&other.variables).cloned().collect(),
             parameters: self.parameters.iter().chain(&other.parameters).cloned().collect(),
             stage: either(&self.stage, &other.stage),
             workspace: either(&self.workspace, &other.workspace),
-            is_workspace_open: self.is_workspace_open || other.is_workspace_open,
+            is_workspace_unresolved: self.is_workspace_unresolved || other.is_workspace_unresolved,
             region: either(&self.region, &other.region),
             account: either(&self.account, &other.account),
         }
     }
 
-    /// The same number for what gives the same.
+    /// Returns a hash, which is equal for equal inputs.
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut hasher = FxHasher::default();
         self.hash(&mut hasher);
         hasher.finish()
     }
 
-    /// The same with other places for its files.
+    /// Returns these inputs with the paths of their files mapped by `place`.
     #[must_use]
     pub fn with_files(&self, place: impl Fn(&Path) -> PathBuf) -> Self {
-        let mut given = self.clone();
-        for variable in &mut given.variables {
-            if let Variable::File(path) | Variable::Deployment(path, _) = variable {
+        let mut inputs = self.clone();
+        for variable in &mut inputs.variables {
+            if let Variable::File(path) = variable {
                 *path = place(path);
             }
         }
-        for parameters in &mut given.parameters {
+        for parameters in &mut inputs.parameters {
             if let Parameters::File(path) = parameters {
                 *path = place(path);
             }
         }
-        given
+        inputs
     }
 
-    /// The files from which it takes values.
+    /// Returns the files that values are read from.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         let variables = self.variables.iter().filter_map(|variable| match variable {
-            Variable::File(path) | Variable::Deployment(path, _) => Some(path.as_path()),
+            Variable::File(path) => Some(path.as_path()),
             Variable::Assignment(_) => None,
         });
         let parameters = self.parameters.iter().filter_map(|parameters| match parameters {

@@ -1,66 +1,66 @@
-//! The fourth step: what suppressions keep from being findings, and what is left of all environments as one.
+//! Removes suppressed findings, and merges the findings of all environments.
 //!
-//! Suppressions ask which rules ran over which files, and what the configurations let them do ([`View`]).
+//! Suppressions query the rules that ran over each file, and the configurations' restrictions, through [`View`].
 
-use super::environments::{Counts, held_of, keep_judgements};
+use super::environments::{Counts, keep_judgements, merge_environments};
 use super::lint::{Linted, LintedEnvironment};
 use super::order::with_reasons;
 use super::policies::Policies;
 use super::{Gathered, Run};
 use crate::config::{Config, Configs};
 use crate::diagnostic::{Diagnostic, NotEvaluated, RuleId, Suppressed};
-use crate::files::{is_directory, named};
 use crate::frontend;
-use crate::graph::{Graph, Reach, Resource};
-use crate::history::{Coverage, Held, Why};
+use crate::graph::{Connections, Graph, Resource};
+use crate::history::{CheckedPart, FindingInEnvironments, KnownBecause};
 use crate::rules::{self, Judgement, Rule};
 use crate::selection::{Selection, covers};
-use crate::source::{FileId, Sources};
-use crate::suppress::{Day, Policy, Suppressions, Written};
+use crate::suppress::{Day, Policy, RawSuppression, Suppressions};
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::files::{is_directory, named};
+use source::{FileId, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What there is to say, before it is asked what was known.
-pub(super) struct Silenced {
+/// Findings that are not suppressed, before known ones are removed.
+pub(super) struct Unsuppressed {
     pub(super) gathered: Gathered,
-    /// Findings with the environments they hold in.
-    pub(super) held: Vec<Held>,
-    /// How many environments there are.
+    /// Findings with the environments that they occur in.
+    pub(super) findings: Vec<FindingInEnvironments>,
+    /// Number of environments of each unit.
     pub(super) environments: Counts,
     pub(super) policies: Policies,
-    /// The first environment's graph, and its name.
+    /// Graph of the first environment, and the name of that environment.
     pub(super) graph: Graph,
     pub(super) environment: Option<String>,
-    /// The graphs of the others, in a traced run.
-    pub(super) elsewhere: Vec<(String, Graph)>,
-    /// What suppressions keep from being findings.
+    /// Graphs of the other environments, in a traced run.
+    pub(super) other_environments: Vec<(String, Graph)>,
+    /// Suppressed findings.
     pub(super) suppressed: Vec<Suppressed>,
     pub(super) not_evaluated: Vec<NotEvaluated>,
     pub(super) judgements: Vec<Judgement>,
 }
 
-/// Takes out what suppressions silence, and puts the environments together.
-pub(super) fn silence(run: &Run<'_>, linted: Linted) -> Silenced {
+/// Removes suppressed findings, and merges the environments.
+pub(super) fn suppress(run: &Run<'_>, linted: Linted) -> Unsuppressed {
     let Linted {
         gathered,
         mut environments,
         mut policies,
     } = linted;
     let taken = if run.options.no_ignores {
-        TakenOut::default()
+        SuppressionResults::default()
     } else {
-        take_out(run, &mut environments, &mut policies, &gathered.sources)
+        apply_suppressions(run, &mut environments, &mut policies, &gathered.sources)
     };
-    let mut silenced = Silenced {
+    let mut unsuppressed = Unsuppressed {
         gathered,
-        held: Vec::new(),
+        findings: Vec::new(),
         environments: counts_of(&environments),
         policies,
         graph: Graph::default(),
         environment: None,
-        elsewhere: Vec::new(),
+        other_environments: Vec::new(),
         suppressed: taken.suppressed,
         not_evaluated: Vec::new(),
         judgements: Vec::new(),
@@ -68,52 +68,56 @@ pub(super) fn silence(run: &Run<'_>, linted: Linted) -> Silenced {
     let mut found = Vec::new();
     for (at, one) in environments.into_iter().enumerate() {
         if run.options.notes_reach {
-            silenced.gathered.reach.add(Reach::of(&one.graph));
+            unsuppressed.gathered.reach.add(Connections::of(&one.graph));
         }
-        keep_judgements(&mut silenced.judgements, one.judgements, one.name.as_ref());
+        keep_judgements(&mut unsuppressed.judgements, one.judgements, one.name.as_ref());
         found.push((one.name.clone(), one.findings));
         if at == 0 {
-            silenced.environment = one.name;
-            silenced.graph = one.graph;
-            // What the environments of a unit settle is settled.
+            unsuppressed.environment = one.name;
+            unsuppressed.graph = one.graph;
+            // A value that is resolved in the environments of a unit is resolved.
             let mut open = one.not_evaluated;
-            open.retain(|open| !silenced.environments.has_own(&open.subject.unit));
-            silenced.not_evaluated = open;
+            open.retain(|open| !unsuppressed.environments.has_own(&open.subject.unit));
+            unsuppressed.not_evaluated = open;
             continue;
         }
         for open in one.not_evaluated {
-            if !silenced.not_evaluated.contains(&open) {
-                silenced.not_evaluated.push(open);
+            if !unsuppressed.not_evaluated.contains(&open) {
+                unsuppressed.not_evaluated.push(open);
             }
         }
         if run.options.trace {
-            silenced.elsewhere.extend(one.name.map(|name| (name, one.graph)));
+            unsuppressed
+                .other_environments
+                .extend(one.name.map(|name| (name, one.graph)));
         }
     }
-    // What is wrong with a suppression is wrong in every environment.
+    // Faults of suppressions occur in every environment.
     let everywhere: Vec<String> = found.iter().filter_map(|(name, _)| name.clone()).collect();
-    silenced.held = held_of(found);
+    unsuppressed.findings = merge_environments(found);
     let faults = taken.faults.into_iter();
-    silenced.held.extend(faults.map(|fault| (fault, everywhere.clone())));
-    silenced
+    unsuppressed
+        .findings
+        .extend(faults.map(|fault| (fault, everywhere.clone())));
+    unsuppressed
         .not_evaluated
         .sort_by(|a, b| (&a.subject, &a.rule, &a.reason).cmp(&(&b.subject, &b.rule, &b.reason)));
-    silenced
+    unsuppressed
 }
 
 fn counts_of(environments: &[LintedEnvironment]) -> Counts {
     Counts::of(environments.iter().map(|one| one.units.as_ref()))
 }
 
-impl Silenced {
-    /// Hands over what of the project was judged: only there can an entry of a baseline be stale.
-    pub(super) fn covering<T>(&self, run: &Run<'_>, ask: impl FnOnce(&Coverage<'_>) -> T) -> T {
+impl Unsuppressed {
+    /// Calls `ask` with the checked part of the project. Only entries in this part of a baseline can be stale.
+    pub(super) fn covering<T>(&self, run: &Run<'_>, ask: impl FnOnce(&CheckedPart<'_>) -> T) -> T {
         let runs = |rule: &str, unit: &str| {
             let selects = |rule: &Rule<'_>| self.policies.of(unit).runs(rule, &run.options.selection);
             run.configs.catalogue().by_id(rule).is_none_or(|rule| selects(&rule))
         };
         let walked = run.options.paths.iter().filter_map(|path| named(path).ok());
-        ask(&Coverage {
+        ask(&CheckedPart {
             units: self.graph.units().iter().map(|unit| unit.name.as_str()).collect(),
             walked: walked.filter(|path| is_directory(path)).collect(),
             runs: &runs,
@@ -121,34 +125,34 @@ impl Silenced {
     }
 }
 
-/// What suppressions did in a run.
+/// Effects of the suppressions in a run.
 #[derive(Default)]
-struct TakenOut {
-    /// What they keep from being findings.
+struct SuppressionResults {
+    /// Suppressed findings.
     suppressed: Vec<Suppressed>,
-    /// What is wrong with them.
+    /// Findings about the suppressions themselves.
     faults: Vec<Diagnostic>,
 }
 
-/// Takes out of every environment's findings what suppressions silence.
-fn take_out(
+/// Removes suppressed findings from every environment.
+fn apply_suppressions(
     run: &Run<'_>,
     environments: &mut [LintedEnvironment],
     policies: &mut Policies,
     sources: &Sources,
-) -> TakenOut {
+) -> SuppressionResults {
     let options = run.options;
     let written = frontend::suppressions(sources);
     if written.is_empty() {
-        return TakenOut::default();
+        return SuppressionResults::default();
     }
     let rules = run.configs.catalogue();
     let view = View::new(&written, environments, run, policies, sources);
     let mut suppressions = Suppressions::new(written, options.today.unwrap_or_else(Day::today), &rules);
-    let mut silenced = Vec::new();
+    let mut suppressed_by_environment = Vec::new();
     for one in environments.iter_mut() {
         let mut kept = Vec::new();
-        let mut taken: BTreeMap<Why, Vec<Diagnostic>> = BTreeMap::new();
+        let mut taken: BTreeMap<KnownBecause, Vec<Diagnostic>> = BTreeMap::new();
         for found in std::mem::take(&mut one.findings) {
             match suppressions.judge(found, &view) {
                 Ok(one) => taken.entry((one.by, one.reason)).or_default().push(one.finding),
@@ -156,7 +160,7 @@ fn take_out(
             }
         }
         one.findings = kept;
-        silenced.push((one.name.clone(), taken));
+        suppressed_by_environment.push((one.name.clone(), taken));
     }
     let faults: Vec<(Diagnostic, Arc<Config>)> = (suppressions.complaints(sources, &view).into_iter())
         .filter_map(|found| view.asked_for(found))
@@ -164,37 +168,37 @@ fn take_out(
     for (found, config) in &faults {
         policies.insert_missing(&found.subject.unit, config.clone());
     }
-    let mut suppressed = joined(silenced, &counts_of(environments), sources);
+    let mut suppressed = joined(suppressed_by_environment, &counts_of(environments), sources);
     suppressed.retain(|one| one.finding.severity >= options.min_severity);
-    TakenOut {
+    SuppressionResults {
         suppressed,
         faults: faults.into_iter().map(|(found, _)| found).collect(),
     }
 }
 
-/// One entry for what is one finding in several environments or calls and has one suppression.
+/// Joins suppressed findings that occur in several environments or calls and have the same suppression.
 fn joined(
-    silenced: Vec<(Option<String>, BTreeMap<Why, Vec<Diagnostic>>)>,
+    suppressed_by_environment: Vec<(Option<String>, BTreeMap<KnownBecause, Vec<Diagnostic>>)>,
     environments: &Counts,
     sources: &Sources,
 ) -> Vec<Suppressed> {
-    let mut by_reason: BTreeMap<Why, Vec<(Option<String>, Vec<Diagnostic>)>> = BTreeMap::new();
-    for (name, taken) in silenced {
+    let mut by_reason: BTreeMap<KnownBecause, Vec<(Option<String>, Vec<Diagnostic>)>> = BTreeMap::new();
+    for (name, taken) in suppressed_by_environment {
         for (reason, findings) in taken {
             by_reason.entry(reason).or_default().push((name.clone(), findings));
         }
     }
     let by_reason = by_reason.into_iter();
-    let findings = by_reason.map(|(why, found)| (why, environments.place_all(found)));
+    let findings = by_reason.map(|(why, found)| (why, environments.merge_and_name(found)));
     with_reasons(findings.collect(), sources)
 }
 
-/// Adds the units of which something is declared in a file, or called from it.
+/// Adds the units that declare a resource in a file, or call one from it.
 fn note_units(graph: &Graph, units: &mut FxHashMap<FileId, BTreeSet<String>>) {
     let mut last = None;
     let mut note = |resource: &Resource| {
         for span in resource.calls.iter().chain([&resource.header]) {
-            // Thousands of instances come in a row.
+            // Thousands of instances may be adjacent.
             if last != Some((span.file, resource.unit)) {
                 last = Some((span.file, resource.unit));
                 let unit = graph.unit(resource.unit).name.clone();
@@ -207,25 +211,25 @@ fn note_units(graph: &Graph, units: &mut FxHashMap<FileId, BTreeSet<String>>) {
     graph.mappings().iter().for_each(|mapping| note(&mapping.resource));
     graph.alarms().iter().for_each(|alarm| note(&alarm.resource));
     for function in graph.functions() {
-        if let Some(handler) = &function.handler {
+        if let Ok(handler) = &function.handler {
             let unit = graph.unit(function.resource.unit).name.clone();
             units.entry(handler.place.file).or_default().insert(unit);
         }
     }
 }
 
-/// Units of which not everything is read.
+/// Returns the units that are not read completely.
 fn noted(graph: &Graph) -> impl Iterator<Item = String> {
     let units = graph.units().iter().filter(|unit| !unit.notes.is_empty());
     units.map(|unit| unit.name.clone())
 }
 
-/// What matters of a file that has suppressions.
+/// Context of a file with suppressions.
 struct About {
     config: Arc<Config>,
-    /// The units that may have findings in it.
+    /// Units that may have findings in the file.
     units: BTreeSet<String>,
-    /// The unit that findings about the file itself belong to.
+    /// Unit that findings about the file itself belong to.
     unit: String,
 }
 
@@ -243,27 +247,27 @@ impl About {
         let mut units = units.cloned().unwrap_or_default();
         units.extend(known.filter(|unit| policies.knows(unit)));
         About {
-            config: configs.of(file.path()).unwrap_or_default(),
+            config: configs.for_path(file.path()).unwrap_or_default(),
             unit: units.first().cloned().unwrap_or(directory),
             units,
         }
     }
 }
 
-/// What suppressions need to know of a run.
+/// Context of a run for suppressions.
 struct View<'a> {
     selection: &'a Selection,
     policies: Policies,
     sources: &'a Sources,
     files: FxHashMap<FileId, About>,
     broken: FxHashSet<String>,
-    /// Rules that could not judge something in a unit.
+    /// Rules that left a resource of a unit unjudged.
     open: FxHashSet<(RuleId, String)>,
 }
 
 impl<'a> View<'a> {
     fn new(
-        written: &[Written],
+        written: &[RawSuppression],
         environments: &[LintedEnvironment],
         run: &Run<'a>,
         policies: &Policies,
@@ -294,14 +298,16 @@ impl<'a> View<'a> {
         }
     }
 
-    /// `found` as the configuration of its file wants it, if it does.
+    /// Applies the configuration of the file to `found`, and returns `None` if it excludes the finding.
     fn asked_for(&self, mut found: Diagnostic) -> Option<(Diagnostic, Arc<Config>)> {
         let rule = rules::by_id(&found.rule)?;
         let file = found.primary().span.file;
         let config = &self.files.get(&file)?.config;
         let path = self.sources.file(file);
-        let silenced = config.silences(rule, path.path(), &found.subject.address).is_some();
-        if silenced || !config.runs(rule, self.selection) {
+        let is_suppressed = config
+            .ignoring_override(rule, path.path(), &found.subject.address)
+            .is_some();
+        if is_suppressed || !config.runs(rule, self.selection) {
             return None;
         }
         if let Some(severity) = config.rule(rule).and_then(|set| set.severity) {

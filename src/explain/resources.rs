@@ -1,61 +1,61 @@
-//! The values and links of a place in lines, one for what is the same in several environments.
+//! Formats the values and links at a location, merging lines that several environments share.
 
-use super::place::{Place, places, written};
+use super::range::{ExplainedRange, places, written};
 use crate::graph::relations::relations;
-use crate::graph::values::{self, ListedCase};
+use crate::graph::values::{self, ListedValue};
 use crate::graph::{Graph, Resource};
-use crate::source::Span;
 use rustc_hash::FxHashMap;
+use source::Span;
 
-/// So many resources of one place are told of with who links to them.
-pub const MOST: usize = 10;
+/// Maximum number of resources whose incoming links are listed.
+pub const MAX_WITH_LINKS: usize = 10;
 
-/// What is told of one resource.
+/// Explanation of one resource.
 #[derive(Debug)]
-pub struct Told {
-    /// The unit it is in.
+pub struct ExplainedResource {
+    /// Unit that declares the resource.
     pub unit: String,
     /// Address or logical id.
     pub address: String,
-    /// The construct of a CDK app that it was made from.
+    /// CDK construct that generated the resource.
     pub construct: Option<String>,
-    /// The type as written.
+    /// Resource type, as written.
     pub kind: String,
-    /// Where it is declared.
+    /// Span of the declaration's header.
     pub header: Span,
-    /// Where it exists, and why perhaps not at all.
+    /// Conditions under which the resource exists, and reasons why it may not exist.
     pub when: Vec<String>,
-    /// Its values and links, then who links to it.
-    pub lines: Vec<Line>,
+    /// Values and outgoing links, followed by incoming links.
+    pub lines: Vec<ExplainedLine>,
 }
 
 /// A value or a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    /// `visibility_timeout_seconds = 30 s (the default)`, `read by …`.
+pub struct ExplainedLine {
+    /// Text, such as `visibility_timeout_seconds = 30 s (the default)` or `read by …`.
     pub text: String,
-    /// Where it is written; `None` where its attribute is absent.
+    /// Span of the value; `None` if its attribute is absent.
     pub span: Option<Span>,
-    /// Where it comes from, nearest first.
+    /// Origins of the value, nearest first.
     pub origins: Vec<(String, Span)>,
-    /// The environments in which it is so; none where that is all.
+    /// Environments that the line applies to; empty if it applies to all.
     pub environments: Vec<String>,
 }
 
-/// What the graphs of all environments hold there.
-pub(super) fn tell(graphs: &[(Option<&str>, &Graph)], place: &Place) -> Vec<Told> {
-    let mut all: Vec<Told> = Vec::new();
+/// Returns the explanations of the resources at `place` in the graphs of all environments.
+pub(super) fn explain_resources(graphs: &[(Option<&str>, &Graph)], place: &ExplainedRange) -> Vec<ExplainedResource> {
+    let mut all: Vec<ExplainedResource> = Vec::new();
     let mut known: FxHashMap<(String, String), usize> = FxHashMap::default();
     for (environment, graph) in graphs {
         for (resource, mut lines, is_written_here) in lines(graph, place) {
             let key = (graph.unit(resource.unit).key().to_owned(), resource.address.to_string());
             let at = *known.entry(key).or_insert(all.len());
-            // Of what only comes from here the values are enough, and of many alike the first tell it.
-            if is_written_here && at < MOST {
+            // Incoming links are listed only for resources declared here, and only for the first of many.
+            if is_written_here && at < MAX_WITH_LINKS {
                 lines.extend(links(graph, resource));
             }
             if at == all.len() {
-                all.push(told(graph, resource));
+                all.push(explain_resource(graph, resource));
             }
             if let Some(told) = all.get_mut(at) {
                 for line in lines {
@@ -72,11 +72,11 @@ pub(super) fn tell(graphs: &[(Option<&str>, &Graph)], place: &Place) -> Vec<Told
     all
 }
 
-fn told(graph: &Graph, resource: &Resource) -> Told {
+fn explain_resource(graph: &Graph, resource: &Resource) -> ExplainedResource {
     let when = resource.when.describe().map(|when| format!("when {when}"));
     let uncertain = resource.uncertain.as_ref();
     let uncertain = uncertain.map(|reason| format!("which may not exist, as {reason}"));
-    Told {
+    ExplainedResource {
         unit: graph.unit(resource.unit).name.clone(),
         address: resource.address.to_string(),
         construct: resource.construct.as_deref().map(str::to_owned),
@@ -87,9 +87,10 @@ fn told(graph: &Graph, resource: &Resource) -> Told {
     }
 }
 
-/// Adds `line`, or its environment to the same one. What differs by environment stands together.
-fn add(lines: &mut Vec<Line>, mut line: Line, environment: Option<&str>) {
-    let same = |known: &Line| (&known.text, known.span, &known.origins) == (&line.text, line.span, &line.origins);
+/// Adds `line`, or its environment to an equal line. Lines that differ by environment are kept together.
+fn add(lines: &mut Vec<ExplainedLine>, mut line: ExplainedLine, environment: Option<&str>) {
+    let same =
+        |known: &ExplainedLine| (&known.text, known.span, &known.origins) == (&line.text, line.span, &line.origins);
     let environment = environment.map(str::to_owned);
     if let Some(known) = lines.iter_mut().find(|known| same(known)) {
         if !known.environments.iter().any(|name| Some(name) == environment.as_ref()) {
@@ -97,7 +98,7 @@ fn add(lines: &mut Vec<Line>, mut line: Line, environment: Option<&str>) {
         }
         return;
     }
-    let subject = |line: &Line| line.text.split(' ').next().map(str::to_owned);
+    let subject = |line: &ExplainedLine| line.text.split(' ').next().map(str::to_owned);
     let behind = lines.iter().rposition(|known| subject(known) == subject(&line));
     line.environments.extend(environment);
     match behind {
@@ -106,14 +107,14 @@ fn add(lines: &mut Vec<Line>, mut line: Line, environment: Option<&str>) {
     }
 }
 
-/// The values at the place, resource by resource, each with whether any is written there; of resources that are
-/// explained whole all.
-fn lines<'g>(graph: &'g Graph, place: &Place) -> Vec<(&'g Resource, Vec<Line>, bool)> {
-    let mut all: Vec<(&Resource, Vec<Line>, bool)> = Vec::new();
+/// Returns the values at the location, by resource, and whether any of them is written there. Resources that are
+/// explained completely include all their values.
+fn lines<'g>(graph: &'g Graph, place: &ExplainedRange) -> Vec<(&'g Resource, Vec<ExplainedLine>, bool)> {
+    let mut all: Vec<(&Resource, Vec<ExplainedLine>, bool)> = Vec::new();
     for listed in values::list(graph) {
         let resource = listed.resource;
-        let is_here = |case: &ListedCase<'_>| places(resource, case).any(|span| place.covers(span));
-        let is_written = |case: &ListedCase<'_>| written(resource, case).is_some_and(|span| place.covers(span));
+        let is_here = |case: &ListedValue<'_>| places(resource, case).any(|span| place.covers(span));
+        let is_written = |case: &ListedValue<'_>| written(resource, case).is_some_and(|span| place.covers(span));
         let is_whole = place.heads(resource);
         if !is_whole && !listed.cases.iter().any(is_here) {
             continue;
@@ -129,14 +130,14 @@ fn lines<'g>(graph: &'g Graph, place: &Place) -> Vec<(&'g Resource, Vec<Line>, b
     all
 }
 
-fn value(resource: &Resource, name: &str, case: &ListedCase<'_>) -> Line {
+fn value(resource: &Resource, name: &str, case: &ListedValue<'_>) -> ExplainedLine {
     let value = match &case.value {
         Ok(value) if value.starts_with('→') => value.clone(),
         Ok(value) if value.is_empty() => "= \"\"".to_owned(),
         Ok(value) => format!("= {value}"),
         Err(reason) => format!("is unresolved: {reason}"),
     };
-    // What is written and comes to null leads somewhere.
+    // A value with origins that evaluates to null is written, not absent.
     let default = match (case.is_default, case.origins.is_empty()) {
         (true, true) => " (the default)",
         (true, false) => " (the default, as null is written)",
@@ -147,7 +148,7 @@ fn value(resource: &Resource, name: &str, case: &ListedCase<'_>) -> Line {
         .as_ref()
         .map_or_else(String::new, |when| format!(", when {when}"));
     let origins = case.origins.iter();
-    Line {
+    ExplainedLine {
         text: format!("{name} {value}{default}{when}"),
         span: written(resource, case),
         origins: origins.map(|origin| (origin.what.to_string(), origin.span)).collect(),
@@ -155,11 +156,11 @@ fn value(resource: &Resource, name: &str, case: &ListedCase<'_>) -> Line {
     }
 }
 
-/// Who links to `resource`.
-fn links(graph: &Graph, resource: &Resource) -> Vec<Line> {
+/// Returns the links to `resource`.
+fn links(graph: &Graph, resource: &Resource) -> Vec<ExplainedLine> {
     let line = |relation: crate::graph::relations::Relation| {
         let when = relation.when.map_or_else(String::new, |when| format!(", when {when}"));
-        Line {
+        ExplainedLine {
             text: relation.text + &when,
             span: Some(relation.span),
             origins: Vec::new(),

@@ -1,60 +1,56 @@
-//! Places as machine formats write them: on one line, in code points or bytes, with a path or a URI.
+//! Converts spans for machine-readable formats: to single lines, in code points or bytes, with a path or a URI.
 
-use crate::source::{Position, SourceFile, Sources, Span, plain};
+use source::{Position, SourceFile, Sources, Span, without_verbatim_prefix};
 use std::path::Path;
 
-/// The directory that paths are relative to.
+/// Base directory of paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Paths {
-    /// For people at a terminal: relative to the working directory.
-    Shown,
-    /// For programs and for pages that are read elsewhere: relative to the repository, wherever sqslint ran.
-    Named,
+    /// Paths relative to the working directory, for people at a terminal.
+    FromWorkingDirectory,
+    /// Paths relative to the repository, for programs and for pages that are read elsewhere.
+    FromRepository,
 }
 
 impl Paths {
-    /// The path of `file`.
+    /// Returns the path of `file`.
     pub(super) fn file(self, file: &SourceFile) -> &str {
         match self {
-            Paths::Shown => file.shown(),
-            Paths::Named => file.name(),
+            Paths::FromWorkingDirectory => file.shown(),
+            Paths::FromRepository => file.name(),
         }
     }
 
-    /// `path` as that of a file.
+    /// Returns `path` in the same notation as that of a file.
     pub(super) fn path(self, path: &Path, sources: &Sources) -> String {
         match self {
-            Paths::Shown => sources.shown_of(path),
-            Paths::Named => sources.name_of(path),
+            Paths::FromWorkingDirectory => sources.shown_of(path),
+            Paths::FromRepository => sources.name_of(path),
         }
     }
 }
 
-/// A span in lines and columns.
+/// Span as lines and columns.
 pub(super) struct Region {
-    /// Its first character.
+    /// First character.
     pub(super) start: Position,
-    /// One past its last character.
+    /// End, one past the last character.
     pub(super) end: Position,
-    /// The columns once more, in bytes from 1.
-    pub(super) byte_columns: (usize, usize),
 }
 
-/// All of `span`, as what takes its place needs it.
-pub(super) fn whole(file: &SourceFile, span: Span) -> Region {
+/// Returns the region of the whole `span`, as needed for replacing it.
+pub(super) fn full_region(file: &SourceFile, span: Span) -> Region {
     let text = file.text();
     let start = text.floor_char_boundary((span.start as usize).min(text.len()));
     let end = text.floor_char_boundary((span.end as usize).min(text.len())).max(start);
-    let column = |at: usize| at - file.line_range(file.line_index(at)).start + 1;
     Region {
         start: file.position(start),
         end: file.position(end),
-        byte_columns: (column(start), column(end)),
     }
 }
 
-/// `span` up to the end of its first line: what annotations can show.
-pub(super) fn region(file: &SourceFile, span: Span) -> Region {
+/// Returns the region of `span` up to the end of its first line, as needed for annotations.
+pub(super) fn first_line_region(file: &SourceFile, span: Span) -> Region {
     let text = file.text();
     let start = text.floor_char_boundary((span.start as usize).min(text.len()));
     let line = file.line_range(file.line_index(start));
@@ -64,11 +60,10 @@ pub(super) fn region(file: &SourceFile, span: Span) -> Region {
     Region {
         start: file.position(start),
         end: file.position(end),
-        byte_columns: (start - line.start + 1, end - line.start + 1),
     }
 }
 
-/// The URI of `file`, and whether it is relative to the repository root.
+/// Returns the URI of `file`, and `true` if it is relative to the root of the repository.
 pub(super) fn uri(file: &SourceFile) -> (String, bool) {
     let name = file.name();
     let has_drive = cfg!(windows) && name.as_bytes().get(1) == Some(&b':');
@@ -81,9 +76,9 @@ pub(super) fn uri(file: &SourceFile) -> (String, bool) {
     (encoded(name), true)
 }
 
-/// The `file:` URI of an absolute path.
+/// Returns the `file:` URI of an absolute path.
 pub(super) fn file_uri(path: &str) -> Option<String> {
-    let path = plain(Path::new(path)).to_string_lossy().into_owned();
+    let path = without_verbatim_prefix(Path::new(path)).to_string_lossy().into_owned();
     if path.starts_with('/') {
         return Some(format!("file://{}", encoded(&path)));
     }
@@ -91,7 +86,7 @@ pub(super) fn file_uri(path: &str) -> Option<String> {
     Some(format!("file:///{drive}:{}", encoded(&rest.replace('\\', "/"))))
 }
 
-/// A path with everything escaped that has a meaning in a URI, or is not ASCII.
+/// Percent-encodes all characters of a path that are not ASCII or have a meaning in a URI.
 fn encoded(path: &str) -> String {
     let mut uri = String::with_capacity(path.len());
     for byte in path.bytes() {
