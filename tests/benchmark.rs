@@ -1,12 +1,12 @@
-//! The bounds of speed and memory, measured: `cargo test --release --test benchmark -- --ignored --nocapture` prints
-//! the table of `BENCHMARKS.md`, with `UPDATE=1` writes it there, and fails where a bound is not held. Inputs are
-//! generated; each figure is the best of several runs, and beside the time on the clock stands that of the processors,
-//! which other work does not lengthen.
+//! Measures the bounds of speed and memory: `cargo test --release --test benchmark -- --ignored --nocapture` prints the
+//! table of `BENCHMARKS.md`, updates it with `UPDATE=1`, and fails if a bound is exceeded. Inputs are generated. Each
+//! figure is the best of several runs; next to the elapsed time is the processor time, which other work does not
+//! increase.
 //!
-//! An executable of its own, since it is built optimized and nothing may run beside what is measured. What one may
-//! compare on any machine, busy or not, `tests/kernels.rs` counts.
+//! This is a separate executable, because it is compiled with optimizations and must run alone. `tests/kernels.rs`
+//! counts figures that can be compared on any machine, busy or not.
 //!
-//! `SQSLINT_PLAN_MB` sets another size of the plan. Other linters are measured where they are installed.
+//! `SQSLINT_PLAN_MB` sets a different size of the plan. Other linters are measured if installed.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 #![allow(clippy::too_many_lines, reason = "documents")]
@@ -26,20 +26,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The system counts the time of processors in hundredths of a second.
+/// Unit of the processor time that the system reports.
 const TICK: Duration = Duration::from_millis(10);
 
-/// What one run of a program took.
+/// Time and memory of one run of a program.
 #[derive(Clone, Copy)]
 struct Cost {
     wall: Duration,
-    /// User and system.
+    /// User and system time.
     processor: Duration,
-    /// The most memory it had, in kB.
+    /// Peak memory in kB.
     peak: u64,
 }
 
-/// What `/proc` tells of a process until it is waited for.
+/// Runs a program, and samples `/proc` until it ends.
 fn run(command: &mut Command) -> Cost {
     let start = Instant::now();
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -78,7 +78,7 @@ fn check(path: &Path, times: usize) -> Cost {
     })
 }
 
-/// The least of each, but the most memory.
+/// Returns the lowest time of each kind, and the highest memory.
 fn best(times: usize, cost: impl Fn() -> Cost) -> Cost {
     let costs: Vec<Cost> = (0..times).map(|_| cost()).collect();
     Cost {
@@ -97,14 +97,14 @@ fn fastest(work: impl Fn()) -> Duration {
     times.min().unwrap()
 }
 
-/// The rows, printed as they come; what does not hold is told at the end.
+/// Rows, printed as they are measured; exceeded bounds are reported at the end.
 #[derive(Default)]
 struct Table {
     rows: Vec<String>,
     missed: Vec<String>,
 }
 
-/// Between these lines of `BENCHMARKS.md` stands the table.
+/// Lines around the table in `BENCHMARKS.md`.
 const MARKS: [&str; 2] = ["<!-- written by tests/benchmark.rs -->\n", "<!-- end -->\n"];
 
 impl Table {
@@ -126,7 +126,7 @@ impl Table {
         }
     }
 
-    /// Puts the table into `BENCHMARKS.md` in place of the one that stands there.
+    /// Replaces the table in `BENCHMARKS.md`.
     fn write(&self) {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/BENCHMARKS.md");
         let text = std::fs::read_to_string(file).unwrap();
@@ -142,7 +142,7 @@ fn with_files(files: &[tree::File]) -> TemporaryDirectory {
     TemporaryDirectory::with_files(files.iter().map(|(name, text)| (&**name, &**text)))
 }
 
-/// Reads and parses what has to be parsed, reads the others, and does nothing else; on all processors.
+/// Reads all files and parses the first `parsed`, on all processors, as the minimum that any linter must do.
 fn parse_all(files: &[PathBuf], parsed: usize) {
     files.par_iter().enumerate().for_each(|(at, file)| {
         let text = std::fs::read_to_string(file).unwrap();
@@ -157,7 +157,7 @@ fn parse_all(files: &[PathBuf], parsed: usize) {
     });
 }
 
-/// Other linters of templates: what they are called, the program, how to ask whether it is there, and how to run it on a
+/// Other template linters: name, program, arguments to check whether it is installed, and arguments to run it on a
 /// file.
 const PEERS: [(&str, &str, (&[&str], &[&str])); 3] = [
     ("cfn-lint", "cfn-lint", (&["--version"], &[])),
@@ -276,7 +276,7 @@ fn cdk_template(table: &mut Table) {
     );
 }
 
-/// Four times as many take so many times as long at most, and a little for what is measured in hundredths of a second.
+/// Maximum factor for four times as many instances: linear growth, and a little for the resolution of the clock.
 const LINEAR: f64 = 4.4;
 
 fn instances(table: &mut Table, what: &str, files: fn(usize) -> Vec<tree::File>, count: usize) {
@@ -292,7 +292,7 @@ fn instances(table: &mut Table, what: &str, files: fn(usize) -> Vec<tree::File>,
     );
 }
 
-/// One template that is named, in a repository with so many other files, any of which might depend on it.
+/// Measures one named template in a repository with `count` other files, any of which might depend on it.
 fn one_of_many(table: &mut Table, count: usize, bound: Duration) {
     let endings = ["py", "ts", "md", "json", "yaml"];
     let mut files: Vec<tree::File> = (0..count)
@@ -316,7 +316,7 @@ fn one_of_many(table: &mut Table, count: usize, bound: Duration) {
     table.row(&what, &format!("{} ms", bound.as_millis()), cost, "", cost.wall < bound);
 }
 
-/// What a report of the tree takes, which is written to a file.
+/// Measures reports of the tree.
 fn reports(table: &mut Table) {
     let (files, _) = tree::tree();
     let directory = with_files(&files);
@@ -334,7 +334,7 @@ fn reports(table: &mut Table) {
     }
 }
 
-/// What a keystroke costs the language server, whose first load costs what a run does.
+/// Measures keystrokes in the language server; its first load costs as much as a batch run.
 fn typing(table: &mut Table) {
     let mut row = |what: &str, root: &Path, file: &str, from: &str, bound: Duration| {
         let typed = editor::typed(root, file, |text, at| text.replacen(from, &format!("{from}{at}"), 1));
@@ -404,8 +404,8 @@ fn typing(table: &mut Table) {
 }
 
 #[test]
-#[ignore = "minutes, and meant for a release build"]
-fn the_bounds_hold() {
+#[ignore = "takes minutes and needs a release build"]
+fn bounds_are_not_exceeded() {
     let mut table = Table::default();
     table.line("| work | bound | clock | processors | memory | against |".to_owned());
     table.line("| --- | --- | --- | --- | --- | --- |".to_owned());
@@ -425,5 +425,5 @@ fn the_bounds_hold() {
     if std::env::var_os("UPDATE").is_some() {
         table.write();
     }
-    assert!(table.missed.is_empty(), "not held: {:?}", table.missed);
+    assert!(table.missed.is_empty(), "bounds exceeded: {:?}", table.missed);
 }

@@ -1,9 +1,10 @@
-//! Transcripts of the command line: arguments, output, exit code.
+//! Runs transcripts of the command line: arguments, output, exit code.
 //!
-//! An executable of its own: it needs the program only, so `TRYCMD=overwrite cargo test --test cli` builds no other test.
+//! This is a separate executable because it needs only the program: `TRYCMD=overwrite cargo test --test cli` builds no
+//! other test.
 
 #[test]
-fn transcripts() {
+fn transcripts_match() {
     trycmd::TestCases::new()
         .env("LC_ALL", "C.UTF-8")
         .env("NO_COLOR", "1")

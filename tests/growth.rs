@@ -1,7 +1,7 @@
-//! Time grows with the size of the input and no faster: a plan of many services and of much that is no queue, made by a
-//! seeded generator, and modules and resources of many instances. A plan of 100 MB is read by `tests/benchmark.rs`.
+//! Checks that time grows linearly with the size of the input: a plan of many services and other resources, made by a
+//! seeded generator, and modules and resources with many instances. `tests/benchmark.rs` checks a plan of 100 MB.
 //!
-//! An executable of its own: runs of some tenths of a second are compared, which other tests beside them would lengthen.
+//! This is a separate executable: it compares runs of some tenths of a second, which other tests would slow down.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 #[path = "generated/plan.rs"]
@@ -17,13 +17,13 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Four times the size may take so many times as long: twice what is linear, for a busy machine.
+/// Maximum factor for four times the size: twice the linear growth, for a busy machine.
 const LINEAR: u32 = 8;
 
-/// Held by the test that measures, so that no other does at the same time.
+/// Lock of the running measurement, so that only one test measures at a time.
 static MEASURING: Mutex<()> = Mutex::new(());
 
-/// Checks `path`, and says how long that took.
+/// Checks `path`, and returns the duration.
 fn check(path: &Path) -> (Outcome, Duration) {
     let start = Instant::now();
     let outcome = sqslint::check(&Options {
@@ -34,7 +34,7 @@ fn check(path: &Path) -> (Outcome, Duration) {
 }
 
 #[test]
-fn plans_cost_what_their_size_says() {
+fn plan_time_grows_linearly() {
     let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
     let (small, large) = (plan(500_000), plan(2_000_000));
     let directory = TemporaryDirectory::with_files([("small.json", &*small), ("large.json", &*large)]);
@@ -58,12 +58,12 @@ fn plans_cost_what_their_size_says() {
     let expected = ["alarm-without-action", "visibility-timeout-too-short"];
     let rules: BTreeSet<&str> = larger.findings.iter().map(|found| &*found.rule).collect();
     assert_eq!(rules, expected.into());
-    // What starts once is allowed for.
+    // Startup costs are allowed for.
     let bound = LINEAR * first + Duration::from_millis(500);
     assert!(second < bound, "{first:?} for 0.5 MB, {second:?} for 2 MB");
 }
 
-/// How long checking the Terraform files takes, and how many queues they have.
+/// Returns the duration of a check of these files, and the number of queues.
 fn time(files: &[(&str, &str)]) -> (Duration, usize) {
     let directory = TemporaryDirectory::with_files(files.iter().copied());
     let (outcome, took) = check(directory.path());
@@ -71,7 +71,7 @@ fn time(files: &[(&str, &str)]) -> (Duration, usize) {
 }
 
 #[test]
-fn instances_of_modules_and_resources_cost_the_same_each() {
+fn instance_time_grows_linearly() {
     let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
     let module = r#"
 variable "name" {}
@@ -113,7 +113,7 @@ output "arn" { value = aws_sqs_queue.q.arn }
         time(&files)
     };
     let sources = |count: usize| generated(many::sources(count));
-    // What merges into one finding, and what competes with all the others.
+    // These findings merge into one, and all functions compete with each other.
     let readers = |count: usize| generated(many::readers(count));
     for (few, many, queues) in [
         (calls(250), calls(1000), 3000),
@@ -126,8 +126,34 @@ output "arn" { value = aws_sqs_queue.q.arn }
     }
 }
 
-/// A queue, `functions` functions and their mappings, whose numbers hang on `parameters` parameters that have nothing
-/// to do with each other, asked in another order for each.
+#[test]
+fn nested_variables_of_services_take_linear_time() {
+    let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
+    let service = |variables: &str| {
+        let text = format!(
+            "service: a\nprovider: {{name: aws}}\ncustom: {{a: \"{variables}\"}}\nfunctions:\n  f:\n    handler: a.b\n    events: \
+             [{{sqs: '${{self:custom.a}}'}}]\nresources: {{Resources: {{Q: {{Type: AWS::SQS::Queue, Properties: {{QueueName: \
+             !Sub \"{variables}\"}}}}}}}}\n"
+        );
+        let directory = TemporaryDirectory::with_files([("serverless.yml", &*text)]);
+        check(directory.path()).1
+    };
+    for (open, close) in [
+        ("${self:a, ", "}"),
+        ("${self:a, ", ""),
+        ("${x ", "}"),
+        ("${x ", ""),
+        ("${self:a.${", ""),
+    ] {
+        let nested = |count: usize| service(&format!("{}{}", open.repeat(count), close.repeat(count)));
+        let (few, many) = (nested(10_000), nested(40_000));
+        let bound = LINEAR * few + Duration::from_millis(500);
+        assert!(many < bound, "{open}{close}: {few:?} {many:?}");
+    }
+}
+
+/// Returns a queue, `functions` functions and their mappings. Their numbers depend on `parameters` unrelated
+/// parameters, in a different order for each function.
 fn nested_conditions(parameters: usize, functions: usize) -> String {
     let each = |line: &dyn Fn(usize) -> String| (0..parameters).map(line).collect::<String>();
     let chain = |first: usize, least: usize| {
@@ -151,13 +177,13 @@ fn nested_conditions(parameters: usize, functions: usize) -> String {
 }
 
 #[test]
-fn unrelated_conditions_are_bounded_and_told_of() {
+fn unrelated_conditions_are_bounded_and_counted() {
     let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
     for (parameters, functions) in [(10, 10), (20, 20)] {
         let text = nested_conditions(parameters, functions);
         let directory = TemporaryDirectory::with_files([("t.yaml", &*text)]);
         let (outcome, took) = check(directory.path());
-        // A debug build takes three seconds for twenty, on a machine with nothing else to do; unbounded it is minutes.
+        // A debug build takes three seconds for twenty on an idle machine; without a bound it would be minutes.
         assert!(took < Duration::from_secs(30), "{took:?} for {parameters}");
         let rules: Vec<&str> = outcome.findings.iter().map(|found| &*found.rule).collect();
         assert!(rules.contains(&"visibility-timeout-too-short"), "{rules:?}");

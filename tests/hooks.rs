@@ -1,10 +1,10 @@
-//! The hooks as `pre-commit` runs them, in repositories made in temporary directories: the one of `docs/ci.md`, those of
-//! `.pre-commit-hooks.yaml`, and the wheel's.
+//! Runs the hooks with `pre-commit` in temporary repositories: the one of `docs/ci.md`, those of
+//! `.pre-commit-hooks.yaml`, and that of the wheel.
 //!
-//! Those that build sqslint anew, or fetch what builds it, run with
+//! Tests that compile sqslint or download its build tools are ignored by default. To run them:
 //! `cargo test --test hooks -- --ignored`.
 //!
-//! An executable of its own: a job of CI runs all of it, and nothing else, with the ignored ones.
+//! This is a separate executable, because a CI job runs it alone, with the ignored tests.
 
 #[path = "it/programs.rs"]
 mod programs;
@@ -27,22 +27,22 @@ const REDRIVE: &str = "resource \"aws_sqs_queue\" \"d\" {\n  name = \"orders-dea
     resource \"aws_sqs_queue_redrive_policy\" \"q\" {\n  queue_url = aws_sqs_queue.q.id\n  redrive_policy = \
     jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })\n}\n";
 
-/// The project itself.
+/// Returns the root of the project.
 fn project() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A repository that a hook guards.
+/// Repository protected by a hook.
 struct Guarded {
     directory: TemporaryDirectory,
-    /// Where pre-commit keeps what it installs.
+    /// Directory of pre-commit's installations.
     home: PathBuf,
-    /// What the hook finds in its environment.
+    /// Environment variables of the hook.
     environment: Vec<(&'static str, OsString)>,
 }
 
 impl Guarded {
-    /// With a good queue committed, past a hook of `configuration`.
+    /// Creates a repository with the hook of `configuration`, and commits a good queue.
     fn new(configuration: &str, home: &Path, environment: &[(&'static str, OsString)]) -> Self {
         let guarded = Guarded {
             directory: TemporaryDirectory::with_files([
@@ -88,7 +88,7 @@ impl Guarded {
         assert!(output.status.success(), "{program} {arguments:?}: {}", said(&output));
     }
 
-    /// It fails, and says so in these words.
+    /// Requires that the command fails with this message.
     #[track_caller]
     fn refused(&self, program: &str, arguments: &[&str], why: &str) {
         let output = self.run(program, arguments);
@@ -108,7 +108,7 @@ impl Guarded {
         self.refused("git", &["commit", "-q", "-m", "x"], why);
     }
 
-    /// As the last commit has it.
+    /// Restores the last commit.
     fn restore(&self) {
         self.done("git", &["reset", "-q", "--hard"]);
     }
@@ -122,23 +122,23 @@ fn said(output: &Output) -> String {
     )
 }
 
-/// What every hook has to do.
+/// Checks the behavior that every hook must have.
 fn guards(configuration: &str, home: &Path, environment: &[(&'static str, OsString)]) {
     const BELOW: &str = "visibility-timeout-below-function-timeout";
     let bad = GOOD.replace("600", "30");
     let guarded = Guarded::new(configuration, home, environment);
-    // A bad number, here or in a variable file.
+    // A bad number, in the file itself or in a variable file.
     guarded.write("queue.tf", &bad);
     guarded.is_refused(BELOW);
     guarded.restore();
     guarded.write("terraform.tfvars", "timeout = 800\n");
     guarded.is_refused(BELOW);
     guarded.restore();
-    // A deleted policy, of which no name is handed over.
+    // A deleted policy: pre-commit does not pass its name.
     guarded.done("git", &["rm", "-q", "redrive.tf"]);
     guarded.refused("git", &["commit", "-q", "-m", "x"], "redrive-policy-missing");
     guarded.restore();
-    // What counts is what is staged: neither a mended working tree helps, nor does a broken one hurt.
+    // Only staged content counts: a fix in the working tree does not help, and an error there does not matter.
     guarded.write("queue.tf", &bad);
     guarded.done("git", &["add", "-A"]);
     guarded.write("queue.tf", GOOD);
@@ -149,7 +149,7 @@ fn guards(configuration: &str, home: &Path, environment: &[(&'static str, OsStri
     guarded.write("queue.tf", &bad);
     guarded.done("git", &["commit", "-q", "-m", "x"]);
     guarded.restore();
-    // What is there already is found when all is checked, and keeps no commit of other files.
+    // An existing finding is reported for all files, but does not prevent commits of other files.
     guarded.done("pre-commit", &["run", "--all-files"]);
     guarded.write("queue.tf", &bad);
     guarded.done("git", &["commit", "-q", "-a", "--no-verify", "-m", "x"]);
@@ -165,7 +165,7 @@ fn guards(configuration: &str, home: &Path, environment: &[(&'static str, OsStri
     pushes(&guarded, BELOW);
 }
 
-/// What is pushed is judged: everything at first, then what is new there.
+/// Requires that pushes are checked: at first everything, then only new commits.
 fn pushes(guarded: &Guarded, why: &str) {
     let remote = TemporaryDirectory::with_files([]);
     let to = remote.path().to_string_lossy().into_owned();
@@ -182,16 +182,16 @@ fn pushes(guarded: &Guarded, why: &str) {
     guarded.refused("git", &["push", "-q", "origin", "main"], why);
 }
 
-/// The `PATH` with the program of this build in front.
+/// Returns the `PATH` with the program of this build first.
 fn own_program() -> [(&'static str, OsString); 1] {
     let program = PathBuf::from(env!("CARGO_BIN_EXE_sqslint"));
-    let own = program.parent().expect("it lies in a directory").to_owned();
+    let own = program.parent().expect("it has a directory").to_owned();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths(std::iter::once(own).chain(std::env::split_paths(&path)));
     [("PATH", path.expect("the directories have no separator in their names"))]
 }
 
-/// The first block of `docs/ci.md` that has `text` in it.
+/// Returns the first block of `docs/ci.md` that contains `text`.
 fn documented_block(text: &str) -> String {
     let page = std::fs::read_to_string(project().join("docs/ci.md")).expect("it is there");
     let mut blocks = page
@@ -205,7 +205,7 @@ fn documented_block(text: &str) -> String {
         .to_owned()
 }
 
-/// A repository of hooks with these files of the project.
+/// Creates a repository of hooks with these files of the project.
 fn hooks(files: &[&str]) -> TemporaryDirectory {
     let place = TemporaryDirectory::with_files([]);
     for file in files {
@@ -242,7 +242,7 @@ fn configuration(hooks: &TemporaryDirectory, id: &str) -> String {
 }
 
 #[test]
-fn the_local_hook_of_the_readme_guards() {
+fn documented_local_hook_protects_a_repository() {
     if !GIT.is_met() || !PRE_COMMIT.is_met() {
         return;
     }
@@ -251,7 +251,7 @@ fn the_local_hook_of_the_readme_guards() {
 }
 
 #[test]
-fn the_hook_for_an_installed_program_guards() {
+fn hook_for_an_installed_program_protects_a_repository() {
     if !GIT.is_met() || !PRE_COMMIT.is_met() {
         return;
     }
@@ -260,13 +260,13 @@ fn the_hook_for_an_installed_program_guards() {
 }
 
 #[test]
-fn files_in_several_invocations_are_judged_as_in_one() {
+fn files_in_several_invocations_are_checked_together() {
     if !GIT.is_met() || !PRE_COMMIT.is_met() {
         return;
     }
     let home = TemporaryDirectory::with_files([]);
     let guarded = Guarded::new(&documented_block("language: system"), home.path(), &own_program());
-    // More names than one command line of pre-commit's holds, with a module's files at both ends.
+    // The names exceed one command line of pre-commit, and the files of a module are in different invocations.
     let mut all = String::new();
     for number in 0..900 {
         let name = format!("m{number:03}{}.json", "-".repeat(200));
@@ -297,8 +297,8 @@ fn files_in_several_invocations_are_judged_as_in_one() {
 }
 
 #[test]
-#[ignore = "builds sqslint anew, as pre-commit does"]
-fn the_hook_that_pre_commit_builds_guards() {
+#[ignore = "builds sqslint from source, as pre-commit does"]
+fn hook_built_by_pre_commit_protects_a_repository() {
     if !GIT.is_met() || !PRE_COMMIT.is_met() {
         return;
     }
@@ -312,7 +312,7 @@ fn the_hook_that_pre_commit_builds_guards() {
         "rules",
     ];
     let hooks = hooks(&[&package[..], &[".pre-commit-hooks.yaml"]].concat());
-    // Built quickly, and what it depends on only once.
+    // The build is not optimized, and dependencies are compiled only once.
     let environment = [
         (
             "CARGO_TARGET_DIR",
@@ -326,8 +326,8 @@ fn the_hook_that_pre_commit_builds_guards() {
 }
 
 #[test]
-#[ignore = "builds a wheel with maturin; pre-commit's environment for it asks for setuptools"]
-fn the_wheel_of_the_readme_guards() {
+#[ignore = "builds a wheel with maturin; pre-commit's environment for it needs setuptools"]
+fn documented_wheel_protects_a_repository() {
     if !GIT.is_met() || !PRE_COMMIT.is_met() || !MATURIN.is_met() {
         return;
     }
@@ -341,7 +341,7 @@ fn the_wheel_of_the_readme_guards() {
     assert!(built.status.success(), "{}", said(&built));
     let mut wheel = std::fs::read_dir(wheels.path()).expect("it is there");
     let wheel = wheel.next().expect("maturin writes it").expect("it is readable").path();
-    // In an environment of its own.
+    // The wheel is installed in a virtual environment.
     let venv = wheels.path().join("venv");
     let scripts = venv.join(if cfg!(windows) { "Scripts" } else { "bin" });
     let run = |command: &mut Command| {
@@ -355,7 +355,7 @@ fn the_wheel_of_the_readme_guards() {
         .arg(&wheel));
     let version = run(Command::new(scripts.join("sqslint")).arg("--version"));
     assert_eq!(version.trim(), concat!("sqslint ", env!("CARGO_PKG_VERSION")));
-    // And as a hook.
+    // It also works as a hook.
     let block = documented_block("language: python");
     let named = block.replace(
         concat!("sqslint==", env!("CARGO_PKG_VERSION")),

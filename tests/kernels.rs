@@ -1,10 +1,11 @@
-//! What runs allocate: how often, and how much at once, of small inputs of each kind and of four times as much. Unlike
-//! time, that is the same on every machine, so it is compared with what is stored in `tests/kernels.tsv`.
+//! Counts the allocations of runs, and their peak memory, for small inputs of each kind and inputs four times as large.
+//! Unlike time, these figures are equal on every machine, so they are compared with those stored in
+//! `tests/kernels.tsv`.
 //!
-//! `UPDATE=1 cargo test --test kernels` writes the file anew, after a change that is meant to cost more, or that costs
-//! so much less that it is worth holding.
+//! `UPDATE=1 cargo test --test kernels` updates the file, after a change that is meant to cost more, or that costs much
+//! less.
 //!
-//! An executable of its own: its allocator counts, and nothing may run beside what is counted.
+//! This is a separate executable: its allocator counts, and nothing else may run at the same time.
 #![allow(missing_docs, clippy::unwrap_used, clippy::too_many_lines, reason = "a test")]
 
 #[path = "generated/many.rs"]
@@ -12,7 +13,7 @@ mod many;
 #[path = "generated/plan.rs"]
 mod plan;
 #[path = "generated/tree.rs"]
-#[allow(dead_code, reason = "a part of it")]
+#[allow(dead_code, reason = "uses a part of it")]
 mod tree;
 
 use many::File;
@@ -31,17 +32,17 @@ static COUNTS: StatsAlloc<System> = StatsAlloc::system();
 #[global_allocator]
 static ALLOCATOR: PeakMemAlloc<&'static StatsAlloc<System>> = PeakMemAlloc::new(&COUNTS);
 
-/// So much more than what is stored is let pass, in percent: dependencies change, too.
+/// Allowed increase over the stored figures, in percent: dependencies change as well.
 const MORE: usize = 5;
-/// So much less is to be stored, in percent.
+/// Decrease from which on the new figures must be stored, in percent.
 const LESS: usize = 20;
 
-/// What one run allocates.
+/// Allocations of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Cost {
-    /// How often memory was asked for, or asked for more of.
+    /// Number of allocations and reallocations.
     allocations: usize,
-    /// The most there was at once, in kB.
+    /// Peak memory in kB.
     peak: usize,
 }
 
@@ -61,7 +62,7 @@ fn cost(path: &Path) -> Cost {
     }
 }
 
-/// The first modules and stacks of the large tree.
+/// Returns the first modules and stacks of the large tree.
 fn tree(count: usize) -> Vec<File> {
     let (files, _) = tree::tree();
     let is_among = |name: &str| {
@@ -81,7 +82,7 @@ fn cdk(kilobytes: usize) -> Vec<File> {
     vec![("App.template.json".to_owned(), tree::cdk(kilobytes * 1000))]
 }
 
-/// Inputs by a name, of any size, with the size of the smaller of two.
+/// Inputs of any size: name, generator, and the smaller of the two sizes.
 const KERNELS: [(&str, fn(usize) -> Vec<File>, usize); 7] = [
     ("modules and templates", tree, 5),
     ("a plan", plan, 250),
@@ -93,13 +94,13 @@ const KERNELS: [(&str, fn(usize) -> Vec<File>, usize); 7] = [
 ];
 
 fn measured(files: &[File]) -> Cost {
-    // A repository of its own: what others leave in the directory for temporary files is none of its business.
+    // The directory is a repository, so that other files in the directory for temporary files do not matter.
     let own = files
         .iter()
         .map(|(name, text)| (&**name, &**text))
         .chain([(".git/HEAD", "")]);
     let directory = TemporaryDirectory::with_files(own);
-    // A plan is read where it is named, and nowhere else.
+    // A plan is checked only when named.
     let only = files.first().filter(|_| files.len() == 1);
     let path = only.map_or(directory.path().to_owned(), |(name, _)| directory.path().join(name));
     cost(&path)
@@ -122,14 +123,14 @@ fn stored() -> BTreeMap<String, Cost> {
 #[test]
 fn runs_allocate_no_more_than_they_did() {
     if std::env::var_os("RAYON_NUM_THREADS").is_none_or(|count| count != "1") {
-        // On one thread the counts are the same each time, and how many there are is settled when a process starts.
+        // The counts are reproducible only on one thread, and the number of threads is fixed when a process starts.
         let itself = std::env::current_exe().unwrap();
         let mut alone = Command::new(itself);
         let status = alone.args(["--exact", "runs_allocate_no_more_than_they_did", "--nocapture"]);
         assert!(status.env("RAYON_NUM_THREADS", "1").status().unwrap().success());
         return;
     }
-    // What is made once in a process is made before.
+    // Values that are initialized once per process must not count.
     measured(&tree(1));
     let stored = stored();
     let (mut now, mut wrong) = (String::new(), Vec::new());
@@ -140,7 +141,7 @@ fn runs_allocate_no_more_than_they_did() {
             wrong.push(format!("{name}: grows faster than its input, {few:?} and {many:?}"));
         }
         let Some(before) = stored.get(name) else {
-            wrong.push(format!("{name}: nothing is stored"));
+            wrong.push(format!("{name}: no figures are stored"));
             continue;
         };
         for (what, now, before) in [
@@ -158,7 +159,7 @@ fn runs_allocate_no_more_than_they_did() {
     }
     assert!(
         wrong.is_empty(),
-        "{}\n`UPDATE=1` stores what is meant",
+        "{}\n`UPDATE=1` stores the new figures",
         wrong.join("\n")
     );
 }

@@ -1,22 +1,22 @@
-//! Says which tests did nothing, for want of programs or data that not every machine has.
+//! Prints which tests were skipped because a program or data is missing on this machine.
 //!
-//! An executable of its own, without the test harness, which would keep what it prints to itself; and the last by its
-//! name, so that this is the end of what `cargo test` prints.
+//! This is a separate executable without the test harness, which would capture the output. Its name is the last one, so
+//! that `cargo test` prints this at the end.
 #![allow(clippy::print_stdout, reason = "its purpose")]
 
 use sqslint::testing::needs::NEEDS;
 
 fn main() {
-    // A test runner asks for the names of the tests: there are none.
+    // Test runners request a list of the tests, which is empty.
     if std::env::args().any(|argument| argument == "--list") {
         return;
     }
     let missing: Vec<_> = NEEDS.iter().filter(|need| !need.is_met()).collect();
     if missing.is_empty() {
-        println!("\nNo test was skipped: all that some need is here.");
+        println!("\nNo test was skipped: all optional programs and data are available.");
         return;
     }
-    println!("\nSkipped, for want of what they need:");
+    println!("\nSkipped, because something they need is missing:");
     for need in missing {
         println!("  {} ({})", need.tests, need.name);
     }

@@ -1,4 +1,4 @@
-//! An editor that types, and what that costs the language server.
+//! Simulates an editor, and measures the language server while typing.
 
 use lsp_server::{Message, Notification, Request};
 use serde_json::{Value, json};
@@ -8,14 +8,14 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// What the first load cost, and what each keystroke.
+/// Costs of the first load, and of each keystroke.
 pub(crate) struct Typed {
     pub(crate) load: Duration,
-    /// Time of the processors.
+    /// Processor time.
     pub(crate) keystroke: Duration,
-    /// From the keystroke to the diagnostics, with the pause that the server waits for.
+    /// Time from the keystroke to the diagnostics, including the server's debounce delay.
     pub(crate) arrival: Duration,
-    /// The most memory the server had, in kB.
+    /// Peak memory of the server, in kB.
     pub(crate) peak: u64,
 }
 
@@ -25,13 +25,13 @@ struct Editor {
     heard: Receiver<Message>,
 }
 
-/// So many keystrokes are measured together: the system counts in hundredths of a second.
+/// Number of keystrokes measured together, because the system counts in hundredths of a second.
 const KEYSTROKES: u32 = 60;
 const TICK: Duration = Duration::from_millis(10);
-/// After such a silence the server has said all that it had to say.
+/// Silence after which the server has sent everything.
 const QUIET: Duration = Duration::from_millis(300);
 
-/// Types into `file` of the folder `root` what `change` makes of its text each time.
+/// Replaces the text of `file` in the folder `root` by the results of `change`.
 pub(crate) fn typed(root: &Path, file: &str, change: impl Fn(&str, u32) -> String) -> Typed {
     let mut editor = Editor::start(root);
     let path = root.join(file);
@@ -104,12 +104,12 @@ impl Editor {
         self.send(Notification::new(method.to_owned(), params).into());
     }
 
-    /// Waits until all that was said is judged, and everything that is found is told.
+    /// Waits until the server has processed all messages and sent all diagnostics.
     fn ask(&mut self, uri: &str) {
         let params = json!({"textDocument": {"uri": uri}});
         self.send(Request::new(1.into(), "textDocument/diagnostic".to_owned(), params).into());
         while !matches!(self.heard.recv().unwrap(), Message::Response(_)) {}
-        // The diagnostics of other files come behind the answer.
+        // The diagnostics of other files are sent after the response.
         while self.heard.recv_timeout(QUIET).is_ok() {}
     }
 

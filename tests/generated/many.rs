@@ -1,11 +1,11 @@
-//! Many of one kind with one neighbour, so that what is said of them meets at one place.
+//! Generates many resources of one kind with a common neighbor, so that all findings concern one resource.
 
 use std::fmt::Write as _;
 
-/// A name and a text.
+/// Name and text.
 pub(crate) type File = (String, String);
 
-/// So many queues with one dead-letter queue, which keeps messages for too short a time for each of them.
+/// Generates `count` queues with one dead-letter queue, whose retention period is too short for each of them.
 pub(crate) fn sources(count: usize) -> Vec<File> {
     let mut main = "resource \"aws_sqs_queue\" \"dlq\" {\n  message_retention_seconds = 60\n}\n".to_owned();
     for at in 0..count {
@@ -18,7 +18,7 @@ pub(crate) fn sources(count: usize) -> Vec<File> {
     vec![("main.tf".to_owned(), main)]
 }
 
-/// So many functions that read one queue, whose visibility timeout is too short for each of them.
+/// Generates `count` functions that poll one queue, whose visibility timeout is too short for each of them.
 pub(crate) fn readers(count: usize) -> Vec<File> {
     let mut main = "resource \"aws_sqs_queue\" \"q\" {}\n".to_owned();
     for at in 0..count {

@@ -1,11 +1,11 @@
-//! A plan of many services and of much that is no queue, made by a seeded generator.
+//! Generates a plan of many services and many other resources, with a seeded generator.
 
 use std::fmt::Write as _;
 
-/// Resources of a service beside its queue, dead-letter queue, function, mapping and alarm.
+/// Number of other resources per service, in addition to its queue, dead-letter queue, function, mapping and alarm.
 const OTHERS: usize = 24;
 
-/// A linear congruential generator: the same plan in every run.
+/// Linear congruential generator, for the same plan in every run.
 struct Random(u64);
 
 impl Random {
@@ -24,7 +24,7 @@ impl Random {
     }
 }
 
-/// One planned resource: its type with name, its values, and what of it is known only after apply.
+/// Planned resource: type, name, values, and the values known only after apply.
 struct Planned {
     kind: &'static str,
     name: String,
@@ -102,7 +102,7 @@ fn service(random: &mut Random, name: &str) -> Vec<Planned> {
     all
 }
 
-/// A plan of about `size` bytes, as Terraform prints it: on one line.
+/// Generates a plan of about `size` bytes on one line, as Terraform prints it.
 #[allow(clippy::too_many_lines, reason = "a document")]
 pub(crate) fn plan(size: usize) -> String {
     let mut random = Random(20_261_121);

@@ -1,16 +1,17 @@
-//! A repository of 3,000 files and 10 MB: Terraform modules, templates in YAML and JSON, and files that are none of
-//! these, as they lie beside one another.
+//! Generates a repository of 3,000 files and 10 MB: Terraform modules, templates in YAML and JSON, and other files in
+//! the same directories.
 
 use std::fmt::Write as _;
 
-/// Modules of five files, templates in YAML and in JSON with as many other files of the same kind.
+/// Number of modules, each of five files, and of templates in each of YAML and JSON, with as many other files of each
+/// kind.
 const MODULES: usize = 240;
 const TEMPLATES: usize = 450;
 
-/// A name and a text.
+/// Name and text.
 pub(crate) type File = (String, String);
 
-/// The files; those that a linter for templates and Terraform has to parse come first, and how many they are.
+/// Returns the files, and how many of them a linter for templates and Terraform has to parse; those are the first ones.
 pub(crate) fn tree() -> (Vec<File>, usize) {
     let mut files: Vec<File> = (0..MODULES).flat_map(module).collect();
     for at in 0..TEMPLATES {
@@ -208,7 +209,7 @@ fn package(at: usize) -> String {
     )
 }
 
-/// A CDK template of about `size` bytes: as CDK names resources, with metadata and policies.
+/// Generates a CDK template of about `size` bytes, with names, metadata and policies like CDK's.
 pub(crate) fn cdk(size: usize) -> String {
     let mut text = "{\n \"Resources\": {\n".to_owned();
     let mut count = 0;
@@ -324,7 +325,7 @@ pub(crate) fn cdk(size: usize) -> String {
     text + "\n }\n}\n"
 }
 
-/// Modules that are called, or resources that are made, so many times.
+/// Generates a module and `count` calls of it.
 pub(crate) fn calls(count: usize) -> Vec<File> {
     let module = r#"variable "name" {}
 resource "aws_sqs_queue" "dlq" { name = "${var.name}-dlq" }
@@ -354,7 +355,7 @@ resource "aws_lambda_event_source_mapping" "m" {
     ]
 }
 
-/// As `calls`, with one `for_each` over so many keys.
+/// Generates the same resources with a `for_each` over `count` keys.
 pub(crate) fn keys(count: usize) -> Vec<File> {
     let names: Vec<String> = (0..count).map(|at| format!("\"n{at}\"")).collect();
     let main = format!(

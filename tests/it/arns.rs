@@ -1,4 +1,4 @@
-//! An ARN that a template composes holds colons inside `${AWS::Region}`; they part nothing.
+//! Checks ARNs composed in templates: the colons inside `${AWS::Region}` do not separate fields.
 
 use sqslint::rules;
 use sqslint::testing::{Dialect, describe, findings, run_files};
@@ -25,7 +25,7 @@ fn redrive(fifo: bool, target: &str) -> String {
 }
 
 #[test]
-fn a_composed_arn_tells_its_type() {
+fn queue_type_is_read_from_a_composed_arn() {
     let rule = "dead-letter-queue-type-mismatch";
     for prefix in [COMPOSED, "arn:aws:sqs:${AWS::Region}:${AWS::AccountId}:elsewhere"] {
         assert_eq!(count(rule, &redrive(true, &format!("{prefix}.fifo"))), 0, "{prefix}");
@@ -35,7 +35,7 @@ fn a_composed_arn_tells_its_type() {
 }
 
 #[test]
-fn a_composed_arn_tells_its_service() {
+fn service_is_read_from_a_composed_arn() {
     let rule = "redrive-target-not-a-queue";
     assert_eq!(count(rule, &redrive(false, COMPOSED)), 0);
     let topic = COMPOSED.replace("sqs", "sns");
@@ -43,7 +43,7 @@ fn a_composed_arn_tells_its_service() {
 }
 
 #[test]
-fn a_mapping_knows_a_fifo_queue_by_a_composed_arn() {
+fn mapping_to_a_composed_fifo_arn_has_fifo_limits() {
     let text = format!(
         "Resources:\n  M: {{Type: AWS::Lambda::EventSourceMapping, Properties: {{FunctionName: f, BatchSize: 11, EventSourceArn: !Sub \"{COMPOSED}.fifo\"}}}}\n"
     );

@@ -1,4 +1,4 @@
-//! What CDK apps were synthesised to: a recorded app with its source beside it, and templates of their size.
+//! Checks synthesized CDK apps: a recorded app with its source, and generated templates of realistic size.
 
 use crate::inputs::{check, repository};
 use sqslint::Outcome;
@@ -10,14 +10,14 @@ fn orders() -> Outcome {
 }
 
 #[test]
-fn a_walk_passes_over_what_is_generated_and_reads_what_is_kept() {
+fn cdk_out_is_skipped_and_committed_snapshots_are_checked() {
     let template = r#"{"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}}"#;
     let stack = |name: &str| {
         format!(
             r#""{name}": {{"type": "aws:cloudformation:stack", "properties": {{"templateFile": "{name}.template.json"}}}}"#
         )
     };
-    // Not everything of a snapshot is kept.
+    // Not every template of a snapshot is committed.
     let manifest = format!(
         r#"{{"version": "52.0.0", "artifacts": {{{}, {}}}}}"#,
         stack("S"),
@@ -39,7 +39,49 @@ fn a_walk_passes_over_what_is_generated_and_reads_what_is_kept() {
 }
 
 #[test]
-fn every_stack_of_the_app_is_read() {
+fn report_lists_apps_that_are_read_or_missing() {
+    let template = r#"{"Resources": {"Q": {"Type": "AWS::SQS::Queue", "Properties": {"DelaySeconds": 901}}}}"#;
+    let stack = r#"{"type": "aws:cloudformation:stack", "properties": {"templateFile": "S.template.json"}}"#;
+    let manifest = format!(r#"{{"version": "52.0.0", "artifacts": {{"S": {stack}}}}}"#);
+    let settings = [(".git/HEAD", ""), (".gitignore", "cdk.out\n"), ("infra/cdk.json", "{}")];
+    let run = |files: &[(&str, &str)], arguments: &[&str]| {
+        let directory = TemporaryDirectory::with_files(settings.iter().chain(files).copied());
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_sqslint"))
+            .args(["check", "--format", "concise"])
+            .args(arguments)
+            .current_dir(directory.path())
+            .output()
+            .expect("the program is built");
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+    };
+    let unread = "the CDK app of `infra/cdk.json` was not checked: no readable `cdk.out`; run `cdk synth` first";
+    let (code, text) = run(&[], &[]);
+    assert_eq!(code, Some(3), "{text}");
+    assert!(text.contains(unread), "{text}");
+    let (code, text) = run(&[("queues.yaml", template)], &["--ignore", "all"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains(&format!("no findings in 1 template; {unread}")), "{text}");
+    let output = [
+        ("infra/cdk.out/manifest.json", &*manifest),
+        ("infra/cdk.out/S.template.json", template),
+    ];
+    for paths in [".", "infra"] {
+        let (code, text) = run(&output, &[paths]);
+        assert_eq!(code, Some(1), "{text}");
+        assert!(text.contains("cdk.out/S.template.json:1:"), "{text}");
+        assert!(text.contains("in 1 stack; `"), "{text}");
+        assert!(
+            text.contains("infra/cdk.out` was read as last written by `cdk synth`"),
+            "{text}"
+        );
+    }
+    let (code, text) = run(&output, &["--exclude", "**/cdk.out/"]);
+    assert_eq!(code, Some(3), "{text}");
+}
+
+#[test]
+fn every_stack_of_the_app_is_checked() {
     let outcome = orders();
     assert_eq!(outcome.errors, Vec::<String>::new());
     let mut queues: Vec<&str> = outcome
@@ -62,7 +104,7 @@ fn every_stack_of_the_app_is_read() {
 }
 
 #[test]
-fn mappings_lead_to_the_functions_behind_aliases() {
+fn mappings_to_aliases_resolve_to_functions() {
     let outcome = orders();
     let graph = &outcome.graph;
     let described = graph.mappings().iter().map(|mapping| {
@@ -90,7 +132,7 @@ fn mappings_lead_to_the_functions_behind_aliases() {
 }
 
 #[test]
-fn messages_name_constructs_and_fingerprints_do_not() {
+fn headlines_name_construct_paths_and_subjects_logical_ids() {
     let outcome = orders();
     let rule = "visibility-timeout-below-function-timeout";
     let found: Vec<_> = outcome.findings.iter().filter(|found| found.rule == rule).collect();
@@ -100,7 +142,7 @@ fn messages_name_constructs_and_fingerprints_do_not() {
         "`OrdersConsumers/Invoices` (`InvoicesF0222E8D`) has a visibility timeout of 30 s, \
          but `OrdersConsumers/Bill` (`BillE7713C54`) may run for 90 s, so a message may be processed twice"
     );
-    // In a nested stack.
+    // The second finding is in a nested stack.
     for construct in [
         "`OrdersConsumers/Reporting/Reports` (`",
         "`OrdersConsumers/Reporting/Report` (`",
@@ -110,7 +152,8 @@ fn messages_name_constructs_and_fingerprints_do_not() {
     assert_eq!(found[0].subject.address, "InvoicesF0222E8D");
 }
 
-/// A template as an app of `count` queues with alias, dead-letter queue and roles is synthesised to.
+/// Builds a template like one synthesized from an app with `count` queues, each with an alias, a dead-letter queue and
+/// roles.
 fn large_template(count: usize) -> String {
     let mut text = String::from("{\n \"Resources\": {\n");
     for at in 0..count {
@@ -126,7 +169,7 @@ fn large_template(count: usize) -> String {
 const LARGE: &str = include_str!("../../fixtures/cdk/large/group.txt");
 
 #[test]
-fn large_templates_are_read_whole() {
+fn large_templates_are_read_completely() {
     let text = large_template(120);
     let directory = TemporaryDirectory::with_files([("Large.template.json", text.as_str())]);
     let outcome = check(&directory.path().join("Large.template.json"));
@@ -144,8 +187,8 @@ fn large_templates_are_read_whole() {
     assert!(!outcome.findings.iter().any(|found| found.rule == "limit-reached"));
 }
 
-/// An app whose stacks read each other's outputs by name, whose nested stack is found by the hash of its template, and
-/// whose constructs are named beside the templates.
+/// Checks an app whose stacks read each other's outputs by name, whose nested stack is found by the hash of its
+/// template, and whose construct paths are in metadata next to the templates.
 fn weakly_linked(consumer: &str) -> Outcome {
     let hash = "0123456789abcdef".repeat(4);
     let manifest = r#"{"version": "52.0.0", "artifacts": {
@@ -181,7 +224,7 @@ fn weakly_linked(consumer: &str) -> Outcome {
 }
 
 #[test]
-fn an_output_that_is_read_by_its_stacks_name_is_a_link() {
+fn output_read_by_stack_name_is_linked() {
     let reads = |output: &str| {
         let outcome = weakly_linked(&format!(
             r#"{{"Fn::GetStackOutput": {{"StackName": "shop-queues", "OutputName": "{output}"}}}}"#
@@ -198,7 +241,7 @@ fn an_output_that_is_read_by_its_stacks_name_is_a_link() {
 }
 
 #[test]
-fn a_nested_stack_is_found_by_the_hash_of_its_template() {
+fn nested_stack_is_found_by_template_hash() {
     let outcome = weakly_linked(r#""arn:aws:sqs:eu-west-1:1:other""#);
     let calls: Vec<&str> = outcome
         .graph
@@ -211,7 +254,7 @@ fn a_nested_stack_is_found_by_the_hash_of_its_template() {
 }
 
 #[test]
-fn constructs_are_named_beside_the_templates() {
+fn construct_paths_are_read_from_metadata() {
     let outcome = weakly_linked(r#""arn:aws:sqs:eu-west-1:1:other""#);
     let orders = outcome
         .graph

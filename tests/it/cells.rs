@@ -1,10 +1,10 @@
-//! The table of rules and dialects: in each cell an example that has the rule speak in the dialect, and one that has it
-//! silent. No cell is empty but those of `CANNOT`, each with the reason.
+//! Tests the table of rules and dialects: each cell needs an example that makes the rule report in that dialect, and
+//! one that does not. Only the cells of `CANNOT` may be empty, each with the reason.
 //!
-//! The examples are those of the rules' pages, which `pages.rs` runs. Where a page has none of its own for CDK or the
-//! Serverless Framework, its templates are run as a stack that an app synthesised, and as resources of a service; where
-//! it has none for plans, what Terraform planned of its modules, or of ones that say it in a way that is known before
-//! apply, is (`fixtures/planned/`).
+//! The examples are those of the rules' pages, which `pages.rs` runs. If a page has no example for CDK or the
+//! Serverless Framework, its templates are also run as a stack synthesized from an app, and as the resources of a
+//! service. If it has no example for plans, the plan that Terraform made of its modules is run, or of modules rewritten
+//! so that the values are known before apply (`fixtures/planned/`).
 
 use crate::inputs::repository;
 use crate::pages::{Example, examples, run};
@@ -29,27 +29,27 @@ use Dialect::{Cdk, CloudFormation, Plan, Sam, Serverless, Terraform};
 
 const DIALECTS: [Dialect; 6] = [Terraform, Plan, CloudFormation, Sam, Cdk, Serverless];
 
-/// What a cell is to show.
+/// Outcome that a cell demonstrates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Shown {
+enum Expectation {
     Finding,
     Silence,
 }
 
-use Shown::{Finding, Silence};
+use Expectation::{Finding, Silence};
 
-/// What lies beside configurations in every dialect.
+/// File name of the configuration, in every dialect.
 const CONFIGURATION: &str = "sqslint.toml";
-/// What a recorded plan is called.
+/// File name of a recorded plan.
 const PLAN: &str = "plan.json";
 
-/// Cells that have to be empty: a rule, dialects, what they cannot show, and why.
-const CANNOT: &[(&str, &[Dialect], &[Shown], &str)] = &[
+/// Cells that must be empty: a rule, dialects, the outcomes that are impossible there, and why.
+const CANNOT: &[(&str, &[Dialect], &[Expectation], &str)] = &[
     (
         "sam-subscription-queue-implicit",
         &[Terraform, Plan, CloudFormation, Cdk, Serverless],
         &[Finding, Silence],
-        "only the SAM transform makes such a queue",
+        "only the SAM transform creates such a queue",
     ),
     (
         "sam-subscription-enabled-ignored",
@@ -61,13 +61,13 @@ const CANNOT: &[(&str, &[Dialect], &[Shown], &str)] = &[
         "fifo-queue-false",
         &[Terraform, Plan],
         &[Finding],
-        "the provider leaves it out",
+        "the provider omits `false`",
     ),
     (
         "dead-letter-queue-cross-region",
         &[CloudFormation, Sam],
         &[Finding],
-        "a template does not say in which Region it is deployed",
+        "a template does not determine its Region",
     ),
     (
         "dead-letter-queue-cross-region",
@@ -97,31 +97,31 @@ const CANNOT: &[(&str, &[Dialect], &[Shown], &str)] = &[
         "dead-letter-queue-undeclared",
         &[Serverless],
         &[Finding],
-        "plugins of a service may declare what it does not",
+        "plugins of a service may declare more resources",
     ),
     (
         "event-source-mapping-source-undeclared",
         &[Serverless],
         &[Finding],
-        "plugins of a service may declare what it does not",
+        "plugins of a service may declare more resources",
     ),
     (
         "queue-policy-overwritten",
         &[Plan],
         &[Finding],
-        "what stands in a queue that is deployed may come from the resource of its own",
+        "the policy of a deployed queue may come from the separate resource",
     ),
     (
         "redrive-policy-overwritten",
         &[Plan],
         &[Finding],
-        "what stands in a queue that is deployed may come from the resource of its own",
+        "the policy of a deployed queue may come from the separate resource",
     ),
     (
         "redrive-policy-overwritten",
         &[CloudFormation, Sam, Cdk, Serverless],
         &[Finding],
-        "a redrive policy is no resource of its own",
+        "a redrive policy is not a separate resource",
     ),
     (
         "queue-policy-version-missing",
@@ -133,68 +133,68 @@ const CANNOT: &[(&str, &[Dialect], &[Shown], &str)] = &[
         "visibility-timeout-uncoupled",
         &[Plan],
         &[Finding],
-        "a plan holds values, and no inputs that somebody may set",
+        "a plan has values, but no inputs to change",
     ),
     (
         "batch-item-failures-ignored",
         &[Plan],
         &[Finding, Silence],
-        "a plan does not lead to the source of a function",
+        "a plan does not refer to the source of a function",
     ),
     (
         "batch-item-failures-never-returned",
         &[Plan],
         &[Finding, Silence],
-        "a plan does not lead to the source of a function",
+        "a plan does not refer to the source of a function",
     ),
     (
         "fifo-batch-continues-after-failure",
         &[Plan],
         &[Finding, Silence],
-        "a plan does not lead to the source of a function",
+        "a plan does not refer to the source of a function",
     ),
     (
         "handler-swallows-failures",
         &[Plan],
         &[Finding, Silence],
-        "a plan does not lead to the source of a function",
+        "a plan does not refer to the source of a function",
     ),
     (
         "check-then-act",
         &[Plan],
         &[Finding, Silence],
-        "a plan does not lead to the source of a function",
+        "a plan does not refer to the source of a function",
     ),
     (
         "handler-without-time-budget",
         &[Plan],
         &[Finding, Silence],
-        "a plan does not lead to the source of a function",
+        "a plan does not refer to the source of a function",
     ),
     (
         "idempotency-without-deadline",
         &[Plan],
         &[Finding, Silence],
-        "a plan does not lead to the source of a function",
+        "a plan does not refer to the source of a function",
     ),
     (
         "dead-letter-queue-cross-account",
         &[CloudFormation, Sam, Serverless],
         &[Finding],
-        "a template does not say in which account it is deployed",
+        "a template does not determine its account",
     ),
     (
         "cross-account-queue-default-key",
         &[CloudFormation, Sam, Serverless],
         &[Finding],
-        "a template does not say in which account it is deployed",
+        "a template does not determine its account",
     ),
 ];
 
-/// The examples of a rule, by cell.
-type Cells = BTreeMap<(Dialect, Shown), Vec<String>>;
+/// Titles of a rule's examples, by cell.
+type Cells = BTreeMap<(Dialect, Expectation), Vec<String>>;
 
-/// The dialect of an example, told by what is read of it.
+/// Returns the dialect of an example, from the units that were loaded.
 fn dialect(files: &[(String, String)], outcome: &Outcome) -> Dialect {
     let kinds: BTreeSet<UnitKind> = outcome.graph.units().iter().map(|unit| unit.kind).collect();
     let is_sam = files.iter().any(|(_, text)| text.contains("AWS::Serverless"));
@@ -208,8 +208,8 @@ fn dialect(files: &[(String, String)], outcome: &Outcome) -> Dialect {
     }
 }
 
-/// The one template of `example` as a stack that was synthesised, and as resources of a service; with the files that
-/// are none, such as a configuration.
+/// Wraps the only template of `example` into a synthesized stack and into the resources of a service. Files other than
+/// the template, such as a configuration, are copied.
 fn carried(example: &Example) -> Vec<(Dialect, Vec<(String, String)>)> {
     let is_template = |(name, _): &&(String, String)| name != CONFIGURATION;
     let (templates, others): (Vec<_>, Vec<_>) = example.files.iter().partition(is_template);
@@ -246,8 +246,8 @@ fn carried(example: &Example) -> Vec<(Dialect, Vec<(String, String)>)> {
     ]
 }
 
-/// What Terraform planned of examples of `rule`, with whether they are flagged.
-fn planned(rule: &Rule) -> Vec<(Shown, String)> {
+/// Returns the recorded plans for examples of `rule`, and whether each one must be flagged.
+fn planned(rule: &Rule) -> Vec<(Expectation, String)> {
     let path = repository("fixtures/planned").join(format!("{}.json", rule.id));
     let Ok(text) = std::fs::read_to_string(path) else {
         return Vec::new();
@@ -261,17 +261,18 @@ fn planned(rule: &Rule) -> Vec<(Shown, String)> {
     plans.collect()
 }
 
-fn cannot(rule: &Rule, dialect: Dialect, shown: Shown) -> bool {
+fn cannot(rule: &Rule, dialect: Dialect, shown: Expectation) -> bool {
     CANNOT
         .iter()
         .any(|(id, dialects, what, _)| *id == rule.id && dialects.contains(&dialect) && what.contains(&shown))
 }
 
-/// The cells of `rule`, and what an example does in a dialect other than it should.
+/// Returns the cells of `rule`, and adds a line to `wrong` for each example with an unexpected result in another
+/// dialect.
 fn cells(rule: &Rule, wrong: &mut Vec<String>) -> Cells {
     let mut cells = Cells::new();
     let mut templates = Vec::new();
-    // What a plan was made of lies beside it.
+    // A recorded plan is checked with the configuration of the example that it was made from.
     let mut configurations = BTreeMap::new();
     for example in examples(rule.page) {
         let shown = if example.flagged { Finding } else { Silence };
@@ -286,15 +287,15 @@ fn cells(rule: &Rule, wrong: &mut Vec<String>) -> Cells {
         }
         cells.entry((of, shown)).or_default().push(example.title);
     }
-    let own: BTreeSet<(Dialect, Shown)> = cells.keys().copied().collect();
-    let mut more: Vec<(Dialect, Shown, Vec<(String, String)>, String)> = Vec::new();
+    let own: BTreeSet<(Dialect, Expectation)> = cells.keys().copied().collect();
+    let mut more: Vec<(Dialect, Expectation, Vec<(String, String)>, String)> = Vec::new();
     for (shown, carried, title) in templates {
         more.extend(carried.into_iter().map(|(of, files)| (of, shown, files, title.clone())));
     }
     for (shown, plan) in planned(rule) {
         let mut files = configurations.get(&shown).cloned().unwrap_or_default();
         files.push((PLAN.to_owned(), plan));
-        more.push((Plan, shown, files, "what Terraform planned".to_owned()));
+        more.push((Plan, shown, files, "recorded plan".to_owned()));
     }
     for (of, shown, files, title) in more {
         if own.contains(&(of, shown)) || cannot(rule, of, shown) {
@@ -312,7 +313,7 @@ fn cells(rule: &Rule, wrong: &mut Vec<String>) -> Cells {
 }
 
 #[test]
-fn no_cell_is_empty_that_can_be_filled() {
+fn every_possible_cell_has_an_example() {
     let (mut wrong, mut empty) = (Vec::new(), Vec::new());
     for rule in RULES.iter().filter(|rule| rule.check.is_some()) {
         let cells = cells(rule, &mut wrong);
@@ -331,13 +332,13 @@ fn no_cell_is_empty_that_can_be_filled() {
     assert!(
         empty.is_empty(),
         "no example shows these; add one to the rule's page under `## Flagged` or `## Not flagged` (for plans, \
-         record what Terraform plans of one in fixtures/planned/), or say in CANNOT why the dialect cannot:\n{}",
+         record what Terraform plans of one in fixtures/planned/), or add the reason why the dialect cannot to CANNOT:\n{}",
         empty.join("\n")
     );
 }
 
 #[test]
-fn what_cannot_be_is_about_rules_that_are() {
+fn impossible_cells_name_existing_rules() {
     for (id, dialects, shown, why) in CANNOT {
         assert!(RULES.iter().any(|rule| rule.id == *id), "{id}");
         assert!(!dialects.is_empty() && !shown.is_empty() && !why.is_empty(), "{id}");

@@ -1,4 +1,4 @@
-//! Questions that the files leave open are correlated: asked twice, they have one answer.
+//! Checks that unresolved conditions are correlated: the same condition has the same value wherever it is used.
 
 use sqslint::testing::run_files;
 use sqslint::{rules, testing};
@@ -35,7 +35,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
 }
 
 #[test]
-fn a_question_is_the_same_inside_and_outside_of_an_instance() {
+fn condition_has_one_value_inside_and_outside_of_an_instance() {
     for question in [
         "length(var.j) > 0",
         "var.j > 3",
@@ -61,14 +61,15 @@ resource "aws_lambda_event_source_mapping" "m" {{
 }
 
 #[test]
-fn long_questions_that_begin_alike_are_two() {
+fn long_conditions_with_a_common_prefix_are_distinct() {
     let text = r#"
-variable "envs" {}
+variable "envs_1" {}
+variable "envs_2" {}
 resource "aws_sqs_queue" "q" {
-  visibility_timeout_seconds = length(setintersection(var.envs, ["a-very-long-environment-name", "one"])) > 0 ? 30 : 600
+  visibility_timeout_seconds = length(setintersection(["a-very-long-environment-name"], var.envs_1)) > 0 ? 30 : 600
 }
 resource "aws_lambda_function" "f" {
-  timeout = length(setintersection(var.envs, ["a-very-long-environment-name", "two"])) > 0 ? 3 : 60
+  timeout = length(setintersection(["a-very-long-environment-name"], var.envs_2)) > 0 ? 3 : 60
 }
 resource "aws_lambda_event_source_mapping" "m" {
   event_source_arn = aws_sqs_queue.q.arn
@@ -79,7 +80,7 @@ resource "aws_lambda_event_source_mapping" "m" {
 }
 
 #[test]
-fn an_alarm_on_a_shared_name_may_watch_each_of_its_queues() {
+fn alarm_on_a_shared_queue_name_may_watch_each_queue() {
     let text = r#"
 resource "aws_sqs_queue" "q" {
   redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
@@ -96,7 +97,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {
 }
 
 #[test]
-fn an_alarm_without_a_queue_watches_none() {
+fn alarm_without_a_queue_dimension_watches_no_queue() {
     let text = r#"
 variable "space" {}
 resource "aws_sqs_queue" "q" {
@@ -112,7 +113,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {
 }
 
 #[test]
-fn what_holds_in_every_world_is_said_without_a_condition() {
+fn finding_under_every_condition_is_reported_without_one() {
     let queue = |visibility: &str, timeout: &str| {
         format!(
             r#"
@@ -128,6 +129,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
     };
     let rule = "visibility-timeout-below-function-timeout";
     assert_eq!(findings(rule, &queue("10", "20")), [""]);
-    // The finding holds with one number in each world: the further one stands at its own place.
+    // A different case violates the rule under each value of `var.prod`; the finding has the condition of its primary
+    // label.
     assert_eq!(findings(rule, &queue("var.prod ? 10 : 12", "20")), ["var.prod"]);
 }

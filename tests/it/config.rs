@@ -1,15 +1,15 @@
-//! `sqslint.toml`: what each key means, what is refused and where the refusal points, which file applies.
+//! Checks `sqslint.toml`: the meaning of each key, the errors and their spans, and which file applies.
 
+use source::files::Files;
 use sqslint::config::{Config, ConfigError, Configs, Source};
-use sqslint::files::Files;
 use sqslint::testing::TemporaryDirectory;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The configuration of `path` below `directory`.
+/// Returns the configuration that applies to `path` below `directory`.
 fn config_of(directory: &TemporaryDirectory, path: &str, source: Source) -> Result<Arc<Config>, ConfigError> {
     let root = directory.path().canonicalize().expect("the directory exists");
-    Configs::new(source, vec![root.clone()], &Files::new(None, vec![root.clone()])).of(&root.join(path))
+    Configs::new(source, vec![root.clone()], &Files::new(None, vec![root.clone()])).for_path(&root.join(path))
 }
 
 fn only(text: &str) -> Result<Arc<Config>, ConfigError> {
@@ -20,7 +20,7 @@ fn only(text: &str) -> Result<Arc<Config>, ConfigError> {
     )
 }
 
-/// Each wrong text, the bytes it is about and what is said of them.
+/// Invalid texts, each with the part that the error points to and the message.
 const REFUSED: &[(&str, &str, &str)] = &[
     ("ignroe = []", "ignroe", "unknown key `ignroe`; did you mean `ignore`?"),
     (
@@ -175,7 +175,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn what_means_nothing_is_refused_with_its_place() {
+fn invalid_settings_are_rejected_with_their_span() {
     for (text, about, message) in REFUSED {
         let error = only(text).expect_err(text);
         if message.is_empty() {
@@ -197,7 +197,7 @@ fn an_error_shows_its_line() {
 }
 
 #[test]
-fn the_nearest_file_applies_and_nothing_is_merged() {
+fn nearest_file_applies_without_merging() {
     let directory = TemporaryDirectory::with_files([
         ("sqslint.toml", "ignore = [\"redrive\"]"),
         ("infra/.sqslint.toml", "ignore = [\"alarms\"]"),
@@ -226,7 +226,7 @@ fn the_nearest_file_applies_and_nothing_is_merged() {
 }
 
 #[test]
-fn extending_adds_up_what_adds_up() {
+fn extend_appends_lists_and_overrides_values() {
     let directory = TemporaryDirectory::with_files([
         (
             "base.toml",
@@ -270,7 +270,7 @@ fn extending_adds_up_what_adds_up() {
 }
 
 #[test]
-fn what_cannot_be_extended_is_told_where_it_is_written() {
+fn extend_errors_point_to_the_extend_line() {
     let directory = TemporaryDirectory::with_files([
         ("sqslint.toml", "ignore = []\nextend = \"sqslint.toml\""),
         ("a/sqslint.toml", "extend = \"missing.toml\""),
@@ -282,7 +282,7 @@ fn what_cannot_be_extended_is_told_where_it_is_written() {
     }
 }
 
-/// Files of which each extends the next; the last one says `last`.
+/// Creates files that each extend the next one; the last has the text `last`.
 fn chain(length: usize, last: &str) -> TemporaryDirectory {
     let extends = (1..length).map(|at| (at, format!("extend = \"{at}.toml\"")));
     let texts: Vec<(usize, String)> = extends.chain([(length, last.to_owned())]).collect();
@@ -297,7 +297,7 @@ fn chain(length: usize, last: &str) -> TemporaryDirectory {
 }
 
 #[test]
-fn sixteen_files_extend_one_another_and_no_more() {
+fn extend_chain_is_limited_to_sixteen_files() {
     let most = chain(16, "ignore = [\"redrive\"]");
     let config = config_of(&most, ".", Source::default()).expect("it is read");
     assert_eq!(
@@ -315,7 +315,7 @@ fn sixteen_files_extend_one_another_and_no_more() {
     );
     assert!(
         error.to_string().contains("15.toml"),
-        "it is said where the last is named: {error}"
+        "it points to the last `extend`: {error}"
     );
 
     for length in [1, 15, 16] {
@@ -331,7 +331,7 @@ fn sixteen_files_extend_one_another_and_no_more() {
 }
 
 #[test]
-fn lines_of_the_command_line_win() {
+fn command_line_settings_win() {
     let directory =
         TemporaryDirectory::with_files([("sqslint.toml", "fail-level = \"error\"\nignore = [\"redrive\"]")]);
     let source = Source {
@@ -344,7 +344,7 @@ fn lines_of_the_command_line_win() {
 }
 
 #[test]
-fn globs_are_relative_to_the_file() {
+fn globs_are_relative_to_the_configuration() {
     let directory = TemporaryDirectory::with_files([(
         "infra/sqslint.toml",
         "exclude = [\"examples/\", \"*.json\"]\n\
@@ -358,14 +358,14 @@ fn globs_are_relative_to_the_file() {
     assert!(config.excluded(&at("examples/a/main.tf")).is_none());
     assert!(config.excluded(&at("infra/plan.json")).is_some());
     let rule = sqslint::rules::by_id("redrive-policy-missing").expect("a rule");
-    let silenced = |path: &str, address: &str| config.silences(rule, Path::new(&at(path)), address).is_some();
+    let silenced = |path: &str, address: &str| config.ignoring_override(rule, Path::new(&at(path)), address).is_some();
     assert!(silenced("infra/sandbox/a.tf", "aws_sqs_queue.q"));
     assert!(!silenced("infra/prod/a.tf", "aws_sqs_queue.q"));
     assert!(silenced("infra/prod/a.tf", "module.q[\"a\"].aws_sqs_queue.q"));
     assert!(!silenced("infra/prod/a.tf", "module.q[\"b\"].aws_sqs_queue.q"));
 }
 
-/// What a run over `path` says of declared consumers that match nothing.
+/// Returns the lines that a run over `path` reports about declared consumers that match nothing.
 fn unmatched(consumers: &str, path: &str) -> Vec<String> {
     let queues = "
         resource \"aws_sqs_queue\" \"orders\" {
@@ -390,7 +390,7 @@ fn unmatched(consumers: &str, path: &str) -> Vec<String> {
 }
 
 #[test]
-fn consumers_name_queues_by_address_or_name() {
+fn consumers_match_queues_by_address_or_name() {
     for name in [
         "aws_sqs_queue.orders",
         "aws_sqs_queue.orders[\\\"paid\\\"]",
@@ -404,7 +404,7 @@ fn consumers_name_queues_by_address_or_name() {
 }
 
 #[test]
-fn consumers_of_nothing_are_said_where_everything_was_judged() {
+fn unmatched_consumers_are_reported_only_for_complete_runs() {
     let consumers = "[[consumer]]\nqueue = \"orders-piad\"";
     let said = ["sqslint.toml:2:9: no queue matches the consumer `orders-piad`; did you mean `orders-paid`?"];
     assert_eq!(unmatched(consumers, "."), said);

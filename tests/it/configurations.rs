@@ -1,9 +1,10 @@
-//! Terraform configurations that are hard to evaluate, with the graph that Terraform itself resolved them to.
+//! Compares the graphs of Terraform configurations that are hard to evaluate with the values that Terraform itself
+//! computed.
 //!
 //! `fixtures/configurations/<name>/expected.json` was recorded from Terraform 1.11 with a provider that has the real
-//! schema and applies offline (the account is 123456789012, the Region us-east-1 where none is set; `tofu-files` was
-//! recorded under the names that Terraform reads). Ours must be the same to the last value. Where the recording knows
-//! what the files do not say, `differs.json` beside it has our value and the reason.
+//! schema and applies offline (the account is 123456789012, the Region is us-east-1 unless set; `tofu-files` was
+//! recorded under the file names that Terraform reads). Every value of our graph must be equal. If the recording
+//! contains a value that the files do not determine, `differs.json` in the same directory has our value and the reason.
 
 use crate::inputs::{check, directories, json, repository};
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ use sqslint::testing::graph_json;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Lists and fields by their names in our document and in the recorded one.
+/// Names of lists and fields in our document and in the recorded one.
 const LISTS: [(&str, &str, &[(&str, &str)]); 3] = [
     (
         "queues",
@@ -43,7 +44,7 @@ const LISTS: [(&str, &str, &[(&str, &str)]); 3] = [
     ),
 ];
 
-/// `address field` to value.
+/// Values by `address field`.
 type Values = BTreeMap<String, Value>;
 
 fn recorded(document: &Value) -> Values {
@@ -60,7 +61,7 @@ fn recorded(document: &Value) -> Values {
     values
 }
 
-/// Our graph of the root module in `directory`, in the recorded words.
+/// Returns our graph of the root module in `directory`, with the field names of the recording.
 fn ours(directory: &Path) -> Values {
     let outcome = check(directory);
     assert_eq!(outcome.errors, Vec::<String>::new());
@@ -95,7 +96,7 @@ fn translated(value: &Value) -> Value {
 }
 
 #[test]
-fn graphs_are_those_of_terraform() {
+fn graphs_equal_those_of_terraform() {
     let mut differences = Vec::new();
     let all = directories(&repository("fixtures/configurations"));
     assert!(all.len() >= 20, "{} configurations", all.len());

@@ -1,5 +1,5 @@
-//! The graph against what Terraform, the SAM translator and CloudFormation's rules themselves make of the same
-//! files, and a run over real projects. Both need a collection of projects beside the checkout.
+//! Compares our graph with those of Terraform, the SAM translator and CloudFormation for the same files, and checks
+//! real projects. Both tests need a collection of projects next to the checkout.
 
 use crate::inputs::{check, directories, entries, json};
 use serde_json::Value;
@@ -12,17 +12,17 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// One recording and what it is a recording of.
+/// Recorded graph, and the files that it was recorded from.
 struct Recording {
     source: PathBuf,
     graph: Value,
-    /// What had to be invented for it, as one text to search for addresses.
+    /// Values invented for the recording, as one text that is searched for addresses.
     made_up: String,
-    /// Remote modules: Terraform fetched them, sqslint does not. By address, with a dot at the end.
+    /// Addresses of remote modules, each with a trailing dot. Terraform fetched them; sqslint does not.
     outside: Vec<String>,
 }
 
-/// `module x (source)`, as recorded, to `module.x.`.
+/// Converts the recorded `module x (source)` to `module.x.`.
 fn outside_modules(recorded: &Value) -> Vec<String> {
     let modules = recorded["outside"].as_array().into_iter().flatten();
     let names = modules.filter_map(|module| module.as_str()?.split(' ').nth(1));
@@ -55,7 +55,7 @@ fn recordings(shared: &Path) -> Vec<Recording> {
     all
 }
 
-/// Lists of nodes: as recorded, as ours, and their fields in both.
+/// Lists of nodes: their recorded names, our names, and their fields in both.
 const LISTS: [(&str, &str, &[(&str, &str)]); 3] = [
     (
         "queues",
@@ -87,7 +87,7 @@ const LISTS: [(&str, &str, &[(&str, &str)]); 3] = [
     ),
 ];
 
-/// How ours relates to what was recorded.
+/// Relation between our value and the recorded one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Equal,
@@ -95,7 +95,8 @@ enum Verdict {
     Wrong,
 }
 
-/// Compares one value. A `one_of` that defaults do not decide leaves the recorded value open.
+/// Compares one value. A `one_of` that defaults do not decide is unresolved if one of its cases may be the recorded
+/// value.
 fn compare(field: &str, recorded: &Value, ours: &Value) -> Verdict {
     if let Some(cases) = ours.get("one_of").and_then(Value::as_array) {
         let possible = |case: &Value| compare(field, recorded, &case["value"]) != Verdict::Wrong;
@@ -109,7 +110,7 @@ fn compare(field: &str, recorded: &Value, ours: &Value) -> Verdict {
         return Verdict::Unresolved;
     }
     match field {
-        // A recorded link without an end is not known to the one who recorded it.
+        // A recorded link without a target was unknown to the recording tool.
         "queue" | "function" | "target" if recorded.is_null() => Verdict::Equal,
         "queue" | "function" | "target" if ours.is_object() => equal(recorded, &ours["address"]),
         "redrive" if recorded.is_object() && ours.is_object() => {
@@ -133,7 +134,7 @@ fn equal(recorded: &Value, ours: &Value) -> Verdict {
     }
 }
 
-/// Counts by field, and a line for each thing that is wrong.
+/// Verdicts counted by field, and one line per wrong or unresolved value.
 #[derive(Default)]
 struct Tally {
     fields: BTreeMap<String, [usize; 3]>,
@@ -160,7 +161,7 @@ impl Tally {
     }
 }
 
-/// An address without the keys of its instances.
+/// Returns an address without its instance keys.
 fn without_keys(address: &str) -> String {
     let mut depth = 0_usize;
     let mut outside = String::new();
@@ -175,7 +176,7 @@ fn without_keys(address: &str) -> String {
     outside
 }
 
-/// Whether a node of ours claims to exist in the world of defaults.
+/// Returns `true` if a node of ours exists unconditionally when defaults apply.
 fn is_certain(node: &Value) -> bool {
     node.get("when").is_none() && node.get("uncertain").is_none()
 }
@@ -192,7 +193,7 @@ fn compare_unit(recording: &Recording, ours: &Value, tally: &mut Tally) {
         for recorded in recorded_nodes {
             let address = recorded["address"].as_str().unwrap();
             let node = our_nodes.iter().find(|node| node["address"] == address);
-            // Where the keys are not settled, one node without them stands for all.
+            // If the keys are unresolved, one node without keys represents all instances.
             let stand_in = || {
                 let bare = |node: &&&Value| {
                     !is_certain(node) && without_keys(node["address"].as_str().unwrap()) == without_keys(address)
@@ -244,8 +245,8 @@ fn graphs_agree_with_the_tools_themselves() {
         println!("wrong {line}");
     }
     assert!(tally.wrong.is_empty(), "{} values are wrong", tally.wrong.len());
-    // Ends of mappings that only an import or a dynamic reference names (6), timeouts that `Globals` of a file that
-    // is not included may set (10).
+    // Six ends of mappings are known only by an import or a dynamic reference; ten timeouts may be set by `Globals` in
+    // a file that is not included.
     assert!(
         tally.unresolved.len() <= 16,
         "{} values are unresolved",
@@ -253,10 +254,10 @@ fn graphs_agree_with_the_tools_themselves() {
     );
 }
 
-/// Projects in the syntax of Terraform 0.11 (a quoted block type), which Terraform itself no longer reads.
+/// Projects in Terraform 0.11 syntax (a quoted block type), which Terraform itself no longer accepts.
 const REFUSED_BY_TERRAFORM: [&str; 1] = ["cloudchacho__terraform-aws-taskhawk-queue__root"];
 
-/// What a run over all projects found.
+/// Totals of a run over all projects.
 #[derive(Default)]
 struct Totals {
     units: usize,
@@ -322,7 +323,7 @@ impl Totals {
                     *self.unresolved.entry(reason.to_owned()).or_default() += 1;
                     return;
                 }
-                // Tags are values of their own, of which no rule of ours asks.
+                // No rule reads tags, so unresolved tags do not count.
                 let all = fields.iter().filter(|(name, _)| *name != "tags");
                 all.for_each(|(_, value)| self.count_unresolved(value));
             }
@@ -354,7 +355,7 @@ impl Totals {
 }
 
 #[test]
-fn real_projects_are_read_without_a_problem() {
+fn real_projects_are_checked_without_a_problem() {
     let Some(shared) = PROJECTS.found() else { return };
     let index = std::fs::read_to_string(shared.join("corpus/dev/INDEX.tsv")).unwrap();
     let mut totals = Totals::default();
@@ -363,7 +364,7 @@ fn real_projects_are_read_without_a_problem() {
     }
     totals.print();
     assert!(totals.problems.is_empty(), "{} problems", totals.problems.len());
-    // What is known must not become less.
+    // These bounds ensure that sqslint does not resolve less than before.
     assert!(
         totals.linked_mappings >= 94,
         "{} mappings are linked",

@@ -1,31 +1,25 @@
-//! The same stack in five spellings gives the same findings and the same graph, spelling apart.
+//! Checks that the same stack in four spellings has the same findings, and the same graph except for the spelling.
 
 use crate::inputs::{check, repository};
 use serde_json::Value;
 use sqslint::Outcome;
 use sqslint::testing::graph_json;
 
-const SPELLINGS: [&str; 5] = [
-    "terraform",
-    "terraform-stack",
-    "cloudformation-yaml",
-    "cloudformation-json",
-    "sam",
-];
+const SPELLINGS: [&str; 4] = ["terraform", "cloudformation-yaml", "cloudformation-json", "sam"];
 
 fn outcome(spelling: &str) -> Outcome {
     let root = repository("fixtures/stacks/orders");
     check(&root.join(spelling))
 }
 
-/// `aws_sqs_queue.orders_dlq` and `OrdersDlq` are the same resource.
+/// Maps `aws_sqs_queue.orders_dlq` and `OrdersDlq` to the same role.
 fn role(address: &str) -> String {
     let name = address.rsplit('.').next().unwrap_or(address);
     name.replace('_', "").to_lowercase()
 }
 
 #[test]
-fn findings_agree() {
+fn findings_agree_across_dialects() {
     let findings = |spelling| -> Vec<String> {
         let outcome = outcome(spelling);
         let describe = |found: &sqslint::diagnostic::Diagnostic| {
@@ -53,7 +47,7 @@ fn findings_agree() {
     }
 }
 
-/// Without places, and with roles for addresses.
+/// Removes locations, and replaces addresses by roles.
 fn neutral(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -76,7 +70,7 @@ fn neutral(value: Value) -> Value {
 }
 
 #[test]
-fn graphs_agree() {
+fn graphs_agree_across_dialects() {
     let graph = |spelling| -> Value {
         let outcome = outcome(spelling);
         let text = graph_json(&outcome.graph, &outcome.sources);

@@ -1,4 +1,4 @@
-//! `sqslint.toml` at work: each unit judged by its own file, once for each environment.
+//! Checks how `sqslint.toml` is applied: each unit by its own file, once per environment.
 
 use crate::inputs::check;
 use sqslint::testing::TemporaryDirectory;
@@ -31,8 +31,8 @@ fn run(files: &[(&str, &str)], options: Options) -> Outcome {
     })
 }
 
-/// Severity, rule, address and condition of each finding.
-fn told(outcome: &Outcome) -> Vec<String> {
+/// Formats severity, rule, address and condition of each finding.
+fn formatted_findings(outcome: &Outcome) -> Vec<String> {
     assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
     let findings = outcome.findings.iter();
     findings
@@ -49,7 +49,7 @@ fn told(outcome: &Outcome) -> Vec<String> {
 const SHORT: &str = "visibility-timeout-too-short aws_sqs_queue.orders";
 
 #[test]
-fn a_file_of_variables_is_no_mistake_where_an_environment_takes_it() {
+fn variable_file_on_the_command_line_is_accepted_if_an_environment_uses_it() {
     let files = [
         ("infra/main.tf", STACK),
         (
@@ -62,14 +62,17 @@ fn a_file_of_variables_is_no_mistake_where_an_environment_takes_it() {
     ];
     let directory = TemporaryDirectory::with_files(files);
     let named = |file: &str| check(&directory.path().join(file));
-    assert_eq!(told(&named("env/prod.tfvars")), [format!("warning {SHORT}")]);
+    assert_eq!(
+        formatted_findings(&named("env/prod.tfvars")),
+        [format!("warning {SHORT}")]
+    );
     let other = named("env/other.tfvars").errors;
     assert_eq!(other.len(), 1, "{other:?}");
     assert!(other[0].contains("no Terraform file"), "{other:?}");
 }
 
 #[test]
-fn a_finding_names_the_environments_that_have_it() {
+fn finding_names_its_environments() {
     let environments =
         "[[environment]]\nname = \"dev\"\n[[environment]]\nname = \"prod\"\nvar-files = [\"env/prod.tfvars\"]\n";
     let files = [
@@ -79,15 +82,18 @@ fn a_finding_names_the_environments_that_have_it() {
     ];
     let outcome = run(&files, Options::default());
     assert_eq!(
-        told(&outcome),
+        formatted_findings(&outcome),
         [format!("warning {SHORT} when the environment is `prod`")]
     );
     let both = [files[0], files[1], files[2], ("terraform.tfvars", "seconds = 300\n")];
-    assert_eq!(told(&run(&both, Options::default())), [format!("warning {SHORT}")]);
+    assert_eq!(
+        formatted_findings(&run(&both, Options::default())),
+        [format!("warning {SHORT}")]
+    );
 }
 
 #[test]
-fn a_variable_file_that_is_missing_is_an_error() {
+fn missing_variable_file_is_an_error() {
     let text = "[[environment]]\nname = \"prod\"\nvar-files = [\"missing.tfvars\"]\n";
     let outcome = run(&[("main.tf", STACK), ("sqslint.toml", text)], Options::default());
     assert!(
@@ -98,9 +104,10 @@ fn a_variable_file_that_is_missing_is_an_error() {
 }
 
 #[test]
-fn settings_change_what_a_rule_asks_and_how_bad_it_is() {
+fn settings_change_thresholds_severity_and_selection() {
     let short = STACK.replace("default = 600", "default = 500");
-    let with = |text: &str| told(&run(&[("main.tf", &short), ("sqslint.toml", text)], Options::default()));
+    let with =
+        |text: &str| formatted_findings(&run(&[("main.tf", &short), ("sqslint.toml", text)], Options::default()));
     let rule = "[rules.visibility-timeout-too-short]\n";
     assert_eq!(with(""), [format!("warning {SHORT}")]);
     assert_eq!(with(&format!("{rule}factor = 5")), [""; 0]);
@@ -118,7 +125,7 @@ fn settings_change_what_a_rule_asks_and_how_bad_it_is() {
 }
 
 #[test]
-fn each_unit_has_the_nearest_file() {
+fn nearest_configuration_applies_to_each_unit() {
     let short = STACK.replace("default = 600", "default = 300");
     let files = [
         ("a/main.tf", short.as_str()),
@@ -127,7 +134,7 @@ fn each_unit_has_the_nearest_file() {
         ("b/sqslint.toml", "fail-level = \"error\""),
     ];
     let outcome = run(&files, Options::default());
-    assert_eq!(told(&outcome), [format!("warning {SHORT}")]);
+    assert_eq!(formatted_findings(&outcome), [format!("warning {SHORT}")]);
     assert!(!outcome.fails, "`fail-level` of its file is higher");
     let fails = Options {
         fail_level: Some(config::FailLevel::At(Severity::Warning)),
@@ -137,7 +144,7 @@ fn each_unit_has_the_nearest_file() {
 }
 
 #[test]
-fn what_is_excluded_is_passed_over_unless_it_is_named() {
+fn excluded_files_are_skipped_unless_named() {
     let short = STACK.replace("default = 600", "default = 300");
     let directory = TemporaryDirectory::with_files([
         (".git/HEAD", ""),
@@ -159,7 +166,7 @@ fn what_is_excluded_is_passed_over_unless_it_is_named() {
 }
 
 #[test]
-fn a_configuration_that_cannot_be_used_stops_the_run() {
+fn invalid_configuration_stops_the_run() {
     let outcome = run(
         &[("main.tf", STACK), ("sqslint.toml", "ignroe = []")],
         Options::default(),

@@ -1,19 +1,19 @@
-//! What `sqslint explain` knows of a place; how it says it is in the transcripts.
+//! Checks the facts that `sqslint explain` collects about a location; its output is tested by the transcripts.
 
 use crate::inputs::{check_files, repository};
 use sqslint::Options;
-use sqslint::explain::{Asked, Conclusion, Explained, explain, look};
+use sqslint::explain::{Conclusion, ExplainedLocation, Explanation, explain, explain_outcome};
 use sqslint::rules::{RULES, Verdict};
 use sqslint::testing::TemporaryDirectory;
 use std::path::Path;
 
-fn at(path: &Path, line: usize, column: Option<usize>) -> Explained {
+fn at(path: &Path, line: usize, column: Option<usize>) -> Explanation {
     let path = path.canonicalize().unwrap();
     let options = Options {
         paths: vec![path.clone()],
         ..Options::default()
     };
-    let asked = Asked {
+    let asked = ExplainedLocation {
         file: &path,
         line,
         column,
@@ -21,8 +21,8 @@ fn at(path: &Path, line: usize, column: Option<usize>) -> Explained {
     explain(&options, asked)
 }
 
-fn addresses(explained: &Explained) -> Vec<String> {
-    explained.told().into_iter().map(|told| told.address).collect()
+fn addresses(explained: &Explanation) -> Vec<String> {
+    explained.resources().into_iter().map(|told| told.address).collect()
 }
 
 const QUEUES: &str = r#"
@@ -47,7 +47,7 @@ locals {
 "#;
 
 #[test]
-fn a_line_is_about_its_value_or_its_block() {
+fn line_is_explained_by_its_value_or_its_block() {
     let directory = TemporaryDirectory::with_files([("main.tf", QUEUES)]);
     let file = directory.path().join("main.tf");
     let orders = ["aws_sqs_queue.orders"];
@@ -72,8 +72,8 @@ fn a_line_is_about_its_value_or_its_block() {
     for (line, expected, lines) in cases {
         let explained = at(&file, *line, None);
         assert_eq!(addresses(&explained), *expected, "line {line}");
-        let told: usize = explained.told().iter().map(|told| told.lines.len()).sum();
-        assert_eq!(told, *lines, "line {line}: {:?}", explained.told());
+        let told: usize = explained.resources().iter().map(|told| told.lines.len()).sum();
+        assert_eq!(told, *lines, "line {line}: {:?}", explained.resources());
     }
     let nearest = at(&file, 11, None);
     let nearest: Vec<&str> = nearest.nearest().iter().map(|(address, _)| &**address).collect();
@@ -81,7 +81,7 @@ fn a_line_is_about_its_value_or_its_block() {
 }
 
 #[test]
-fn rules_come_in_the_order_of_the_catalogue_each_once() {
+fn conclusions_list_each_rule_once_in_catalogue_order() {
     let directory = TemporaryDirectory::with_files([("main.tf", QUEUES)]);
     let explained = at(&directory.path().join("main.tf"), 2, None);
     let places = |id: &str| RULES.iter().position(|rule| rule.id == id);
@@ -91,7 +91,7 @@ fn rules_come_in_the_order_of_the_catalogue_each_once() {
 }
 
 #[test]
-fn an_unsettled_value_tells_what_it_keeps_from_being_judged() {
+fn unresolved_value_is_the_reason_of_an_unjudged_rule() {
     let text = r#"
 variable "age" {}
 resource "aws_sqs_queue" "orders" {
@@ -117,9 +117,9 @@ resource "aws_lambda_event_source_mapping" "worker" {
     assert_eq!(reason, "`var.age` has no value");
 }
 
-/// Whatever is asked, there is an answer.
+/// Any line and column must be accepted.
 #[test]
-fn every_place_can_be_asked_for() {
+fn every_location_can_be_explained() {
     let stacks = repository("fixtures/stacks/orders");
     for name in [
         "terraform/queues.tf",
@@ -132,21 +132,21 @@ fn every_place_can_be_asked_for() {
         let file = file.canonicalize().unwrap();
         for line in 0..=lines + 1 {
             for column in [None, Some(0), Some(1), Some(7), Some(usize::MAX)] {
-                let asked = Asked {
+                let asked = ExplainedLocation {
                     file: &file,
                     line,
                     column,
                 };
-                explained = look(explained.outcome, asked);
+                explained = explain_outcome(explained.outcome, asked);
                 assert_eq!(explained.lines(), Some(lines));
-                let _ = (explained.told(), explained.conclusions());
+                let _ = (explained.resources(), explained.conclusions());
             }
         }
     }
 }
 
 #[test]
-fn what_is_known_is_no_cause_of_what_is_not() {
+fn unjudged_rule_points_to_the_unresolved_part() {
     const NAMES: &str = r#"
 variable "project" {
   default = "orders"
@@ -179,12 +179,12 @@ resource "aws_sqs_queue" "direct" {
 }
 
 #[test]
-fn what_made_a_value_null_is_told() {
+fn origins_of_a_null_value_are_listed() {
     let text = "variable \"redrives\" {\n  default = false\n}\nresource \"aws_sqs_queue\" \"orders\" {\n  redrive_policy = \
                 var.redrives ? \"{}\" : null\n}\n";
     let directory = TemporaryDirectory::with_files([("main.tf", text)]);
     let explained = at(&directory.path().join("main.tf"), 5, None);
-    let told = explained.told();
+    let told = explained.resources();
     let line = &told[0].lines[0];
     assert_eq!(line.text, "redrive_policy = none (the default, as null is written)");
     let origins: Vec<&str> = line.origins.iter().map(|(what, _)| &**what).collect();
@@ -192,4 +192,82 @@ fn what_made_a_value_null_is_told() {
         origins,
         ["`var.redrives`, which is false", "the default of `var.redrives`"]
     );
+}
+
+/// Returns the verdicts of `rule` at the first line of the first file that contains `text`.
+fn verdicts(files: &[(&str, &str)], text: &str, rule: &str) -> Vec<Verdict> {
+    let directory = TemporaryDirectory::with_files([]);
+    for (name, text) in files {
+        let path = directory.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let (name, content) = files[0];
+    let line = content.lines().position(|line| line.contains(text)).unwrap() + 1;
+    let explained = at(&directory.path().join(name), line, None);
+    let conclusions = explained.conclusions();
+    let of_rule = conclusions.iter().filter(|concluded| concluded.rule.id == rule);
+    let all = of_rule.flat_map(|concluded| &concluded.all);
+    let judged = all.filter_map(|conclusion| match conclusion {
+        Conclusion::Judged(judged) => Some(judged.verdict.clone()),
+        _ => None,
+    });
+    judged.collect()
+}
+
+fn is_not_evaluated(verdicts: &[Verdict], why: &str) -> bool {
+    matches!(verdicts, [Verdict::NotEvaluated { reason, .. }] if reason == why)
+}
+
+#[test]
+fn rules_on_an_unread_source_are_not_evaluated() {
+    let template = "Transform: AWS::Serverless-2016-10-31\nResources:\n  Q: {Type: AWS::SQS::Queue}\n  F:\n    \
+                    Type: AWS::Serverless::Function\n    Properties:\n      CodeUri: src/\n      \
+                    Handler: App::handle\n      Events:\n        E:\n          Type: SQS\n          \
+                    Properties: {Queue: !GetAtt Q.Arn}\n";
+    let java = "class App {\n  void handle(SQSEvent event) {}\n}\n";
+    let only_type = "only the type of a handler in Java, C# or Go is read";
+    let missing = "no source of the function was found";
+    for line in ["F:", "E:"] {
+        for (file, why) in [("src/App.java", only_type), ("src/Other.java", missing)] {
+            let files = [("template.yaml", template), (file, java)];
+            for rule in ["handler-swallows-failures", "idempotency-without-deadline"] {
+                let verdicts = verdicts(&files, line, rule);
+                assert!(is_not_evaluated(&verdicts, why), "{line} {file} {rule}: {verdicts:?}");
+            }
+        }
+    }
+    let python = "def handler(event, context):\n    for record in event['Records']:\n        work(record)\n";
+    let template = template.replace("App::handle", "app.handler");
+    let verdicts = verdicts(
+        &[("template.yaml", &*template), ("src/app.py", python)],
+        "F:",
+        "handler-swallows-failures",
+    );
+    assert!(matches!(verdicts.as_slice(), [Verdict::Holds(_)]), "{verdicts:?}");
+}
+
+#[test]
+fn role_with_a_denial_is_not_evaluated() {
+    let module = |denied: &str| {
+        format!(
+            "provider \"aws\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{}}\nresource \"aws_iam_role\" \"r\" {{\n  \
+             name = \"r\"\n}}\nresource \"aws_iam_role_policy\" \"p\" {{\n  role = aws_iam_role.r.id\n  \
+             policy = jsonencode({{ Statement = [\n    {{ Effect = \"Allow\", Action = \"sqs:*\", Resource = \"*\" }},\n    \
+             {{ Effect = \"Deny\", Action = \"{denied}\", Resource = \"*\" }},\n  ] }})\n}}\n\
+             resource \"aws_lambda_function\" \"f\" {{\n  role = aws_iam_role.r.arn\n}}\n\
+             resource \"aws_lambda_event_source_mapping\" \"m\" {{\n  event_source_arn = aws_sqs_queue.q.arn\n  \
+             function_name = aws_lambda_function.f.arn\n}}\n"
+        )
+    };
+    let of = |denied: &str| {
+        let text = module(denied);
+        let role = "role = aws_iam_role.r.arn";
+        verdicts(&[("main.tf", &*text)], role, "function-role-missing-queue-permission")
+    };
+    let denied = of("sqs:DeleteMessage");
+    let why = "a statement may deny it, and denials are not evaluated";
+    assert!(is_not_evaluated(&denied, why), "{denied:?}");
+    let other = of("sqs:PurgeQueue");
+    assert!(matches!(other.as_slice(), [Verdict::Holds(_)]), "{other:?}");
 }

@@ -1,4 +1,4 @@
-//! How far a fix reaches: not to resources that have not its finding, and in time to each of many.
+//! Checks that a fix changes only resources with its finding, and that many fixes take reasonable time.
 
 use sqslint::diagnostic::Safety;
 use sqslint::testing::TemporaryDirectory;
@@ -23,7 +23,7 @@ fn fix(files: &[(&str, &str)], within: &str) -> (Fixed, TemporaryDirectory) {
     (fixed, directory)
 }
 
-/// A module with a queue and its dead-letter queue, whose visibility timeout is `timeout`.
+/// Module with a queue whose visibility timeout is `timeout`, and its dead-letter queue.
 fn module(timeout: &str) -> String {
     format!(
         r#"variable "timeout" {{ default = 30 }}
@@ -45,11 +45,11 @@ output "arn" {{ value = aws_sqs_queue.orders.arn }}
     )
 }
 
-/// Calls of that module, each with what a function that reads its queue has for a timeout.
+/// Calls of that module: name, arguments, and the timeout of the function that polls its queue.
 fn calls(of: &[(&str, &str, u32)]) -> String {
     let mut text = String::new();
     for (name, arguments, timeout) in of {
-        // Writing to a text cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(
             text,
             r#"module "{name}" {{
@@ -72,7 +72,7 @@ resource "aws_lambda_event_source_mapping" "{name}" {{
 }
 
 #[test]
-fn what_another_call_depends_on_stays() {
+fn value_shared_with_a_call_without_the_finding_is_kept() {
     for timeout in ["30", "var.timeout"] {
         let root = calls(&[("slow", "", 60), ("fast", "", 5)]);
         let files = [("modules/q/main.tf", &*module(timeout)), ("root/main.tf", &*root)];
@@ -83,7 +83,7 @@ fn what_another_call_depends_on_stays() {
 }
 
 #[test]
-fn what_every_call_needs_changes() {
+fn value_that_is_wrong_for_every_call_is_fixed() {
     for timeout in ["30", "var.timeout"] {
         let root = calls(&[("slow", "", 60), ("slower", "", 70)]);
         let files = [("modules/q/main.tf", &*module(timeout)), ("root/main.tf", &*root)];
@@ -94,7 +94,7 @@ fn what_every_call_needs_changes() {
 }
 
 #[test]
-fn what_one_call_says_changes_for_that_one() {
+fn argument_of_one_call_is_fixed_in_that_call() {
     let root = calls(&[("slow", "timeout = 40", 60), ("fast", "", 5)]);
     let files = [("modules/q/main.tf", &*module("var.timeout")), ("root/main.tf", &*root)];
     let (fixed, _directory) = fix(&files, "root");
@@ -102,7 +102,8 @@ fn what_one_call_says_changes_for_that_one() {
     assert!(!fixed.diff().contains("b/modules/q"), "{}", fixed.diff());
 }
 
-/// A template with a queue and the function that reads it, and one that calls it once for each of `timeouts`.
+/// Template with a queue and the function that polls it, and a parent template that calls it once for each of
+/// `timeouts`.
 fn called(timeouts: &[u32]) -> [(&'static str, String); 2] {
     let child = "AWSTemplateFormatVersion: 2010-09-09
 Parameters:
@@ -138,7 +139,7 @@ Resources:
 }
 
 #[test]
-fn a_template_changes_where_every_stack_of_it_needs_that() {
+fn nested_template_is_fixed_only_if_every_stack_needs_it() {
     for (timeouts, changes) in [(&[60, 5][..], false), (&[60, 60], true), (&[60], true)] {
         let files = called(timeouts);
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
@@ -149,7 +150,7 @@ fn a_template_changes_where_every_stack_of_it_needs_that() {
 }
 
 #[test]
-fn no_alarm_comes_on_queues_that_are_no_dead_letter_queues() {
+fn alarm_is_not_added_to_a_module_shared_with_source_queues() {
     let queue = "variable \"target\" { default = \"\" }\nresource \"aws_sqs_queue\" \"q\" {\n  message_retention_seconds = 1209600\n  \
                  redrive_policy = var.target == \"\" ? null : jsonencode({ deadLetterTargetArn = var.target, \
                  maxReceiveCount = 5 })\n}\noutput \"arn\" { value = aws_sqs_queue.q.arn }\n";
@@ -162,7 +163,7 @@ fn no_alarm_comes_on_queues_that_are_no_dead_letter_queues() {
 }
 
 #[test]
-fn a_diff_is_one_of_the_repository() {
+fn diff_paths_are_relative_to_the_repository() {
     let root = calls(&[("slow", "", 60)]);
     let files = [("modules/q/main.tf", &*module("30")), ("root/main.tf", &*root)];
     let (fixed, _directory) = fix(&files, "root");
@@ -173,9 +174,9 @@ fn a_diff_is_one_of_the_repository() {
     );
 }
 
-/// Reading the file anew for each took minutes.
+/// Parsing the file again for each of the fixes took minutes.
 #[test]
-fn each_of_many_is_fixed() {
+fn many_queues_in_one_file_are_fixed() {
     let mut text = String::new();
     for at in 0..200 {
         let _ = write!(
@@ -189,14 +190,14 @@ fn each_of_many_is_fixed() {
     }
     let (fixed, _directory) = fix(&[("main.tf", &text)], "");
     let left = fixed.outcome.findings.iter().map(|found| &*found.rule);
-    // No alarm is there that says whom a new one is to tell.
+    // No existing alarm has an action that a new alarm could copy.
     let left: BTreeSet<&str> = left.collect();
     assert_eq!(left, ["dead-letter-queue-unalarmed"].into());
     assert_eq!(fixed.outcome.graph.queues().len(), 400);
 }
 
 #[test]
-fn a_comment_keeps_its_column_and_one_on_the_number_keeps_that() {
+fn comment_keeps_its_column_and_a_comment_about_the_number_prevents_the_fix() {
     let template = "Resources:
   Orders:
     Type: AWS::SQS::Queue
@@ -229,7 +230,7 @@ fn a_comment_keeps_its_column_and_one_on_the_number_keeps_that() {
 
 #[test]
 #[cfg(unix)]
-fn what_a_link_leads_to_outside_stays() {
+fn symlink_to_a_file_outside_is_not_followed() {
     let outside = TemporaryDirectory::with_files([("main.tf", "")]);
     let text = format!(
         "{}resource \"aws_lambda_function\" \"f\" {{\n  timeout = 60\n}}\n\
@@ -246,7 +247,7 @@ fn what_a_link_leads_to_outside_stays() {
         ..Options::default()
     };
     let fixed = sqslint::fix(&options, Safety::Unsafe);
-    // It is not even read.
+    // The target is not even read.
     assert!(fixed.outcome.findings.iter().all(|found| found.rule == "parse-error"));
     assert_eq!(fixed.diff(), "");
 }

@@ -1,5 +1,5 @@
-//! Fixes do what they say: the finding is gone, nothing else comes, and every other line stays as it was. Over the
-//! fixtures, and over real projects where a collection of them lies beside the checkout.
+//! Checks fixes: the finding disappears, no other appears, and all other lines stay unchanged. Runs over the fixtures,
+//! and over real projects if a collection of them is next to the checkout.
 
 use crate::inputs::{directories, name, repository};
 use similar::TextDiff;
@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Every file below `from`, by path relative to it.
+/// Reads every file below `from`, by relative path.
 fn files(from: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![from.to_owned()];
@@ -50,7 +50,7 @@ fn options(path: &Path, selection: Selection) -> Options {
     }
 }
 
-/// A unified diff of what changed since `before`, with the names of the files.
+/// Returns a unified diff of the changes since `before`, with file names.
 fn diff(before: &BTreeMap<PathBuf, Vec<u8>>, directory: &Path) -> String {
     let mut text = String::new();
     for (path, after) in files(directory) {
@@ -72,7 +72,7 @@ fn fingerprints(outcome: &Outcome) -> BTreeSet<String> {
     outcome.findings.iter().map(Diagnostic::fingerprint).collect()
 }
 
-/// Fixes and writes; fails where a fix does not do.
+/// Fixes and writes the files; fails if a fix is broken.
 fn fix(path: &Path, selection: Selection) -> Fixed {
     let fixed = sqslint::fix(&options(path, selection), Safety::Unsafe);
     assert_eq!(
@@ -86,9 +86,9 @@ fn fix(path: &Path, selection: Selection) -> Fixed {
     fixed
 }
 
-/// What fixes make of every fixture of one rule, to be read before it is accepted.
+/// Snapshots the result of the fixes for every fixture of a rule, for review.
 #[test]
-fn fixtures_are_fixed() {
+fn fixes_of_fixtures_match_their_snapshots() {
     let root = repository("fixtures");
     for rule in RULES.iter().filter(|rule| rule.check.is_some() && rule.fix.is_some()) {
         let mut shown = String::new();
@@ -123,7 +123,7 @@ fn fixed_fixture(rule: &Rule, stack: &Path) -> String {
 }
 
 #[test]
-fn real_projects_are_fixed() {
+fn fixes_of_real_projects_bring_no_new_findings() {
     let Some(shared) = PROJECTS.found() else { return };
     let (has_terraform, has_pyyaml) = (TERRAFORM.is_met(), PYYAML.is_met());
     let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
@@ -140,7 +140,7 @@ fn real_projects_are_fixed() {
             .cloned()
             .collect();
         let new = after.findings.iter().filter(|found| new.contains(&found.fingerprint()));
-        // Where no other alarm says whom a new one is to tell, none is added.
+        // No alarm is added if no existing alarm has an action to copy.
         let new = new.filter(|found| found.rule != "dead-letter-queue-unalarmed" || found.fix.is_some());
         let new: Vec<_> = new.map(|found| (&found.rule, &found.headline)).collect();
         assert!(new.is_empty(), "{}: {new:?}", project.display());
@@ -169,7 +169,7 @@ fn real_projects_are_fixed() {
             .collect();
         assert!(
             newly.is_empty(),
-            "{}: not formatted any more: {newly:?}",
+            "{}: no longer formatted: {newly:?}",
             project.display()
         );
     }
@@ -179,14 +179,14 @@ fn real_projects_are_fixed() {
     }
 }
 
-/// How many lines went and how many came.
+/// Counts the removed and the added lines.
 fn lines_of(before: &str, after: &str) -> (usize, usize) {
     let diff = TextDiff::from_lines(before, after);
     let of = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
     (of(similar::ChangeTag::Delete), of(similar::ChangeTag::Insert))
 }
 
-/// Asks the parsers of others, where they are installed.
+/// Checks the syntax with other parsers, if installed.
 fn parses(path: &Path, before: &str, has_pyyaml: bool) {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     match ending {
@@ -203,14 +203,14 @@ fn parses(path: &Path, before: &str, has_pyyaml: bool) {
     }
 }
 
-/// Whether `PyYAML` reads the file, whatever its tags.
+/// Returns `true` if `PyYAML` parses the file, regardless of its tags.
 fn python_reads(path: &Path) -> bool {
     const PROGRAM: &str = "import sys, yaml; list(yaml.compose_all(open(sys.argv[1], encoding='utf-8')))";
     let run = Command::new("python3").args(["-c", PROGRAM]).arg(path).output();
     run.is_ok_and(|run| run.status.success())
 }
 
-/// The Terraform files that `terraform fmt` would change; none without `terraform`.
+/// Returns the Terraform files that `terraform fmt` would change; empty without `terraform`.
 fn unformatted(directory: &Path, has_terraform: bool) -> BTreeSet<PathBuf> {
     if !has_terraform {
         return BTreeSet::new();
@@ -224,9 +224,9 @@ fn unformatted(directory: &Path, has_terraform: bool) -> BTreeSet<PathBuf> {
     listed.lines().map(PathBuf::from).collect()
 }
 
-/// Several in one file, some told of in the same words.
+/// Covers several suppressions in one file, some of them with equal messages.
 #[test]
-fn suppressions_that_silence_nothing_go() {
+fn unused_suppressions_are_removed() {
     let files = [
         (
             "t.yaml",
@@ -260,9 +260,9 @@ fn suppressions_that_silence_nothing_go() {
     }
 }
 
-/// What is said once of two numbers, no edit of one of them mends.
+/// The finding covers two numbers, so editing one of them would not fix it.
 #[test]
-fn a_finding_of_two_places_is_left() {
+fn finding_with_two_values_is_not_fixed() {
     let text = "AWSTemplateFormatVersion: 2010-09-09\n\
                 Parameters: {E: {Type: String}}\nConditions: {P: !Equals [!Ref E, a]}\nResources:\n  Q:\n    \
                 Type: AWS::SQS::Queue\n    Properties: {VisibilityTimeout: !If [P, 20, 20]}\n  F:\n    \
@@ -279,7 +279,7 @@ fn a_finding_of_two_places_is_left() {
 }
 
 #[test]
-fn a_finding_of_two_environments_with_numbers_of_their_own_is_left() {
+fn finding_with_separate_values_in_two_environments_is_not_fixed() {
     let environment = |name: &str| format!("[[environment]]\nname = \"{name}\"\nvar-files = [\"{name}.tfvars\"]\n");
     let settings = environment("dev") + &environment("prod");
     let files = [
@@ -303,13 +303,37 @@ fn a_finding_of_two_environments_with_numbers_of_their_own_is_left() {
     assert_eq!(fixed.diff(), "");
 }
 
+/// The configuration may set thresholds that no value accepted by AWS reaches.
+#[test]
+fn fix_that_aws_would_reject_is_not_offered() {
+    let queues = "resource \"aws_sqs_queue\" \"failed\" {\n  fifo_queue                = true\n  \
+             message_retention_seconds = 86400\n}\nresource \"aws_sqs_queue\" \"orders\" {\n  fifo_queue     = true\n  \
+             redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 3 })\n}\n\
+             resource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = aws_sqs_queue.orders.arn\n  \
+             function_name = \"worker\"\n}\n";
+    for (rule, setting, most) in [
+        ("fifo-dead-letter-queue-retention-short", "minimum", 1_209_600),
+        ("max-receive-count-too-low", "minimum", 1_000),
+        ("max-receive-count-low-for-poller", "recommended", 1_000),
+    ] {
+        for (value, is_fixable) in [(most, true), (most + 1, false)] {
+            let settings = format!("[rules.{rule}]\n{setting} = {value}\n");
+            let directory = TemporaryDirectory::with_files([("main.tf", queues), ("sqslint.toml", &settings)]);
+            let rule = sqslint::rules::by_id(rule).unwrap();
+            let outcome = sqslint::check(&options(directory.path(), Selection::only(rule)));
+            let fixable: Vec<bool> = outcome.findings.iter().map(|found| found.fix.is_some()).collect();
+            assert_eq!(fixable, [is_fixable], "{} {value}", rule.id);
+        }
+    }
+}
+
 fn of_one(text: &str) -> (TemporaryDirectory, Fixed) {
     let directory = TemporaryDirectory::with_files([("main.tf", text)]);
     let fixed = sqslint::fix(&options(directory.path(), Selection::default()), Safety::Unsafe);
     (directory, fixed)
 }
 
-/// A queue without a redrive policy, whose function names `failed` for its failures.
+/// Queue without a redrive policy; its function has a failure queue, `failed`, that has no effect for SQS events.
 const IN_VAIN: &str = r#"
 resource "aws_sqs_queue" "orders" {
   visibility_timeout_seconds = 180
@@ -331,7 +355,7 @@ resource "aws_lambda_event_source_mapping" "m" {
 }
 "#;
 
-/// The lines that the fixes of a file add.
+/// Returns the lines that the fixes of a file add.
 fn added(name: &str, text: &str) -> Vec<String> {
     let directory = TemporaryDirectory::with_files([(name, text)]);
     let fixed = sqslint::fix(&options(directory.path(), Selection::default()), Safety::Unsafe);
@@ -343,7 +367,7 @@ fn added(name: &str, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_queue_that_a_function_names_in_vain_becomes_the_dead_letter_queue() {
+fn ineffective_failure_queue_becomes_the_dead_letter_queue() {
     let template = "Resources:
   Orders: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 180}}
   Failed: {Type: AWS::SQS::Queue, Properties: {MessageRetentionPeriod: 1209600}}
@@ -399,14 +423,14 @@ Resources:
     ] {
         let added = added(name, text);
         assert!(added.iter().any(|line| line.contains(target)), "{name}: {added:#?}");
-        // A queue that is declared keeps messages for as long as it can.
+        // The existing queue already has the maximum retention period.
         let is_new = |line: &String| line.contains("1209600");
         assert!(!added.iter().any(is_new), "{name}: {added:#?}");
     }
 }
 
 #[test]
-fn a_dead_letter_queue_is_declared_where_none_is_named_in_vain() {
+fn dead_letter_queue_is_declared_if_no_failure_queue_can_be_reused() {
     let fifo = IN_VAIN.replace(" = 1209600", " = 1209600\n  fifo_queue = true");
     let permission = "resource \"aws_lambda_permission\" \"p\" {\n  function_name = aws_lambda_function.f.arn\n  \
                       principal = \"s3.amazonaws.com\"\n}\n";
@@ -425,14 +449,14 @@ fn a_dead_letter_queue_is_declared_where_none_is_named_in_vain() {
     }
 }
 
-/// What one finding on a queue asks for is what no other forbids: all fixes together leave nothing that can be fixed, and
-/// none is taken back because of another.
+/// Fixes of one queue must not contradict each other: applied together, they leave nothing fixable, and none is
+/// reverted because of another.
 #[test]
-fn the_advice_on_one_queue_agrees() {
+fn fixes_of_one_queue_do_not_conflict() {
     for retention in [3600, 86_400, 1_209_600] {
         for visibility in [180, 21_600, 43_200] {
             for receives in [1, 3, 60] {
-                // No retention period is long enough for these: what to give up is nobody's to choose.
+                // No retention period is long enough for these; which value to change is the user's choice.
                 if receives.max(5) * visibility > 345_600 {
                     continue;
                 }
@@ -456,16 +480,16 @@ fn the_advice_on_one_queue_agrees() {
     }
 }
 
-/// Which of several queues it would be cannot be written.
+/// A queue with `count` is ambiguous: a fix cannot decide which of the queues to use.
 #[test]
-fn a_queue_that_is_there_more_often_becomes_no_dead_letter_queue() {
+fn queue_with_count_does_not_become_the_dead_letter_queue() {
     let text = IN_VAIN
         .replace(" = 1209600", " = 1209600\n  count = 2")
         .replace("failed.arn", "failed[0].arn");
     assert_eq!(added("main.tf", &text), Vec::<String>::new());
 }
 
-/// A queue whose visibility timeout, once it is long enough, is longer than its messages are kept.
+/// Queue whose visibility timeout, once long enough, exceeds its retention period.
 const CHAIN: &str = r#"
 resource "aws_sqs_queue" "q" {
   name                       = "q"
@@ -488,10 +512,10 @@ resource "aws_lambda_event_source_mapping" "m" {
 "#;
 
 #[test]
-fn a_fix_that_takes_another_is_one_with_two_parts() {
+fn fix_that_requires_another_has_two_parts() {
     let (_directory, fixed) = of_one(CHAIN);
-    let [chain] = &*fixed.chains else {
-        panic!("{:?}", fixed.chains);
+    let [chain] = &*fixed.made else {
+        panic!("{:?}", fixed.made);
     };
     let first = "main.tf:4: visibility-timeout-below-function-timeout: set `visibility_timeout_seconds` to 5400";
     assert!(chain.first.ends_with(first), "{chain:?}");
@@ -503,10 +527,10 @@ fn a_fix_that_takes_another_is_one_with_two_parts() {
     assert_eq!(fixed.findings, 1, "the second was never found");
 }
 
-/// An alarm that tells nobody would only make the finding vanish: it comes with its dead-letter queue where another alarm
-/// says whom to tell, as a part that is told; else the finding that asks for one stays.
+/// An alarm without an action would only hide the finding. A new alarm is therefore added only if an existing alarm has
+/// an action to copy, and it is reported as a part of the fix; otherwise the finding stays.
 #[test]
-fn an_alarm_is_added_only_where_another_says_whom_to_tell() {
+fn alarm_is_added_only_with_an_action_to_copy() {
     let queue = "resource \"aws_sqs_queue\" \"q\" {\n  name                       = \"q\"\n  \
                  visibility_timeout_seconds = 1800\n}\n\
                  resource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn        = aws_sqs_queue.q.arn\n  \
@@ -533,7 +557,7 @@ fn an_alarm_is_added_only_where_another_says_whom_to_tell() {
         assert!(diff.contains("+resource \"aws_sqs_queue\" \"q_dlq\""), "{text}\n{diff}");
         let added = "+resource \"aws_cloudwatch_metric_alarm\" \"q_dlq_messages\"";
         assert_eq!(diff.contains(added), has_alarm, "{text}\n{diff}");
-        let told: Vec<_> = fixed.chains.iter().flat_map(|chain| &chain.others).collect();
+        let told: Vec<_> = fixed.made.iter().flat_map(|chain| &chain.others).collect();
         assert_eq!(told.len(), usize::from(has_alarm), "{told:?}");
         let rules = fixed.outcome.findings.iter().map(|found| &*found.rule);
         let stays = rules.filter(|rule| *rule == "dead-letter-queue-unalarmed").count();
@@ -541,10 +565,10 @@ fn an_alarm_is_added_only_where_another_says_whom_to_tell() {
     }
 }
 
-/// The retention that the longer timeout takes would outlast that of the dead-letter queue, whose comment says why it is
-/// what it is: so nothing changes at all.
+/// The longer timeout needs a longer retention period, which would exceed that of the dead-letter queue. A comment
+/// there gives the reason for its value, so nothing is changed at all.
 #[test]
-fn a_fix_whose_last_part_cannot_be_made_is_not_made() {
+fn fix_is_dropped_if_its_last_part_is_impossible() {
     let queues = CHAIN.replace("\"arn:aws:sqs:eu-west-1:123456789012:d\"", "aws_sqs_queue.d.arn");
     let alarm = "resource \"aws_cloudwatch_metric_alarm\" \"d\" {\n  namespace = \"AWS/SQS\"\n  \
                  metric_name = \"ApproximateNumberOfMessagesVisible\"\n  dimensions = { QueueName = aws_sqs_queue.d.name }\n  \
@@ -555,15 +579,15 @@ fn a_fix_whose_last_part_cannot_be_made_is_not_made() {
         )
     };
     let (_directory, fixed) = of_one(&with("7200"));
-    assert_eq!(fixed.chains.len(), 1, "{:?} {:?}", fixed.chains, fixed.left);
-    assert_eq!(fixed.chains[0].others.len(), 2, "{:?}", fixed.chains);
+    assert_eq!(fixed.made.len(), 1, "{:?} {:?}", fixed.made, fixed.left);
+    assert_eq!(fixed.made[0].others.len(), 2, "{:?}", fixed.made);
     let (_directory, fixed) = of_one(&with("7200 # 2 hours, as agreed"));
     assert_eq!(fixed.diff(), "");
     assert!(fixed.left[0].contains("it takes "), "{:?}", fixed.left);
 }
 
 #[test]
-fn a_comment_that_gives_the_number_keeps_it() {
+fn comment_about_the_number_prevents_the_fix() {
     let (_directory, fixed) = of_one(&CHAIN.replace("# seconds", "# 1 hour"));
     assert_eq!(fixed.diff(), "");
     assert!(
@@ -576,7 +600,7 @@ fn a_comment_that_gives_the_number_keeps_it() {
 }
 
 #[test]
-fn a_project_for_011_gets_no_later_syntax() {
+fn fix_adds_no_newer_syntax_to_a_terraform_011_project() {
     let queue = "resource \"aws_sqs_queue\" \"q\" {\n  name = \"q\"\n}\nresource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = \"${aws_sqs_queue.q.arn}\"\n  function_name    = \"f\"\n}\n";
     let pinned = format!("terraform {{\n  required_version = \"~> 0.11.0\"\n}}\n{queue}");
     assert_ne!(of_one(queue).1.diff(), "");

@@ -1,5 +1,5 @@
-//! Each stack under `fixtures/<rule-id>/<dialect>/` does what its name says: `invalid-…` has findings of the
-//! rule, `valid-…` has none.
+//! Checks that each stack under `fixtures/<rule-id>/<dialect>/` does what its name says: `invalid-…` has findings of
+//! the rule, `valid-…` has none.
 
 use crate::inputs::{directories, name, repository};
 use sqslint::rules::Verdict;
@@ -9,7 +9,7 @@ use sqslint::{Options, rules, testing};
 use std::collections::BTreeSet;
 
 #[test]
-fn fixtures_do_what_their_name_says() {
+fn fixtures_match_their_names() {
     let root = repository("fixtures");
     let mut wrong = Vec::new();
     for of_rule in directories(&root) {
@@ -28,7 +28,7 @@ fn fixtures_do_what_their_name_says() {
                         | "syntax"
                         | "templates"
                 ),
-                "{} is no rule",
+                "{} is not a rule",
                 name(&of_rule)
             );
             continue;
@@ -49,13 +49,13 @@ fn fixtures_do_what_their_name_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What `sqslint explain` tells of a rule that has nothing to find.
+/// `sqslint explain` also shows rules that hold, so every rule must record that.
 #[test]
-fn every_rule_says_where_it_holds() {
+fn every_rule_records_where_it_holds() {
     let outcome = sqslint::check(&Options {
         paths: vec![repository("fixtures")],
         trace: true,
-        // Declared times grow old.
+        // Measured processing times become outdated, so the date is fixed.
         today: Day::parse("2026-06-01"),
         selection: Selection::new(Vec::new(), Vec::new(), true),
         ..Options::default()
@@ -68,7 +68,7 @@ fn every_rule_says_where_it_holds() {
     let silent = rules::RULES
         .iter()
         .filter(|rule| rule.check.is_some() && !holds.contains(rule.id))
-        // What the SAM transform makes is wrong wherever it is.
+        // These resources, made by the SAM transform, are wrong wherever they exist.
         .filter(|rule| !rule.id.starts_with("sam-subscription-"));
     let silent: Vec<&str> = silent.map(|rule| rule.id).collect();
     assert!(silent.is_empty(), "{silent:?}");

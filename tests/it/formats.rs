@@ -1,11 +1,11 @@
-//! Where output goes, seen from outside: files, GitHub Actions, terminals; and every format over a real run.
+//! Checks from outside where output goes (files, GitHub Actions, terminals), and every format on a real run.
 
 use sqslint::testing::TemporaryDirectory;
 use sqslint::testing::needs::TERMINAL;
 use std::process::{Command, Output};
 
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cmd/formats.in");
-pub(crate) const FORMATS: [&str; 12] = [
+pub(crate) const FORMATS: [&str; 11] = [
     "full",
     "concise",
     "json",
@@ -15,12 +15,11 @@ pub(crate) const FORMATS: [&str; 12] = [
     "gitlab",
     "junit",
     "checkstyle",
-    "rdjson",
     "markdown",
     "html",
 ];
 
-/// Runs in the sample, with nothing of the environment that decides output but `variables`.
+/// Runs the program in the sample directory; only `variables` may influence the output.
 fn run(variables: &[(&str, &str)], arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sqslint"));
     let decisive = [
@@ -62,7 +61,7 @@ fn every_format_has_the_same_exit_code() {
 }
 
 #[test]
-fn several_reports_of_one_run() {
+fn one_run_writes_several_reports() {
     let directory = TemporaryDirectory::with_files([]);
     let path = |format: &str| directory.path().join(format).display().to_string();
     let reports: Vec<String> = FORMATS
@@ -86,7 +85,7 @@ fn several_reports_of_one_run() {
 }
 
 #[test]
-fn a_report_that_cannot_be_written_fails_the_run() {
+fn unwritable_report_fails_the_run() {
     let found = run(&[], &["check", "--report", "sarif=no/such/directory/x.sarif"]);
     assert_eq!(found.status.code(), Some(2));
     let said = String::from_utf8(found.stderr).unwrap();
@@ -94,7 +93,7 @@ fn a_report_that_cannot_be_written_fails_the_run() {
 }
 
 #[test]
-fn actions_get_annotations_unasked() {
+fn github_actions_get_annotations_by_default() {
     let directory = TemporaryDirectory::with_files([]);
     let summary = directory.path().join("summary.md");
     let variables = [
@@ -102,7 +101,7 @@ fn actions_get_annotations_unasked() {
         ("GITHUB_STEP_SUMMARY", summary.to_str().unwrap()),
     ];
     let text = out(&run(&variables, &["check"]));
-    // The report, in which nothing is a command; then the commands.
+    // First the report, in which no line is a command; then the commands.
     let (first, rest) = text.split_once('\n').unwrap();
     let token = first.strip_prefix("::stop-commands::").unwrap();
     let (report, commands) = rest.split_once(&format!("::{token}::\n")).unwrap();
@@ -120,7 +119,7 @@ fn actions_get_annotations_unasked() {
 }
 
 #[test]
-fn actions_get_what_they_ask_for() {
+fn github_actions_get_the_requested_format() {
     let variables = [("GITHUB_ACTIONS", "true")];
     let asked = out(&run(&variables, &["check", "--format", "concise"]));
     assert!(!asked.contains("::error") && !asked.contains("::stop"), "{asked}");
@@ -131,7 +130,7 @@ fn actions_get_what_they_ask_for() {
 }
 
 #[test]
-fn colour_is_for_those_who_want_it() {
+fn colour_follows_options_and_variables() {
     for (variables, arguments, expected) in [
         (vec![], vec![], false),
         (vec![], vec!["--color", "always"], true),
@@ -149,7 +148,7 @@ fn colour_is_for_those_who_want_it() {
 }
 
 #[test]
-fn links_are_for_those_who_want_them() {
+fn hyperlinks_follow_options_and_format() {
     for (arguments, expected) in [
         (vec![], false),
         (vec!["--hyperlinks", "always"], true),
@@ -165,14 +164,14 @@ fn links_are_for_those_who_want_them() {
 }
 
 #[test]
-fn without_graphics_there_is_prose() {
+fn no_graphics_variable_disables_drawings() {
     let text = out(&run(&[("NO_GRAPHICS", "1")], &["check"]));
     assert!(!text.contains(['─', '│', '╭']), "{text}");
     assert!(text.contains("  at main.tf:"), "{text}");
 }
 
 #[test]
-fn drawings_are_well_formed() {
+fn svg_drawings_are_well_formed() {
     let svg = out(&run(&[], &["graph", "--format", "svg"]));
     let document = roxmltree::Document::parse(&svg).unwrap();
     let boxes = document.descendants().filter(|node| node.has_tag_name("rect"));
@@ -186,7 +185,7 @@ fn drawings_are_well_formed() {
 }
 
 #[test]
-fn terminals_of_other_locales_get_ascii() {
+fn terminals_without_utf8_get_ascii() {
     for (variables, expected) in [
         (vec![("LC_ALL", "C")], true),
         (vec![("LC_ALL", "POSIX"), ("LANG", "C.UTF-8")], true),
@@ -206,7 +205,7 @@ fn terminals_of_other_locales_get_ascii() {
     }
 }
 
-/// What the program writes to a terminal so wide.
+/// Returns the output in a terminal with this number of columns.
 fn in_terminal(variables: &[(&str, &str)], columns: usize, arguments: &str) -> String {
     let program = env!("CARGO_BIN_EXE_sqslint");
     let line = format!("stty rows 24 cols {columns}; '{program}' check {arguments}");
@@ -271,7 +270,7 @@ fn terminals_get_what_they_can_show() {
             .filter(|line| line.contains(' '))
             .map(|line| line.chars().count())
             .max();
-        // Names that are longer than the line stay whole.
+        // Names longer than the line are not broken.
         let bound = if columns == 40 { 50 } else { columns };
         assert!(
             widest.is_some_and(|widest| widest <= bound),
@@ -280,7 +279,7 @@ fn terminals_get_what_they_can_show() {
     }
 }
 
-/// A repository whose findings come through files in several directories, one of which cannot be read.
+/// Repository whose findings involve files in several directories, one of which is invalid.
 fn repository() -> TemporaryDirectory {
     let queue = "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = var.wait\n}\nvariable \"wait\" {\n  default = 50000\n}\n";
     let reader = "resource \"aws_lambda_function\" \"f\" {\n  function_name = \"f\"\n  timeout       = 900\n}\n\
@@ -315,7 +314,7 @@ fn repository() -> TemporaryDirectory {
 }
 
 #[test]
-fn what_is_read_elsewhere_is_the_same_from_every_directory() {
+fn machine_formats_do_not_depend_on_the_working_directory() {
     let repository = repository();
     let root = repository.path().canonicalize().unwrap();
     let from = |directory: &str, arguments: &[&str]| {
@@ -340,7 +339,7 @@ fn what_is_read_elsewhere_is_the_same_from_every_directory() {
 }
 
 #[test]
-fn people_read_paths_from_where_they_are() {
+fn text_formats_show_paths_relative_to_the_working_directory() {
     let repository = repository();
     let mut command = Command::new(env!("CARGO_BIN_EXE_sqslint"));
     command
@@ -357,7 +356,7 @@ fn people_read_paths_from_where_they_are() {
 }
 
 #[test]
-fn graphs_are_what_their_schema_says() {
+fn graphs_match_their_schema() {
     let mut schemas = boon::Schemas::new();
     let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/schemas/graph.json");
     let schema = boon::Compiler::new().compile(schema, &mut schemas).unwrap();
@@ -368,6 +367,6 @@ fn graphs_are_what_their_schema_says() {
         panic!("{error:#}");
     }
     let kinds = graph.as_object().unwrap().values().filter_map(|nodes| nodes.as_array());
-    // Consumers are none so far.
+    // Only `consumers` is empty, as it always is so far.
     assert_eq!(kinds.filter(|nodes| nodes.is_empty()).count(), 1);
 }

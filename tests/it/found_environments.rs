@@ -1,4 +1,5 @@
-//! Environments that the files themselves name are judged without configuration, each beside the default values.
+//! Checks discovered environments: environments that the files name are checked without configuration, in addition to
+//! the default values.
 
 use crate::inputs::check_files;
 use sqslint::Outcome;
@@ -18,7 +19,7 @@ resource "aws_lambda_event_source_mapping" "orders" {
 }
 "#;
 
-/// What is found of visibility timeouts, with the condition that each finding names.
+/// Returns the condition of each finding about visibility timeouts.
 fn found(outcome: &Outcome) -> Vec<String> {
     assert!(outcome.errors.is_empty(), "{}", describe(outcome));
     let visibility = outcome.findings.iter();
@@ -33,7 +34,7 @@ fn check(files: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn variable_files_that_nobody_reads_are_environments() {
+fn unused_variable_files_are_environments() {
     let prod = ["the environment is `prod`".to_owned()];
     let (hcl, json) = ("timeout = 300\n", r#"{"timeout": 300}"#);
     for (path, text) in [
@@ -47,17 +48,17 @@ fn variable_files_that_nobody_reads_are_environments() {
 }
 
 #[test]
-fn a_variable_file_beside_the_root_is_one_too() {
+fn variable_file_in_a_sibling_directory_is_an_environment() {
     let files = [("infra/main.tf", MAIN), ("config/prod.tfvars", "timeout = 300\n")];
     assert_eq!(check(&files), ["the environment is `prod`"]);
 }
 
 #[test]
-fn a_file_of_another_module_is_none() {
+fn variable_file_of_another_module_is_not_an_environment() {
     for text in ["timeout = 300\nother = 1\n", "", "timeout = {\n"] {
         assert_eq!(check(&[("main.tf", MAIN), ("prod.tfvars", text)]), [""; 0], "{text}");
     }
-    // A directory with code of its own has its own files.
+    // A directory that contains a module has its own variable files.
     let files = [
         ("main.tf", MAIN),
         ("other/main.tf", MAIN),
@@ -70,13 +71,13 @@ fn a_file_of_another_module_is_none() {
 }
 
 #[test]
-fn what_terraform_reads_by_itself_is_no_environment_of_its_own() {
+fn automatically_loaded_variable_file_is_not_an_environment() {
     let files = [("main.tf", MAIN), ("prod.auto.tfvars", "timeout = 300\n")];
     assert_eq!(check(&files), ["always"]);
 }
 
 #[test]
-fn parts_of_one_environment_are_judged_together() {
+fn variable_files_of_one_environment_are_combined() {
     let main = MAIN.replace("= 60", "= var.visibility") + "variable \"visibility\" { default = 60 }\n";
     let files = [
         ("main.tf", &*main),
@@ -93,14 +94,14 @@ fn parts_of_one_environment_are_judged_together() {
 }
 
 #[test]
-fn what_holds_for_defaults_alone_says_so() {
+fn finding_under_defaults_only_has_a_condition() {
     let main = MAIN.replace("default = 5", "default = 100");
     let files = [("main.tf", &*main), ("prod.tfvars", "timeout = 5\n")];
     assert_eq!(check(&files), ["no environment's values are given"]);
 }
 
 #[test]
-fn a_finding_of_all_environments_names_none() {
+fn finding_in_all_environments_has_no_condition() {
     let main = MAIN.replace("default = 5", "default = 100");
     let files = [
         ("main.tf", &*main),
@@ -108,7 +109,7 @@ fn a_finding_of_all_environments_names_none() {
         ("prod.tfvars", "stage = \"y\"\n"),
     ];
     assert_eq!(check(&files), ["always"]);
-    // A unit without environments is not judged in those of others.
+    // A unit without environments is not checked in those of other units.
     let files = [
         ("a/main.tf", &*main),
         ("b/main.tf", MAIN),
@@ -118,7 +119,7 @@ fn a_finding_of_all_environments_names_none() {
 }
 
 #[test]
-fn what_environments_settle_is_evaluated() {
+fn value_set_in_every_environment_is_evaluated() {
     let main = MAIN.replace("{ default = 5 }", "{}");
     let open = |files: &[(&str, &str)]| check_files(files.iter().copied()).not_evaluated.len();
     assert_ne!(open(&[("main.tf", &main)]), 0);
@@ -141,7 +142,7 @@ Resources:
 ";
 
 #[test]
-fn tables_of_a_sam_configuration_are_environments() {
+fn samconfig_tables_are_environments() {
     let config = "version = 0.1\n[default.deploy.parameters]\nparameter_overrides = \"Timeout=6\"\n\
                   [prod.deploy.parameters]\nparameter_overrides = \"Timeout=300\"\n\
                   [test.build.parameters]\ncached = true\n";
@@ -150,7 +151,7 @@ fn tables_of_a_sam_configuration_are_environments() {
 }
 
 #[test]
-fn files_of_parameters_are_environments() {
+fn parameter_files_are_environments() {
     let list = r#"[{"ParameterKey": "Timeout", "ParameterValue": "300"}]"#;
     let object = r#"{"Parameters": {"Timeout": "300"}, "Tags": {"a": "b"}}"#;
     for (path, text) in [
@@ -180,7 +181,7 @@ fn files_of_parameters_are_environments() {
 }
 
 #[test]
-fn the_configuration_and_the_command_line_turn_it_off() {
+fn configuration_or_inputs_disable_discovered_environments() {
     let files = [("main.tf", MAIN), ("prod.tfvars", "timeout = 300\n")];
     let default = "environments = \"default\"\n";
     assert_eq!(check(&[files[0], files[1], ("sqslint.toml", default)]), [""; 0]);
@@ -189,9 +190,9 @@ fn the_configuration_and_the_command_line_turn_it_off() {
     let directory = TemporaryDirectory::with_files(files);
     let outcome = sqslint::check(&sqslint::Options {
         paths: vec![directory.path().to_owned()],
-        given: sqslint::given::Given {
-            variables: vec![sqslint::given::Variable::Assignment("stage=x".to_owned())],
-            ..sqslint::given::Given::default()
+        inputs: sqslint::inputs::Inputs {
+            variables: vec![sqslint::inputs::Variable::Assignment("stage=x".to_owned())],
+            ..sqslint::inputs::Inputs::default()
         },
         ..sqslint::Options::default()
     });
@@ -199,7 +200,7 @@ fn the_configuration_and_the_command_line_turn_it_off() {
 }
 
 #[test]
-fn what_cannot_be_judged_fails_a_run_where_that_is_asked_for() {
+fn unjudged_resources_fail_the_run_with_fail_on_unjudged() {
     let main = MAIN.replace("{ default = 5 }", "{}").replace("= 60", "= 30");
     let fails = |settings: &str| {
         let outcome = check_files([("main.tf", &*main), ("sqslint.toml", settings)]);
@@ -232,7 +233,7 @@ resources:
 ";
 
 #[test]
-fn stages_of_a_service_are_environments() {
+fn serverless_stages_are_environments() {
     for stage in [
         "sls:stage",
         "opt:stage, 'dev'",
@@ -249,7 +250,7 @@ fn stages_of_a_service_are_environments() {
 }
 
 #[test]
-fn parameters_of_a_stage_make_it_one() {
+fn stage_with_parameters_is_an_environment() {
     let service = SERVICE.replace("${self:custom.timeouts.${STAGE}}", "${param:timeout}");
     for section in [
         "params:\n  default: {timeout: 5}\n  prod: {timeout: 300}\n",
@@ -265,12 +266,12 @@ fn parameters_of_a_stage_make_it_one() {
 }
 
 #[test]
-fn what_no_stage_selects_is_no_environment() {
+fn map_not_indexed_by_the_stage_names_no_environments() {
     let service = SERVICE.replace("${self:custom.timeouts.${STAGE}}", "${self:custom.timeouts.dev}");
     assert_eq!(check(&[("serverless.yml", &service)]), [""; 0]);
 }
 
-/// The module with `timeout` for its function's timeout, and `more`.
+/// Returns the module with `timeout` as its function's timeout, and `more` in place of the variable.
 fn selecting(timeout: &str, more: &str) -> String {
     let main = MAIN.replace("variable \"timeout\" { default = 5 }\n", more);
     main.replace("= var.timeout", &format!("= {timeout}"))
@@ -280,7 +281,7 @@ const BY_ENV: &str =
     "locals {\n  by_env = { dev = 5, prod = 300 }\n  deep = { timeout = { dev = 5, \"prod\" = 300 } }\n}\n";
 
 #[test]
-fn values_that_are_written_for_a_variable_are_environments() {
+fn values_compared_with_a_variable_are_environments() {
     let prod = ["the environment is `prod`".to_owned()];
     for timeout in [
         "var.stage == \"prod\" ? 300 : 5",
@@ -299,7 +300,7 @@ fn values_that_are_written_for_a_variable_are_environments() {
 }
 
 #[test]
-fn values_that_are_written_for_the_workspace_are_environments() {
+fn values_compared_with_the_workspace_are_environments() {
     for timeout in [
         "terraform.workspace == \"prod\" ? 300 : 5",
         "lookup(local.by_env, terraform.workspace, 5)",
@@ -309,13 +310,13 @@ fn values_that_are_written_for_the_workspace_are_environments() {
         let prod = ["the environment is `prod`"];
         assert_eq!(check(&[("main.tf", &selecting(timeout, &more))]), prod, "{timeout}");
     }
-    // Without a row for the default workspace only the others are known.
+    // The map has no entry for the default workspace, so only the others are known.
     let main = selecting("local.by_env[terraform.workspace]", BY_ENV);
     assert_eq!(check(&[("main.tf", &main)]), ["the environment is `prod`"]);
 }
 
 #[test]
-fn a_module_selects_by_what_it_is_handed() {
+fn environment_is_passed_to_a_called_module() {
     let child = MAIN.replace("var.timeout", "var.env == \"prod\" ? 300 : 5") + "variable \"env\" {}\n";
     let root = |env: &str| {
         format!("variable \"stage\" {{ default = \"dev\" }}\nmodule \"m\" {{\n  source = \"./m\"\n  env = {env}\n}}\n")
@@ -327,7 +328,7 @@ fn a_module_selects_by_what_it_is_handed() {
 }
 
 #[test]
-fn what_no_value_reaches_stays_silent() {
+fn value_that_is_not_allowed_is_not_an_environment() {
     let prod = "var.stage == \"prod\" ? 300 : 5";
     let validation = |list: &str| {
         format!(
@@ -340,10 +341,10 @@ fn what_no_value_reaches_stays_silent() {
     };
     assert_eq!(with(prod, "[\"dev\", \"test\"]"), [""; 0]);
     assert_eq!(with(prod, "[\"dev\", \"prod\"]"), ["the environment is `prod`"]);
-    // The list names what the choice does not.
+    // The validation allows a value that the expression does not mention.
     let other = "var.stage == \"dev\" ? 5 : 300";
     assert_eq!(with(other, "[\"dev\", \"live\"]"), ["the environment is `live`"]);
-    // A file that Terraform always reads settles it.
+    // The value is fixed by a file that Terraform always loads.
     let main = selecting(prod, "");
     for name in ["terraform.tfvars", "a.auto.tfvars"] {
         assert_eq!(
@@ -352,20 +353,20 @@ fn what_no_value_reaches_stays_silent() {
             "{name}"
         );
     }
-    // The files of environments say what there is.
+    // If there are variable files of environments, those are all environments.
     let files = [("main.tf", &*main), ("env/dev.tfvars", "stage = \"dev\"\n")];
     assert_eq!(check(&files), [""; 0]);
 }
 
 #[test]
-fn a_workspace_joins_the_variable_file_of_its_name() {
+fn workspace_uses_the_variable_file_of_its_name() {
     let main = selecting(
         "terraform.workspace == \"prod\" ? var.timeout : 5",
         "variable \"timeout\" { default = 5 }\n",
     );
     let prod = ("env/prod.tfvars", "timeout = 300\n");
     assert_eq!(check(&[("main.tf", &main), prod]), ["the environment is `prod`"]);
-    // Where no file is called as the workspace, that of any may go with it.
+    // If no file has the name of the workspace, any of the files may be used with it.
     let live = main
         .replace("\"prod\"", "\"live\"")
         .replace("var.timeout : 5", "300 : 5");
@@ -373,9 +374,9 @@ fn a_workspace_joins_the_variable_file_of_its_name() {
     assert_eq!(check(&[("main.tf", &live), prod]), [condition]);
 }
 
-/// `dev.tfvars` may well be what the workspace `shop-dev` is given.
+/// The workspace `shop-dev` may use `dev.tfvars`.
 #[test]
-fn a_variable_file_that_no_workspace_is_called_as_may_go_with_any() {
+fn variable_file_without_a_workspace_of_its_name_applies_to_any() {
     let main = selecting(
         "contains([\"shop-dev\", \"prod\"], terraform.workspace) ? 5 : var.timeout",
         "variable \"timeout\" { default = 300 }\n",
@@ -392,7 +393,7 @@ fn a_variable_file_that_no_workspace_is_called_as_may_go_with_any() {
 }
 
 #[test]
-fn an_environment_of_another_variable_names_it() {
+fn environment_from_another_variable_names_the_variable() {
     let main = selecting(
         "var.size == \"large\" ? 300 : 5",
         "variable \"size\" { default = \"small\" }\n",
@@ -408,9 +409,9 @@ fn an_environment_of_another_variable_names_it() {
     assert_eq!(check(&files), [""; 0]);
 }
 
-/// Each is given its own value, in whatever order they come.
+/// Each environment receives its own value, regardless of their order.
 #[test]
-fn of_several_environments_only_the_wrong_one_is_named() {
+fn finding_names_only_the_wrong_environment() {
     for (wrong, choice) in [
         ("a", "var.stage == \"a\" ? 300 : var.stage == \"b\" ? 6 : 5"),
         ("b", "var.stage == \"a\" ? 6 : var.stage == \"b\" ? 300 : 5"),
@@ -425,9 +426,103 @@ fn of_several_environments_only_the_wrong_one_is_named() {
     }
 }
 
+/// Checks a root whose variable files name `count` environments, of which only `defect` has a defect.
+fn check_many(count: usize, defect: &str) -> Outcome {
+    let names = (1..count).map(|at| format!("env/a{at:04}.tfvars"));
+    let files = names.map(|name| (name, "timeout = 5\n".to_owned()));
+    let defect = (format!("env/{defect}.tfvars"), "timeout = 300\n".to_owned());
+    let files: Vec<_> = files.chain([defect, ("main.tf".to_owned(), MAIN.to_owned())]).collect();
+    check_files(files.iter().map(|(path, text)| (&**path, &**text)))
+}
+
+/// Returns the headlines of findings on environments that were not judged, without the path of the root.
+fn unjudged(outcome: &Outcome) -> Vec<String> {
+    let limits = outcome.findings.iter().filter(|found| found.rule == "limit-reached");
+    limits
+        .map(|found| found.headline.replace(&found.subject.unit, "."))
+        .collect()
+}
+
 #[test]
-fn what_is_written_for_very_many_values_is_no_environment() {
-    let rows: Vec<String> = (0..13).map(|at| format!("r{at} = 300")).collect();
+fn equally_named_files_that_set_the_same_variables_are_separate_environments() {
+    let region = |name: &str, text: &str| (format!("env/{name}.tfvars"), text.to_owned());
+    let judged = |files: &[(String, String)]| {
+        let files = files.iter().map(|(path, text)| (&**path, &**text));
+        found(&check_files(files.chain([("main.tf", MAIN)])))
+    };
+    let files = [region("eu/prod", "timeout = 300\n"), region("us/prod", "timeout = 6\n")];
+    assert_eq!(judged(&files), ["the environment is `env/eu/prod`"]);
+    let files = [
+        region("eu/prod/terraform", "timeout = 6\n"),
+        region("us/prod/terraform", "timeout = 300\n"),
+    ];
+    assert_eq!(judged(&files), ["the environment is `env/us/prod`"]);
+    // Files that set different variables are parts of one environment.
+    let files = [
+        region("functions/prod", "timeout = 300\n"),
+        region("tags/prod", "stage = \"x\"\n"),
+    ];
+    assert_eq!(judged(&files), ["the environment is `prod`"]);
+}
+
+#[test]
+fn all_environments_up_to_the_bound_are_judged() {
+    for count in [12, 13, 40, 200] {
+        let outcome = check_many(count, "prod");
+        assert_eq!(found(&outcome), ["the environment is `prod`"], "{count}");
+        assert_eq!(unjudged(&outcome), [""; 0], "{count}");
+    }
+}
+
+#[test]
+fn environments_beyond_the_bound_are_reported() {
+    for defect in ["prod", "shop-production", "live", "PRD-eu"] {
+        let outcome = check_many(201, defect);
+        assert_eq!(found(&outcome), [format!("the environment is `{defect}`")], "{defect}");
+        assert_eq!(unjudged(&outcome), ["1 environment of `.` was not judged: `a0200`"]);
+        assert!(outcome.fails);
+    }
+    // Staging is next, and other names are last.
+    for (defect, finds) in [("staging", true), ("zz", false)] {
+        let outcome = check_many(201, defect);
+        assert_eq!(found(&outcome).len(), usize::from(finds), "{defect}");
+        assert_eq!(unjudged(&outcome).len(), 1, "{defect}");
+    }
+    let outcome = check_many(300, "zz");
+    let headline = &unjudged(&outcome)[0];
+    assert!(
+        headline.starts_with("100 environments of `.` were not judged: `a0201`, `a0202`"),
+        "{headline}"
+    );
+    assert!(headline.ends_with("`a0250` and 50 more"), "{headline}");
+}
+
+#[test]
+fn all_written_values_up_to_the_bound_are_judged() {
+    for count in [12, 13, 40] {
+        let rows: Vec<String> = (1..count).map(|at| format!("a{at} = 5")).collect();
+        let main = selecting(
+            &format!("lookup({{ {}, prod = 300 }}, var.stage, 5)", rows.join(", ")),
+            "",
+        );
+        assert_eq!(check(&[("main.tf", &main)]), ["the environment is `prod`"], "{count}");
+        let allowed: Vec<String> = (1..count).map(|at| format!("\"a{at}\"")).collect();
+        let validation = format!(
+            "validation {{\n condition = contains([{}, \"prod\"], var.stage)\n error_message = \"x\"\n}}",
+            allowed.join(", ")
+        );
+        let main = selecting("startswith(var.stage, \"a\") || var.stage == \"dev\" ? 5 : 300", "").replace(
+            "{ default = \"dev\" }",
+            &format!("{{\ndefault = \"dev\"\n{validation}\n}}"),
+        );
+        assert_eq!(
+            check(&[("main.tf", &main)]),
+            ["the environment is `prod`"],
+            "{count}: {main}"
+        );
+    }
+    let rows: Vec<String> = (0..201).map(|at| format!("a{at:03} = 5")).collect();
     let main = selecting(&format!("lookup({{ {} }}, var.stage, 5)", rows.join(", ")), "");
-    assert_eq!(check(&[("main.tf", &main)]), [""; 0]);
+    let outcome = check_files([("main.tf", &*main)]);
+    assert_eq!(unjudged(&outcome), ["1 environment of `.` was not judged: `a200`"]);
 }

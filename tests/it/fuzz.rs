@@ -1,7 +1,8 @@
-//! The bodies of the fuzz targets, by stable Rust: over some of their seeds and over changes of these, the same in every
-//! run. `tests/fuzz` is the package of the targets; CONTRIBUTING.md says how to run them for longer.
+//! Runs the bodies of the fuzz targets on stable Rust, over some of their seeds and mutations of these, the same ones
+//! in every run. `tests/fuzz` is the package of the targets; CONTRIBUTING.md explains how to run them for longer.
 //!
-//! `SQSLINT_FUZZ_CHANGES` sets how many changes of each seed are tried, `SQSLINT_MUTATION_SEED` which ones.
+//! `SQSLINT_FUZZ_CHANGES` sets the number of mutations per seed, `SQSLINT_MUTATION_SEED` the random seed that chooses
+//! them.
 
 #[path = "../fuzz/src/mutate.rs"]
 pub(crate) mod mutate;
@@ -16,9 +17,9 @@ use mutate::{Random, changed};
 use std::panic::catch_unwind;
 use targets::{TARGETS, Target};
 
-/// How many seeds of a target are run, spread over all there are.
+/// Number of seeds run per target, spread evenly over all seeds.
 const SEEDS: usize = 8;
-/// How many changes of each.
+/// Default number of mutations per seed.
 const CHANGES: u64 = 2;
 
 fn runs(target: &Target) {
@@ -42,7 +43,7 @@ fn runs(target: &Target) {
     }
 }
 
-/// A test for each of the targets, and one that no target lacks its test.
+/// Generates one test per target, and the list that the test below compares with all targets.
 macro_rules! tests {
     ($($name:ident)*) => {
         const TESTED: &[&str] = &[$(stringify!($name)),*];
@@ -56,7 +57,7 @@ macro_rules! tests {
 tests!(terraform terraform_expression yaml json plan configuration policy suppressions server check);
 
 #[test]
-fn every_target_has_its_file_its_program_and_its_test() {
+fn every_target_has_a_file_a_program_and_a_test() {
     let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
     assert_eq!(names, TESTED);
     let manifest = std::fs::read_to_string(repository("tests/fuzz/Cargo.toml")).unwrap();

@@ -1,5 +1,5 @@
-//! What is new since a commit, what a commit touches, and what a baseline holds: the program run in repositories made
-//! in temporary directories.
+//! Checks findings that are new since a commit, units that a commit changes, and baselines, by running the program in
+//! temporary repositories.
 
 mod baselines;
 mod buffers;

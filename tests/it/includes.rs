@@ -1,4 +1,4 @@
-//! `AWS::Include` of files beside the template.
+//! Checks `AWS::Include` of files next to the template.
 
 use crate::inputs::check;
 use serde_json::Value;
@@ -29,7 +29,7 @@ fn run(template: &str, more: &[(&str, &str)]) -> Outcome {
     check(&directory.path().join("repo/app/template.yaml"))
 }
 
-/// The visibility timeouts, by address.
+/// Lists the visibility timeouts, by address.
 fn timeouts(outcome: &Outcome) -> Vec<String> {
     let document: Value = serde_json::from_str(&graph_json(&outcome.graph, &outcome.sources)).unwrap();
     let queues = document["queues"].as_array().unwrap().iter();
@@ -41,7 +41,7 @@ fn include(location: &str) -> String {
     format!("Fn::Transform: {{Name: AWS::Include, Parameters: {{Location: '{location}'}}}}")
 }
 
-/// A queue with `properties`.
+/// Returns a template with one queue that has `properties`.
 fn queue(properties: &str) -> String {
     format!(
         "AWSTemplateFormatVersion: '2010-09-09'\nResources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      {properties}\n"
@@ -49,7 +49,7 @@ fn queue(properties: &str) -> String {
 }
 
 #[test]
-fn what_the_file_holds_stands_among_its_siblings() {
+fn included_content_is_merged_with_its_siblings() {
     let properties = include("../shared/properties.yaml");
     assert_eq!(timeouts(&run(&queue(&properties), &[])), ["Q 70"]);
     let own = format!("{properties}\n      VisibilityTimeout: 5");
@@ -66,7 +66,7 @@ fn what_the_file_holds_stands_among_its_siblings() {
 }
 
 #[test]
-fn a_transform_of_the_template_adds_sections() {
+fn include_transform_of_the_template_adds_sections() {
     for transform in [
         "{Name: AWS::Include, Parameters: {Location: ../shared/sections.yaml}}",
         "[AWS::Serverless-2016-10-31, {Name: AWS::Include, Parameters: {Location: ../shared/sections.yaml}}]",
@@ -77,7 +77,7 @@ fn a_transform_of_the_template_adds_sections() {
 }
 
 #[test]
-fn what_is_not_here_or_out_of_bounds_is_not_known() {
+fn remote_missing_or_outside_include_is_unresolved() {
     for location in [
         "s3://bucket/part.yaml",
         "nothing.yaml",
@@ -97,7 +97,7 @@ fn what_is_not_here_or_out_of_bounds_is_not_known() {
 }
 
 #[test]
-fn a_file_that_includes_itself_ends() {
+fn recursive_include_reaches_the_limit() {
     let round = format!("VisibilityTimeout: 8\nA: {{{}}}\n", include("round.yaml"));
     let outcome = run(
         &queue(&include("../shared/round.yaml")),
@@ -115,7 +115,7 @@ fn a_file_that_includes_itself_ends() {
 }
 
 #[test]
-fn a_broken_file_is_said() {
+fn invalid_included_file_is_reported() {
     let outcome = run(
         &queue(&include("../shared/broken.yaml")),
         &[("repo/shared/broken.yaml", "a: [\n")],
@@ -129,7 +129,7 @@ fn a_broken_file_is_said() {
 }
 
 #[test]
-fn another_macro_may_change_everything_that_it_gets() {
+fn unknown_macro_makes_its_siblings_unresolved() {
     let open = r#"Q {"unresolved":"`Fn::Transform` may change it"}"#;
     let own = queue("VisibilityTimeout: 5\n      Fn::Transform: {Name: Mine}");
     assert_eq!(timeouts(&run(&own, &[])), [open]);
@@ -152,9 +152,10 @@ fn another_macro_may_change_everything_that_it_gets() {
     assert_eq!(timeouts(&run(&known, &[])), ["Q 30"]);
 }
 
-/// What may be added is not written: neither a setting that is in vain, nor another source of a mapping.
+/// Settings that an include or a macro may add do not count as written: neither a setting without effect, nor another
+/// source of a mapping.
 #[test]
-fn what_may_be_added_is_not_there_yet() {
+fn possible_additions_of_an_include_do_not_count_as_written() {
     let template = "
 AWSTemplateFormatVersion: '2010-09-09'
 Transform: [TRANSFORMS]

@@ -1,16 +1,16 @@
-//! What tests read: the files of this repository, and directories and JSON in order.
+//! Shared inputs of the tests: files of this repository, and directories and JSON documents in a fixed order.
 
 use serde_json::Value;
 use sqslint::testing::TemporaryDirectory;
 use sqslint::{Options, Outcome};
 use std::path::{Path, PathBuf};
 
-/// A path of this repository.
+/// Returns the absolute path of `path`, a path relative to this repository.
 pub(crate) fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// The entries of a directory, sorted.
+/// Lists a directory, sorted.
 pub(crate) fn entries(path: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(path).unwrap();
     let mut all: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -18,24 +18,24 @@ pub(crate) fn entries(path: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// The directories in a directory, sorted.
+/// Lists the directories in a directory, sorted.
 pub(crate) fn directories(path: &Path) -> Vec<PathBuf> {
     let mut all = entries(path);
     all.retain(|path| path.is_dir());
     all
 }
 
-/// The last part of a path.
+/// Returns the last component of a path.
 pub(crate) fn name(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap()
 }
 
-/// A JSON document.
+/// Parses a JSON document.
 pub(crate) fn json(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// Checks everything under `path` with the rules that run by default.
+/// Checks everything under `path` with the default rules.
 pub(crate) fn check(path: &Path) -> Outcome {
     sqslint::check(&Options {
         paths: vec![path.to_owned()],
@@ -43,7 +43,7 @@ pub(crate) fn check(path: &Path) -> Outcome {
     })
 }
 
-/// Checks these files, in a directory of their own.
+/// Checks these files in a new temporary directory.
 pub(crate) fn check_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Outcome {
     let directory = TemporaryDirectory::with_files(files);
     check(directory.path())

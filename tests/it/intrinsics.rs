@@ -1,4 +1,5 @@
-//! What expressions come to, one queue an expression: its name, or why that is not known.
+//! Checks the evaluation of intrinsic functions. Each expression is the name of a queue; the result is the name, or the
+//! reason why it is unresolved.
 
 use crate::inputs::check_files;
 use serde_json::Value;
@@ -19,7 +20,7 @@ Conditions:
   S: !Equals [!Ref Switch, "on"]
 "#;
 
-/// The names that `expressions` give, each beside it, below `head`.
+/// Evaluates `expressions` in a template that begins with `head`.
 fn names(head: &str, expressions: &[&str]) -> Vec<String> {
     let mut text =
         format!("{head}Resources:\n  V: {{Type: 'AWS::Lambda::Version', Properties: {{FunctionName: f}}}}\n");
@@ -65,7 +66,7 @@ fn expect(head: &str, cases: &[(&str, &str)]) {
 }
 
 #[test]
-fn texts() {
+fn string_functions_are_evaluated() {
     expect(
         HEAD,
         &[
@@ -109,7 +110,7 @@ fn texts() {
 }
 
 #[test]
-fn mappings_and_conditions() {
+fn mappings_and_conditions_are_evaluated() {
     expect(
         HEAD,
         &[
@@ -134,7 +135,7 @@ fn mappings_and_conditions() {
 }
 
 #[test]
-fn what_cloudformation_refuses_is_unresolved() {
+fn expressions_that_cloudformation_rejects_are_unresolved() {
     expect(
         HEAD,
         &[
@@ -198,7 +199,7 @@ fn what_cloudformation_refuses_is_unresolved() {
 }
 
 #[test]
-fn language_extensions() {
+fn language_extensions_are_evaluated() {
     expect(
         &format!("{HEAD}Transform: AWS::LanguageExtensions\n"),
         &[

@@ -1,4 +1,4 @@
-//! `Fn::ForEach`: which resources there are, in which worlds, and what is refused.
+//! Checks `Fn::ForEach`: the resources it creates, their conditions, and the loops that are rejected.
 
 use crate::inputs::check_files;
 use sqslint::Outcome;
@@ -10,7 +10,7 @@ fn run(text: &str) -> Outcome {
     check_files([("t.yaml", text)])
 }
 
-/// Queues with where they exist and their visibility timeouts.
+/// Lists the queues with their visibility timeout and the condition under which they exist.
 fn queues(outcome: &Outcome) -> Vec<String> {
     let document: serde_json::Value = serde_json::from_str(&graph_json(&outcome.graph, &outcome.sources)).unwrap();
     let shown = document["queues"].as_array().unwrap().iter().map(|queue| {
@@ -37,7 +37,7 @@ fn messages(outcome: &Outcome, rule: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_transform_must_be_declared() {
+fn loop_requires_the_transform() {
     let body =
         "Resources:\n  Fn::ForEach::Q: [N, [a, b], {'Q${N}': {Type: AWS::SQS::Queue}}]\n  R: {Type: AWS::SQS::Queue}\n";
     for head in [
@@ -51,14 +51,14 @@ fn the_transform_must_be_declared() {
         );
         assert_eq!(queues(&outcome), ["R 30"]);
     }
-    // A part of a template that is put together may have it elsewhere.
+    // A fragment without a header may become part of a template that declares the transform.
     let outcome = run(body);
     assert!(messages(&outcome, "parse-error").is_empty());
     assert_eq!(queues(&outcome), ["Qa 30", "Qb 30", "R 30"]);
 }
 
 #[test]
-fn a_loop_of_another_shape_is_refused() {
+fn malformed_loop_is_rejected() {
     for value in ["[N, [a]]", "[[N], [a], {}]", "[N, [a], x]", "{}"] {
         let outcome = run(&format!(
             "{EXTENDED}Resources:\n  Fn::ForEach::Q: {value}\n  R: {{Type: AWS::SQS::Queue}}\n"
@@ -70,7 +70,7 @@ fn a_loop_of_another_shape_is_refused() {
 }
 
 #[test]
-fn items_that_differ_by_world_make_resources_of_these_worlds() {
+fn conditional_items_create_conditional_resources() {
     let text = format!(
         "{EXTENDED}Parameters: {{Env: {{Type: String, AllowedValues: [dev, prod]}}}}
 Mappings: {{M: {{dev: {{N: [a]}}, prod: {{N: [a, b]}}}}}}
@@ -82,7 +82,7 @@ Resources:
 }
 
 #[test]
-fn items_that_are_not_known_leave_one_resource_that_may_exist() {
+fn unresolved_items_leave_one_resource_that_may_exist() {
     let text = format!(
         "{EXTENDED}Parameters: {{Names: {{Type: CommaDelimitedList}}}}
 Resources:
@@ -104,7 +104,7 @@ Resources:
 }
 
 #[test]
-fn a_property_that_a_loop_may_write_is_not_absent() {
+fn property_that_a_loop_may_add_is_unresolved() {
     let text = format!(
         "{EXTENDED}Parameters: {{Names: {{Type: CommaDelimitedList}}}}
 Resources:

@@ -1,7 +1,8 @@
-//! The tests that use the library and the program from outside: a module a subject, one executable for all of them,
-//! since each executable links the whole library again. `cargo test --test it <module>::` runs a module.
+//! Integration tests: they use the library and the program from outside. One module per subject, in one executable,
+//! because each executable links the whole library again. `cargo test --test it <module>::` runs one module.
 //!
-//! On their own stand `cli.rs`, `hooks.rs`, `growth.rs`, `skipped.rs` and `benchmark.rs`; each says why.
+//! `cli.rs`, `hooks.rs`, `growth.rs`, `kernels.rs`, `skipped.rs` and `benchmark.rs` are separate executables; each
+//! states the reason.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 mod arns;
@@ -12,6 +13,7 @@ mod config;
 mod configurations;
 mod corpus;
 mod dialects;
+mod english;
 mod environments;
 mod explain;
 mod fix_reach;
@@ -54,7 +56,6 @@ mod strangers;
 mod suppressions;
 mod syntax;
 mod templates;
-mod terraform_stacks;
 mod terragrunt;
 mod timelines;
 mod unread;

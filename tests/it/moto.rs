@@ -1,12 +1,12 @@
-//! The model's queue against another: that of moto, a Python package that stands in for AWS in tests. Random lists of
-//! calls go to both, and both have to answer the same: who receives what and how often, what moves to the dead-letter
-//! queue and when.
+//! Compares the queue of the simulation model with that of moto, a Python package that mocks AWS in tests. Both receive
+//! the same random lists of calls, and must give the same answers: which messages are received, how often, and which
+//! move to the dead-letter queue, and when.
 //!
-//! Where AWS leaves open what happens, the two need not agree, and the lists do not go there: a delete with an outdated
-//! receipt handle takes effect in moto and none in the model. That nobody is told is the same in both.
+//! If AWS does not specify the behavior, the two may differ, and the lists avoid such calls: a delete with an outdated
+//! receipt handle deletes the message in moto and does nothing in the model. Neither returns an error.
 
 use serde_json::{Value, json};
-use sqslint::model::{DeadLetter, Deleted, Queue, QueueSettings, Random, Receipt};
+use sqs_model::{DeleteResult, Queue, QueueSettings, Random, Receipt, RedriveTarget};
 use sqslint::testing::needs::MOTO;
 use std::io::Write as _;
 use std::path::Path;
@@ -15,13 +15,13 @@ use std::process::{Command, Stdio};
 const S: u64 = 1_000;
 const VISIBILITY: u64 = 30;
 
-/// A run: what both are asked, and what the model answers.
-struct Run {
+/// Calls to both queues, and the answers of the model.
+struct QueueRun {
     asked: Value,
     answers: Vec<Value>,
 }
 
-fn play(python: &Path, runs: &[Run]) -> Vec<Vec<Value>> {
+fn play(python: &Path, runs: &[QueueRun]) -> Vec<Vec<Value>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/sqs_server.py");
     let mut child = Command::new(python)
         .arg(script)
@@ -44,7 +44,7 @@ fn settings(fifo: bool, receives: Option<u32>) -> QueueSettings {
         retention: 14 * 86_400 * S,
         delay: 0,
         fifo,
-        dead_letter: receives.map(|max_receives| DeadLetter {
+        dead_letter: receives.map(|max_receives| RedriveTarget {
             max_receives,
             retention: 14 * 86_400 * S,
         }),
@@ -60,8 +60,8 @@ fn attributes(fifo: bool) -> Value {
     }
 }
 
-/// Random calls, and what the model answers.
-fn random(seed: u64) -> Run {
+/// Generates random calls and the answers of the model.
+fn random(seed: u64) -> QueueRun {
     let mut random = Random::new(seed);
     let fifo = random.below(2) == 1;
     let limit = (random.below(3) > 0).then(|| 1 + u32::try_from(random.below(3)).unwrap());
@@ -70,7 +70,7 @@ fn random(seed: u64) -> Run {
     let mut held: Vec<Receipt> = Vec::new();
     let (mut now, mut steps, mut answers) = (0, Vec::new(), Vec::new());
     for _ in 0..40 {
-        // Never at the very end of a visibility timeout, where moto waits for the next millisecond.
+        // The step avoids the exact end of a visibility timeout, where moto waits for the next millisecond.
         let after = 1 + random.below(12) * 1_003;
         now += after;
         queue.advance(now);
@@ -86,7 +86,7 @@ fn random(seed: u64) -> Run {
                 let receipt = held[at];
                 let named = json!([receipt.message, receipt.receive]);
                 if random.below(2) == 0 {
-                    assert_eq!(queue.delete(now, receipt), Deleted::Gone);
+                    assert_eq!(queue.delete(now, receipt), DeleteResult::Gone);
                     (json!({ "do": "delete", "receipt": named }), json!("ok"))
                 } else {
                     let timeout = random.below(60);
@@ -117,19 +117,20 @@ fn random(seed: u64) -> Run {
         answers.push(json!(moved));
     }
     let asked = json!({ "queue": attributes(fifo), "dead_letter": limit, "steps": steps });
-    Run { asked, answers }
+    QueueRun { asked, answers }
 }
 
-/// Of the dead-letter queue it matters what has come there; moto counts on, and AWS need not.
+/// Returns only the messages that arrived in the dead-letter queue: moto continues to count receives there, which AWS
+/// need not do.
 fn messages(answer: &Value) -> Value {
     let messages = answer.as_array().into_iter().flatten();
     messages.map(|one| one[0].clone()).collect()
 }
 
 #[test]
-fn random_calls_have_the_same_answers() {
+fn random_calls_get_the_same_answers() {
     let Some(python) = MOTO.found() else { return };
-    let runs: Vec<Run> = (0..60).map(random).collect();
+    let runs: Vec<QueueRun> = (0..60).map(random).collect();
     let answers = play(&python, &runs);
     let mut moves = 0;
     for (seed, (run, answers)) in runs.iter().zip(&answers).enumerate() {
@@ -148,7 +149,7 @@ fn random_calls_have_the_same_answers() {
 }
 
 #[test]
-fn nobody_is_told_of_an_outdated_receipt() {
+fn outdated_receipt_handle_is_not_an_error() {
     let Some(python) = MOTO.found() else { return };
     let steps = json!([
         { "do": "send" },
@@ -156,7 +157,7 @@ fn nobody_is_told_of_an_outdated_receipt() {
         { "do": "receive", "most": 1, "after": 31_000 },
         { "do": "delete", "receipt": [0, 1] },
     ]);
-    let run = Run {
+    let run = QueueRun {
         asked: json!({ "queue": attributes(false), "steps": steps }),
         answers: Vec::new(),
     };
@@ -166,5 +167,5 @@ fn nobody_is_told_of_an_outdated_receipt() {
     queue.send(0, 0);
     let first = queue.receive(0, 1, &mut Vec::new())[0];
     assert_eq!(queue.receive(31 * S, 1, &mut Vec::new()).len(), 1);
-    assert_eq!(queue.delete(31 * S, first), Deleted::Ignored);
+    assert_eq!(queue.delete(31 * S, first), DeleteResult::Ignored);
 }

@@ -1,4 +1,4 @@
-//! What stands around the queues of a stack, as the graph holds it: producers, pipes, policies, roles and keys.
+//! Checks the graph's nodes around the queues of a stack: producers, pipes, policies, roles and keys.
 
 use crate::inputs::{check, repository};
 use sqslint::graph::access::{Grant, Negates, PolicyDocument, Statement};
@@ -28,7 +28,7 @@ fn optional(attribute: &Attribute<Option<Link>>) -> String {
 
 fn written(link: &Link) -> String {
     let (Target::Resource(text)
-    | Target::Elsewhere { address: text, .. }
+    | Target::OtherUnit { address: text, .. }
     | Target::External(text)
     | Target::Dangling(text)) = &link.target;
     format!("{text} ({:?})", link.form)
@@ -80,8 +80,8 @@ fn statement(statement: &Statement) -> String {
     )
 }
 
-#[allow(clippy::too_many_lines, reason = "a line for each kind of node")]
-/// The nodes around queues in lines that a person can check.
+#[allow(clippy::too_many_lines, reason = "one line per kind of node")]
+/// Formats the nodes around queues as lines that are easy to review.
 fn dump(graph: &Graph) -> String {
     let mut lines = Vec::new();
     let mut line = |resource: &Resource, what: &str, text: String| {
@@ -224,11 +224,11 @@ fn stack(dialect: &str) -> String {
 }
 
 #[test]
-fn terraform() {
+fn terraform_neighbours_are_lowered() {
     insta::assert_snapshot!(stack("terraform"));
 }
 
 #[test]
-fn cloudformation() {
+fn cloudformation_neighbours_are_lowered() {
     insta::assert_snapshot!(stack("cloudformation"));
 }

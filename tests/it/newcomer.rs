@@ -1,5 +1,5 @@
-//! `docs/first-ten-minutes.md` is true: its blocks run one after the other in an empty folder, and print what it says.
-//! `UPDATE=1` rewrites what they print.
+//! Tests `docs/first-ten-minutes.md`: its commands run one after the other in an empty folder, and must print what the
+//! page shows. `UPDATE=1` rewrites the shown output.
 #![cfg(unix)]
 
 use crate::inputs::repository;
@@ -11,10 +11,10 @@ const PAGE: &str = "docs/first-ten-minutes.md";
 const SHELL: &str = "```sh\n";
 const PRINTED: &str = "```text\n";
 const END: &str = "```\n";
-/// What parts the output of one block from that of the next.
+/// Line that separates the output of two blocks.
 const MARK: &str = "-- the next block --";
 
-/// The blocks of the page that begin with `fence`: where their text begins, and the text.
+/// Returns the blocks of the page that begin with `fence`: the offset of their text, and the text.
 fn blocks<'p>(page: &'p str, fence: &str) -> Vec<(usize, &'p str)> {
     page.match_indices(fence)
         .map(|(at, _)| {
@@ -26,7 +26,7 @@ fn blocks<'p>(page: &'p str, fence: &str) -> Vec<(usize, &'p str)> {
 }
 
 #[test]
-fn the_first_ten_minutes_are_as_told() {
+fn first_ten_minutes_page_shows_the_real_output() {
     if !BASH.is_met() || !GIT.is_met() {
         return;
     }
@@ -41,7 +41,7 @@ fn the_first_ten_minutes_are_as_told() {
     let empty = place.path().join("empty");
     std::fs::create_dir(&empty).expect("it is writable");
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_sqslint"));
-    let programs = program.parent().expect("it lies somewhere").display();
+    let programs = program.parent().expect("it has a directory").display();
     let found = std::env::var("PATH").unwrap_or_default();
     let output = Command::new("bash")
         .args(["--noprofile", "--norc", "-c", &format!("exec 2>&1\n{}", whole.concat())])
@@ -60,7 +60,7 @@ fn the_first_ten_minutes_are_as_told() {
     for ((start, text), said) in scripts.iter().zip(&said).rev() {
         let after = start + text.len() + END.len();
         let Some(printed) = page[after..].trim_start().strip_prefix(PRINTED) else {
-            assert_eq!(*said, "", "nothing is told of what `{text}` prints");
+            assert_eq!(*said, "", "the page does not show what `{text}` prints");
             continue;
         };
         let begin = page.len() - printed.len();

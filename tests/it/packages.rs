@@ -1,5 +1,5 @@
-//! What lies around the program for others to take it by: the action, workflows, packages, completions, manual. What
-//! each says of the others is held here; that hooks work, in `hooks.rs`.
+//! Checks everything that distributes the program: the GitHub action, workflows, packages, completions and the manual
+//! page, and that they are consistent. `hooks.rs` checks that the hooks work.
 
 #[cfg(unix)]
 use sqslint::testing::TemporaryDirectory;
@@ -22,7 +22,7 @@ fn printed(arguments: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-/// What `program` says about `input`.
+/// Runs `program` with `input` on its standard input.
 fn fed(program: &str, arguments: &[&str], input: &[u8]) -> Output {
     let mut command = Command::new(program);
     command
@@ -37,11 +37,11 @@ fn fed(program: &str, arguments: &[&str], input: &[u8]) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
-/// The scripts of the action, in the order of its steps.
+/// Scripts of the action, in the order of its steps.
 const SCRIPTS: [&str; 4] = ["install", "check", "upload", "comment"];
 
 #[test]
-fn inputs_of_the_action_are_used_and_are_no_script() {
+fn action_inputs_are_used_and_never_part_of_a_script() {
     let action = text("action.yml");
     let (inputs, runs) = action.split_once("\nruns:").expect("it has both");
     let names = inputs.lines().filter_map(|line| {
@@ -60,16 +60,16 @@ fn inputs_of_the_action_are_used_and_are_no_script() {
         .filter_map(|line| line.trim().strip_prefix("run: "))
         .collect();
     let expected = SCRIPTS.map(|name| format!("bash \"$GITHUB_ACTION_PATH/.github/action/{name}.sh\""));
-    assert_eq!(steps, expected, "an input would stand in a script");
+    assert_eq!(steps, expected, "an input would be part of a script");
 }
 
-/// A place in which the scripts of the action run: a repository, a runner's directory, and programs in place of others.
+/// Simulated runner for the scripts of the action: a repository, the runner's directory, and mocks of other programs.
 #[cfg(unix)]
 struct Runner(TemporaryDirectory);
 
 #[cfg(unix)]
 impl Runner {
-    /// `programs` are scripts that are found before what is installed.
+    /// Creates a runner in which the scripts `programs` take precedence over installed programs.
     fn new(programs: &[(&str, &str)]) -> Runner {
         use std::os::unix::fs::PermissionsExt;
         let place = TemporaryDirectory::with_files([("runner/sqslint/bin/x", ""), ("bin/x", ""), ("repository/x", "")]);
@@ -91,7 +91,7 @@ impl Runner {
         self
     }
 
-    /// The code and all that is said by the script called `name`.
+    /// Returns the exit code and all output of the script called `name`.
     fn run(&self, name: &str, variables: &[(&str, &str)]) -> (Option<i32>, String) {
         let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join(".github/action");
         let mut command = Command::new("bash");
@@ -112,12 +112,12 @@ impl Runner {
         (output.status.code(), said)
     }
 
-    /// What the programs in place of others were asked for.
+    /// Returns the arguments with which the mocks were called.
     fn log(&self) -> String {
         std::fs::read_to_string(self.path("log")).unwrap_or_default()
     }
 
-    /// What git prints in the repository.
+    /// Runs git in the repository and returns its output.
     fn git(&self, arguments: &[&str]) -> String {
         let mut command = Command::new("git");
         command
@@ -131,7 +131,7 @@ impl Runner {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
-    /// Commits a module with queues on no visibility timeout, and returns the commit.
+    /// Commits a module whose queues have a visibility timeout of zero, and returns the commit.
     fn commit(&self, queues: &[&str]) -> String {
         let text: Vec<String> = queues
             .iter()
@@ -146,7 +146,7 @@ impl Runner {
 
 #[cfg(unix)]
 #[test]
-fn the_action_hands_its_inputs_over() {
+fn action_passes_its_inputs_to_the_program() {
     if !BASH.is_met() {
         return;
     }
@@ -161,13 +161,13 @@ fn the_action_hands_its_inputs_over() {
     let (code, said) = run(".\nb", "");
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("`b`: no such file"), "{said}");
-    // Neither a command nor a flag can be slipped in.
+    // Neither a command nor a flag can be injected.
     run("$(touch harm) `touch harm` ; touch harm", "$(touch harm)");
     assert!(!runner.path("repository/harm").exists());
     assert!(run("--version", "").1.contains("`--version`: no such file"));
 }
 
-/// In place of the program that asks GitHub: it logs what it is asked for, and what it is given.
+/// Mock of `gh`: logs its arguments and its input.
 #[cfg(unix)]
 const GH: &str = r#"
 echo "gh $*" >> "$LOG"
@@ -180,7 +180,7 @@ esac
 
 #[cfg(unix)]
 #[test]
-fn the_comment_tells_what_is_new_fixed_and_left() {
+fn comment_lists_new_fixed_and_remaining_findings() {
     if !BASH.is_met() || !JQ.is_met() {
         return;
     }
@@ -194,7 +194,7 @@ fn the_comment_tells_what_is_new_fixed_and_left() {
     assert_eq!(
         runner.git(&["worktree", "list"]).lines().count(),
         1,
-        "what was checked out is gone"
+        "the checkout of the base is removed"
     );
     let pull_request = [("REPOSITORY", "shop/orders"), ("NUMBER", "7")];
     let (code, said) = runner.run("comment", &pull_request);
@@ -213,7 +213,7 @@ fn the_comment_tells_what_is_new_fixed_and_left() {
         fixed < queue("gone") && queue("gone") < left && left < queue("kept"),
         "{first}"
     );
-    // The next time it is there.
+    // A second run updates the existing comment.
     let mut known = pull_request.to_vec();
     known.push(("KNOWN", "42"));
     runner.run("comment", &known);
@@ -226,7 +226,7 @@ fn the_comment_tells_what_is_new_fixed_and_left() {
 
 #[cfg(unix)]
 #[test]
-fn nothing_found_makes_no_comment() {
+fn no_findings_make_no_comment() {
     if !BASH.is_met() || !JQ.is_met() {
         return;
     }
@@ -235,14 +235,14 @@ fn nothing_found_makes_no_comment() {
     let (code, said) = runner.run("comment", &[("REPOSITORY", "a/b"), ("NUMBER", "1")]);
     assert_eq!(code, Some(0), "{said}");
     assert!(!runner.log().contains("--method"), "{}", runner.log());
-    // One that was there says so.
+    // An existing comment is updated.
     runner.run("comment", &[("REPOSITORY", "a/b"), ("NUMBER", "1"), ("KNOWN", "5")]);
     assert!(runner.log().contains("Nothing is left to find."), "{}", runner.log());
 }
 
 #[cfg(unix)]
 #[test]
-fn findings_are_uploaded_for_the_commit() {
+fn sarif_is_uploaded_for_the_commit() {
     if !BASH.is_met() || !JQ.is_met() {
         return;
     }
@@ -272,7 +272,7 @@ fn findings_are_uploaded_for_the_commit() {
     );
 }
 
-/// In place of the program that fetches: it gives what lies in `$RELEASE`, and else fails as for 404.
+/// Mock of `curl`: copies files from `$RELEASE`, and fails for missing ones as for status 404.
 #[cfg(unix)]
 const CURL: &str = r#"
 to=; for one in "$@"; do if [ "$last" = --output ]; then to="$one"; fi; last="$one"; done
@@ -283,7 +283,7 @@ cp "$RELEASE/${last##*/}" "$to" 2> /dev/null || exit 22
 
 #[cfg(unix)]
 #[test]
-fn the_action_takes_a_binary_that_its_checksum_tells() {
+fn action_installs_a_binary_only_with_the_right_checksum() {
     if !BASH.is_met() {
         return;
     }
@@ -327,7 +327,7 @@ fn the_action_takes_a_binary_that_its_checksum_tells() {
         "{}",
         one.log()
     );
-    // Another archive than the one that is asked for is not unpacked, and nothing is built in its place.
+    // An archive that does not match is not unpacked, and nothing is compiled instead.
     for more in [("SHA256", "00"), ("UNREACHABLE", "1"), ("VERSION", "99.0.0")] {
         let other = runner();
         let (code, said) = install(&other, &[more]);
@@ -337,7 +337,7 @@ fn the_action_takes_a_binary_that_its_checksum_tells() {
         );
         assert!(!other.log().contains("cargo"), "{more:?}");
     }
-    // Where there is none, it is compiled.
+    // The program is compiled if the release has no archive for the platform.
     for more in [("RUNNER_ARCH", "RISCV"), ("REPOSITORY", ""), ("RELEASE", "/nowhere")] {
         let other = runner();
         let (code, said) = install(&other, &[more]);
@@ -349,7 +349,7 @@ fn the_action_takes_a_binary_that_its_checksum_tells() {
 }
 
 #[test]
-fn workflows_take_actions_by_their_commits() {
+fn workflows_pin_actions_to_commits() {
     for name in ["ci.yml", "release.yml"] {
         let workflow = text(&format!(".github/workflows/{name}"));
         let used: Vec<&str> = workflow
@@ -371,29 +371,66 @@ fn workflows_take_actions_by_their_commits() {
     }
 }
 
+#[cfg(unix)]
 #[test]
-fn archives_have_the_name_that_binstall_looks_for() {
-    let (package, release) = (text("Cargo.toml"), text(".github/workflows/release.yml"));
+fn release_archive_is_installed_by_the_action() {
+    if !BASH.is_met() {
+        return;
+    }
+    let target = "x86_64-unknown-linux-musl";
+    let runner = Runner::new(&[("curl", CURL)]);
+    let release = runner.path("release");
+    let packed = Command::new("bash")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(".github/release/archive.sh"))
+        .args([env!("CARGO_BIN_EXE_sqslint"), target])
+        .arg(&release)
+        .output()
+        .expect("bash exists");
+    assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
+    // The name that `cargo binstall` expects, too.
+    let package = text("Cargo.toml");
     assert!(package.contains("/releases/download/v{ version }/{ name }-v{ version }-{ target }.tar.gz\""));
     assert!(package.contains("bin-dir = \"{ name }-v{ version }-{ target }/{ bin }{ binary-ext }\""));
-    // A tag is `v` and the version.
-    assert!(release.contains("name=\"sqslint-$GITHUB_REF_NAME-$TARGET\""));
-    assert!(release.contains("tar -czf \"$name.tar.gz\" \"$name\""));
+    let name = format!("sqslint-v{VERSION}-{target}");
+    let sums = format!(
+        "cd '{}' && sha256sum {name}.tar.gz > SHA256SUMS && tar -tzf {name}.tar.gz",
+        release.display()
+    );
+    let listed = Command::new("bash").args(["-c", &sums]).output().expect("bash exists");
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
     for part in [
-        "completions/_sqslint\"",
+        "sqslint",
         "sqslint.1",
+        "completions/_sqslint",
         "sqslint.schema.json",
-        "tests/schemas/{report,record,graph,simulation}.json",
-        "LICENSE-*",
-        "SHA256SUMS",
-        "maturin build",
+        "schemas/report.json",
+        "LICENSE-MIT",
+        "README.md",
     ] {
-        assert!(release.contains(part), "{part}");
+        assert!(
+            listed.lines().any(|line| line == format!("{name}/{part}")),
+            "{part}: {listed}"
+        );
     }
+    let (code, printed) = runner.run(
+        "install",
+        &[
+            ("RUNNER_OS", "Linux"),
+            ("RUNNER_ARCH", "X64"),
+            ("REPOSITORY", "a/b"),
+            ("RELEASE", &release.display().to_string()),
+        ],
+    );
+    assert_eq!(code, Some(0), "{printed}");
+    let version = Command::new(runner.path("runner/sqslint/bin/sqslint"))
+        .arg("--version")
+        .output();
+    let version = version.expect("the program is installed").stdout;
+    assert_eq!(String::from_utf8_lossy(&version).trim(), format!("sqslint {VERSION}"));
 }
 
 #[test]
-fn hooks_say_the_same_in_the_docs_and_in_the_manifest() {
+fn hooks_in_the_docs_match_the_manifest() {
     let (page, hooks) = (text("docs/ci.md"), text(".pre-commit-hooks.yaml"));
     let count = |text: &str, line: &str| text.lines().filter(|one| one.trim() == line).count();
     for line in [
@@ -408,7 +445,7 @@ fn hooks_say_the_same_in_the_docs_and_in_the_manifest() {
 }
 
 #[test]
-fn the_package_holds_what_a_build_needs() {
+fn package_contains_all_files_a_build_needs() {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command
@@ -441,7 +478,7 @@ fn the_package_holds_what_a_build_needs() {
 }
 
 #[test]
-fn completions_and_the_manual_are_understood() {
+fn completions_and_manual_are_valid() {
     for shell in [&BASH, &ZSH] {
         if shell.is_met() {
             let said = fed(shell.name, &["-n"], &printed(&["completions", shell.name]));

@@ -1,5 +1,5 @@
-//! Each rule's page is true: its flagged examples give exactly one finding, the others none; and the lists of
-//! rules, sources and pages are one list.
+//! Checks each rule's page: its flagged examples have exactly one finding, the others none. Also checks that rules,
+//! source files and pages match.
 
 use sqslint::Outcome;
 use sqslint::diagnostic::Safety;
@@ -8,7 +8,7 @@ use sqslint::testing::{self, TemporaryDirectory};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// An example: its heading, and its files.
+/// Example of a page: its heading and its files.
 #[derive(Debug, Default)]
 pub(crate) struct Example {
     pub(crate) title: String,
@@ -16,7 +16,7 @@ pub(crate) struct Example {
     pub(crate) files: Vec<(String, String)>,
 }
 
-/// Reads the examples of a page: `###` headings under `## Flagged` and `## Not flagged`, with their fences.
+/// Parses the examples of a page: `###` headings under `## Flagged` and `## Not flagged`, with their code blocks.
 pub(crate) fn examples(page: &str) -> Vec<Example> {
     let mut all: Vec<Example> = Vec::new();
     let mut section = "";
@@ -52,7 +52,7 @@ fn file_name(info: &str) -> String {
     }
 }
 
-/// What `rule` finds in the files of an example. What a tool wrote is read where it is named.
+/// Runs `rule` over the files of an example. Output of a tool (a plan, a CDK app) is passed by name.
 pub(crate) fn run(rule: &Rule, files: &[(String, String)]) -> Outcome {
     let files = files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let directory = TemporaryDirectory::with_files(files);
@@ -62,7 +62,7 @@ pub(crate) fn run(rule: &Rule, files: &[(String, String)]) -> Outcome {
 }
 
 #[test]
-fn examples_do_what_their_section_says() {
+fn examples_match_their_section() {
     let mut wrong = Vec::new();
     for rule in RULES.iter().filter(|rule| rule.check.is_some()) {
         for example in examples(rule.page) {
@@ -78,7 +78,7 @@ fn examples_do_what_their_section_says() {
 }
 
 #[test]
-fn pages_have_their_sections() {
+fn pages_have_all_sections() {
     let sections = ["How to fix it", "When it stays silent", "References"];
     for rule in RULES {
         assert!(rule.page.starts_with(&format!("# {}\n", rule.id)), "{}", rule.id);
@@ -96,7 +96,7 @@ fn pages_have_their_sections() {
 }
 
 #[test]
-fn pages_tell_of_fixes() {
+fn pages_mention_fixes() {
     for rule in RULES {
         let how = rule
             .page
@@ -110,7 +110,7 @@ fn pages_tell_of_fixes() {
 }
 
 #[test]
-fn rules_with_fixes_mend_an_example() {
+fn rules_with_a_fix_fix_an_example() {
     for rule in RULES.iter().filter(|rule| rule.check.is_some()) {
         let flagged = examples(rule.page).into_iter().filter(|example| example.flagged);
         let mut found = flagged.flat_map(|example| run(rule, &example.files).findings);
@@ -123,9 +123,9 @@ fn rules_with_fixes_mend_an_example() {
     }
 }
 
-/// `page` with the settings of `rule` in a section of their own, behind how to fix it.
+/// Returns `page` with the settings of `rule` in their own section, after "How to fix it".
 fn with_settings(rule: &Rule, page: &str) -> String {
-    let (head, tail) = page.split_once("## When it stays silent").expect("each page says so");
+    let (head, tail) = page.split_once("## When it stays silent").expect("each page has it");
     let head = head.split("## Settings\n").next().unwrap_or(head);
     let row = |setting: &Setting| {
         let least = match setting.default {
@@ -164,7 +164,7 @@ fn pages_list_the_settings() {
 }
 
 #[test]
-fn rules_sources_and_pages_are_one_list() {
+fn rules_sources_and_pages_match() {
     let names = |directory: &str, ending: &str| -> BTreeSet<String> {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
         let files = std::fs::read_dir(path).expect("the directory exists");
@@ -179,7 +179,7 @@ fn rules_sources_and_pages_are_one_list() {
     assert_eq!(ids, names("rules", ".md"));
 }
 
-/// The rules of other tools, as those list them: tool and id.
+/// Lists the rules of other tools, as the tools themselves do: tool and id.
 fn foreign() -> BTreeSet<(&'static str, &'static str)> {
     let lines = include_str!("foreign_rules.txt").lines();
     let ids = lines.filter(|line| !line.starts_with('#'));

@@ -1,8 +1,8 @@
-//! Values for parameters, in every form that AWS's tools write, and what wins over what.
+//! Checks parameter values in every format that AWS tools write, and their precedence.
 
 use crate::inputs::check_files;
 use serde_json::{Value, json};
-use sqslint::given::{Given, Parameters};
+use sqslint::inputs::{Inputs, Parameters};
 use sqslint::testing::{TemporaryDirectory, graph_json};
 use sqslint::{Options, Outcome};
 
@@ -26,7 +26,7 @@ Resources:
       QueueName: !Sub "${AWS::Partition}-${AWS::Region}-${AWS::AccountId}"
 "#;
 
-/// A run over `files` and the template, with arguments that may name the files.
+/// Checks the template together with `files`; the arguments may name these files.
 fn run(files: &[(&str, &str)], arguments: &[&str]) -> Outcome {
     let template = [("template.yaml", TEMPLATE)];
     let directory = TemporaryDirectory::with_files(template.iter().chain(files).copied());
@@ -36,9 +36,9 @@ fn run(files: &[(&str, &str)], arguments: &[&str]) -> Outcome {
     });
     sqslint::check(&Options {
         paths: vec![directory.path().join("template.yaml")],
-        given: Given {
+        inputs: Inputs {
             parameters: parameters.collect(),
-            ..Given::default()
+            ..Inputs::default()
         },
         ..Options::default()
     })
@@ -49,7 +49,7 @@ fn queue(outcome: &Outcome) -> Value {
     document["queues"][0].clone()
 }
 
-/// Visibility timeout, delay and retention.
+/// Returns visibility timeout, delay and retention period.
 fn numbers(files: &[(&str, &str)], arguments: &[&str]) -> Value {
     let outcome = run(files, arguments);
     assert_eq!(outcome.errors, Vec::<String>::new());
@@ -58,7 +58,7 @@ fn numbers(files: &[(&str, &str)], arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn every_form_is_read() {
+fn every_parameter_format_is_accepted() {
     let forms = [
         (
             "p.json",
@@ -92,7 +92,7 @@ fn every_form_is_read() {
 }
 
 #[test]
-fn the_sam_configuration_beside_the_template_is_read() {
+fn samconfig_next_to_the_template_applies() {
     let settled = json!([77, 6, 8]);
     for text in [
         "[default.deploy.parameters]\nparameter_overrides = \"V=77 Env='dev' L=\\\"7, 8\\\"\"\n",
@@ -109,7 +109,7 @@ fn the_sam_configuration_beside_the_template_is_read() {
 }
 
 #[test]
-fn another_environment_or_template_is_not_meant() {
+fn samconfig_for_another_environment_or_template_is_ignored() {
     let open = json!({"one_of": [{"when": "P", "value": 5}, {"when": "not P", "value": 6}]});
     for text in [
         "[prod.deploy.parameters]\nparameter_overrides = \"V=77 Env=prod\"\n",
@@ -121,7 +121,7 @@ fn another_environment_or_template_is_not_meant() {
 }
 
 #[test]
-fn the_command_line_wins_and_its_last_word_counts() {
+fn command_line_wins_and_its_last_value_applies() {
     let config = (
         "samconfig.toml",
         "[default.deploy.parameters]\nparameter_overrides = \"V=77 Env=dev\"\n",
@@ -133,7 +133,7 @@ fn the_command_line_wins_and_its_last_word_counts() {
 }
 
 #[test]
-fn what_cannot_be_used_is_one_message() {
+fn invalid_parameter_argument_is_one_error() {
     for (argument, expected) in [
         ("X=1", "`--parameters`: no template declares `X`"),
         ("nothing.json", "no such file"),
@@ -148,14 +148,14 @@ fn what_cannot_be_used_is_one_message() {
 }
 
 #[test]
-fn a_broken_sam_configuration_is_said() {
+fn invalid_samconfig_is_reported() {
     let outcome = run(&[("samconfig.toml", "[default\n")], &[]);
     let found: Vec<&str> = outcome.findings.iter().map(|found| &*found.rule).collect();
     assert!(found.contains(&"parse-error"), "{found:?}");
 }
 
 #[test]
-fn what_no_file_settles_stays_open() {
+fn values_known_only_at_deployment_stay_unresolved() {
     let shown = |argument: &str| {
         let outcome = run(
             &[("p.json", r#"{"V": {"Fn::GetParam": ["a", "b", "c"]}}"#)],
@@ -170,7 +170,7 @@ fn what_no_file_settles_stays_open() {
         ]
     };
     assert!(shown("p.json")[0].contains("known only in the pipeline"));
-    // Not one of the values that the template allows.
+    // `test` is not an allowed value of the parameter.
     assert_eq!(shown("Env=test")[1], "2");
     assert!(shown("Stored=/w")[2].contains("parameter store"));
     let secret = &shown("Secret=hunter2")[3];
@@ -178,14 +178,14 @@ fn what_no_file_settles_stays_open() {
 }
 
 #[test]
-fn the_region_and_account_are_those_given() {
+fn region_and_account_come_from_the_inputs() {
     let directory = TemporaryDirectory::with_files([("template.yaml", TEMPLATE)]);
     let outcome = sqslint::check(&Options {
         paths: vec![directory.path().to_owned()],
-        given: Given {
+        inputs: Inputs {
             region: Some("cn-north-1".to_owned()),
             account: Some("123456789012".to_owned()),
-            ..Given::default()
+            ..Inputs::default()
         },
         ..Options::default()
     });
@@ -193,7 +193,7 @@ fn the_region_and_account_are_those_given() {
 }
 
 #[test]
-fn a_repeated_key_is_noted_and_its_last_value_counts() {
+fn repeated_key_is_noted_and_its_last_value_applies() {
     let outcome = check_files([(
         "t.yaml",
         "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      VisibilityTimeout: 1\n      VisibilityTimeout: 2\n",

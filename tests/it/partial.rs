@@ -1,11 +1,11 @@
-//! What the files say of a value that nobody gives: bounds of numbers, pieces of strings, lists of allowed values. A
-//! rule decides by them where every value within them would come out the same, and is silent elsewhere.
+//! Checks partial knowledge of unresolved values: bounds of numbers, pieces of strings, lists of allowed values. A rule
+//! decides only if every possible value has the same result, and is silent otherwise.
 
 use sqslint::testing::{self, run_files};
 use sqslint::{Outcome, rules};
 
-/// What one of the rules says: its findings with their conditions, or "not evaluated", or "holds".
-fn said(rule: &str, file: &str, text: &str) -> String {
+/// Returns the result of a rule: its findings with their conditions, or "not evaluated", or "holds".
+fn result_of(rule: &str, file: &str, text: &str) -> String {
     let rule = rules::by_id(rule).expect("the rule exists");
     let outcome = run_files(rule, &[(file, text)]);
     assert!(outcome.errors.is_empty(), "{}", testing::describe(&outcome));
@@ -56,7 +56,7 @@ fn valid(condition: &str) -> String {
 }
 
 #[test]
-fn a_validation_bounds_a_timeout() {
+fn validation_bounds_a_timeout() {
     let between = valid("var.t >= 60 && var.t <= 100");
     for (condition, visibility, expected) in [
         (&*between, "59", "found"),
@@ -71,16 +71,16 @@ fn a_validation_bounds_a_timeout() {
         (&valid("var.t >= 60 || var.t == 50"), "50", "not evaluated"),
         (&valid("var.open >= 60"), "59", "not evaluated"),
         ("", "1", "not evaluated"),
-        // No function may run longer.
+        // The maximum timeout of a function is 900 s.
         ("", "900", "holds"),
     ] {
         let text = terraform(condition, visibility, "var.t", "0");
-        assert_eq!(said(BELOW, "main.tf", &text), expected, "{condition} {visibility}");
+        assert_eq!(result_of(BELOW, "main.tf", &text), expected, "{condition} {visibility}");
     }
 }
 
 #[test]
-fn bounds_are_computed_with() {
+fn arithmetic_and_functions_keep_bounds() {
     let bound = valid("var.t >= 10");
     for (timeout, visibility, expected) in [
         ("var.t * 2 + 5", "24", "found"),
@@ -94,12 +94,12 @@ fn bounds_are_computed_with() {
         ("local.t", "9", "found"),
     ] {
         let text = terraform(&bound, visibility, timeout, "0") + "locals { t = var.t }\n";
-        assert_eq!(said(BELOW, "main.tf", &text), expected, "{timeout} {visibility}");
+        assert_eq!(result_of(BELOW, "main.tf", &text), expected, "{timeout} {visibility}");
     }
 }
 
 #[test]
-fn an_unknown_window_only_adds() {
+fn unresolved_window_gives_a_lower_bound() {
     for (visibility, expected) in [
         ("359", "found"),
         ("360", "not evaluated"),
@@ -107,12 +107,12 @@ fn an_unknown_window_only_adds() {
         ("660", "holds"),
     ] {
         let text = terraform("", visibility, "60", "var.open");
-        assert_eq!(said(SHORT, "main.tf", &text), expected, "{visibility}");
+        assert_eq!(result_of(SHORT, "main.tf", &text), expected, "{visibility}");
     }
 }
 
 #[test]
-fn words_say_that_a_bound_was_compared() {
+fn messages_mention_the_compared_bound() {
     let rule = rules::by_id(SHORT).expect("the rule exists");
     let text = terraform(&valid("var.t >= 60"), "100", "var.t", "var.open");
     let outcome = run_files(rule, &[("main.tf", &text)]);
@@ -135,17 +135,17 @@ fn words_say_that_a_bound_was_compared() {
 }
 
 #[test]
-fn allowed_values_are_judged_each() {
+fn each_allowed_value_is_judged() {
     let allowed = valid("contains([30, 300], var.t)");
     let text = terraform(&allowed, "60", "var.t", "0");
-    assert_eq!(said(BELOW, "main.tf", &text), "found when var.t = 300");
-    // A default is what the variable has.
+    assert_eq!(result_of(BELOW, "main.tf", &text), "found when var.t = 300");
+    // A variable with a default has that value.
     let text = terraform(&format!("{allowed}\n default = 30"), "60", "var.t", "0");
-    assert_eq!(said(BELOW, "main.tf", &text), "holds");
+    assert_eq!(result_of(BELOW, "main.tf", &text), "holds");
 }
 
 #[test]
-fn a_key_that_nobody_gives_is_each_of_the_map() {
+fn unresolved_key_selects_every_entry_of_a_map() {
     for (timeout, expected) in [
         ("local.timeouts[var.open]", "found when var.open = prod"),
         ("lookup(local.timeouts, var.open)", "found when var.open = prod"),
@@ -161,7 +161,7 @@ fn a_key_that_nobody_gives_is_each_of_the_map() {
                  all      = { dev = { timeout = 5 }, prod = { timeout = 300 } }
                  many     = { a = 1, b = 1, c = 1, d = 1, e = 1, f = 1, g = 1, h = 1, i = 300 }
                }\n";
-        assert_eq!(said(BELOW, "main.tf", &text), expected, "{timeout}");
+        assert_eq!(result_of(BELOW, "main.tf", &text), expected, "{timeout}");
     }
 }
 
@@ -191,7 +191,7 @@ Resources:
 "
         );
         assert_eq!(
-            said(BELOW, "template.yaml", &text),
+            result_of(BELOW, "template.yaml", &text),
             expected,
             "{parameter} {visibility}"
         );
@@ -199,7 +199,7 @@ Resources:
 }
 
 #[test]
-fn messages_are_lost_whatever_the_source_keeps() {
+fn short_dead_letter_queue_retention_is_found_for_any_source_retention() {
     for (retention, expected) in [("300", "found"), ("345600", "not evaluated")] {
         let text = format!(
             r#"
@@ -212,13 +212,13 @@ resource "aws_sqs_queue" "orders" {{
 resource "aws_sqs_queue" "failed" {{ message_retention_seconds = {retention} }}
 "#
         );
-        let said = said("dead-letter-queue-retention-too-short", "main.tf", &text);
+        let said = result_of("dead-letter-queue-retention-too-short", "main.tf", &text);
         assert_eq!(said, expected, "{retention}");
     }
 }
 
 #[test]
-fn the_end_of_a_name_tells_its_type() {
+fn name_suffix_determines_the_queue_type() {
     let name = "fifo-queue-name-suffix";
     for (written, fifo, expected) in [
         ("${var.env}-orders.fifo", "true", "holds"),
@@ -236,7 +236,7 @@ fn the_end_of_a_name_tells_its_type() {
         let text = format!(
             "variable \"env\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\n name = \"{written}\"\n fifo_queue = {fifo}\n}}\n"
         );
-        assert_eq!(said(name, "main.tf", &text), expected, "{written}");
+        assert_eq!(result_of(name, "main.tf", &text), expected, "{written}");
         let text = format!(
             "
 Parameters:
@@ -253,12 +253,12 @@ Resources:
         } else {
             text
         };
-        assert_eq!(said(name, "template.yaml", &text), expected, "{written}");
+        assert_eq!(result_of(name, "template.yaml", &text), expected, "{written}");
     }
 }
 
 #[test]
-fn the_end_of_an_arn_tells_the_type_of_its_queue() {
+fn arn_suffix_determines_the_queue_type() {
     for (written, expected) in [
         ("arn:aws:sqs:eu-west-1:1:${var.env}-failed", "found"),
         ("arn:aws:sqs:eu-west-1:1:${var.env}-failed.fifo", "holds"),
@@ -275,7 +275,7 @@ resource "aws_sqs_queue" "q" {{
 "#
         );
         assert_eq!(
-            said("dead-letter-queue-type-mismatch", "main.tf", &text),
+            result_of("dead-letter-queue-type-mismatch", "main.tf", &text),
             expected,
             "{written}"
         );
@@ -292,16 +292,21 @@ resource "aws_lambda_event_source_mapping" "m" {{
         let expected = match expected {
             "found" => "holds",
             "holds" => "found",
-            // Without a position to start at it reads a queue, and the name of a FIFO queue ends in `.fifo`.
+            // A mapping without a starting position has a queue as its source, and the name of a FIFO queue ends in
+            // `.fifo`.
             _ if written.ends_with("-failed") => "holds",
             other => other,
         };
-        assert_eq!(said("fifo-batching-window", "main.tf", &text), expected, "{written}");
+        assert_eq!(
+            result_of("fifo-batching-window", "main.tf", &text),
+            expected,
+            "{written}"
+        );
     }
 }
 
 #[test]
-fn equal_compositions_are_one_name() {
+fn equally_composed_names_are_equal() {
     for (arn, expected) in [
         ("arn:aws:sqs:${var.region}:${var.account}:${var.env}-orders", "found"),
         ("arn:aws:sqs:eu-west-1:1:${local.env}-orders", "found"),

@@ -1,11 +1,11 @@
-//! Small inputs on which tools in wide use are wrong, with the right answer. The comment of each case says
-//! which tool, and what it says.
+//! Checks small inputs on which widely used tools are wrong, with the right answer. The comment of each case names the
+//! tool and its answer.
 
 mod unseen;
 
 use crate::inputs::check_files;
 use sqslint::Options;
-use sqslint::given::Given;
+use sqslint::inputs::Inputs;
 use sqslint::testing::{TemporaryDirectory, describe};
 
 const FUNCTION: &str = r#"F: {Type: AWS::Lambda::Function, Properties: {Role: "arn:aws:iam::123456789012:role/r", Code: {S3Bucket: b, S3Key: k}, Runtime: python3.13, Handler: a.b, Timeout: 60}}"#;
@@ -13,8 +13,8 @@ const QUEUE: &str = "Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 
 const MAPPING: &str =
     "M: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}}";
 
-/// One case: what changes, which findings (`rule address`, with ` when …` where conditional) it must have, and
-/// which rules must be silent.
+/// Changes to the plain template, the findings it must have (`rule address`, followed by ` when …` if conditional), and
+/// the rules that must not report.
 struct Case {
     number: &'static str,
     head: &'static str,
@@ -45,7 +45,7 @@ const BOTH_VISIBILITY: &[&str] = &[
 
 #[test]
 fn conditions_are_judged_jointly() {
-    // 1: cfn-lint reports "18 < 60", which no world has. 2 and 3: it is silent.
+    // 1: cfn-lint reports "18 < 60", a combination that no condition allows. 2 and 3: it reports nothing.
     verify(&Case {
         number: "1",
         head: PROD,
@@ -73,8 +73,8 @@ fn conditions_are_judged_jointly() {
 }
 
 #[test]
-fn functions_are_found_however_they_are_named() {
-    // 4: cfn-lint, its v2 and cloudformation-validate are silent.
+fn every_spelling_of_a_function_reference_resolves() {
+    // 4: cfn-lint, its v2 and cloudformation-validate report nothing.
     let spelled = [
         ("4 sub", r#"FunctionName: !Sub "${F.Arn}""#),
         ("4 sub ref", r#"FunctionName: !Sub "${F}""#),
@@ -92,7 +92,7 @@ fn functions_are_found_however_they_are_named() {
 }
 
 #[test]
-fn parameter_defaults_count() {
+fn parameter_defaults_apply() {
     verify(&Case {
         number: "5",
         head: "Parameters: {T: {Type: Number, Default: 60}, V: {Type: Number, Default: 30}}\n",
@@ -103,8 +103,8 @@ fn parameter_defaults_count() {
 }
 
 #[test]
-fn given_parameters_count() {
-    // `--parameters T=60 V=30`: cfn-lint is silent.
+fn parameters_of_the_command_line_apply() {
+    // `--parameters T=60 V=30`: cfn-lint reports nothing.
     let template = format!(
         "AWSTemplateFormatVersion: 2010-09-09\n\
          Parameters: {{T: {{Type: Number, Default: 5}}, V: {{Type: Number}}}}\n\
@@ -116,9 +116,9 @@ fn given_parameters_count() {
     for (visibility, is_found) in [("V=30", true), ("V=360", false)] {
         let outcome = sqslint::check(&Options {
             paths: vec![directory.path().to_owned()],
-            given: Given {
+            inputs: Inputs {
                 parameters: vec!["T=60".into(), visibility.into()],
-                ..Given::default()
+                ..Inputs::default()
             },
             ..Options::default()
         });
@@ -130,7 +130,7 @@ fn given_parameters_count() {
 
 #[test]
 fn sam_events_are_mappings() {
-    // 6: silent in cfn-lint since 1.54.
+    // 6: not reported by cfn-lint since 1.54.
     verify(&Case {
         number: "6",
         head: "Transform: AWS::Serverless-2016-10-31\n",
@@ -141,7 +141,7 @@ fn sam_events_are_mappings() {
 }
 
 #[test]
-fn a_url_is_no_arn() {
+fn queue_url_is_not_accepted_as_arn() {
     verify(&Case {
         number: "10 source",
         mapping: "M: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: !Ref Q, FunctionName: !Ref F}}",
@@ -210,9 +210,9 @@ fn queue_types_must_agree() {
 }
 
 #[test]
-fn a_dead_letter_queue_needs_none() {
-    // 16 and 17: cfn-lint-serverless demands one of each of these; all are consumed here, so that only their
-    // being dead-letter queues can silence the rule.
+fn dead_letter_queue_needs_no_redrive_policy() {
+    // 16 and 17: cfn-lint-serverless demands a redrive policy for each of these. All are polled here, so the rule may
+    // be silent only because they are dead-letter queues.
     let consumed =
         "M: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: !GetAtt D.Arn, FunctionName: !Ref F}}";
     let uses = [
@@ -266,7 +266,7 @@ fn a_dead_letter_queue_needs_none() {
 }
 
 #[test]
-fn an_empty_redrive_policy_is_none() {
+fn empty_redrive_policy_counts_as_missing() {
     verify(&Case {
         number: "18",
         queue: "Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 360, RedrivePolicy: {}}}",
@@ -277,8 +277,8 @@ fn an_empty_redrive_policy_is_none() {
 }
 
 #[test]
-fn a_function_that_only_a_queue_invokes_needs_no_dead_letter_queue() {
-    // 28: checkov demands one, which would never receive anything.
+fn function_invoked_only_by_a_queue_needs_no_dead_letter_queue() {
+    // 28: checkov demands a dead-letter queue of the function, which would never receive anything.
     verify(&Case {
         number: "28",
         found: &[
@@ -298,9 +298,9 @@ fn a_function_that_only_a_queue_invokes_needs_no_dead_letter_queue() {
     });
 }
 
-/// Section 1e of the comparison: what the others' rule E3505 resolves and does not.
+/// Covers section 1e of the comparison: the values that cfn-lint's rule E3505 resolves, and those that it does not.
 #[test]
-fn numbers_are_found_wherever_they_come_from() {
+fn numbers_resolve_from_every_source() {
     let function = |timeout: &str| {
         format!("F: {{Type: AWS::Lambda::Function, Properties: {{Timeout: {timeout}}}}}").leak() as &'static str
     };
@@ -308,7 +308,7 @@ fn numbers_are_found_wherever_they_come_from() {
         format!("Q: {{Type: AWS::SQS::Queue, Properties: {{VisibilityTimeout: {visibility}}}}}").leak() as &'static str
     };
     let map = "Mappings: {M: {a: {t: 60, v: 30}, b: {t: 5, v: 30}}}\nParameters: {K: {Type: String, Default: b}}\n";
-    // Tools that judge the default alone are silent.
+    // Tools that evaluate only the default report nothing.
     verify(&Case {
         number: "map",
         head: map,
@@ -335,7 +335,7 @@ fn numbers_are_found_wherever_they_come_from() {
         ..PLAIN
     });
     for visibility in ["60", "100"] {
-        // AWS takes it; only advice is against it.
+        // AWS accepts this; it only contradicts the recommendation.
         verify(&Case {
             number: "taken",
             queue: queue(visibility),
@@ -374,7 +374,7 @@ fn numbers_are_found_wherever_they_come_from() {
         found: &["visibility-timeout-below-function-timeout Q when T = 60"],
         ..PLAIN
     });
-    // 23: a parameter was judged as 3.
+    // 23: another tool took the parameter for 3, the default timeout.
     verify(&Case {
         number: "23",
         head: "Parameters: {T: {Type: Number, Default: 60}}\n",
@@ -384,7 +384,7 @@ fn numbers_are_found_wherever_they_come_from() {
 }
 
 #[test]
-fn ends_are_found_however_they_are_written() {
+fn every_spelling_of_mapping_ends_resolves() {
     let named = "F: {Type: AWS::Lambda::Function, Properties: {FunctionName: worker, Timeout: 60}}";
     let queue = "Q: {Type: AWS::SQS::Queue, Properties: {QueueName: work, VisibilityTimeout: 30}}";
     let alias = "A: {Type: AWS::Lambda::Alias, Properties: {FunctionName: !Ref F, FunctionVersion: !GetAtt V.Version, Name: live}}\n  V: {Type: AWS::Lambda::Version, Properties: {FunctionName: !Ref F}}";
@@ -402,7 +402,7 @@ fn ends_are_found_however_they_are_written() {
             "!Join [':', [arn:aws:sqs, !Ref AWS::Region, !Ref AWS::AccountId, work]]",
             "!Ref F",
         ),
-        // 24: CDK's own rule does not see the alias that CDK writes.
+        // 24: CDK's own rule does not recognize the alias that CDK generates.
         (
             "24",
             "!GetAtt Q.Arn",
@@ -425,8 +425,8 @@ fn ends_are_found_however_they_are_written() {
 }
 
 #[test]
-fn loops_make_queues() {
-    // 15: `!GetAtt QueueAlpha.Arn` is an error to cfn-lint's v2.
+fn loops_create_queues() {
+    // 15: cfn-lint's v2 reports `!GetAtt QueueAlpha.Arn` as an error.
     verify(&Case {
         number: "15",
         head: "Transform: AWS::LanguageExtensions\n",
@@ -438,7 +438,7 @@ fn loops_make_queues() {
 }
 
 #[test]
-fn sam_is_read_as_the_transform_reads_it() {
+fn sam_resources_match_the_transform() {
     let event = |more: &str| format!("Events: {{E: {{Type: SQS, Properties: {{Queue: !GetAtt Q.Arn{more}}}}}}}");
     let function = |properties: &str, more: &str| {
         format!(
@@ -489,7 +489,7 @@ fn sam_is_read_as_the_transform_reads_it() {
 }
 
 #[test]
-fn what_aws_rejects_is_found() {
+fn settings_that_aws_rejects_are_found() {
     let mapping = |more: &str| {
         format!("M: {{Type: AWS::Lambda::EventSourceMapping, Properties: {{EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F, {more}}}}}").leak() as &'static str
     };
@@ -509,9 +509,9 @@ fn what_aws_rejects_is_found() {
 }
 
 #[test]
-fn mappings_of_queues_need_no_destination_and_dead_letter_queues_no_other() {
-    // 19 and 20: a destination for failures is demanded, which Lambda does not take for queues. 21: so is a redrive
-    // policy on every dead-letter queue.
+fn needless_failure_destination_or_redrive_policy_is_not_demanded() {
+    // 19 and 20: other tools demand an on-failure destination, which Lambda does not support for queues. 21: they
+    // demand a redrive policy on every dead-letter queue.
     let template = "
 AWSTemplateFormatVersion: 2010-09-09
 Resources:
@@ -534,7 +534,7 @@ Resources:
 ";
     let outcome = check_files([("template.yaml", template)]);
     assert!(outcome.findings.is_empty(), "{}", describe(&outcome));
-    // 22: queues that take failures of other things.
+    // 22: dead-letter queues of other services.
     let uses = [
         "S: {Type: AWS::SNS::Subscription, Properties: {Protocol: sqs, TopicArn: arn:aws:sns:us-east-1:1:t, Endpoint: !GetAtt Q.Arn, RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn}}}",
         "S: {Type: AWS::Events::Rule, Properties: {ScheduleExpression: rate(1 day), Targets: [{Id: a, Arn: !GetAtt Q.Arn, DeadLetterConfig: {Arn: !GetAtt D.Arn}}]}}",
@@ -587,6 +587,6 @@ fn verify(case: &Case) {
     }
     for rule in case.silent.iter().chain(&["parse-error"]) {
         let speaks = outcome.findings.iter().any(|found| found.rule == *rule);
-        assert!(!speaks, "case {}: {rule} speaks\n{}", case.number, describe(&outcome));
+        assert!(!speaks, "case {}: {rule} reports\n{}", case.number, describe(&outcome));
     }
 }

@@ -1,10 +1,10 @@
-//! A running pipe is a consumer of its source queue, as an enabled mapping is; a stopped one is none, and one that
-//! the files do not settle is no reason to speak.
+//! Checks pipes as consumers: a running pipe consumes its source queue, like an enabled mapping. A stopped pipe does
+//! not, and no rule reports if the state is unresolved.
 
 use sqslint::rules::RULES;
 use sqslint::testing::{Dialect, findings};
 
-/// Rules that ask for a consumer of either kind, with a queue that each of them flags where it has one.
+/// Rules about consumers of either kind, with the settings of a queue that each of them flags if it has a consumer.
 const QUEUES: [(&str, &str); 4] = [
     ("redrive-policy-missing", ""),
     (
@@ -39,15 +39,15 @@ resource "aws_pipes_pipe" "orders" {{
 }
 
 #[test]
-fn a_running_pipe_is_a_consumer() {
+fn only_a_running_pipe_is_a_consumer() {
     for (id, settings) in QUEUES {
         let rule = RULES
             .iter()
             .find(|rule| rule.id == id)
             .expect("the rule is in the catalogue");
         let count = |state| findings(rule, Dialect::Terraform, &stack(settings, state)).len();
-        assert_eq!(count("null"), 1, "{id} where the pipe runs");
-        assert_eq!(count("\"STOPPED\""), 0, "{id} where the pipe is stopped");
-        assert_eq!(count("var.state"), 0, "{id} where its state is open");
+        assert_eq!(count("null"), 1, "{id} if the pipe runs");
+        assert_eq!(count("\"STOPPED\""), 0, "{id} if the pipe is stopped");
+        assert_eq!(count("var.state"), 0, "{id} if its state is unresolved");
     }
 }

@@ -1,6 +1,6 @@
-//! The graph of a recorded plan or state against the graph of the module it was made of: every number and link
-//! agrees, and what the recording leaves open is what Terraform leaves open. Under `fixtures/plans/` each directory
-//! holds a root module with its recordings.
+//! Compares the graph of a recorded plan or state with that of its module: every number and link agrees, and only
+//! values that Terraform itself did not know yet are unresolved. Each directory under `fixtures/plans/` has a root
+//! module and its recordings.
 
 use crate::inputs::{check, repository};
 use serde_json::Value;
@@ -21,7 +21,7 @@ fn checked(path: &Path) -> Outcome {
     outcome
 }
 
-/// Nodes by address, without what tells where they are written.
+/// Returns the nodes by address, without their locations.
 fn nodes(outcome: &Outcome) -> BTreeMap<String, Value> {
     let document: Value = serde_json::from_str(&graph_json(&outcome.graph, &outcome.sources)).unwrap();
     let mut all = BTreeMap::new();
@@ -37,7 +37,8 @@ fn nodes(outcome: &Outcome) -> BTreeMap<String, Value> {
     all
 }
 
-/// What of `recorded` differs from `source`; an unresolved value on either side is noted apart.
+/// Adds the differences between `recorded` and `source` to `wrong`, and the values unresolved in the recording to
+/// `open`.
 fn differences(at: &str, source: &Value, recorded: &Value, open: &mut Vec<String>, wrong: &mut Vec<String>) {
     if recorded.get("unresolved").is_some() {
         open.push(at.to_owned());
@@ -52,7 +53,7 @@ fn differences(at: &str, source: &Value, recorded: &Value, open: &mut Vec<String
             }
         }
         _ if source == recorded => {}
-        // AWS chose it.
+        // AWS generated the name.
         (Value::Null, Value::String(_)) if at.strip_suffix(".name").is_some() => {}
         _ => wrong.push(format!("{at}: the module says {source}, the recording {recorded}")),
     }
@@ -78,7 +79,7 @@ fn compare(directory: &str, recording: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_first_plan_leaves_receive_counts_open() {
+fn receive_counts_are_unresolved_in_a_first_plan() {
     assert_eq!(
         compare("orders", "plan.json"),
         [
@@ -91,17 +92,17 @@ fn a_first_plan_leaves_receive_counts_open() {
 }
 
 #[test]
-fn a_plan_over_what_is_deployed_knows_everything() {
+fn plan_for_deployed_resources_is_fully_resolved() {
     assert_eq!(compare("orders", "existing.json"), [""; 0]);
 }
 
 #[test]
-fn states_know_everything() {
+fn states_are_fully_resolved() {
     assert_eq!(compare("orders", "state.json"), [""; 0]);
     assert_eq!(compare("orders", "terraform.tfstate"), [""; 0]);
 }
 
-/// What all rules find: rule, address and headline.
+/// Checks with all rules; returns rule, address and headline of each finding.
 fn found(path: &Path) -> Vec<(String, String, String)> {
     let outcome = sqslint::check(&Options {
         paths: vec![path.to_owned()],
@@ -118,9 +119,9 @@ fn found(path: &Path) -> Vec<(String, String, String)> {
     all
 }
 
-/// A function whose role may not delete, and a task of ECS that reads a queue.
+/// The module has a function whose role may not delete messages, and an ECS task that polls a queue.
 #[test]
-fn roles_and_workers_are_judged_alike() {
+fn findings_on_roles_and_workers_agree_with_the_module() {
     let directory = fixtures().join("workers");
     let of_module = found(&directory);
     let rules: Vec<&str> = of_module.iter().map(|(rule, ..)| rule.as_str()).collect();
@@ -142,7 +143,7 @@ fn roles_and_workers_are_judged_alike() {
 }
 
 #[test]
-fn plans_and_states_are_told_apart() {
+fn plans_and_states_are_distinguished() {
     let kind = |name: &str| checked(&fixtures().join("orders").join(name)).graph.units()[0].kind;
     assert_eq!(kind("plan.json"), UnitKind::Plan);
     assert_eq!(kind("state.json"), UnitKind::State);
@@ -150,7 +151,7 @@ fn plans_and_states_are_told_apart() {
 }
 
 #[test]
-fn a_walk_passes_plans_and_states_over() {
+fn plans_and_states_are_skipped_unless_named() {
     let outcome = checked(&fixtures().join("orders"));
     assert_eq!(outcome.graph.units().len(), 1);
     let names: Vec<_> = outcome

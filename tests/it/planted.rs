@@ -1,7 +1,7 @@
-//! Stacks that are in order, and a defect of every rule planted into one of them: `fixtures/stacks/sound/` has a folder
-//! for each stack and `planted.toml`, an edit for each rule. Nothing is found in a stack but what a comment in it names
-//! (`sound: <rule> <address>`); in a stack with an edit, its rule and nothing else but what the row allows beside it.
-//! `fixtures/stacks/workers/` is the same for what workers say of themselves, one stack in each of two dialects.
+//! Plants a defect of every rule into a sound stack. `fixtures/stacks/sound/` has a folder per stack and
+//! `planted.toml`, which lists one edit per rule. An unchanged stack has only the findings that its comments name
+//! (`sound: <rule> <address>`); a stack with an edit has a finding of the edit's rule, and otherwise only those that
+//! its row allows. `fixtures/stacks/workers/` does the same for workers, with one stack in each of two dialects.
 
 use crate::inputs::{directories, entries, name, repository};
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use sqslint::{Options, Outcome};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What stands before a rule and an address in a comment of a stack.
+/// Prefix of a rule and an address in a comment of a stack.
 const MARK: &str = "sound: ";
 
 #[derive(Deserialize)]
@@ -21,21 +21,21 @@ struct Table {
     planted: Vec<Planted>,
 }
 
-/// One defect.
+/// Defect to plant, and its expected findings.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Planted {
-    /// The rule that finds it.
+    /// Rule that must find it.
     rule: String,
     stack: String,
     file: String,
-    /// What stands in the file once, and what takes its place.
+    /// Text that occurs once in the file, and its replacement.
     old: String,
     new: String,
-    /// Rules that may speak beside it.
+    /// Other rules that may report as well.
     #[serde(default)]
     also: Vec<String>,
-    /// Rules that a comment names and that no longer speak.
+    /// Rules that a comment names and that no longer report.
     #[serde(default)]
     gone: Vec<String>,
 }
@@ -48,7 +48,7 @@ fn planted(root: &Path) -> Vec<Planted> {
     toml::from_str::<Table>(&text).unwrap().planted
 }
 
-/// The texts of a stack by their paths in it.
+/// Reads the files of a stack, by relative path.
 fn files(stack: &Path) -> Vec<(String, String)> {
     let mut all = Vec::new();
     let mut directories = vec![stack.to_owned()];
@@ -65,9 +65,9 @@ fn files(stack: &Path) -> Vec<(String, String)> {
     all
 }
 
-/// What all rules find in a stack.
+/// Checks a stack with all rules.
 fn check(stack: &Path) -> Outcome {
-    // What a CDK app synthesised is read where it is named.
+    // The output of a CDK app is only checked when named.
     let synthesised = stack.join("cdk.out");
     let path = if synthesised.is_dir() {
         synthesised
@@ -77,13 +77,13 @@ fn check(stack: &Path) -> Outcome {
     sqslint::check(&Options {
         paths: vec![path],
         selection: Selection::new(Vec::new(), Vec::new(), true),
-        // Declared times grow old.
+        // Measured processing times become outdated, so the date is fixed.
         today: Day::parse("2026-06-01"),
         ..Options::default()
     })
 }
 
-/// Rules and addresses.
+/// Findings by rule and address.
 type Found = BTreeSet<(String, String)>;
 
 fn found(outcome: &Outcome) -> Found {
@@ -92,7 +92,7 @@ fn found(outcome: &Outcome) -> Found {
         .collect()
 }
 
-/// What the comments of a stack name.
+/// Returns the findings that the comments of a stack name.
 fn named(files: &[(String, String)]) -> Found {
     let lines = files.iter().flat_map(|(_, text)| text.lines());
     let marked = lines.filter_map(|line| line.split_once(MARK));
@@ -104,7 +104,7 @@ fn named(files: &[(String, String)]) -> Found {
 }
 
 #[test]
-fn stacks_in_order_are_silent() {
+fn sound_stacks_have_only_the_named_findings() {
     let [sound, workers] = [SOUND, WORKERS].map(|root| directories(&repository(root)));
     assert_eq!((sound.len(), workers.len()), (12, 2));
     for stack in sound.into_iter().chain(workers) {
@@ -122,7 +122,7 @@ fn stacks_in_order_are_silent() {
 }
 
 #[test]
-fn what_is_planted_is_found() {
+fn planted_defects_are_found() {
     let mut wrong = Vec::new();
     for root in [SOUND, WORKERS].map(repository) {
         for defect in planted(&root) {
@@ -132,7 +132,7 @@ fn what_is_planted_is_found() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What is wrong with what is found where `defect` is planted.
+/// Plants `defect` and describes the difference from the expected findings, if any.
 fn plant(root: &Path, defect: &Planted) -> Option<String> {
     let mut files = files(&root.join(&defect.stack));
     let named = named(&files);
@@ -150,7 +150,7 @@ fn plant(root: &Path, defect: &Planted) -> Option<String> {
     let is_right = new.contains(defect.rule.as_str())
         && new.iter().all(|rule| allowed(rule))
         && gone.iter().all(|rule| defect.gone.iter().any(|other| other == rule));
-    // A row allows nothing that does not happen.
+    // A row must not allow more than happens.
     let is_exact = defect.also.iter().all(|rule| new.contains(rule.as_str()));
     (!is_right || !is_exact).then(|| {
         format!(
@@ -164,7 +164,7 @@ fn plant(root: &Path, defect: &Planted) -> Option<String> {
 }
 
 #[test]
-fn every_rule_has_a_defect_and_every_stack_one() {
+fn every_rule_and_every_stack_has_a_planted_defect() {
     let root = repository(SOUND);
     let rules: BTreeSet<String> = planted(&root).into_iter().map(|defect| defect.rule).collect();
     let known: BTreeSet<String> = RULES.iter().map(|rule| rule.id.to_owned()).collect();

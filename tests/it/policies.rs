@@ -1,9 +1,9 @@
-//! Policies: those of the documentation, in every dialect, over real projects, and as a rule for everything else.
+//! Checks policies: the documented ones, in every dialect, on real projects, and treated like rules everywhere.
 
 use crate::inputs::{directories, repository};
+use source::files::Files;
 use sqslint::config::{Configs, Source};
 use sqslint::diagnostic::Severity;
-use sqslint::files::Files;
 use sqslint::policy::Policy;
 use sqslint::selection::Selection;
 use sqslint::testing::TemporaryDirectory;
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The fences of `docs/policies.md` that hold tables `[[policy]]`; the first shows what one is.
+/// Returns the code blocks of `docs/policies.md` with tested `[[policy]]` tables; the first one introduces the format.
 fn documented() -> Vec<String> {
     let page = std::fs::read_to_string(repository("docs/policies.md")).unwrap();
     let fences = page.split("```toml\n").skip(1);
@@ -22,7 +22,7 @@ fn documented() -> Vec<String> {
     fences.filter(|fence| fence.contains("[[policy.tests]]")).collect()
 }
 
-/// The policies that `text` says.
+/// Parses the policies in `text`.
 fn policies(text: &str) -> Vec<Arc<Policy>> {
     let source = Source {
         lines: vec![text.to_owned()],
@@ -31,13 +31,13 @@ fn policies(text: &str) -> Vec<Arc<Policy>> {
     };
     let configs = Configs::new(source, Vec::new(), &Files::default());
     configs
-        .of(Path::new("/"))
+        .for_path(Path::new("/"))
         .unwrap_or_else(|error| panic!("{error}"))
         .policies
         .clone()
 }
 
-/// What `policies`, a text of TOML, and nothing else says under `path`.
+/// Checks `path` with only `policies`, a TOML text, as configuration.
 fn judge(path: &Path, policies: &str, select: &[&str]) -> Outcome {
     let outcome = sqslint::check(&Options {
         paths: vec![path.to_owned()],
@@ -72,7 +72,7 @@ message = "order queues keep messages for 14 days"
 "#;
 
 #[test]
-fn the_policies_of_the_documentation_do_what_they_say() {
+fn documented_policies_pass_their_tests() {
     let documented = documented();
     assert_eq!(documented.len(), 10);
     for text in &documented {
@@ -89,7 +89,7 @@ fn the_policies_of_the_documentation_do_what_they_say() {
 }
 
 #[test]
-fn every_dialect_gives_the_same_findings() {
+fn policy_findings_agree_across_dialects() {
     let terraform = r#"
 resource "aws_sqs_queue" "orders" {
   name = "orders"
@@ -140,7 +140,7 @@ resource "aws_sqs_queue" "other" {
 }
 
 #[test]
-fn what_is_not_known_is_silent_and_counted() {
+fn unresolved_value_is_counted_and_not_reported() {
     let text = "variable \"keep\" {}\nresource \"aws_sqs_queue\" \"q\" {\n  name = \"orders\"\n  \
                 message_retention_seconds = var.keep\n}\n";
     let outcome = judge_files(&[("main.tf", text)], KEEPS);
@@ -155,7 +155,7 @@ fn what_is_not_known_is_silent_and_counted() {
 }
 
 #[test]
-fn a_condition_is_named() {
+fn policy_finding_names_its_condition() {
     let text = "
 Parameters: {Stage: {Type: String, AllowedValues: [dev, prod]}}
 Conditions: {IsProd: !Equals [!Ref Stage, prod]}
@@ -178,7 +178,7 @@ Resources:
 }
 
 #[test]
-fn an_environment_is_named_and_can_be_asked_for() {
+fn environment_is_named_and_available_in_policies() {
     let files = [
         (
             "main.tf",
@@ -197,7 +197,7 @@ fn an_environment_is_named_and_can_be_asked_for() {
     assert!(judge_files(&files, &in_prod).findings.is_empty());
 }
 
-/// What is wrong with a configuration that says `text`.
+/// Returns the error for a configuration with the content `text`.
 fn refusal(text: &str) -> String {
     let directory = TemporaryDirectory::with_files([("sqslint.toml", text), ("main.tf", "")]);
     let outcome = sqslint::check(&Options {
@@ -213,7 +213,7 @@ fn refusal(text: &str) -> String {
 }
 
 #[test]
-fn a_typo_is_an_error_at_its_own_place() {
+fn typo_in_a_policy_is_reported_with_its_span() {
     for (from, to, expected) in [
         (
             "queue.retention",
@@ -274,7 +274,48 @@ fn a_typo_is_an_error_at_its_own_place() {
 }
 
 #[test]
-fn a_policy_is_a_rule_for_everything_else() {
+fn policies_are_found_in_a_large_repository() {
+    let others = (0..20_001).map(|at| (format!("src/{at}.txt"), String::new()));
+    let policies = ["policies/orders.toml", "a/.b/c/orders.toml"].map(|path| (path.to_owned(), KEEPS.to_owned()));
+    let queue = "resource \"aws_sqs_queue\" \"q\" {\n  name = \"orders\"\n}\n";
+    let main = ("infra/main.tf".to_owned(), queue.to_owned());
+    let all: Vec<_> = others.chain(policies).chain([main]).collect();
+    let directory = TemporaryDirectory::with_files(all.iter().map(|(path, text)| (&**path, &**text)));
+    let run = |glob: &str| {
+        std::fs::write(
+            directory.path().join("sqslint.toml"),
+            format!("policies = [\"{glob}\"]\n"),
+        )
+        .unwrap();
+        let options = Options {
+            paths: vec![directory.path().to_owned()],
+            selection: Selection::new(vec!["orders-keep-fourteen-days".to_owned()], Vec::new(), false),
+            ..Options::default()
+        };
+        let outcome = sqslint::check(&options);
+        (outcome.findings.len(), outcome.errors.join(""))
+    };
+    for glob in [
+        "policies/*.toml",
+        "./policies/*.toml",
+        "policies/orders.toml",
+        "policies/[o]rders.toml",
+        "a/.b/**/orders.toml",
+    ] {
+        assert_eq!(run(glob), (1, String::new()), "{glob}");
+    }
+    let (found, error) = run("**/orders.toml");
+    assert_eq!(found, 0);
+    assert!(error.contains("more than 20000 files and directories"), "{error}");
+    assert!(
+        run("policies/none.toml")
+            .1
+            .contains("no file matches `policies/none.toml`")
+    );
+}
+
+#[test]
+fn policy_is_configured_and_suppressed_like_a_rule() {
     let queue = "resource \"aws_sqs_queue\" \"q\" {\n  name = \"orders\"\n}\n";
     let suppressed = format!("# sqslint: ignore[orders-keep-fourteen-days] agreed\n{queue}");
     let config = "policies = [\"./policies/*.toml\"]\n[rules.orders-keep-fourteen-days]\nseverity = \"error\"\n[[override]]\n\
@@ -316,7 +357,7 @@ fn a_policy_is_a_rule_for_everything_else() {
     );
 }
 
-/// Three of ours, and what finds the same in the words of policies.
+/// Three built-in rules, each with an equivalent policy.
 const SAME: [(&str, &str, &str); 3] = [
     (
         "max-receive-count-too-low",
@@ -351,7 +392,7 @@ const SAME: [(&str, &str, &str); 3] = [
 ];
 
 #[test]
-fn three_of_our_rules_written_as_policies_find_the_same() {
+fn rules_rewritten_as_policies_have_the_same_findings() {
     let text: String = SAME
         .iter()
         .map(|(_, id, text)| format!("[[policy]]\nid = \"{id}\"\nmessage = \"is wrong\"\n{text}\n"))
@@ -411,9 +452,9 @@ resource "aws_lambda_event_source_mapping" "off" {
     assert!(all > 0, "the projects have some");
 }
 
-/// What the ten policies find in real projects, for people to read with `--nocapture`.
+/// Prints the findings of the ten policies in real projects, for review with `--nocapture`.
 #[test]
-fn the_policies_of_the_documentation_judge_real_projects() {
+fn documented_policies_run_on_real_projects() {
     let Some(shared) = PROJECTS.found() else { return };
     let text = documented().join("\n");
     let ids: Vec<String> = policies(&text)
@@ -454,7 +495,7 @@ fn the_policies_of_the_documentation_judge_real_projects() {
 }
 
 #[test]
-fn the_list_of_rules_has_the_policies_of_the_configuration_that_is_named() {
+fn rules_command_lists_policies_of_the_named_configuration() {
     let directory = TemporaryDirectory::with_files([
         (
             "own.toml",
@@ -475,7 +516,7 @@ fn the_list_of_rules_has_the_policies_of_the_configuration_that_is_named() {
     assert!(!has_it(&["rules"]));
 }
 
-/// Reads `{"module": …, "input": …}` and prints what the module denies.
+/// Python program that reads `{"module": …, "input": …}` and prints the messages that the module denies with.
 const DENIED: &str = r#"
 import json, sys, regopy
 asked = json.load(sys.stdin)
@@ -486,7 +527,7 @@ print(rego.query("denied = [each | some each in data.main.deny]"))
 "#;
 
 #[test]
-fn the_rego_of_the_documentation_denies_what_it_says() {
+fn documented_rego_module_denies_the_expected_queues() {
     let Some(python) = REGOPY.found() else { return };
     let page = std::fs::read_to_string(repository("docs/policies.md")).unwrap();
     let module = page.split("```rego\n").nth(1).unwrap().split("```").next().unwrap();

@@ -1,8 +1,8 @@
-//! The environment of programs that tests run: nothing of the machine's settings.
+//! Isolates the programs that tests run from the settings of the machine.
 
 use std::process::Command;
 
-/// Nothing of the machine's settings, nor of a hook that these tests may run in.
+/// Removes the settings of the machine, and of a hook in which these tests may run.
 pub(crate) fn isolate(command: &mut Command) {
     let settings = [
         ("GIT_CONFIG_GLOBAL", "/dev/null"),

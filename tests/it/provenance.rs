@@ -1,9 +1,10 @@
-//! Where values are said to come from: the steps on the way, and what made one null.
+//! Checks provenance in findings: the steps between where a value is written and where it is used, and the cause of a
+//! null value.
 
 use crate::inputs::check_files;
 use sqslint::Outcome;
 
-/// The labels of the finding of `rule`.
+/// Returns the labels of the finding of `rule`, with their lines.
 fn labels(outcome: &Outcome, rule: &str) -> Vec<String> {
     let mut found = outcome.findings.iter().filter(|found| found.rule == rule);
     let found = found.next().expect("there is a finding");
@@ -27,7 +28,7 @@ resource "aws_lambda_event_source_mapping" "m" {
 "#;
 
 #[test]
-fn a_computation_is_a_step() {
+fn computation_is_a_step() {
     let queue =
         "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = aws_lambda_function.f.timeout * 2\n}\n";
     let outcome = check_files([("main.tf", format!("{queue}{POLLED}").as_str())]);
@@ -45,7 +46,7 @@ fn a_computation_is_a_step() {
 }
 
 #[test]
-fn a_function_that_chooses_is_no_computation() {
+fn choosing_function_is_not_a_computation() {
     let queue = "locals {\n  a = 30\n  b = 100\n}\nresource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = max(local.a, local.b)\n}\n";
     let outcome = check_files([("main.tf", format!("{queue}{POLLED}").as_str())]);
     let labels = labels(&outcome, "visibility-timeout-too-short");
@@ -53,7 +54,7 @@ fn a_function_that_chooses_is_no_computation() {
 }
 
 #[test]
-fn what_made_a_policy_null_is_named() {
+fn cause_of_a_null_policy_is_named() {
     let queue = r#"
 variable "redrives" {
   default = false
@@ -85,7 +86,7 @@ resource "aws_sqs_queue" "q" {
     );
 }
 
-/// A module that is called for each of a local's entries.
+/// Checks a module that `call` calls for each entry of a local.
 fn called_for_each(call: &str) -> Outcome {
     let module = r#"
 variable "cfg" {
@@ -107,7 +108,7 @@ resource "aws_lambda_event_source_mapping" "m" {
 }
 
 #[test]
-fn what_a_loop_hands_to_a_module_comes_from_the_entry_it_goes_over() {
+fn for_each_value_originates_from_its_entry() {
     let call = r#"
 locals {
   services = {
@@ -133,7 +134,7 @@ module "service" {
 }
 
 #[test]
-fn what_a_for_expression_makes_of_entries_comes_from_them() {
+fn for_expression_value_originates_from_its_entry() {
     let call = r#"
 locals {
   times = { orders = 300 }

@@ -1,16 +1,25 @@
-//! Conditions that the files do not settle: which of them are one question, and what each is called.
+//! Checks the variables of unresolved conditions: which expressions share one, and how it is named in findings.
 //!
-//! A queue has a visibility timeout of 300 s where its question is answered with yes, else of 30 s; a function a
-//! timeout of 50 s or of 5 s where its own is. Only where these are two questions may the 30 s meet the 50 s.
+//! Each test has a queue with a visibility timeout of 300 s if its expression is true, and otherwise 30 s; and a
+//! function with a timeout of 50 s if its own expression is true, and otherwise 5 s. Only if the two expressions are
+//! independent can 30 s and 50 s occur together, which is a finding.
 
 use sqslint::testing::run_files;
-use sqslint::{rules, testing};
+use sqslint::{Outcome, rules, testing};
 
-/// Under which conditions the function may outlast the visibility timeout.
+/// Returns the conditions under which the function timeout exceeds the visibility timeout.
 fn findings(files: &[(&str, &str)]) -> Vec<String> {
+    conditions_of(&judged(files))
+}
+
+fn judged(files: &[(&str, &str)]) -> Outcome {
     let rule = rules::by_id("visibility-timeout-below-function-timeout").expect("the rule exists");
     let outcome = run_files(rule, files);
     assert!(outcome.errors.is_empty(), "{}", testing::describe(&outcome));
+    outcome
+}
+
+fn conditions_of(outcome: &Outcome) -> Vec<String> {
     let shown = |found: &sqslint::diagnostic::Diagnostic| found.when.clone().unwrap_or_default();
     outcome.findings.iter().map(shown).collect()
 }
@@ -31,8 +40,12 @@ locals {
 }
 "#;
 
-/// A queue in `count` instances that asks `one`, and a function without instances that asks `other`.
-fn asked(one: &str, other: &str) -> Vec<String> {
+/// Checks a queue with `count` that depends on `one`, and a function without `count` that depends on `other`.
+fn conditions_of_finding(one: &str, other: &str) -> Vec<String> {
+    conditions_of(&asked_of(one, other))
+}
+
+fn asked_of(one: &str, other: &str) -> Outcome {
     let text = format!(
         r#"{UNKNOWN}
 resource "aws_sqs_queue" "q" {{
@@ -49,25 +62,25 @@ resource "aws_lambda_event_source_mapping" "m" {{
 }}
 "#
     );
-    findings(&[("main.tf", &text)])
+    judged(&[("main.tf", &text)])
 }
 
 #[test]
-fn one_question_has_one_answer_wherever_it_is_asked() {
+fn equal_expressions_share_a_variable() {
     let account = "data.terraform_remote_state.account.outputs";
     let same = [
-        // With `count` and without.
+        // The same expression, with `count` and without.
         (
             format!("{account}.env == \"prod\""),
             format!("{account}.env == \"prod\""),
         ),
         (format!("{account}.discount.on"), format!("{account}.discount.on")),
-        // In a loop over something else, whose variable is a letter of it.
+        // Inside a loop over something else, whose variable is a letter of the expression.
         (
             format!("[for e in [1] : {account}.env == \"prod\"][0]"),
             format!("{account}.env == \"prod\""),
         ),
-        // However it is spelled.
+        // Different spellings of the same expression.
         (
             format!("{account}.env == \"prod\""),
             format!("\"prod\" == {account}[\"env\"]"),
@@ -101,56 +114,39 @@ fn one_question_has_one_answer_wherever_it_is_asked() {
     ];
     for (one, other) in same {
         assert!(
-            asked(&one, &other).is_empty(),
+            conditions_of_finding(&one, &other).is_empty(),
             "{one} | {other}: {:?}",
-            asked(&one, &other)
+            conditions_of_finding(&one, &other)
         );
-        assert!(asked(&other, &one).is_empty(), "{other} | {one}");
+        assert!(conditions_of_finding(&other, &one).is_empty(), "{other} | {one}");
     }
-    // What an instance knows is no part of the question.
-    assert!(asked("var.names[count.index * 0] == \"a\"", "var.names[0] == \"a\"").is_empty());
+    // Values known per instance are not part of the expression.
+    assert!(conditions_of_finding("var.names[count.index * 0] == \"a\"", "var.names[0] == \"a\"").is_empty());
 }
 
 #[test]
-fn two_questions_have_answers_of_their_own() {
+fn different_expressions_are_independent() {
     let different = [
         ("var.flags.a", "var.flags.b"),
         ("var.flags[\"a\"]", "var.flags.b"),
         ("var.names[0] == \"a\"", "var.names[1] == \"a\""),
-        ("var.flags[var.env]", "var.flags[var.other]"),
         ("local.known[var.env].on", "local.known[var.other].on"),
-        ("lower(var.env) == \"a\"", "upper(var.env) == \"a\""),
         ("lower(var.env) == \"a\"", "lower(var.other) == \"a\""),
-        ("contains(var.names, \"a\")", "contains(var.names, \"b\")"),
         ("length(var.names) == 1", "length(var.flags) == 1"),
-        ("var.count_of + 1 == 5", "var.count_of == 5"),
-        ("-var.count_of == 5", "var.count_of == 5"),
-        ("var.count_of > 3", "var.count_of > 4"),
         ("local.unknowns[0] == \"a\"", "local.unknowns[1] == \"a\""),
         (
             "data.terraform_remote_state.account.outputs.env == \"a\"",
             "data.terraform_remote_state.other.outputs.env == \"a\"",
         ),
-        (
-            "length([for n in var.names : n if n != \"x\"]) > 0",
-            "length([for n in var.names : n if n != \"y\"]) > 0",
-        ),
-        (
-            "length([for n in var.names : n if n != var.env]) > 0",
-            "length([for n in var.names : n if n != var.other]) > 0",
-        ),
-        ("contains(var.names[*].id, \"a\")", "contains(var.names[*].arn, \"a\")"),
-        ("coalesce(var.env, \"a\") == \"a\"", "var.env == \"a\""),
-        ("can(var.flags.a)", "var.flags.a"),
     ];
     for (one, other) in different {
-        assert_eq!(asked(one, other).len(), 1, "{one} | {other}");
+        assert_eq!(conditions_of_finding(one, other).len(), 1, "{one} | {other}");
     }
 }
 
 #[test]
-fn answers_that_exclude_each_other_never_meet() {
-    let found = asked(
+fn exclusive_comparisons_never_hold_together() {
+    let found = conditions_of_finding(
         "data.terraform_remote_state.account.outputs.env != \"prod\"",
         "data.terraform_remote_state.account.outputs.env == \"dev\"",
     );
@@ -158,7 +154,7 @@ fn answers_that_exclude_each_other_never_meet() {
 }
 
 #[test]
-fn instances_ask_their_own_questions() {
+fn expressions_of_different_instances_are_independent() {
     let text = |function: &str| {
         format!(
             r#"
@@ -191,7 +187,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
 }
 
 #[test]
-fn a_question_goes_along_into_modules() {
+fn expression_keeps_its_variable_in_called_modules() {
     let main = |given: &str| {
         format!(
             r#"{UNKNOWN}
@@ -219,8 +215,8 @@ output "arn" { value = aws_sqs_queue.q.arn }
 }
 
 #[test]
-fn a_question_is_shown_as_it_is_written() {
-    let shown = |question: &str| asked(question, "true");
+fn condition_is_shown_as_written() {
+    let shown = |question: &str| conditions_of_finding(question, "true");
     let cases = [
         (
             "anytrue([\n    # Why it is so: \"prod\" || else.\n    lower(var.env) == \"prod\", // here\n    lower(var.other) == \"a  b\", /* and\n there */\n  ])",
@@ -243,13 +239,18 @@ fn a_question_is_shown_as_it_is_written() {
     }
 }
 
-/// The same with conditions of a template.
+/// Checks the same queue and function with the conditions of a template.
 fn template(conditions: &str) -> Vec<String> {
+    conditions_of(&template_of(conditions))
+}
+
+fn template_of(conditions: &str) -> Outcome {
     let text = format!(
         r"
 Transform: AWS::LanguageExtensions
 Parameters:
   Env: {{Type: String}}
+  Other: {{Type: String}}
 Conditions:
 {conditions}
 Resources:
@@ -265,11 +266,11 @@ Resources:
     Properties: {{EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}}
 "
     );
-    findings(&[("template.yaml", &text)])
+    judged(&[("template.yaml", &text)])
 }
 
 #[test]
-fn conditions_of_templates_are_told_apart_by_what_they_say() {
+fn template_conditions_are_distinguished_by_their_content() {
     let long = |end: &str| {
         format!(
             "!Join ['', [!GetAtt Settings.Env, {}{end}]]",
@@ -297,13 +298,224 @@ fn conditions_of_templates_are_told_apart_by_what_they_say() {
     }
     let different = [
         (of("!GetAtt Settings.Env"), of("!GetAtt Settings.Size")),
-        (of(&long("x")), of(&long("y"))),
         (
-            of("!Select [0, !Split ['a, b', {Fn::ImportValue: a}]]"),
-            of("!Select [0, !Split ['a', 'b', {Fn::ImportValue: a}]]"),
+            of("!Select [0, !Split [',', {Fn::ImportValue: a}]]"),
+            of("!Select [0, !Split [',', {Fn::ImportValue: b}]]"),
+        ),
+        // One parameter that is compared with two values.
+        (
+            "!Not [!Equals [!Ref Env, prod]]".to_owned(),
+            "!Not [!Equals [!Ref Env, dev]]".to_owned(),
         ),
     ];
     for (one, other) in different {
         assert_eq!(asked(&one, &other).len(), 1, "{one} | {other}");
     }
+    let of_one_value = [
+        (of(&long("x")), of(&long("y"))),
+        (
+            of("!Select [0, !Split ['a, b', {Fn::ImportValue: a}]]"),
+            of("!Select [0, !Split ['a', 'b', {Fn::ImportValue: a}]]"),
+        ),
+        (of("!Ref Env"), of("!Select [0, !Split ['-', !Ref Env]]")),
+        (of("!Ref Env"), of("!Join ['-', [!Select [0, !Split ['-', !Ref Env]]]]")),
+        (
+            "!Equals [!Sub '${Env}-${Other}', a-b]".to_owned(),
+            "!Equals [!Ref Env, !Sub '${Other}-x']".to_owned(),
+        ),
+        (of("!GetAtt Settings.Env"), of("!Join ['', [x, !GetAtt Settings.Env]]")),
+        ("!Equals [!Sub 'a-${Env}', !Ref Other]".to_owned(), of("!Ref Env")),
+    ];
+    for (one, other) in of_one_value {
+        for (one, other) in [(&one, &other), (&other, &one)] {
+            let outcome = template_of(&format!("  One: {one}\n  Other: {other}"));
+            assert_unjudged(&outcome, &format!("{one} | {other}"));
+        }
+    }
+}
+
+/// Asserts that there is no finding, and that the queue is not judged because two conditions may exclude each other.
+fn assert_unjudged(outcome: &Outcome, what: &str) {
+    assert_eq!(conditions_of(outcome), [""; 0], "{what}");
+    let reasons: Vec<&str> = outcome.not_evaluated.iter().map(|note| &*note.reason).collect();
+    let is_entangled = |reason: &&str| reason.ends_with("which may exclude each other");
+    assert!(
+        !reasons.is_empty() && reasons.iter().all(is_entangled),
+        "{what}: {reasons:?}"
+    );
+}
+
+#[test]
+fn no_finding_depends_on_two_entangled_conditions() {
+    let pairs = [
+        // One condition implies the other.
+        ("var.count_of > 3", "var.count_of > 4"),
+        ("var.count_of > 0", "var.count_of >= 1"),
+        ("var.names != null", "length(var.names) > 0"),
+        ("var.flags != null", "var.flags.a"),
+        ("can(var.flags.a)", "var.flags.a"),
+        ("lower(var.env) == \"a\"", "var.env == \"a\""),
+        // Equivalent.
+        ("var.count_of + 1 == 5", "var.count_of == 4"),
+        ("length(var.names) > 0", "var.names != tolist([])"),
+        ("coalesce(var.env, \"a\") == \"a\"", "var.env == \"a\""),
+        // The conditions exclude each other.
+        ("-var.count_of == 5", "var.count_of == 5"),
+        ("var.names == null", "length(var.names) > 0"),
+        // The conditions may be independent.
+        ("var.flags[var.env]", "var.flags[var.other]"),
+        ("lower(var.env) == \"a\"", "upper(var.env) == \"a\""),
+        ("contains(var.names, \"a\")", "contains(var.names, \"b\")"),
+        ("contains(var.names[*].id, \"a\")", "contains(var.names[*].arn, \"a\")"),
+        (
+            "length([for n in var.names : n if n != \"x\"]) > 0",
+            "length([for n in var.names : n if n != \"y\"]) > 0",
+        ),
+        (
+            "length([for n in var.names : n if n != var.env]) > 0",
+            "length([for n in var.names : n if n != var.other]) > 0",
+        ),
+        ("local.env == \"a\"", "startswith(local.env, \"a\")"),
+        ("\"${var.env}-x\" == var.other", "var.env == \"a\""),
+        // A third condition on the same value makes no difference.
+        (
+            "var.count_of > 3",
+            "var.count_of > 4 || length(var.flags) > 9 && var.count_of > 5",
+        ),
+    ];
+    for (one, other) in pairs {
+        for (one, other) in [(one, other), (other, one)] {
+            assert_unjudged(&asked_of(one, other), &format!("{one} | {other}"));
+        }
+    }
+}
+
+#[test]
+fn findings_that_depend_on_one_of_two_entangled_conditions_are_made() {
+    let pairs = [
+        ("false", "var.count_of > 3", "var.count_of > 3"),
+        // The finding also applies in a way that needs only `var.env`.
+        (
+            "var.count_of > 3",
+            "var.count_of > 4 || var.env == \"a\"",
+            "not var.count_of > 3 and var.env = a or not var.count_of > 3 and var.count_of > 4 and var.env != a",
+        ),
+        // Different values of one variable are known to exclude each other.
+        ("var.env == \"a\"", "var.env == \"b\"", "var.env = b"),
+        ("var.env == \"a\"", "var.env != \"b\"", "var.env != a, b"),
+    ];
+    for (one, other, when) in pairs {
+        assert_eq!(conditions_of_finding(one, other), [when], "{one} | {other}");
+    }
+    // The text of the finding is the same for both values of `var.count_of > 4`.
+    let text = format!(
+        r#"{UNKNOWN}
+resource "aws_sqs_queue" "q" {{ visibility_timeout_seconds = var.count_of > 3 ? 300 : 30 }}
+resource "aws_lambda_function" "f" {{
+  timeout     = var.count_of > 4 ? 50 : 50.0
+  memory_size = var.count_of > 4 ? 128 : 256
+}}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = aws_lambda_function.f.arn
+}}
+"#
+    );
+    assert_eq!(findings(&[("main.tf", &text)]), ["not var.count_of > 3"]);
+}
+
+#[test]
+fn guard_of_several_terms_does_not_hide_findings_on_its_resource() {
+    let text = |of_queue: &str, of_dlq: &str| {
+        format!(
+            r#"{UNKNOWN}
+resource "aws_sqs_queue" "q" {{
+  count          = {of_queue} ? 1 : 0
+  redrive_policy = jsonencode({{ deadLetterTargetArn = one(aws_sqs_queue.dlq[*].arn), maxReceiveCount = 1 }})
+}}
+resource "aws_sqs_queue" "dlq" {{
+  count                     = {of_dlq} ? 1 : 0
+  message_retention_seconds = 86400
+}}
+"#
+        )
+    };
+    let guard = "var.names != null && length(var.names) > 0";
+    let found = |rule, of_queue, of_dlq| {
+        let rule = rules::by_id(rule).expect("the rule exists");
+        !run_files(rule, &[("main.tf", &text(of_queue, of_dlq))])
+            .findings
+            .is_empty()
+    };
+    let (alone, of_both) = ("max-receive-count-too-low", "dead-letter-queue-retention-too-short");
+    // Both resources have the same guard.
+    assert!(found(alone, guard, guard));
+    assert!(found(of_both, guard, guard));
+    // The guards may exclude each other.
+    assert!(!found(of_both, "var.names == null", "length(var.names) > 0"));
+}
+
+#[test]
+fn account_is_entangled_with_all_parameters() {
+    let template = |timeout: &str| {
+        let text = format!(
+            r"
+Parameters:
+  Env: {{Type: String, AllowedValues: [dev, prod]}}
+  Other: {{Type: String, AllowedValues: [dev, prod]}}
+Mappings:
+  Visibility: {{dev: {{Seconds: 30}}, prod: {{Seconds: 300}}}}
+  ByEnv: {{dev: {{Seconds: 5}}, prod: {{Seconds: 50}}}}
+  ByAccount: {{'111111111111': {{Seconds: 5}}, '222222222222': {{Seconds: 50}}}}
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties: {{VisibilityTimeout: !FindInMap [Visibility, !Ref Env, Seconds]}}
+  F:
+    Type: AWS::Lambda::Function
+    Properties: {{Timeout: {timeout}}}
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {{EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}}
+"
+        );
+        judged(&[("template.yaml", &text)])
+    };
+    assert_unjudged(
+        &template("!FindInMap [ByAccount, !Ref AWS::AccountId, Seconds]"),
+        "a template",
+    );
+    let independent = template("!FindInMap [ByEnv, !Ref Other, Seconds]");
+    assert_eq!(conditions_of(&independent), ["Env = dev and Other = prod"]);
+    assert_eq!(conditions_of(&template("50")), ["Env = dev"]);
+    let module = |seconds: &str, key: &str| {
+        let text = format!(
+            r#"
+variable "env" {{}}
+data "aws_caller_identity" "current" {{}}
+data "aws_region" "current" {{}}
+locals {{
+  visibility = {{ dev = 30, prod = 300 }}
+  timeouts   = {{ "111111111111" = 5, "222222222222" = 50 }}
+}}
+resource "aws_sqs_queue" "q" {{ visibility_timeout_seconds = {seconds} }}
+resource "aws_lambda_function" "f" {{ timeout = local.timeouts[data.{key}] }}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = aws_lambda_function.f.arn
+}}
+"#
+        );
+        judged(&[("main.tf", &text)])
+    };
+    let account = "aws_caller_identity.current.account_id";
+    assert_eq!(conditions_of(&module("local.visibility[var.env]", account)), [""; 0]);
+    assert_eq!(
+        conditions_of(&module("local.visibility[var.env]", "aws_region.current.name")).len(),
+        1
+    );
+    assert_eq!(
+        conditions_of(&module("30", account)),
+        ["data.aws_caller_identity.current.account_id = 222222222222"]
+    );
 }

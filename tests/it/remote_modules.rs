@@ -1,7 +1,7 @@
-//! Modules that are not here and known by a description: their graphs against those that Terraform made with the
-//! modules' own code, one recording a version in `fixtures/remote-modules`. Where `VERSION` stands in a
-//! configuration, the test writes the version of the recording. Then the findings in modules that are described, and
-//! in those that `terraform init` fetched.
+//! Checks remote modules that sqslint knows by a description. Their graphs are compared with those that Terraform made
+//! from the modules' own code, with one recording per version in `fixtures/remote-modules`; `VERSION` in a
+//! configuration is replaced by the version of the recording. Also checks the findings in described modules, and in
+//! modules that `terraform init` fetched.
 
 use crate::inputs::{check, entries, repository};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use sqslint::testing::{TemporaryDirectory, describe, graph_json_by_default};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Lists of nodes, as recorded and as ours, and their fields in both.
+/// Lists of nodes: their recorded names, our names, and their fields in both.
 const LISTS: [(&str, &str, &[(&str, &str)]); 3] = [
     (
         "queues",
@@ -41,7 +41,7 @@ const LISTS: [(&str, &str, &[(&str, &str)]); 3] = [
     ),
 ];
 
-/// Our value in the terms of the recording.
+/// Converts our value to the form of the recording.
 fn recorded_form(field: &str, ours: &Value) -> Value {
     match field {
         "queue" | "function" | "target" if ours.is_object() && ours.get("unresolved").is_none() => {
@@ -59,7 +59,7 @@ fn address(node: &Value) -> &str {
     node["address"].as_str().unwrap()
 }
 
-/// Everything in which ours differs from what was recorded.
+/// Lists all differences between our graph and the recorded one.
 fn differences(recorded: &Value, ours: &Value) -> String {
     let mut text = String::new();
     for (recorded_list, our_list, fields) in LISTS {
@@ -95,7 +95,7 @@ fn differences(recorded: &Value, ours: &Value) -> String {
 }
 
 #[test]
-fn descriptions_give_the_graph_of_the_modules_own_code() {
+fn described_modules_have_the_recorded_graph() {
     let fixtures = repository("fixtures/remote-modules");
     let mut wrong = String::new();
     let mut compared = 0;
@@ -123,8 +123,8 @@ fn descriptions_give_the_graph_of_the_modules_own_code() {
     assert!(compared > 5, "only {compared} recordings");
 }
 
-/// The findings and open questions of a project, and its notes.
-fn told(files: &[(&str, &str)]) -> String {
+/// Formats the findings, unjudged resources, notes and queues of a project.
+fn formatted_outcome(files: &[(&str, &str)]) -> String {
     let directory = TemporaryDirectory::with_files(files.iter().copied().chain([(".git/HEAD", "")]));
     let root = directory.path().canonicalize().unwrap();
     let outcome = check(&root);
@@ -151,13 +151,13 @@ fn told(files: &[(&str, &str)]) -> String {
         .collect()
 }
 
-/// The findings in a fixture.
+/// Formats the findings in a fixture.
 fn findings(fixture: &str) -> String {
     describe(&check(Path::new("fixtures/remote-modules").join(fixture).as_path()))
 }
 
 #[test]
-fn a_described_module_is_judged_in_its_call() {
+fn findings_in_a_described_module_point_to_its_call() {
     insta::assert_snapshot!(findings("described"), @r#"
 error [visibility-timeout-below-function-timeout] `module.orders.aws_sqs_queue.this[0]` has a visibility timeout of 20 s, but `aws_lambda_function.worker` may run for 60 s, so a message may be processed twice
   fixtures/remote-modules/described/main.tf:11 the message becomes visible again after 20 s (the default of `var.visibility`)
@@ -177,7 +177,7 @@ info [dead-letter-queue-unalarmed] no alarm reports messages in `module.mails.aw
 }
 
 #[test]
-fn a_fetched_module_is_judged_in_its_own_code() {
+fn findings_in_a_fetched_module_point_to_its_code() {
     insta::assert_snapshot!(findings("fetched"), @r#"
 error [visibility-timeout-below-function-timeout] `module.orders.module.queue.aws_sqs_queue.this` has a visibility timeout of 20 s, but `aws_lambda_function.worker` may run for 60 s, so a message may be processed twice
   fixtures/remote-modules/fetched/.terraform/modules/orders/queue/main.tf:8 the message becomes visible again after 20 s (the default of `var.visibility`)
@@ -196,22 +196,22 @@ info [dead-letter-queue-unalarmed] no alarm reports messages in `module.mails.aw
 "#);
 }
 
-/// A value that the module sets stands at the head of the call, and says whose it is.
+/// A value that the module sets is located at the header of the call; the label names the module's variable.
 #[test]
-fn a_default_of_the_module_is_said_to_be_one() {
+fn default_of_a_described_module_is_labelled_as_such() {
     let text = "module \"orders\" {\n  source  = \"terraform-aws-modules/sqs/aws\"\n  version = \"3.5.0\"\n}\n\
                 resource \"aws_lambda_function\" \"f\" {\n  timeout = 60\n}\n\
                 resource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = module.orders.sqs_queue_arn\n  \
                 function_name = aws_lambda_function.f.arn\n}\n";
-    let told = told(&[("main.tf", text)]);
+    let outcome = formatted_outcome(&[("main.tf", text)]);
     let place = "main.tf:1 the message becomes visible again after 30 s (the default of the module's \
                  `visibility_timeout_seconds`)";
-    assert!(told.contains(place), "{told}");
+    assert!(outcome.contains(place), "{outcome}");
 }
 
-/// What the modules for events and topics deliver; no recording holds that.
+/// Covers the deliveries of the modules for events and topics, which no recording contains.
 #[test]
-fn described_pipes_targets_and_subscriptions_reach_their_queues() {
+fn described_pipes_targets_and_subscriptions_are_linked() {
     let outcome = check(Path::new("fixtures/remote-modules/deliveries"));
     let ours: Value = serde_json::from_str(&graph_json_by_default(&outcome.graph, &outcome.sources)).unwrap();
     let ends: Vec<String> = ["pipes", "subscriptions", "targets"]
@@ -241,9 +241,9 @@ fn manifest(source: &str, version: &str, directory: &str) -> String {
     )
 }
 
-/// The queues with this manifest, whose code makes `aws_sqs_queue.own`.
+/// Lists the queues with this manifest. The fetched code declares `aws_sqs_queue.own`.
 fn queues(call: &str, manifest: &str) -> String {
-    let text = told(&[
+    let text = formatted_outcome(&[
         ("root/main.tf", call),
         ("root/.terraform/modules/modules.json", manifest),
         ("root/.terraform/modules/orders/main.tf", CODE),
@@ -253,7 +253,7 @@ fn queues(call: &str, manifest: &str) -> String {
 }
 
 #[test]
-fn the_fetched_code_is_used_where_it_is_that_of_the_call() {
+fn fetched_code_is_used_only_if_it_matches_the_call() {
     let (source, here) = (
         "registry.terraform.io/terraform-aws-modules/sqs/aws",
         ".terraform/modules/orders",
@@ -264,18 +264,18 @@ fn the_fetched_code_is_used_where_it_is_that_of_the_call() {
         (CALL, manifest(source, "4.2.0", here), own),
         (CALL, manifest("terraform-aws-modules/sqs/aws", "4.2.0", here), own),
         (&versioned, manifest(source, "4.2.0", here), own),
-        // Another version or source than the call asks for: not fetched since it was changed.
+        // The version or source differs from the call: the module was not fetched again after a change.
         (&versioned, manifest(source, "3.5.0", here), described),
         (
             CALL,
             manifest("registry.terraform.io/acme/sqs/aws", "4.2.0", here),
             described,
         ),
-        // Not there, and outside of the repository.
+        // The directory does not exist, or is outside the repository.
         (CALL, manifest(source, "4.2.0", ".terraform/modules/gone"), described),
         (CALL, manifest(source, "4.2.0", "../../../../../../.."), described),
         (CALL, manifest(source, "4.2.0", "/"), described),
-        // The root as its own module, which would call itself.
+        // The root module as its own child, which would call itself.
         (CALL, manifest(source, "4.2.0", "."), ""),
         (CALL, "{}".to_owned(), described),
         (
@@ -290,28 +290,31 @@ fn the_fetched_code_is_used_where_it_is_that_of_the_call() {
 }
 
 #[test]
-fn a_broken_manifest_is_a_finding() {
+fn invalid_module_manifest_is_a_finding() {
     for text in ["{\"Modules\": [", "", "[]", "{\"Modules\": {}}"] {
-        let told = told(&[("main.tf", CALL), (".terraform/modules/modules.json", text)]);
-        let first = told.lines().next().unwrap();
+        let outcome = formatted_outcome(&[("main.tf", CALL), (".terraform/modules/modules.json", text)]);
+        let first = outcome.lines().next().unwrap();
         assert!(
             first.starts_with("error [parse-error] `") && first.contains("modules.json"),
-            "{text}: {told}"
+            "{text}: {outcome}"
         );
-        assert!(told.contains("queue module.orders.aws_sqs_queue.this[0]"), "{told}");
+        assert!(
+            outcome.contains("queue module.orders.aws_sqs_queue.this[0]"),
+            "{outcome}"
+        );
     }
 }
 
 #[test]
-fn what_is_not_described_is_unresolved_and_said_so() {
+fn module_without_description_is_unresolved_and_noted() {
     let mapping = |call: &str| {
         let text = format!(
             "{call}resource \"aws_lambda_event_source_mapping\" \"m\" {{\n  event_source_arn = module.orders.queue_arn\n  \
              function_name = \"f\"\n  batch_size = 100\n}}\n"
         );
-        let told = told(&[("main.tf", &text)]);
-        assert!(!told.contains("queue module"), "{told}");
-        let first = |start: &str| told.lines().find(|line| line.starts_with(start)).unwrap().to_owned();
+        let outcome = formatted_outcome(&[("main.tf", &text)]);
+        assert!(!outcome.contains("queue module"), "{outcome}");
+        let first = |start: &str| outcome.lines().find(|line| line.starts_with(start)).unwrap().to_owned();
         assert_eq!(
             first("note: "),
             "note: remote modules that are neither fetched by `terraform init` nor known are not read"

@@ -1,19 +1,19 @@
-//! No page, comment or message names a rule that does not exist: whatever begins as the id of a rule does is one.
+//! Checks that pages, comments and messages name only existing rules: each word that begins like a rule id must be one.
 
 use crate::inputs::{entries, repository};
 use sqslint::rules::RULES;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What begins like a rule and is meant to be none: a misspelling in a test, the end of a queue's name.
+/// Words that begin like a rule id but are not one: a misspelling in a test, the suffix of a queue name.
 const NO_RULES: [&str; 2] = ["redrive-policy-mising", "dead-letter-queue"];
 
-/// The first two words of an id.
+/// Returns the first two words of an id.
 fn beginning(id: &str) -> &str {
     id.match_indices('-').nth(1).map_or(id, |(end, _)| &id[..end])
 }
 
-/// The words of `text` that may be ids of rules: three or more in lower case with hyphens between.
+/// Returns the words of `text` that may be rule ids: three or more lowercase words joined by hyphens.
 fn candidates(text: &str) -> impl Iterator<Item = &str> {
     let is_inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     let words = text
@@ -37,7 +37,7 @@ fn texts(path: &Path, all: &mut Vec<(String, String)>) {
 }
 
 #[test]
-fn what_reads_like_a_rule_is_one() {
+fn words_that_look_like_rule_ids_are_rule_ids() {
     let known: BTreeSet<&str> = RULES.iter().map(|rule| rule.id).collect();
     let beginnings: BTreeSet<&str> = known.iter().map(|id| beginning(id)).collect();
     let mut all = Vec::new();

@@ -1,10 +1,10 @@
-"""Runs the SAM transform over templates: a line of JSON for each path on standard input.
+"""Runs the SAM transform over templates. Prints one line of JSON for each path on standard input:
 
-    {"path": "...", "template": {...}, "source": {...}}   the template as CloudFormation gets it, and what was given in
+    {"path": "...", "template": {...}, "source": {...}}   the transformed template, and its input if it was changed
     {"path": "...", "refused": "why"}
 
-As `sam package` would, local code is replaced by a place in S3. What the transform refuses and a graph of queues does
-not need (an API that it cannot extend) is taken out of both, and so said in `left_out`.
+As `sam package` would, local code is replaced by a location in S3. Resources that the transform rejects and a graph of
+queues does not need (an API that it cannot extend) are removed from both templates, and listed in `left_out`.
 """
 
 import copy
@@ -36,7 +36,7 @@ def is_local(value):
 
 
 def packaged(template):
-    """the template with code in S3, and what the transform insists on"""
+    """Returns the template with code in S3, and with properties that the transform requires."""
     common = (template.get("Globals") or {}).get("Function") or {}
     if is_local(common.get("CodeUri")):
         common["CodeUri"] = CODE
@@ -69,7 +69,7 @@ def translated(template):
 
 
 def leave_out(template, refusal):
-    """takes out the APIs and applications that were refused, with the events that need them"""
+    """Removes the rejected APIs and applications, and the events that need them."""
     texts = "\n".join(cause.message for cause in refusal.causes)
     kinds = r"AWS::Serverless::(Api|HttpApi|WebSocketApi|GraphQLApi|SimpleTable|LayerVersion|Application)"
     resources = template["Resources"]
@@ -92,7 +92,7 @@ def run(path):
         template = yaml_parse(file.read())
     if not isinstance(template, dict) or not isinstance(template.get("Resources"), dict):
         return {"refused": "no template"}
-    # Dates are texts, as in JSON.
+    # Dates become strings, as in JSON.
     template = json.loads(json.dumps(template, default=lambda value: value.isoformat()))
     template = packaged(template)
     left_out = []
@@ -115,7 +115,7 @@ def main():
         path = line.rstrip("\n")
         try:
             answer = run(path)
-        except Exception as error:  # the transform's own failures are answers too
+        except Exception as error:  # failures of the transform itself are results too
             answer = {"refused": f"{type(error).__name__}: {error}"}
         print(json.dumps({"path": path, **answer}), flush=True)
 

@@ -1,10 +1,11 @@
-//! SAM templates come to the same graph as what the SAM translator makes of them: queues, functions, mappings, and
-//! everything around them. The translator is a Python package; `.ci/run` installs it. Templates are those of `fixtures/sam` and, where they are there, a collection of projects
-//! beside the checkout and the directory that `SAM_TEMPLATES` names.
+//! Compares the graph of SAM templates with the graph of the translator's output: queues, functions, mappings, and the
+//! nodes around them. The translator is a Python package that `.ci/run` installs. The templates are those of
+//! `fixtures/sam`, of a collection of projects next to the checkout, if present, and of the directory that
+//! `SAM_TEMPLATES` names.
 
 use crate::inputs::check_files;
+use conditions::Condition;
 use serde_json::Value;
-use sqslint::conditions::Condition;
 use sqslint::graph::access::{Grant, PolicyDocument, Principal, Statement};
 use sqslint::graph::{Attribute, Graph, Link, Resource, State, Target};
 use sqslint::testing::needs::SAM_TRANSLATOR;
@@ -14,22 +15,22 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Differences that are right: part of the path, part of the line, and why.
+/// Expected differences: part of the path, part of the line, and the reason.
 const EXPLAINED: [(&str, &str, &str); 3] = [
     (
         "stream_processor.yaml",
         "mapping StreamProcessorStream: ? parameter",
-        "the event's type says that the source is a stream; the mapping does not, its source being a parameter",
+        "the type of the event determines that the source is a stream; the mapping only has a parameter",
     ),
     (
         "sam/role.yaml",
         "function Sometimes: ",
-        "the transform writes the parameter's default into the branch in which it has another value",
+        "the transform inserts the parameter's default into the branch in which it has another value",
     ),
     (
         "sam/alias.yaml",
         "CodeDeployServiceRole",
-        "the role of gradual deployments has nothing to do with queues",
+        "the role of gradual deployments does not concern queues",
     ),
 ];
 
@@ -37,7 +38,7 @@ fn manifest() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Templates below `directory` that name SAM's types.
+/// Collects the templates below `directory` that use SAM types.
 fn templates(directory: &Path, all: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(directory) else {
         return;
@@ -57,7 +58,7 @@ fn templates(directory: &Path, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// What the translator answers, a line for each path.
+/// Runs the translator; its output has one line per path.
 fn translations(python: &Path, paths: &[PathBuf]) -> Vec<Value> {
     let mut run = Command::new(python)
         .arg(manifest().join("tests/it/sam_translator.py"))
@@ -74,14 +75,15 @@ fn translations(python: &Path, paths: &[PathBuf]) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// A line of a fragment as it is where no other file sets anything for it: the transform takes it for a template.
+/// Returns a line of a fragment as if no other file set `Globals` for it: the translator takes a fragment for a
+/// complete template.
 fn as_if_whole(line: &str) -> String {
     let open = |key: &str| format!("? `Globals` in a file that was not read may set `{key}`");
     line.replace(&open("Timeout"), "Seconds(3)")
         .replace(&open("ReservedConcurrentExecutions"), "None")
 }
 
-/// The graph of `text` as a file of its own, with nothing beside it.
+/// Returns the graph of `text` as the only file.
 fn graph(text: &str) -> Graph {
     check_files([("template.yaml", text)]).graph
 }
@@ -91,7 +93,8 @@ fn world(when: &Condition) -> String {
         .map_or(String::new(), |when| format!(" [{}]", plain_name(&when)))
 }
 
-/// A condition's name as sqslint calls those that the transform makes: `NOTIsProd` and a digest, `AANDB` and one.
+/// Removes the digests from names of conditions that the translator generates: `NOTIsProd` plus a digest becomes
+/// `not IsProd`.
 fn plain_name(when: &str) -> String {
     let is_digest = |text: &str| text.len() == 10 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let word = |word: &str| {
@@ -127,7 +130,7 @@ fn written(link: &Link) -> String {
     let (Target::Resource(text)
     | Target::External(text)
     | Target::Dangling(text)
-    | Target::Elsewhere { address: text, .. }) = &link.target;
+    | Target::OtherUnit { address: text, .. }) = &link.target;
     text.to_string()
 }
 
@@ -139,7 +142,7 @@ fn optional(attribute: &Attribute<Option<Link>>) -> String {
     value(attribute, |known| known.as_ref().map_or("none".to_owned(), written))
 }
 
-/// A statement, where it is about queues or keys.
+/// Formats a statement if it concerns queues or keys.
 fn statement(statement: &Statement) -> Option<String> {
     let actions = value(&statement.actions, |actions| actions.join(" "));
     let concerns = actions.to_lowercase().split(' ').any(|action| {
@@ -167,7 +170,7 @@ fn statement(statement: &Statement) -> Option<String> {
     concerns.then(|| format!("{effect} {actions} by {principals} on {resources:?} if {conditions:?} {negated}{when}"))
 }
 
-/// What a document says of queues and keys; nothing where it says nothing.
+/// Formats the statements of a document about queues and keys, if any.
 fn document(document: &PolicyDocument) -> String {
     let mut statements: Vec<String> = document.statements.iter().filter_map(statement).collect();
     statements.sort();
@@ -175,7 +178,7 @@ fn document(document: &PolicyDocument) -> String {
     statements.join("; ")
 }
 
-/// The graph in lines, without places and without what SAM spells in its own way.
+/// Formats the graph as lines, without locations and SAM-specific spelling.
 fn lines(graph: &Graph) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     let mut line = |resource: &Resource, what: &str, parts: &[String]| {
@@ -226,7 +229,7 @@ fn lines(graph: &Graph) -> BTreeSet<String> {
     for used in graph.queues().iter().flat_map(|queue| graph.dead_letter_uses_of(queue)) {
         all.insert(format!(
             "use by {}: {}{}",
-            used.by,
+            used.resource,
             link(&used.target),
             world(&used.when)
         ));
@@ -234,7 +237,11 @@ fn lines(graph: &Graph) -> BTreeSet<String> {
     for function in graph.functions().iter().filter(|f| !graph.invocations_of(f).is_empty()) {
         all.insert(format!("invoked {}", function.resource.address));
     }
-    for queue in graph.queues().iter().filter(|queue| graph.is_handed_out(queue)) {
+    for queue in graph
+        .queues()
+        .iter()
+        .filter(|queue| graph.is_passed_to_missing_code(queue))
+    {
         all.insert(format!("handed out {}", queue.resource.address));
     }
     all
@@ -319,7 +326,7 @@ fn access(graph: &Graph, line: &mut impl FnMut(&Resource, &str, &[String])) {
     for role in &access.roles {
         line(&role.resource, "role", &[plain(&role.name)]);
     }
-    // Declared policies that say nothing of queues and keys.
+    // Returns `true` for declared policies without statements about queues or keys.
     let is_idle = |granted: &Attribute<Link>| {
         let mut policies = access.managed_policies.iter();
         let declared = policies.find(|policy| link(granted) == *policy.resource.address);
@@ -329,7 +336,7 @@ fn access(graph: &Graph, line: &mut impl FnMut(&Resource, &str, &[String])) {
         let grant = match &policy.grant {
             Grant::Document(granted) => value(granted, document),
             Grant::Managed(granted) if is_idle(granted) => String::new(),
-            // A policy's name and its ARN are the same.
+            // A policy's name and its ARN refer to the same policy.
             Grant::Managed(granted) => link(granted).rsplit('/').next().unwrap().to_owned(),
         };
         if !grant.is_empty() {
@@ -356,7 +363,7 @@ fn access(graph: &Graph, line: &mut impl FnMut(&Resource, &str, &[String])) {
 }
 
 #[test]
-fn sam_templates_come_to_what_the_translator_makes() {
+fn sam_templates_match_the_translator() {
     let Some(python) = SAM_TRANSLATOR.found() else {
         return;
     };

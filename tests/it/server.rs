@@ -1,4 +1,4 @@
-//! The language server, driven as an editor drives it: over pipes where the process matters, else over channels.
+//! Drives the language server as an editor does: over pipes if the process matters, and otherwise over channels.
 
 mod answers;
 mod client;

@@ -1,11 +1,11 @@
-//! Services of the Serverless Framework against what the framework itself compiles them to, as recorded.
+//! Compares Serverless Framework services with the recorded templates that the framework compiles them to.
 
 use crate::inputs::{check, entries, repository};
 use serde_json::Value;
 use sqslint::testing::graph_json;
 use std::path::PathBuf;
 
-/// Without places, and whatever is known by default.
+/// Removes locations, and which values are defaults.
 fn neutral(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -26,7 +26,7 @@ fn graph_of(path: PathBuf) -> Value {
 }
 
 #[test]
-fn services_are_what_the_framework_compiles_them_to() {
+fn services_match_their_compiled_templates() {
     let services = entries(&repository("fixtures/serverless"));
     assert!(!services.is_empty());
     for service in services {

@@ -1,4 +1,4 @@
-//! What `sqslint simulate --format json` prints is what its schema says, whatever is simulated.
+//! Checks the output of `sqslint simulate --format json` against its schema, for each kind of input.
 
 use crate::inputs::repository;
 use serde_json::Value;
@@ -19,7 +19,7 @@ fn simulated(arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn every_document_is_of_its_schema() {
+fn every_document_matches_the_schema() {
     let path = repository("tests/schemas/simulation.json");
     let mut schemas = boon::Schemas::new();
     let schema = boon::Compiler::new()
@@ -69,7 +69,7 @@ fn every_document_is_of_its_schema() {
 }
 
 #[test]
-fn a_document_without_its_verdict_is_none() {
+fn document_without_a_verdict_is_invalid() {
     let path = repository("tests/schemas/simulation.json");
     let mut schemas = boon::Schemas::new();
     let schema = boon::Compiler::new()

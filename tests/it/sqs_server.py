@@ -1,8 +1,8 @@
-"""Plays lists of operations against moto's SQS server, on loopback, with a clock that only the lists move.
+"""Runs lists of operations against moto's SQS server, on loopback, with a simulated clock that only the lists advance.
 
-Reads a JSON list of runs from standard input; each has `queue` (its attributes), perhaps `dead_letter` (the number of
-receives), and `steps`. Writes for each run what every step answered: of a receive the messages with their receive
-counts, of the rest "ok" or the code of the error.
+Reads a JSON list of runs from standard input; each has `queue` (its attributes), optionally `dead_letter` (the maximum
+receive count), and `steps`. Writes the result of every step of each run: for a receive, the messages with their receive
+counts; for other steps, "ok" or the error code.
 """
 
 import json
@@ -17,7 +17,7 @@ import moto.sqs.models as models  # noqa: E402
 from botocore.exceptions import ClientError  # noqa: E402
 from moto.server import ThreadedMotoServer  # noqa: E402
 
-# A day of 2024: what moto does not ask for here is later than it.
+# A day in 2024, before all times that moto reads from the real clock.
 clock = 1_704_067_200_000
 
 

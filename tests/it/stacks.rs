@@ -1,13 +1,18 @@
-//! Links across templates: nested stacks, exports and imports, fragments of one template.
+//! Checks links across templates: nested stacks, exports and imports, fragments of one template.
 
 use serde_json::Value;
 use sqslint::selection::Selection;
 use sqslint::testing::{TemporaryDirectory, describe, graph_json};
 use sqslint::{Options, Outcome, check};
 
-/// What is found in `files`, and the graph.
+/// Checks the paths `named` among `files`; returns the findings, the graph and the outcome.
 fn read(files: &[(&str, &str)], named: &[&str]) -> (Vec<String>, Value, Outcome) {
-    let directory = TemporaryDirectory::with_files(files.iter().copied().chain([(".git", "")]));
+    let files: Vec<_> = files.iter().copied().chain([(".git", "")]).collect();
+    read_without_repository(&files, named)
+}
+
+fn read_without_repository(files: &[(&str, &str)], named: &[&str]) -> (Vec<String>, Value, Outcome) {
+    let directory = TemporaryDirectory::with_files(files.iter().copied());
     let paths = named.iter().map(|name| directory.path().join(name)).collect();
     let outcome = check(&Options {
         paths,
@@ -36,7 +41,7 @@ fn read(files: &[(&str, &str)], named: &[&str]) -> (Vec<String>, Value, Outcome)
 
 const BELOW: &str = "visibility-timeout-below-function-timeout";
 
-fn of(rule: &str, found: &[String]) -> Vec<String> {
+fn findings_of(rule: &str, found: &[String]) -> Vec<String> {
     found.iter().filter(|line| line.starts_with(rule)).cloned().collect()
 }
 
@@ -48,7 +53,7 @@ Resources:
 ";
 
 #[test]
-fn arguments_go_in() {
+fn arguments_are_passed_to_nested_stacks() {
     let parent = "
 Resources:
   Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 30}}
@@ -56,7 +61,7 @@ Resources:
 ";
     let (found, graph, outcome) = read(&[("parent.yaml", parent), ("nested/consumer.yaml", CONSUMER)], &["."]);
     assert_eq!(
-        of(BELOW, &found),
+        findings_of(BELOW, &found),
         [format!("{BELOW} parent.yaml Q")],
         "{}",
         describe(&outcome)
@@ -70,12 +75,12 @@ Resources:
     assert_eq!(
         graph["functions"].as_array().unwrap().len(),
         1,
-        "it is not judged alone"
+        "it is not checked separately"
     );
 }
 
 #[test]
-fn outputs_come_back() {
+fn outputs_are_returned_from_nested_stacks() {
     let queues = "
 Resources: {Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 30}}}
 Outputs: {Arn: {Value: !GetAtt Q.Arn}, Seconds: {Value: 60}}
@@ -89,11 +94,11 @@ Resources:
 ";
     let (found, _, outcome) = read(&[("parent.yaml", parent), ("queues.yaml", queues)], &["."]);
     let wanted = format!("{BELOW} queues.yaml Q (Queues.Q)");
-    assert_eq!(of(BELOW, &found), [wanted], "{}", describe(&outcome));
+    assert_eq!(findings_of(BELOW, &found), [wanted], "{}", describe(&outcome));
 }
 
 #[test]
-fn every_call_is_judged_with_its_arguments() {
+fn nested_stack_is_judged_once_per_call() {
     let child = "
 Parameters: {Seconds: {Type: Number, Default: 30, AllowedValues: [30, 360]}, Prod: {Type: String, Default: 'no'}}
 Conditions: {IsProd: !Equals [!Ref Prod, 'yes']}
@@ -123,11 +128,11 @@ Resources:
         format!("{BELOW} child.yaml Q (A.Q, E.Q)"),
         format!("{BELOW} child.yaml Q (D.Q) when IsProd"),
     ];
-    assert_eq!(of(BELOW, &found), wanted, "{}", describe(&outcome));
+    assert_eq!(findings_of(BELOW, &found), wanted, "{}", describe(&outcome));
 }
 
 #[test]
-fn a_call_under_a_condition_is_correlated_with_its_caller() {
+fn conditional_nested_stack_is_correlated_with_its_caller() {
     let parent = "
 Parameters: {Stage: {Type: String, AllowedValues: [prod, dev]}}
 Conditions: {IsProd: !Equals [!Ref Stage, prod]}
@@ -139,10 +144,10 @@ Resources:
     Properties: {TemplateURL: consumer.yaml, Parameters: {Queue: !GetAtt Q.Arn, Seconds: 60}}
 ";
     let (found, _, outcome) = read(&[("parent.yaml", parent), ("consumer.yaml", CONSUMER)], &["."]);
-    assert_eq!(of(BELOW, &found), [""; 0], "{}", describe(&outcome));
+    assert_eq!(findings_of(BELOW, &found), [""; 0], "{}", describe(&outcome));
 }
 
-/// What is deployed from a bucket lies in the repository under the same path.
+/// A template deployed from a bucket is in the repository under the same path.
 #[test]
 fn uploaded_templates_are_found_by_the_end_of_their_url() {
     let parent = |url: &str, more: &str| {
@@ -158,7 +163,7 @@ fn uploaded_templates_are_found_by_the_end_of_their_url() {
             ("infra/parent.yaml", &*parent),
             ("infra/fragments/consumer.yaml", CONSUMER),
         ];
-        of(BELOW, &read(&files, &["."]).0).len()
+        findings_of(BELOW, &read(&files, &["."]).0).len()
     };
     assert_eq!(found("!Sub '${Base}/fragments/consumer.yaml'", ""), 1);
     assert_eq!(
@@ -173,16 +178,16 @@ fn uploaded_templates_are_found_by_the_end_of_their_url() {
         1
     );
     assert_eq!(found("https://s3.amazonaws.com/b/fragments/consumer.yaml", ""), 1);
-    // Another one: what is handed over is no parameter of the one here.
+    // `Other` is not a parameter of the local template, so the stack uses a different one.
     assert_eq!(found("!Sub '${Base}/fragments/consumer.yaml'", ", Other: 1"), 0);
     assert_eq!(found("!Sub '${Base}/fragments/other.yaml'", ""), 0);
-    // The beginning of its name is not known, nor where it lies.
+    // Part of the file name, or its directory, is unknown.
     assert_eq!(found("!Sub '${Base}consumer.yaml'", ""), 0);
     assert_eq!(found("https://s3.amazonaws.com/b/consumer.yaml", ""), 0);
 }
 
 #[test]
-fn circles_are_bounded() {
+fn cycles_of_nested_stacks_are_bounded() {
     let call = |path: &str, id: &str| {
         format!(
             "Resources:\n  Q: {{Type: AWS::SQS::Queue}}\n  {id}: {{Type: AWS::CloudFormation::Stack, Properties: {{TemplateURL: {path}}}}}\n"
@@ -190,14 +195,14 @@ fn circles_are_bounded() {
     };
     let (a, b) = (call("b.yaml", "B"), call("a.yaml", "A"));
     let (found, graph, _) = read(&[("a.yaml", &a), ("b.yaml", &b)], &["."]);
-    assert_eq!(of("limit-reached", &found), ["limit-reached b.yaml b.yaml"]);
+    assert_eq!(findings_of("limit-reached", &found), ["limit-reached b.yaml b.yaml"]);
     assert_eq!(graph["queues"].as_array().unwrap().len(), 2);
     let (found, ..) = read(&[("a.yaml", &call("a.yaml", "A"))], &["."]);
-    assert_eq!(of("limit-reached", &found), ["limit-reached a.yaml a.yaml"]);
+    assert_eq!(findings_of("limit-reached", &found), ["limit-reached a.yaml a.yaml"]);
 }
 
 #[test]
-fn two_stacks_that_need_each_other_are_not_resolved() {
+fn mutually_dependent_stacks_are_unresolved() {
     let parent = "
 Resources:
   A: {Type: AWS::CloudFormation::Stack, Properties: {TemplateURL: child.yaml, Parameters: {In: !GetAtt B.Outputs.Out}}}
@@ -214,36 +219,103 @@ Outputs: {Out: {Value: !Ref In}}
     }
 }
 
-#[test]
-fn what_is_not_local_is_not_followed() {
-    let paths = [
-        "https://s3.amazonaws.com/b/child.yaml",
-        "./node_modules/m/child.yaml",
-        "missing.yaml",
-        "../outside.yaml",
-    ];
-    for path in paths {
-        let parent = format!(
-            "Resources:
-  S: {{Type: AWS::CloudFormation::Stack, Properties: {{TemplateURL: {path}}}}}
+const CHILD: &str = "Resources: {Q: {Type: AWS::SQS::Queue}}\nOutputs: {Seconds: {Value: 5}}\n";
+
+/// Returns templates that deploy the one at `location`: as a nested stack, and as an application of SAM.
+fn deploying(location: &str) -> [String; 2] {
+    let stack = format!("AWS::CloudFormation::Stack, Properties: {{TemplateURL: {location}}}");
+    let application = format!("AWS::Serverless::Application, Properties: {{Location: {location}}}");
+    [stack, application].map(|nested| {
+        format!(
+            "Transform: AWS::Serverless-2016-10-31
+Resources:
+  S: {{Type: {nested}}}
   F: {{Type: AWS::Lambda::Function, Properties: {{Timeout: !GetAtt S.Outputs.Seconds}}}}
 "
-        );
-        let child = "Resources: {Q: {Type: AWS::SQS::Queue}}\nOutputs: {Seconds: {Value: 5}}\n";
-        let (_, graph, _) = read(
-            &[("parent.yaml", &parent), ("node_modules/m/child.yaml", child)],
-            &["parent.yaml"],
-        );
-        assert!(
-            graph["functions"][0]["timeout"]["unresolved"].is_string(),
-            "{path}: {graph}"
-        );
-        assert_eq!(graph["queues"].as_array().unwrap().len(), 0, "{path}");
+        )
+    })
+}
+
+/// Returns the reasons of all parts that were not read.
+fn unread(outcome: &Outcome) -> Vec<&str> {
+    let open = outcome.not_evaluated.iter().filter(|open| open.rule == "parse-error");
+    open.map(|open| &*open.reason).collect()
+}
+
+#[test]
+fn local_templates_that_are_not_read_are_reported() {
+    let cases = [
+        ("https://s3.amazonaws.com/b/child.yaml", None),
+        ("!Ref Elsewhere", None),
+        ("missing.yaml", Some("there is no file `missing.yaml`")),
+        ("../missing.yaml", Some("there is no file `../missing.yaml`")),
+        ("node_modules", Some("there is no file `node_modules`")),
+        ("/etc/hostname", Some("`/etc/hostname` lies outside of the project")),
+        (
+            "!If [Prod, a.yaml, b.yaml]",
+            Some("a condition chooses among `a.yaml`, `b.yaml`"),
+        ),
+    ];
+    for (location, reason) in cases {
+        for parent in deploying(location) {
+            let parent =
+                format!("{parent}Parameters: {{P: {{Type: String}}}}\nConditions: {{Prod: !Equals [!Ref P, p]}}\n");
+            let files = [("parent.yaml", &*parent), ("node_modules/m/child.yaml", CHILD)];
+            let (_, graph, outcome) = read(&files, &["parent.yaml"]);
+            let reason = reason.map(|reason| format!("the template of `S` is not read: {reason}"));
+            assert_eq!(unread(&outcome), reason.as_slice(), "{location}");
+            let notes = &outcome.graph.units()[0].notes;
+            let note = reason.map(|_| "1 template of nested stacks is not read".to_owned());
+            assert_eq!(notes, note.as_slice(), "{location}");
+            assert!(graph["functions"][0]["timeout"]["unresolved"].is_string(), "{location}");
+            assert_eq!(graph["queues"].as_array().unwrap().len(), 0, "{location}");
+        }
     }
 }
 
 #[test]
-fn imports_are_what_is_exported() {
+fn templates_in_ignored_directories_are_read_if_a_stack_deploys_them() {
+    let places = [
+        ("./node_modules/m/child.yaml", "node_modules/m/child.yaml"),
+        ("build/child.yaml", "build/child.yaml"),
+        (".aws-sam/child.yaml", ".aws-sam/child.yaml"),
+    ];
+    for (location, place) in places {
+        for parent in deploying(location) {
+            for reader in [read, read_without_repository] {
+                let files = [(".gitignore", "build/\n"), ("parent.yaml", &*parent), (place, CHILD)];
+                let (_, graph, outcome) = reader(&files, &["."]);
+                assert_eq!(unread(&outcome), [""; 0], "{location}");
+                assert_eq!(graph["functions"][0]["timeout"], 5, "{location}");
+                assert_eq!(graph["queues"].as_array().unwrap().len(), 1, "{location}");
+            }
+        }
+    }
+}
+
+#[test]
+fn template_above_the_named_directory_is_read_without_a_repository() {
+    for parent in deploying("../shared/child.yaml") {
+        let files = [("app/parent.yaml", &*parent), ("shared/child.yaml", CHILD)];
+        let (_, graph, outcome) = read_without_repository(&files, &["app"]);
+        assert_eq!(unread(&outcome), [""; 0]);
+        assert_eq!(graph["queues"].as_array().unwrap().len(), 1);
+        // Other files there are not templates, and the report contains none of their text.
+        let files = [
+            ("app/parent.yaml", &*parent),
+            ("shared/child.yaml", "password: [secret\n"),
+        ];
+        let (found, _, outcome) = read_without_repository(&files, &["app"]);
+        assert_eq!(found, [""; 0]);
+        assert_eq!(
+            unread(&outcome),
+            ["the template of `S` is not read: the file is not a template"]
+        );
+    }
+}
+
+#[test]
+fn imports_resolve_to_exports() {
     let queues = "
 Parameters: {Env: {Type: String, AllowedValues: [dev, prod]}}
 Resources: {Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: !If [IsProd, 30, 90]}}}
@@ -263,9 +335,9 @@ Resources:
       FunctionName: !Ref F
 ";
     let (found, graph, outcome) = read(&[("queues.yaml", queues), ("sub/consumer.yaml", consumer)], &["."]);
-    // The one stack's `Env` is the other's where the one imports what the other exports.
+    // `Env` of one stack equals that of the other, because the import has the name of the export.
     assert_eq!(
-        of(BELOW, &found),
+        findings_of(BELOW, &found),
         [format!("{BELOW} queues.yaml Q when IsProd and Env = prod")],
         "{}",
         describe(&outcome)
@@ -274,7 +346,7 @@ Resources:
 }
 
 #[test]
-fn names_that_only_look_alike_are_not_imports() {
+fn ambiguous_or_unknown_export_is_not_imported() {
     let export = |value: &str| {
         format!(
             "Resources: {{Q: {{Type: AWS::SQS::Queue}}}}\nOutputs: {{O: {{Value: {value}, Export: {{Name: !Sub '${{AWS::StackName}}-x'}}}}}}\n"
@@ -304,9 +376,9 @@ fn names_that_only_look_alike_are_not_imports() {
     }
 }
 
-/// Whoever names one template is told of the others that were judged with it, and of no other that is there.
+/// If one template is named, the output lists the other templates that were checked with it, and no unrelated one.
 #[test]
-fn what_is_judged_though_nobody_named_it_is_told() {
+fn templates_checked_in_addition_are_listed() {
     let queues =
         "Resources: {Q: {Type: AWS::SQS::Queue}}\nOutputs: {O: {Value: !GetAtt Q.Arn, Export: {Name: orders-queue}}}\n";
     let importer = |name: &str| {
@@ -332,7 +404,7 @@ fn what_is_judged_though_nobody_named_it_is_told() {
 }
 
 #[test]
-fn several_arns_may_be_exported_as_one_text() {
+fn list_of_arns_may_be_exported_as_one_string() {
     let a = "
 Resources: {Q: {Type: AWS::SQS::Queue}, P: {Type: AWS::SQS::Queue}}
 Outputs: {O: {Value: !Join [',', [!GetAtt Q.Arn, !GetAtt P.Arn]], Export: {Name: both}}}
@@ -350,7 +422,7 @@ Resources:
 }
 
 #[test]
-fn imports_may_be_exported_again() {
+fn imported_value_may_be_exported_again() {
     let a = "Resources: {Q: {Type: AWS::SQS::Queue}}\nOutputs: {O: {Value: 7, Export: {Name: a}}}\n";
     let b = "Resources: {Q: {Type: AWS::SQS::Queue}}\nOutputs: {O: {Value: !ImportValue a, Export: {Name: b}}}\n";
     let c = "Resources: {F: {Type: AWS::Lambda::Function, Properties: {Timeout: !ImportValue b}}}\n";
@@ -359,7 +431,7 @@ fn imports_may_be_exported_again() {
 }
 
 #[test]
-fn fragments_are_one_template() {
+fn fragments_form_one_template() {
     let functions = "
 AWSTemplateFormatVersion: 2010-09-09
 Transform: AWS::Serverless-2016-10-31
@@ -385,26 +457,26 @@ Globals: {Function: {Timeout: 60}}
     ];
     let (found, graph, outcome) = read(&files, &["."]);
     assert_eq!(
-        of(BELOW, &found),
+        findings_of(BELOW, &found),
         [format!("{BELOW} f/sub/queues.yaml Q when not IsProd")],
         "{}",
         describe(&outcome)
     );
     let queue = serde_json::json!({"unit": "f/sub/queues.yaml", "address": "Q"});
     assert_eq!(graph["event_source_mappings"][0]["queue"], queue);
-    // A name that two of them declare is nobody's.
+    // A name that two fragments declare is ambiguous.
     let files = [files[0], files[1], files[2], ("f/more.yaml", queues)];
     let (found, graph, _) = read(&files, &["."]);
-    assert_eq!(of(BELOW, &found), [""; 0]);
+    assert_eq!(findings_of(BELOW, &found), [""; 0]);
     assert!(
         graph["event_source_mappings"][0]["queue"]["unresolved"].is_string(),
         "{graph}"
     );
 }
 
-/// A hook hands over the files that changed: those that complete them may not be among them.
+/// A hook passes only the changed files, so the other fragments of the template may be missing.
 #[test]
-fn a_fragment_by_itself_does_not_know_the_globals() {
+fn globals_are_unresolved_for_a_single_fragment() {
     let fragment = "
 AWSTemplateFormatVersion: 2010-09-09
 Transform: AWS::Serverless-2016-10-31
@@ -414,18 +486,101 @@ Resources:
     Type: AWS::Serverless::Function
     Properties: {Events: {E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}}}
 ";
-    let (found, graph, _) = read(&[("queues.yaml", fragment)], &["queues.yaml"]);
+    let other = "Resources: {DeclaredInAnotherFragment: {Type: AWS::KMS::Key}}\n";
+    let files = [("queues.yaml", fragment), ("keys.yaml", other)];
+    let (found, graph, _) = read(&files, &["queues.yaml"]);
     let reason = "`Globals` in a file that was not read may set `Timeout`";
     assert_eq!(graph["functions"][0]["timeout"]["unresolved"], reason);
     assert!(graph["functions"][0]["reserved_concurrency"]["unresolved"].is_string());
-    assert_eq!(of(BELOW, &found), [""; 0]);
+    assert_eq!(findings_of(BELOW, &found), [""; 0]);
     let whole = fragment.replace("DeclaredInAnotherFragment", "AWS::AccountId");
     let (found, ..) = read(&[("queues.yaml", &whole)], &["queues.yaml"]);
-    assert_eq!(of(BELOW, &found), [format!("{BELOW} queues.yaml Q")]);
+    assert_eq!(findings_of(BELOW, &found), [format!("{BELOW} queues.yaml Q")]);
+}
+
+const DANGLING: &str = "
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}}
+  Worker:
+    Type: AWS::Lambda::Function
+    Properties: {Timeout: 10, Role: !GetAtt Role.Arn}
+  Role:
+    Type: AWS::IAM::Role
+    Properties:
+      AssumeRolePolicyDocument: {Statement: [{Effect: Allow, Principal: {Service: lambda.amazonaws.com}, Action: 'sts:AssumeRole'}]}
+  Reads:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: !GetAtt Orders.Arn, FunctionName: !Ref Worker}
+";
+const VERSION: &str = "AWSTemplateFormatVersion: '2010-09-09'\n";
+const FAILED: &str = "Resources: {Failed: {Type: AWS::SQS::Queue}}\n";
+
+/// Returns the findings in `files` on undeclared dead-letter queues and missing permissions.
+fn undeclared(files: &[(&str, &str)], named: &[&str]) -> Vec<String> {
+    let (found, ..) = read(files, named);
+    let rules = ["dead-letter-queue-undeclared", "function-role-missing-queue-permission"];
+    rules.iter().flat_map(|rule| findings_of(rule, &found)).collect()
 }
 
 #[test]
-fn a_template_may_name_its_fragments_in_a_tag_of_its_own() {
+fn template_without_a_version_is_not_a_fragment() {
+    let both = |unit: &str| {
+        vec![
+            format!("dead-letter-queue-undeclared {unit} Orders"),
+            format!("function-role-missing-queue-permission {unit} Reads"),
+        ]
+    };
+    let versioned = format!("{VERSION}{DANGLING}");
+    for text in [DANGLING, &versioned] {
+        assert_eq!(undeclared(&[("a.yaml", text)], &["."]), both("a.yaml"));
+        assert_eq!(undeclared(&[("a.yaml", text)], &["a.yaml"]), both("a.yaml"));
+        // It stays a template if files next to it declare other names or are not templates.
+        let other = FAILED.replace("Failed", "Orders");
+        let files = [("a.yaml", text), ("b.yaml", &*other), ("c.yaml", "Failed: {}\n")];
+        assert_eq!(undeclared(&files, &["."]), both("a.yaml"));
+    }
+    let whole = DANGLING.replace("!GetAtt Failed.Arn", "!GetAtt Orders.Arn");
+    assert_eq!(
+        undeclared(&[("a.yaml", &whole)], &["."]).len(),
+        1,
+        "the dangling reference is not the reason"
+    );
+}
+
+#[test]
+fn template_that_uses_a_name_declared_next_to_it_is_a_fragment() {
+    let versioned = format!("{VERSION}{DANGLING}");
+    for (text, sibling) in [
+        (DANGLING, "b.yaml"),
+        (DANGLING, "queues/b.yaml"),
+        (DANGLING, "../b.yaml"),
+        (DANGLING, "../queues/b.yaml"),
+        (&*versioned, "b.yaml"),
+        (&*versioned, "queues/b.yaml"),
+    ] {
+        let sibling = sibling
+            .strip_prefix("../")
+            .map_or_else(|| format!("parts/{sibling}"), str::to_owned);
+        let files = [("parts/a.yaml", text), (&*sibling, FAILED)];
+        assert_eq!(undeclared(&files, &["."]), [""; 0], "{sibling}");
+        assert_eq!(undeclared(&files, &["parts/a.yaml"]), [""; 0], "{sibling}");
+    }
+}
+
+#[test]
+fn template_that_a_service_may_include_is_a_fragment() {
+    let service = "service: shop\nprovider: {name: aws}\nresources: ['${file(parts/a.yaml)}']\n";
+    let files = [("parts/a.yaml", DANGLING), ("serverless.yml", service)];
+    let of_part = |found: Vec<String>| found.iter().filter(|line| line.contains("parts/a.yaml")).count();
+    assert_eq!(of_part(undeclared(&files, &["parts/a.yaml"])), 0);
+    let files = [("parts/a.yaml", DANGLING), ("serverless.ts", "")];
+    assert_eq!(of_part(undeclared(&files, &["."])), 0);
+}
+
+#[test]
+fn custom_tag_may_include_fragments() {
     let base = "
 AWSTemplateFormatVersion: 2010-09-09
 Transform: AWS::Serverless-2016-10-31
@@ -453,12 +608,15 @@ Resources:
     ];
     let (found, graph, outcome) = read(&files, &["."]);
     assert_eq!(graph["functions"][0]["timeout"], 60, "{}", describe(&outcome));
-    // `IsProd` and `IsDev` never hold together, as the base says.
-    assert_eq!(of(BELOW, &found), [format!("{BELOW} parts/queues.yaml Q when IsProd")]);
+    // `IsProd` and `IsDev` exclude each other; only the base template determines that.
+    assert_eq!(
+        findings_of(BELOW, &found),
+        [format!("{BELOW} parts/queues.yaml Q when IsProd")]
+    );
 }
 
 #[test]
-fn siblings_that_are_handed_one_stack_name_share_exports() {
+fn sibling_stacks_share_exports_named_by_a_common_argument() {
     let parent = "AWSTemplateFormatVersion: 2010-09-09
 Resources:
   Queues:
@@ -501,7 +659,7 @@ Resources:
     assert_eq!(queue.map(|queue| &*queue.resource.address), Some("Orders"));
 }
 
-/// A SAM template that another deploys: what the transform makes of it is there, as it is where nobody deploys it.
+/// A nested SAM template must be transformed like one at the top level.
 #[test]
 fn nested_templates_are_transformed() {
     let parent = "AWSTemplateFormatVersion: 2010-09-09
@@ -531,7 +689,7 @@ Resources:
   Failed: {Type: AWS::SQS::Queue}
 ";
     let (found, graph, _) = read(&[("template.yaml", parent), ("child.yaml", child)], &["template.yaml"]);
-    assert_eq!(of(BELOW, &found).len(), 1, "{found:?}");
-    assert_eq!(of("dead-letter-queue-unalarmed", &found).len(), 1, "{found:?}");
+    assert_eq!(findings_of(BELOW, &found).len(), 1, "{found:?}");
+    assert_eq!(findings_of("dead-letter-queue-unalarmed", &found).len(), 1, "{found:?}");
     assert_eq!(graph["event_source_mappings"].as_array().map(Vec::len), Some(1));
 }

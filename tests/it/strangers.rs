@@ -1,5 +1,5 @@
-//! What a stranger's pull request may hold: links out of the repository, pipes, files without end, planted names. Each
-//! test is an attack that worked once. The program is run as a hook runs it, and has to end by itself.
+//! Tests hostile content of pull requests: links out of the repository, pipes, endless files, planted names. Each test
+//! is an attack that once worked. The program runs as in a hook, and must end by itself.
 #![cfg(unix)]
 
 mod reads;
@@ -14,19 +14,19 @@ use std::process::{Command, Output, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-/// A text that no output may ever hold.
+/// Text that no output may contain.
 const SECRET: &str = "hunter2-hunter2";
 
-/// A queue with a finding, and nothing else.
+/// Queue with a finding.
 const QUEUE: &str = "resource \"aws_sqs_queue\" \"orders\" {\n  message_retention_seconds = 30\n}\n";
 
-/// A repository, and beside it what is not in it.
-struct Scene {
+/// Repository, and files next to it that are not part of it.
+struct HostileRepository {
     directory: TemporaryDirectory,
 }
 
-impl Scene {
-    /// A repository of `files`, beside a `secret` of lines that look like each language a little.
+impl HostileRepository {
+    /// Creates a repository of `files` next to a file `secret`, whose lines resemble several languages.
     fn with(files: &[(&str, &str)]) -> Self {
         let inside = files.iter().map(|(name, text)| (format!("repo/{name}"), *text));
         let mut all: Vec<(String, &str)> = inside.collect();
@@ -36,7 +36,7 @@ impl Scene {
         let token = format!("[http]\n\textraheader = {SECRET}\n");
         all.push(("repo/.git/config".to_owned(), &token));
         let directory = TemporaryDirectory::with_files(all.iter().map(|(name, text)| (name.as_str(), *text)));
-        Scene { directory }
+        HostileRepository { directory }
     }
 
     fn root(&self) -> PathBuf {
@@ -47,7 +47,7 @@ impl Scene {
         self.root().join(name)
     }
 
-    /// What lies beside the repository.
+    /// Returns the path of a file outside the repository.
     fn outside(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
@@ -61,8 +61,8 @@ impl Scene {
         fs::read_to_string(self.path(name)).unwrap_or_default()
     }
 
-    /// Runs the program in the repository, for at most a minute and in two gigabytes.
-    fn run(&self, arguments: &[&str]) -> Run {
+    /// Runs the program in the repository, for at most one minute and with at most 2 GB of memory.
+    fn run(&self, arguments: &[&str]) -> ProgramOutput {
         let program = env!("CARGO_BIN_EXE_sqslint");
         let line = "ulimit -v 2000000; exec \"$@\"";
         let mut command = Command::new("sh");
@@ -82,12 +82,12 @@ impl Scene {
         let output = child.wait_with_output().expect("it can be waited for");
         drop(ended);
         assert!(!watch.join().expect("the watch ends"), "{arguments:?} does not end");
-        Run(output)
+        ProgramOutput(output)
     }
 
-    /// Every way to print what was found in the repository: nothing may show what is not in it.
+    /// Prints findings and graph in many formats; none may show the secret.
     fn shows_no_secret(&self, arguments: &[&str]) {
-        let formats = ["full", "json", "sarif", "html", "markdown", "github", "rdjson"];
+        let formats = ["full", "json", "sarif", "html", "markdown", "github"];
         for format in formats {
             let run = self.run(&[&["check", "--format", format, "--verbose"], arguments].concat());
             run.shows_no_secret();
@@ -99,14 +99,14 @@ impl Scene {
     }
 }
 
-struct Run(Output);
+struct ProgramOutput(Output);
 
-impl Run {
+impl ProgramOutput {
     fn code(&self) -> i32 {
         self.0.status.code().unwrap_or(-1)
     }
 
-    /// Both streams.
+    /// Returns the text of both streams.
     fn text(&self) -> String {
         let both = [&self.0.stdout, &self.0.stderr];
         both.map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()

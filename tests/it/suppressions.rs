@@ -1,5 +1,5 @@
-//! Suppressions end to end: each case is a set of files and what is left of their findings, as `file:line rule`, with
-//! what is silenced behind `-`.
+//! Tests suppressions end to end: each case is a set of files and the expected findings as `file:line rule`, with `-`
+//! before suppressed ones.
 
 use crate::inputs::repository;
 use sqslint::config::Source;
@@ -8,10 +8,10 @@ use sqslint::suppress::Day;
 use sqslint::testing::{self, TemporaryDirectory};
 use sqslint::{Options, Outcome, add_ignores, check};
 
-/// A queue whose visibility timeout is zero (line 2 of its block), and one that is not.
+/// Rule that flags a visibility timeout of zero (on line 2 of a queue's block).
 const ZERO: &str = "visibility-timeout-zero";
 
-/// What is found in the source of a function.
+/// Rule about the source of a function.
 const SWALLOWS: &str = "handler-swallows-failures";
 
 fn options(directory: &TemporaryDirectory) -> Options {
@@ -67,7 +67,7 @@ fn terraform(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn terraform_comments() {
+fn terraform_comments_suppress_findings() {
     let cases: &[(&str, &[&str])] = &[
         (
             "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 0\n}\n",
@@ -85,7 +85,7 @@ fn terraform_comments() {
             "resource \"aws_sqs_queue\" \"q\" { /* sqslint: ignore[visibility-timeout-zero] */\n  visibility_timeout_seconds = 0\n}\n",
             &["-main.tf:2 visibility-timeout-zero"],
         ),
-        // It is about the next one.
+        // The comment applies only to the next block.
         (
             "# sqslint: ignore[visibility-timeout-zero]\nresource \"aws_sqs_queue\" \"p\" {}\nresource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 0\n}\n",
             &["main.tf:1 unused-suppression", "main.tf:4 visibility-timeout-zero"],
@@ -94,7 +94,7 @@ fn terraform_comments() {
             "resource \"aws_sqs_queue\" \"q\" {\n  # sqslint: ignore[fifo]\n  visibility_timeout_seconds = 0\n}\n",
             &["main.tf:3 visibility-timeout-zero"],
         ),
-        // Another label: the default of the variable.
+        // The comment is at another label: the default of the variable.
         (
             "variable \"v\" {\n  default = 0 # sqslint: ignore[visibility-timeout-zero]\n}\nresource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = var.v\n}\n",
             &["-main.tf:5 visibility-timeout-zero"],
@@ -120,7 +120,7 @@ fn terraform_comments() {
 }
 
 #[test]
-fn a_module_block_covers_what_is_found_in_its_call() {
+fn comment_on_a_module_block_covers_its_call() {
     let module = "variable \"v\" {}\nresource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 0\n}\n";
     let main = |comment: &str| {
         format!(
@@ -148,7 +148,7 @@ fn a_module_block_covers_what_is_found_in_its_call() {
         "module.b.aws_sqs_queue.q"
     );
     assert_eq!(outcome.suppressed[0].reason.as_deref(), Some("tried out"));
-    // In the module's file it is for every call.
+    // A suppression in the module's file applies to every call.
     let silenced = format!("# sqslint: ignore-file[visibility]\n{module}");
     assert_eq!(
         run(&[("main.tf", &both), ("m/queue.tf", &silenced)]),
@@ -157,7 +157,7 @@ fn a_module_block_covers_what_is_found_in_its_call() {
 }
 
 #[test]
-fn templates() {
+fn comments_and_metadata_of_templates_suppress_findings() {
     let queue = |before: &str, after: &str, metadata: &str| {
         format!(
             "Resources:\n{before}  Q:\n    Type: AWS::SQS::Queue\n{metadata}    Properties:\n      VisibilityTimeout: 0{after}\n      QueueName: a\n"
@@ -193,7 +193,7 @@ fn templates() {
             format!("# sqslint: ignore-file[{ZERO}]\n{}", queue("", "", "")),
             silenced(6),
         ),
-        // A misspelt key would have it hold longer, or for more, than was meant.
+        // If a misspelled key were ignored, the suppression would hold longer or for more than intended.
         (
             queue(
                 "",
@@ -253,7 +253,7 @@ fn templates() {
 }
 
 #[test]
-fn what_is_wrong_with_suppressions() {
+fn invalid_expired_and_unused_suppressions_are_reported() {
     let cases: &[(&str, &[&str])] = &[
         (
             "ignore[visibility-timeout-zero until=2027-03-31]",
@@ -301,7 +301,7 @@ fn what_is_wrong_with_suppressions() {
                 "-visibility-timeout-zero",
             ],
         ),
-        // Not selected.
+        // Rules that are not selected do not make a suppression unused.
         (
             "ignore[visibility-timeout-zero, fifo-batching-window]",
             &["-visibility-timeout-zero"],
@@ -345,7 +345,7 @@ fn what_is_wrong_with_suppressions() {
 }
 
 #[test]
-fn a_finding_that_is_back_points_at_what_silenced_it() {
+fn finding_after_expiry_points_to_the_suppression() {
     let text = "# sqslint: ignore[visibility until=2020-01-01]\nresource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 0\n}\n";
     let directory = TemporaryDirectory::with_files([("main.tf", text)]);
     let outcome = check(&options(&directory));
@@ -355,7 +355,7 @@ fn a_finding_that_is_back_points_at_what_silenced_it() {
 }
 
 #[test]
-fn nothing_is_unused_where_not_everything_was_judged() {
+fn suppression_is_not_unused_if_a_file_is_broken() {
     let unresolved = "variable \"v\" {}\n# sqslint: ignore[visibility-timeout-zero, fifo-queue-name-suffix]\nresource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = var.v\n}\n";
     assert_eq!(terraform(unresolved), ["main.tf:2 unused-suppression"]);
     let whole = "# sqslint: ignore[visibility-timeout-zero]\nresource \"aws_sqs_queue\" \"q\" {}\n";
@@ -365,7 +365,7 @@ fn nothing_is_unused_where_not_everything_was_judged() {
 }
 
 #[test]
-fn the_configuration_decides() {
+fn configuration_restricts_suppressions() {
     let queue = "# sqslint: ignore[visibility-timeout-zero]\nresource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 0\n}\n";
     let cases: &[(&str, &[&str])] = &[
         (
@@ -454,7 +454,7 @@ fn ten_thousand_comments_take_linear_time() {
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }
 
-/// What `--add-ignore` makes of files, and that it silences everything.
+/// Applies `--add-ignore`, requires that every finding is suppressed, and returns the texts.
 fn with_ignores(files: &[(&str, &str)]) -> Vec<String> {
     let directory = TemporaryDirectory::with_files(files.iter().copied());
     let options = options(&directory);
@@ -473,8 +473,8 @@ fn with_ignores(files: &[(&str, &str)]) -> Vec<String> {
     files.iter().map(|(name, _)| read(name)).collect()
 }
 
-/// Asserts that `--add-ignore` adds to a file, at `«»`, what stands there, and silences everything; whatever its
-/// line ends are.
+/// Requires that `--add-ignore` adds exactly the texts between `«` and `»`, and that every finding is suppressed, with
+/// either kind of line ending and with a byte order mark.
 fn check_added(name: &str, expected: &str) {
     let mut original = String::new();
     let mut written = String::new();
@@ -500,7 +500,7 @@ fn check_added(name: &str, expected: &str) {
 }
 
 #[test]
-fn ignores_are_added_in_the_form_of_the_file() {
+fn suppressions_are_added_in_the_format_of_the_file() {
     check_added(
         "main.tf",
         "«# sqslint: ignore[fifo-queue-name-suffix, visibility-timeout-zero] known since May\n»resource \"aws_sqs_queue\" \"q\" {
@@ -568,7 +568,7 @@ resource \"aws_sqs_queue\" \"p\" {
 }
 
 #[test]
-fn what_cannot_be_silenced_is_told() {
+fn unsuppressible_findings_are_listed_as_refused() {
     let queue = "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 0\n}\n";
     let config = "[rules.visibility-timeout-zero]\nsuppressible = false";
     let directory = TemporaryDirectory::with_files([("main.tf", queue), ("sqslint.toml", config), ("b.tf", "a {{{\n")]);
@@ -586,7 +586,7 @@ fn what_cannot_be_silenced_is_told() {
 }
 
 #[test]
-fn a_module_that_others_wrote_is_silenced_where_it_is_called() {
+fn finding_in_a_fetched_module_is_suppressed_at_its_call() {
     let module = "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 0\n}\n";
     let manifest = r#"{"Modules":[{"Key":"","Source":"","Dir":"."},{"Key":"m","Source":"git::https://example.com/m","Dir":".terraform/modules/m"}]}"#;
     let main = "module \"m\" {\n  source = \"git::https://example.com/m\"\n}\n";
@@ -599,7 +599,7 @@ fn a_module_that_others_wrote_is_silenced_where_it_is_called() {
     assert_eq!(written, [expected.as_str(), manifest, module]);
 }
 
-/// Every text file below a directory of fixtures.
+/// Reads every text file below a directory of fixtures.
 fn fixture(name: &str) -> Vec<(String, String)> {
     let root = repository("fixtures").join(name);
     let mut next = vec![root.clone()];
@@ -619,7 +619,7 @@ fn fixture(name: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn whole_projects_begin_with_nothing_to_say() {
+fn add_ignore_suppresses_all_findings_of_a_project() {
     for (name, path) in [("stacks", ""), ("plans/orders", "plan.json")] {
         let files = fixture(name);
         let borrowed = files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
@@ -634,7 +634,7 @@ fn whole_projects_begin_with_nothing_to_say() {
         assert_eq!((&added.refused, &added.errors), (&vec![], &vec![]), "{name}");
         let after = check(&options);
         assert!(after.findings.is_empty(), "{name}: {}", testing::describe(&after));
-        // JSON has no comments, and a table of defects has some of its own.
+        // JSON files have no comments, and the table of planted defects contains suppressions itself.
         let is_edited = |file: &str| {
             file.strip_suffix(".json")
                 .or(file.strip_suffix("planted.toml"))
@@ -650,7 +650,7 @@ fn whole_projects_begin_with_nothing_to_say() {
 }
 
 #[test]
-fn a_comment_in_the_source_of_a_function_is_heard_and_checked() {
+fn comment_in_function_source_suppresses_and_may_be_unused() {
     let template = testing::handlers::template("");
     let handler = "def handler(event, context):
     for record in event['Records']:

@@ -1,9 +1,11 @@
-//! Broken and odd inputs under `fixtures/syntax/`: what is said of each, and that the rest is still judged.
+//! Checks invalid and unusual inputs under `fixtures/syntax/`: the reported errors, and that all other files are still
+//! checked.
 
 use sqslint::{rules, testing};
 use std::path::Path;
 
-/// What `visibility-timeout-zero` and the pipeline report for a project, each as `file:line:column rule`, and for what if that is several.
+/// Lists the findings of `visibility-timeout-zero` and of the pipeline for a project, each as `file:line:column rule`,
+/// with the resources if there are several.
 fn reported(project: &str) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fixtures/syntax")
@@ -28,13 +30,13 @@ fn reported(project: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_unclosed_block_leaves_the_other_file_of_the_module() {
+fn unclosed_block_does_not_affect_other_files_of_the_module() {
     let wanted = ["orders.tf:3:3 visibility-timeout-zero", "refunds.tf:3:34 parse-error"];
     assert_eq!(reported("unclosed-block"), wanted);
 }
 
 #[test]
-fn a_tab_leaves_the_other_template() {
+fn tab_in_yaml_does_not_affect_other_templates() {
     let wanted = [
         "orders.yaml:7:7 visibility-timeout-zero",
         "refunds.yaml:7:4 parse-error",
@@ -43,7 +45,7 @@ fn a_tab_leaves_the_other_template() {
 }
 
 #[test]
-fn the_last_of_repeated_keys_counts() {
+fn last_of_repeated_keys_applies() {
     let wanted = [
         "orders.yaml:7:7 visibility-timeout-zero",
         "refunds.yaml:8:7 visibility-timeout-zero",
@@ -52,7 +54,7 @@ fn the_last_of_repeated_keys_counts() {
 }
 
 #[test]
-fn utf_16_is_named_and_leaves_the_other_template() {
+fn utf_16_is_reported_and_does_not_affect_other_templates() {
     let wanted = [
         "orders.yaml:7:7 visibility-timeout-zero",
         "refunds.yaml:1:1 parse-error",
@@ -61,13 +63,13 @@ fn utf_16_is_named_and_leaves_the_other_template() {
 }
 
 #[test]
-fn a_byte_order_mark_and_crlf_shift_nothing() {
+fn byte_order_mark_and_crlf_do_not_shift_locations() {
     assert_eq!(reported("mark-and-crlf"), ["orders.yaml:7:7 visibility-timeout-zero"]);
 }
 
 #[test]
-fn merge_keys_bring_their_values() {
-    // One place in the file is one finding, which names both queues.
+fn merge_keys_are_expanded() {
+    // The value is at one location in the file, so it is one finding that names both queues.
     assert_eq!(
         reported("merge-keys"),
         ["orders.yaml:7:7 visibility-timeout-zero for Orders, Refunds"]

@@ -1,16 +1,17 @@
-//! Templates meant to be misread, against the graphs that an evaluator of CloudFormation's rules recorded for them:
-//! `fixtures/templates/<name>/template.*` and `expected.json`, parameters at their defaults or as `parameters.json` says.
+//! Compares the graphs of templates that are easily misinterpreted with recorded ones, made by an independent
+//! implementation of CloudFormation's rules: `fixtures/templates/<name>/template.*` and `expected.json`, with default
+//! parameters or those of `parameters.json`.
 //!
-//! "unknown" was recorded where only a deployment tells; nothing else may be unresolved, and nothing else known.
+//! "unknown" was recorded for values known only at deployment; exactly these must be unresolved.
 
 use crate::inputs::{entries, repository};
 use serde_json::{Value, json};
 use sqslint::Options;
-use sqslint::given::{Given, Parameters};
+use sqslint::inputs::{Inputs, Parameters};
 use sqslint::testing::graph_json_by_default;
 use std::path::{Path, PathBuf};
 
-/// Fields as recorded, and as ours are called.
+/// Recorded names of fields, and our names.
 const QUEUES: [(&str, &str); 4] = [
     ("visibility_timeout", "visibility_timeout"),
     ("retention", "retention"),
@@ -33,7 +34,7 @@ fn graph(directory: &Path) -> Value {
     let parameters = directory.join("parameters.json");
     let outcome = sqslint::check(&Options {
         paths: entries(directory).into_iter().filter(is_template).collect(),
-        given: Given {
+        inputs: Inputs {
             parameters: parameters
                 .is_file()
                 .then_some(Parameters::File(parameters))
@@ -41,7 +42,7 @@ fn graph(directory: &Path) -> Value {
                 .collect(),
             region: Some("us-east-1".to_owned()),
             account: Some("123456789012".to_owned()),
-            ..Given::default()
+            ..Inputs::default()
         },
         ..Options::default()
     });
@@ -49,7 +50,7 @@ fn graph(directory: &Path) -> Value {
     serde_json::from_str(&graph_json_by_default(&outcome.graph, &outcome.sources)).unwrap()
 }
 
-/// Ours in the words of the recording.
+/// Converts our value to the form of the recording.
 fn reworded(field: &str, ours: &Value) -> Value {
     if ours.get("unresolved").is_some() {
         let is_link = matches!(field, "queue" | "function" | "target");
@@ -105,7 +106,7 @@ fn differences(directory: &Path) -> Vec<String> {
 }
 
 #[test]
-fn graphs_are_those_recorded() {
+fn graphs_equal_the_recorded_ones() {
     let directories = entries(&repository("fixtures/templates"));
     assert!(directories.len() >= 30, "{}", directories.len());
     let all: Vec<String> = directories

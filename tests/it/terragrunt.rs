@@ -1,10 +1,10 @@
-//! What `terragrunt.hcl` files make of the modules they call.
+//! Checks how `terragrunt.hcl` files call modules.
 
 use crate::inputs::check_files;
 use sqslint::Outcome;
 use sqslint::graph::State;
 
-/// A queue whose numbers are variables.
+/// Module with a queue whose numbers are variables.
 const MODULE: (&str, &str) = (
     "modules/queue/main.tf",
     r#"
@@ -41,7 +41,7 @@ fn shown<T: Copy>(state: &State<T>, number: impl Fn(T) -> i64) -> String {
     }
 }
 
-/// Unit, visibility timeout, delay and wait time of each queue.
+/// Lists unit, visibility timeout, delay and wait time of each queue.
 fn queues(files: &[(&str, &str)]) -> Vec<String> {
     let outcome = checked(files);
     let graph = &outcome.graph;
@@ -54,7 +54,7 @@ fn queues(files: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn a_called_module_has_its_inputs_and_is_not_judged_alone() {
+fn called_module_receives_its_inputs_and_is_not_a_unit() {
     let file = format!("{CALL}inputs = {{ visibility = 60 }}\n");
     assert_eq!(
         queues(&[("live/orders/terragrunt.hcl", &file)]),
@@ -63,7 +63,7 @@ fn a_called_module_has_its_inputs_and_is_not_judged_alone() {
 }
 
 #[test]
-fn each_file_that_calls_a_module_is_a_unit() {
+fn each_terragrunt_file_is_a_unit() {
     let file = |seconds: u32| format!("{CALL}inputs = {{ visibility = {seconds} }}\n");
     assert_eq!(
         queues(&[("live/a/terragrunt.hcl", &file(1)), ("live/b/terragrunt.hcl", &file(2))]),
@@ -72,7 +72,7 @@ fn each_file_that_calls_a_module_is_a_unit() {
 }
 
 #[test]
-fn inputs_of_included_files_come_first() {
+fn inputs_are_merged_with_those_of_included_files() {
     let parent = "inputs = { visibility = 60, settings = { delay = 5 } }\n";
     for (strategy, expected) in [
         ("", "live/a: 60, 0, 9"),
@@ -89,7 +89,7 @@ fn inputs_of_included_files_come_first() {
 }
 
 #[test]
-fn locals_of_other_files_are_known() {
+fn locals_of_other_files_are_evaluated() {
     let parent = "locals {\n  seconds = path_relative_to_include() == \"prod/a\" ? 90 : 1\n}\n";
     let other = "locals {\n  delay = 4\n}\n";
     let file = r#"
@@ -117,7 +117,7 @@ inputs = {
 }
 
 #[test]
-fn what_only_a_run_knows_is_open() {
+fn dependency_outputs_and_environment_variables_are_unresolved() {
     let file = format!(
         "{CALL}inputs = {{ visibility = dependency.other.outputs.seconds, settings = {{ delay = get_env(\"DELAY\", 3) }} }}\n"
     );
@@ -128,7 +128,7 @@ fn what_only_a_run_knows_is_open() {
 }
 
 #[test]
-fn where_inputs_are_not_known_no_default_counts() {
+fn unresolved_inputs_override_defaults() {
     let file = format!("{CALL}inputs = merge(dependency.other.outputs, {{ visibility = 60 }})\n");
     let lines = queues(&[("live/a/terragrunt.hcl", &file)]);
     assert_eq!(lines.len(), 1);
@@ -139,7 +139,7 @@ fn where_inputs_are_not_known_no_default_counts() {
 }
 
 #[test]
-fn variable_files_handed_over_leave_inputs_open() {
+fn variable_files_in_extra_arguments_make_inputs_unresolved() {
     let file = "terraform {\n  source = \"../../modules/queue\"\n  extra_arguments \"vars\" {\n    commands = [\"apply\"]\n    required_var_files = [\"x.tfvars\"]\n  }\n}\ninputs = { visibility = 60 }\n";
     let lines = queues(&[("live/a/terragrunt.hcl", file)]);
     assert!(lines[0].contains("`extra_arguments` `vars` may set it"), "{lines:?}");
@@ -157,7 +157,7 @@ fn variable_files_of_the_module_win() {
 }
 
 #[test]
-fn a_module_that_is_elsewhere_is_told() {
+fn remote_module_is_noted() {
     let file = "terraform {\n  source = \"git::https://example.com/modules.git//queue?ref=v1\"\n}\n";
     let outcome = checked(&[("live/a/terragrunt.hcl", file)]);
     let unit = outcome.graph.units().iter().find(|unit| unit.name == "live/a").unwrap();
@@ -168,7 +168,7 @@ fn a_module_that_is_elsewhere_is_told() {
 }
 
 #[test]
-fn files_that_include_each_other_end() {
+fn mutually_including_files_terminate() {
     let file = format!(
         "{CALL}include {{\n  path = \"../b/terragrunt.hcl\"\n}}\nlocals {{\n  x = read_terragrunt_config(\"../b/terragrunt.hcl\")\n}}\n"
     );

@@ -1,34 +1,39 @@
-//! Rules on timing and the model hold together: over a grid of values, a rule fires exactly where the model shows the
-//! harm that the rule speaks of, and every finding has a timeline that shows it.
+//! Checks that the timing rules agree with the simulation model: over a grid of values, a rule reports exactly if the
+//! model shows the harm that the rule warns about, and every finding has a timeline that shows it.
 //!
 //! | rule | harm |
 //! | --- | --- |
-//! | `visibility-timeout-below-function-timeout` | a second invocation gets the message while the first works on it |
-//! | `visibility-timeout-too-short` | the same, or a receive used up, when six batches wait for one free place |
-//! | `consumer-visibility-timeout-too-short` | a second worker gets the message while the first works on it |
-//! | `consumer-heartbeat-too-slow` | the same, since the renewal comes too late |
+//! | `visibility-timeout-below-function-timeout` | a second invocation receives the message during the first |
+//! | `visibility-timeout-too-short` | the same, or a used receive, when six batches wait for one free invocation |
+//! | `consumer-visibility-timeout-too-short` | a second worker receives the message while the first processes it |
+//! | `consumer-heartbeat-too-slow` | the same, because the renewal is too late |
 //! | `consumer-processing-exceeds-maximum` | the same, 12 hours after the receive |
-//! | `batch-exceeds-function-timeout`, `latency-budget-exceeds-function-timeout` | finished work is done again, or none is ever finished |
-//! | `visibility-timeout-zero` | two have the message at the same time |
+//! | `batch-exceeds-function-timeout`, `latency-budget-exceeds-function-timeout` | work is repeated or never finished |
+//! | `visibility-timeout-zero` | two consumers process the message at the same time |
 //! | `visibility-timeout-exceeds-retention` | a message that fails once is lost |
-//! | `queue-delay-exceeds-retention` | a message is lost unseen |
+//! | `queue-delay-exceeds-retention` | a message is lost before it is ever received |
 //! | `retries-outlast-retention` | a message that keeps failing is lost before it reaches the dead-letter queue |
-//! | `dead-letter-queue-retention-too-short` | a message is lost in the dead-letter queue, at once at the worst |
+//! | `dead-letter-queue-retention-too-short` | a message is lost in the dead-letter queue, in the worst case at once |
 //! | `durable-execution-exceeds-poller-limit` | no attempt is ever finished |
-//! | `max-receive-count-too-low`, `max-receive-count-low-for-poller` | a good message is given up |
-//! | `queue-retention-too-short`, `fifo-dead-letter-queue-retention-short` | a message is lost before somebody reads or looks |
-//! | `in-flight-limit-at-risk` | nothing is received while twenty failures a second are in flight |
-//! | `consumer-recovery-slow`, `visibility-timeout-too-long`, `max-receive-count-too-high`, `fifo-group-blocked-too-long` | somebody waits for longer than the rule's threshold |
+//! | `max-receive-count-too-low`, `max-receive-count-low-for-poller` | a good message is dead-lettered |
+//! | `queue-retention-too-short`, `fifo-dead-letter-queue-retention-short` | a message is lost before it is received or seen |
+//! | `in-flight-limit-at-risk` | no message is received while twenty failures per second are in flight |
+//! | `consumer-recovery-slow`, `visibility-timeout-too-long`, `max-receive-count-too-high`, `fifo-group-blocked-too-long` | a message waits for longer than the rule's threshold |
+//!
+//! Each test builds a [`Grid`]: it declares one queue per combination of values, runs the [`Scenario`] of the rule with
+//! the same values, and records whether the timeline shows harm. `Grid::holds` then checks the whole project once and
+//! compares. Example: a visibility timeout of 30 s and a function timeout of 60 s give an overlap in the model, and
+//! `visibility-timeout-below-function-timeout` must report that queue; with 60 s and 60 s neither may.
 
 use crate::inputs::check_files;
+use sqs_model::scenario::{Harm, Heartbeat, RedriveTarget, Scenario};
 use sqslint::Outcome;
 use sqslint::diagnostic::Diagnostic;
-use sqslint::model::scenario::{DeadLetter, Harm, Heartbeat, Scenario};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 const S: u64 = 1_000;
-/// The rules that claim that a message is lost or worked on twice.
+/// Rules that claim that a message is lost or processed twice.
 const CLAIMS: [&str; 14] = [
     "visibility-timeout-below-function-timeout",
     "visibility-timeout-too-short",
@@ -46,7 +51,7 @@ const CLAIMS: [&str; 14] = [
     "durable-execution-exceeds-poller-limit",
 ];
 
-/// The rules by which somebody waits too long, or comes too late.
+/// Rules that claim that a message waits too long, or is inspected too late.
 const THRESHOLDS: [&str; 7] = [
     "consumer-recovery-slow",
     "visibility-timeout-too-long",
@@ -57,12 +62,12 @@ const THRESHOLDS: [&str; 7] = [
     "fifo-dead-letter-queue-retention-short",
 ];
 
-/// A project, and what the model says of each of its queues.
+/// Project with many queues, and the model's result for each of them.
 #[derive(Default)]
 struct Grid {
     terraform: String,
     config: String,
-    /// By queue: the rules of which one has to fire, and whether the model shows the harm.
+    /// Names of queues, and whether the model shows harm, so that a rule must report.
     expected: Vec<(String, bool)>,
 }
 
@@ -97,7 +102,7 @@ impl Grid {
         self.waits(name, scenario, |_| false);
     }
 
-    /// The same where waiting is a harm if it is `too_long`, in seconds.
+    /// Like `expects`, but waiting counts as harm only if it is `too_long`, in seconds.
     fn waits(&mut self, name: &str, scenario: &Scenario, too_long: impl Fn(u64) -> bool) {
         let is_harm = scenario.timeline().harm.is_some_and(|harm| match harm {
             Harm::Waits(wait) => too_long(wait / S),
@@ -106,9 +111,9 @@ impl Grid {
         self.expected.push((name.to_owned(), is_harm));
     }
 
-    /// Asserts that one of `rules` fires for a queue, or its function, exactly where the model shows harm.
+    /// Requires that one of `rules` reports a queue or its function exactly if the model shows harm.
     fn holds(&self, rules: &[&str]) -> Outcome {
-        // Rules that one has to ask for are asked.
+        // Rules outside the default set are selected as well.
         let select = format!("select = [\"default\", \"pedantic\"]\n{}", self.config);
         let outcome = check_files([("main.tf", &*self.terraform), ("sqslint.toml", &*select)]);
         assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
@@ -135,9 +140,9 @@ impl Grid {
     }
 }
 
-/// Every finding of a rule that claims a harm has a run that shows it.
+/// Requires a timeline that shows the harm, if the rule claims one.
 fn shows_its_harm(found: &Diagnostic) {
-    // Advice on medians is a rule of thumb, and what Lambda refuses never runs.
+    // Advice on medians is a rule of thumb, and settings that Lambda rejects never run.
     let is_advice = found.severity == sqslint::diagnostic::Severity::Info && !THRESHOLDS.contains(&&*found.rule);
     let is_refused = found.rule == "visibility-timeout-zero";
     let claims = CLAIMS.contains(&&*found.rule) || THRESHOLDS.contains(&&*found.rule);
@@ -148,7 +153,7 @@ fn shows_its_harm(found: &Diagnostic) {
 }
 
 #[test]
-fn function_timeouts_and_windows() {
+fn visibility_timeout_rules_agree_for_timeouts_and_windows() {
     let mut grid = Grid::default();
     for visibility in [
         0, 1, 10, 29, 30, 31, 59, 60, 61, 179, 180, 181, 185, 186, 359, 360, 361, 365, 900,
@@ -175,7 +180,7 @@ fn function_timeouts_and_windows() {
 }
 
 #[test]
-fn the_function_timeout_alone() {
+fn visibility_timeout_below_function_timeout_agrees() {
     let mut grid = Grid::default();
     for visibility in [1, 2, 29, 30, 31, 60, 299, 300, 301, 900] {
         for timeout in [1, 2, 30, 31, 300, 900] {
@@ -188,7 +193,7 @@ fn the_function_timeout_alone() {
 }
 
 #[test]
-fn retention_delay_and_receives() {
+fn retention_rules_agree_for_delays_and_receives() {
     let mut grid = Grid::default();
     grid.terraform += "resource \"aws_sqs_queue\" \"aside\" {\n  message_retention_seconds = 1209600\n}\n";
     for visibility in [1, 30, 59, 60, 61, 300] {
@@ -205,7 +210,7 @@ fn retention_delay_and_receives() {
                     visibility: visibility * S,
                     retention: retention * S,
                     delay: delay * S,
-                    dead_letter: Some(DeadLetter {
+                    dead_letter: Some(RedriveTarget {
                         max_receives: u32::try_from(receives).unwrap(),
                         retention: 1_209_600 * S,
                     }),
@@ -223,7 +228,7 @@ fn retention_delay_and_receives() {
 }
 
 #[test]
-fn retention_of_dead_letter_queues() {
+fn dead_letter_queue_retention_agrees() {
     let mut grid = Grid::default();
     for source in [60, 3_600, 345_599, 345_600, 1_209_599] {
         for kept in [60, 3_600, 345_600, 345_601, 1_209_600] {
@@ -243,7 +248,7 @@ fn retention_of_dead_letter_queues() {
 }
 
 #[test]
-fn declared_workers() {
+fn declared_worker_rules_agree() {
     let mut grid = Grid::default();
     for visibility in [1, 20, 29, 30, 31, 60, 43_200] {
         for work in [1, 30, 31, 60, 43_200, 43_201] {
@@ -285,7 +290,7 @@ fn declared_workers() {
         "consumer-heartbeat-too-slow",
         "consumer-processing-exceeds-maximum",
     ];
-    // A warning where renewals come too late; that none may be missed is advice.
+    // Late renewals are a warning; that a single renewal may be missed is only advice.
     let warned: BTreeSet<&str> = (outcome.findings.iter())
         .filter(|found| rules.contains(&&*found.rule) && found.severity > sqslint::diagnostic::Severity::Info)
         .filter_map(|found| found.subject.address.rsplit('.').next())
@@ -300,7 +305,7 @@ fn declared_workers() {
 }
 
 #[test]
-fn batches_and_the_time_for_a_message() {
+fn batch_processing_time_rules_agree() {
     let mut grid = Grid::default();
     for timeout in [10, 59, 60, 61, 300] {
         for work in [1, 6, 10, 30, 70] {
@@ -319,7 +324,8 @@ fn batches_and_the_time_for_a_message() {
                     work: work * S,
                 };
                 grid.expects(&name, &scenario);
-                // Work that takes exactly as long as the timeout is done in the model, and too close for the rule.
+                // Processing that takes exactly as long as the timeout succeeds in the model, but is too close for the
+                // rule.
                 if let Some((_, is_harm)) = grid.expected.last_mut() {
                     *is_harm |= work == timeout;
                 }
@@ -333,7 +339,7 @@ fn batches_and_the_time_for_a_message() {
 }
 
 #[test]
-fn receives_of_good_messages() {
+fn max_receive_count_rules_agree_for_good_messages() {
     let mut grid = Grid::default();
     grid.terraform += "resource \"aws_sqs_queue\" \"aside\" {\n  message_retention_seconds = 1209600\n}\n";
     for receives in 1..7 {
@@ -342,7 +348,7 @@ fn receives_of_good_messages() {
             Some(("aws_sqs_queue.aside", receives)),
         );
         grid.function(&name, 5, 0, 1);
-        // One failure for the floor, four throttled receives for the advice.
+        // The error needs one failure, the advice four throttled receives.
         let tried = u32::try_from(receives).unwrap();
         let scenario = Scenario::Unlucky {
             visibility: 30 * S,
@@ -361,7 +367,7 @@ fn receives_of_good_messages() {
 }
 
 #[test]
-fn long_visibility_timeouts() {
+fn visibility_timeout_too_long_agrees() {
     let mut grid = Grid::default();
     for visibility in [30, 899, 900, 1_800, 1_801, 3_600, 3_601, 43_200] {
         for timeout in [1, 10, 30, 60, 720] {
@@ -371,7 +377,7 @@ fn long_visibility_timeouts() {
                 visibility: visibility * S,
                 timeout: timeout * S,
             };
-            // Sixty timeouts, of which the first is work.
+            // The threshold is sixty function timeouts; the first of them is processing.
             grid.waits(&name, &scenario, |wait| visibility >= 900 && wait > 59 * timeout);
         }
     }
@@ -379,7 +385,7 @@ fn long_visibility_timeouts() {
 }
 
 #[test]
-fn messages_in_flight() {
+fn in_flight_limit_agrees() {
     let mut grid = Grid::default();
     for visibility in [30, 5_400, 5_999, 6_000, 6_001, 12_000, 43_200] {
         let name = grid.queue(&[("visibility_timeout_seconds", visibility)], None);
@@ -394,13 +400,13 @@ fn messages_in_flight() {
 }
 
 #[test]
-fn many_receives() {
+fn max_receive_count_too_high_agrees() {
     let mut grid = Grid::default();
     grid.terraform += "resource \"aws_sqs_queue\" \"aside\" {\n  message_retention_seconds = 1209600\n}\n";
     for visibility in [1, 35, 36, 60, 864, 865, 43_200] {
         for receives in [1, 2, 3, 20, 99, 100, 101, 1_000] {
             if receives * visibility >= 1_209_600 {
-                // `retries-outlast-retention` speaks.
+                // `retries-outlast-retention` reports this instead.
                 continue;
             }
             let attributes = [
@@ -412,7 +418,7 @@ fn many_receives() {
                 visibility: visibility * S,
                 retention: 1_209_600 * S,
                 delay: 0,
-                dead_letter: Some(DeadLetter {
+                dead_letter: Some(RedriveTarget {
                     max_receives: u32::try_from(receives).unwrap(),
                     retention: 1_209_600 * S,
                 }),
@@ -427,7 +433,7 @@ fn many_receives() {
 }
 
 #[test]
-fn groups_that_wait() {
+fn blocked_fifo_groups_agree() {
     let mut grid = Grid::default();
     grid.terraform +=
         "resource \"aws_sqs_queue\" \"aside\" {\n  fifo_queue = true\n  message_retention_seconds = 1209600\n}\n";
@@ -444,7 +450,7 @@ fn groups_that_wait() {
                     visibility: visibility * S,
                     retention: 345_600 * S,
                     delay: 0,
-                    dead_letter: Some(DeadLetter {
+                    dead_letter: Some(RedriveTarget {
                         max_receives: u32::try_from(receives).unwrap(),
                         retention: 1_209_600 * S,
                     }),
@@ -459,7 +465,7 @@ fn groups_that_wait() {
 }
 
 #[test]
-fn workers_that_crash() {
+fn recovery_after_a_crash_agrees() {
     let mut grid = Grid::default();
     for visibility in [30, 899, 900, 901, 3_600, 43_200] {
         for work in [2, 30, 90, 360, 1_800, 4_320] {
@@ -473,7 +479,7 @@ fn workers_that_crash() {
                 after: work * S / 2,
                 heartbeat: None,
             };
-            // Ten times the work, of which half was done.
+            // The threshold is ten times the processing time, half of which is over at the crash.
             grid.waits(&name, &scenario, |wait| visibility >= 900 && 2 * wait > 19 * work);
         }
     }
@@ -481,7 +487,7 @@ fn workers_that_crash() {
 }
 
 #[test]
-fn messages_that_nobody_reads_in_time() {
+fn queue_retention_during_an_outage_agrees() {
     let mut grid = Grid::default();
     grid.terraform += "resource \"aws_sqs_queue\" \"aside\" {\n  message_retention_seconds = 1209600\n}\n";
     for retention in [60, 3_600, 86_399, 86_400, 86_401, 1_209_600] {
@@ -497,7 +503,7 @@ fn messages_that_nobody_reads_in_time() {
 }
 
 #[test]
-fn fifo_dead_letter_queues_at_which_people_look() {
+fn fifo_dead_letter_queue_retention_agrees() {
     let mut grid = Grid::default();
     for kept in [60, 86_400, 345_599, 345_600, 345_601, 1_209_600] {
         let name = grid.queue(&[("message_retention_seconds", kept)], None);
@@ -506,9 +512,9 @@ fn fifo_dead_letter_queues_at_which_people_look() {
             "resource \"aws_sqs_queue\" \"source_{name}\" {{\n  fifo_queue = true\n  \
              redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.{name}.arn, maxReceiveCount = 5 }})\n}}\n"
         );
-        let scenario = Scenario::Aside {
+        let scenario = Scenario::ExpiresInDeadLetterQueue {
             retention: kept * S,
-            looked_at: 345_600 * S,
+            inspected_at: 345_600 * S,
         };
         grid.expects(&name, &scenario);
     }
@@ -519,7 +525,7 @@ fn fifo_dead_letter_queues_at_which_people_look() {
 }
 
 #[test]
-fn durable_executions() {
+fn durable_execution_limit_agrees() {
     let mut grid = Grid::default();
     for length in [60, 899, 900, 901, 3_600] {
         let name = grid.queue(&[("visibility_timeout_seconds", 5_400)], None);

@@ -1,10 +1,11 @@
-//! Workers: what reads a queue by its role and its environment alone, in each dialect and on every host.
+//! Checks workers: consumers that are recognized only by their role and their environment variables, in each dialect
+//! and on every kind of host.
 
 use sqslint::Options;
 use sqslint::rules;
 use sqslint::testing::{TemporaryDirectory, run_files};
 
-/// The readings of every queue: `queue < worker`, with a question mark where nothing but a policy is missing.
+/// Lists the workers of every queue as `queue < worker`, with a question mark if only the permission is unresolved.
 fn readings(files: &[(&str, &str)]) -> Vec<String> {
     let directory = TemporaryDirectory::with_files(files.iter().copied());
     let outcome = sqslint::check(&Options {
@@ -14,7 +15,7 @@ fn readings(files: &[(&str, &str)]) -> Vec<String> {
     assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
     let mut all = Vec::new();
     for queue in outcome.graph.queues() {
-        for reading in outcome.graph.readings(queue) {
+        for reading in outcome.graph.worker_consumptions(queue) {
             let mark = if reading.is_permitted { "" } else { " ?" };
             let worker = &reading.resource.address;
             all.push(format!("{} < {worker}{mark}", queue.resource.address));
@@ -30,7 +31,7 @@ const QUEUE: &str = "
     }
 ";
 
-/// A role of ECS tasks with one statement.
+/// Returns a role for ECS tasks with one statement.
 fn role(actions: &str, resource: &str) -> String {
     format!(
         r#"
@@ -74,7 +75,7 @@ const TASK: [&str; 1] = ["aws_sqs_queue.jobs < aws_ecs_task_definition.worker"];
 const OPEN: [&str; 1] = ["aws_sqs_queue.jobs < aws_ecs_task_definition.worker ?"];
 
 #[test]
-fn a_policy_that_names_the_queue_makes_a_reader() {
+fn policy_with_the_queue_arn_makes_a_worker() {
     let with = |actions: &str, resource: &str| terraform(&[&role(actions, resource), &task(ROLE, "")]);
     assert_eq!(with(RECEIVE, "aws_sqs_queue.jobs.arn"), TASK);
     assert_eq!(with("\"sqs:Receive*\"", "[aws_sqs_queue.jobs.arn]"), TASK);
@@ -87,7 +88,7 @@ fn a_policy_that_names_the_queue_makes_a_reader() {
 }
 
 #[test]
-fn policies_are_attached_in_every_way() {
+fn policies_attached_to_the_role_are_evaluated() {
     let attached = format!(
         r#"
         data "aws_iam_policy_document" "worker" {{
@@ -112,7 +113,7 @@ fn policies_are_attached_in_every_way() {
 }
 
 #[test]
-fn an_environment_makes_a_reader_unless_it_may_not_receive() {
+fn environment_variable_makes_a_worker_unless_receiving_is_denied() {
     let nobody: [&str; 0] = [];
     let with = |actions: &str, resource: &str| terraform(&[&role(actions, resource), &task(ROLE, URL)]);
     assert_eq!(with("\"sqs:*\"", "aws_sqs_queue.jobs.arn"), TASK);
@@ -129,7 +130,7 @@ fn an_environment_makes_a_reader_unless_it_may_not_receive() {
 }
 
 #[test]
-fn who_sends_for_sure_and_receives_perhaps_is_a_sender() {
+fn sender_with_an_unresolved_policy_is_not_a_worker() {
     let more = r#"
         resource "aws_iam_role_policy_attachment" "more" {
           role       = aws_iam_role.worker.name
@@ -143,7 +144,7 @@ fn who_sends_for_sure_and_receives_perhaps_is_a_sender() {
 }
 
 #[test]
-fn beside_a_mapping_only_a_policy_makes_a_reader() {
+fn only_a_policy_makes_a_worker_next_to_a_mapping() {
     let mapping = r#"
         resource "aws_lambda_event_source_mapping" "jobs" {
           event_source_arn = aws_sqs_queue.jobs.arn
@@ -157,7 +158,7 @@ fn beside_a_mapping_only_a_policy_makes_a_reader() {
 }
 
 #[test]
-fn a_word_is_a_queue_where_the_variable_says_so() {
+fn plain_string_is_a_queue_only_in_a_variable_named_for_one() {
     let nobody: [&str; 0] = [];
     let with = |name: &str, value: &str| {
         let variable = format!("{{ name = \"{name}\", value = {value} }}");
@@ -174,7 +175,7 @@ fn a_word_is_a_queue_where_the_variable_says_so() {
 }
 
 #[test]
-fn an_environment_takes_queues_from_parameters() {
+fn queues_in_ssm_parameters_are_resolved() {
     let parameter = r#"
         resource "aws_ssm_parameter" "queue" {
           name  = "/jobs/queue-url"
@@ -223,7 +224,7 @@ fn an_environment_takes_queues_from_parameters() {
 }
 
 #[test]
-fn instances_have_roles_through_profiles() {
+fn instances_get_roles_from_instance_profiles() {
     let profile = r#"
         resource "aws_iam_instance_profile" "worker" {
           role = aws_iam_role.worker.name
@@ -248,7 +249,7 @@ fn instances_have_roles_through_profiles() {
 }
 
 #[test]
-fn jobs_and_services_have_roles_of_their_own() {
+fn batch_jobs_and_services_are_workers() {
     let others = r#"
         resource "aws_batch_job_definition" "worker" {
           name = "worker"
@@ -285,7 +286,7 @@ fn jobs_and_services_have_roles_of_their_own() {
             "aws_sqs_queue.jobs < aws_apprunner_service.worker",
             "aws_sqs_queue.jobs < aws_batch_job_definition.worker",
         ];
-        // What has no environment is told by its policy alone.
+        // A resource without environment variables is recognized only by its policy.
         if actions == RECEIVE {
             expected.push("aws_sqs_queue.jobs < aws_eks_pod_identity_association.worker");
         }
@@ -293,7 +294,7 @@ fn jobs_and_services_have_roles_of_their_own() {
     }
 }
 
-/// A role with this trust policy, that may receive.
+/// Checks a role that may receive messages, with this trust policy.
 fn trusted(trust: &str) -> Vec<String> {
     terraform(&[&format!(
         r#"
@@ -311,7 +312,7 @@ fn trusted(trust: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_role_stands_for_what_takes_it() {
+fn role_is_a_worker_if_only_hosts_may_assume_it() {
     let worker = ["aws_sqs_queue.jobs < aws_iam_role.worker"];
     let nobody: [&str; 0] = [];
     let of_service = |service: &str| {
@@ -346,7 +347,7 @@ fn a_role_stands_for_what_takes_it() {
     assert_eq!(federated(builds, "repo:a/b"), nobody);
 }
 
-/// A template with a queue and these resources.
+/// Checks a template with a queue and these resources.
 fn template(resources: &str) -> Vec<String> {
     let text = format!(
         "
@@ -360,7 +361,7 @@ Resources:
     readings(&[("template.yaml", &text)])
 }
 
-/// The same role in a template.
+/// Returns the same role for a template.
 fn template_role(actions: &str) -> String {
     format!(
         "
@@ -378,7 +379,7 @@ fn template_role(actions: &str) -> String {
 }
 
 #[test]
-fn templates_have_the_same_workers() {
+fn workers_are_recognized_in_templates() {
     let nobody: [&str; 0] = [];
     let others = "
   Task:
@@ -409,7 +410,7 @@ fn templates_have_the_same_workers() {
 }
 
 #[test]
-fn instances_of_templates_have_profiles() {
+fn instance_profiles_are_resolved_in_templates() {
     let others = "
   Profile: {Type: AWS::IAM::InstanceProfile, Properties: {Roles: [!Ref WorkerRole]}}
   Instance: {Type: AWS::EC2::Instance, Properties: {IamInstanceProfile: !Ref Profile}}
@@ -423,7 +424,7 @@ fn instances_of_templates_have_profiles() {
 }
 
 #[test]
-fn a_worker_under_a_condition_reads_there() {
+fn conditional_worker_polls_under_its_condition() {
     let rule = rules::by_id("redrive-policy-missing").expect("there is one");
     let text = format!(
         "
@@ -447,7 +448,7 @@ Resources:
     assert_eq!(whens, [Some("IsProd")]);
 }
 
-/// How often each rule speaks of these files.
+/// Counts the findings of each rule in these files.
 fn counts(ids: &[&str], files: &[(&str, &str)]) -> Vec<usize> {
     let of = |id: &&str| {
         let rule = rules::by_id(id).expect("there is one");
@@ -457,7 +458,7 @@ fn counts(ids: &[&str], files: &[(&str, &str)]) -> Vec<usize> {
 }
 
 #[test]
-fn a_queue_with_a_worker_is_read() {
+fn worker_counts_as_a_consumer() {
     let ids = [
         "redrive-policy-missing",
         "queue-without-redrive-policy",
@@ -471,7 +472,7 @@ fn a_queue_with_a_worker_is_read() {
 }
 
 #[test]
-fn a_worker_notices_what_fails_where_it_does_not_fail_itself() {
+fn separate_worker_on_the_dead_letter_queue_replaces_an_alarm() {
     let ids = ["dead-letter-queue-unalarmed"];
     let queues = r#"
         resource "aws_sqs_queue" "jobs" {

@@ -1,16 +1,22 @@
-//! Conditions against plain enumeration: a generated template is judged once with its conditions, and once in every
-//! world that its parameters can make, where no condition is left. No finding without a world, and no world without
-//! its finding; and every value of the graph is that of each world.
+//! Compares conditions with brute force: a generated template is checked once with its conditions, and once per
+//! assignment of its parameters, with all conditions replaced by their values. Every finding must occur under some
+//! assignment, every finding under an assignment must be reported, and every value in the graph must be correct under
+//! each assignment.
 //!
-//! `PROPTEST_CASES` says how many templates.
+//! Example: for a template with `Conditions: {C0: !Equals [!Ref P0, a]}`, whose visibility timeout is 30 s if `C0`
+//! holds, and otherwise 360 s, `Template::whole` has the condition, and `Template::plain` has 30 s for `P0 = a` and 360
+//! s for all other values. If only the first violates a rule, the finding of the whole template must have the condition
+//! `C0`.
+//!
+//! `PROPTEST_CASES` sets the number of templates.
 
 mod model;
 
 use crate::inputs::check_files;
+use conditions::{Condition, Variable};
 use model::{Choices, FUNCTIONS, QUEUES, Template, Value, World};
 use proptest::prelude::*;
 use sqslint::Outcome;
-use sqslint::conditions::{Condition, Variable};
 use sqslint::diagnostic::{Diagnostic, Severity};
 use sqslint::graph::{Attribute, Resource, Seconds};
 use sqslint::testing::describe;
@@ -23,7 +29,7 @@ fn judge<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Outcome {
     outcome
 }
 
-/// What a finding is about.
+/// Rule, address and attribute of a finding.
 type Key = (String, String, &'static str);
 
 fn key(found: &Diagnostic) -> Key {
@@ -34,8 +40,8 @@ fn key(found: &Diagnostic) -> Key {
     )
 }
 
-/// The value of `variable` in `world`. Values that several parameters share, and no condition names, have a name of
-/// their own there.
+/// Returns the value of `variable` under the assignment `world`. A value that several parameters share and no condition
+/// mentions has a special name in the graph.
 fn value_in(template: &Template, world: &World, variable: &Variable) -> Option<Arc<str>> {
     let at: usize = variable.name.strip_prefix('P')?.parse().ok()?;
     let value = *world.get(at)?;
@@ -63,7 +69,7 @@ fn verify(numbers: &[u16]) {
     for world in &worlds {
         values_agree(&template, &whole, world, &shown);
     }
-    // Worlds that look alike are judged once.
+    // Assignments with equal templates are checked once.
     let mut plain: BTreeMap<String, (String, Vec<&World>)> = BTreeMap::new();
     for world in &worlds {
         let next = format!("w{}/t.json", plain.len());
@@ -77,10 +83,10 @@ fn verify(numbers: &[u16]) {
     let each = judge(files);
     let mut wanted: BTreeMap<Key, Severity> = BTreeMap::new();
     let mut headlines: BTreeSet<(Key, &str)> = BTreeSet::new();
-    // What a world leaves out is declared all the same.
+    // Resources that do not exist under an assignment still count as declared.
     let is_of_worlds = |found: &&Diagnostic| !found.rule.ends_with("-undeclared");
     for found in each.findings.iter().filter(is_of_worlds) {
-        // The same in several worlds is told once; the place of one of them says which.
+        // Equal findings under several assignments are reported once, with the location of one of them.
         let severity = wanted.entry(key(found)).or_insert(found.severity);
         *severity = found.severity.max(*severity);
         headlines.insert((key(found), &found.headline));
@@ -106,21 +112,21 @@ fn verify(numbers: &[u16]) {
         let mut named = 0;
         for (name, worlds) in plain.values() {
             for world in worlds {
-                if Words::hold(when, &template, world) {
+                if ConditionText::hold(when, &template, world) {
                     named += 1;
                     let has_it = each
                         .findings
                         .iter()
                         .any(|one| self::key(one) == *key && one.subject.unit.ends_with(name.as_str()));
-                    assert!(has_it, "{key:?} is said when {when}, but not in {world:?}\n{}", shown());
+                    assert!(has_it, "{key:?} when {when}, but not in {world:?}\n{}", shown());
                 }
             }
         }
-        assert!(named > 0, "{key:?} is said when {when}, which never is\n{}", shown());
+        assert!(named > 0, "{key:?} when {when}, which never holds\n{}", shown());
     }
 }
 
-/// Whether resources exist in the graph where they do in `world`, with their values.
+/// Requires that the resources which exist under `world` are in the graph, with the right values.
 fn values_agree(template: &Template, whole: &Outcome, world: &World, shown: &dyn Fn() -> String) {
     let exists = |resource: &Resource| {
         let holds = resource
@@ -181,16 +187,17 @@ fn values_agree(template: &Template, whole: &Outcome, world: &World, shown: &dyn
     }
 }
 
-/// What is said of worlds, read back: `C1 and not C2`, `(C1 or C2) and P3 = a`.
-struct Words<'w> {
+/// Parses the text of a condition, such as `C1 and not C2` or `(C1 or C2) and P3 = a`, and evaluates it under an
+/// assignment.
+struct ConditionText<'w> {
     rest: &'w str,
     template: &'w Template,
     world: &'w World,
 }
 
-impl<'w> Words<'w> {
+impl<'w> ConditionText<'w> {
     fn hold(text: &'w str, template: &'w Template, world: &'w World) -> bool {
-        let mut words = Words {
+        let mut words = ConditionText {
             rest: text,
             template,
             world,
@@ -256,7 +263,7 @@ impl<'w> Words<'w> {
         is == "true"
     }
 
-    /// Values up to what begins with a name again.
+    /// Parses values up to the next name.
     fn values(&mut self, between: &str) -> Vec<&'w str> {
         let mut all = vec![self.value()];
         while let Some(rest) = self.rest.strip_prefix(between) {
@@ -274,7 +281,7 @@ impl<'w> Words<'w> {
 
     fn value(&mut self) -> &'w str {
         if self.rest.starts_with('P') {
-            // Another parameter.
+            // The value is that of another parameter.
             let at: usize = self.word()[1..].parse().unwrap();
             return self.world[at];
         }
@@ -286,7 +293,7 @@ proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn findings_are_those_of_the_worlds(numbers in proptest::collection::vec(any::<u16>(), 20..160)) {
+    fn findings_equal_those_of_all_assignments(numbers in proptest::collection::vec(any::<u16>(), 20..160)) {
         verify(&numbers);
     }
 }

@@ -1,23 +1,23 @@
-//! Literals of another type than the attribute, in each dialect: what is refused is a finding at its line, and what is
-//! converted is silent.
+//! Checks literals whose type differs from that of the attribute, in each dialect: a rejected value is a finding on its
+//! line, and a converted one is accepted.
 //!
-//! Terraform converts `"30"` to a number and takes null for nothing; the schemas of its providers refuse the rest when it
-//! plans. CloudFormation converts scalars and refuses null anywhere in a template.
+//! Terraform converts `"30"` to a number and takes null as absent; the provider schemas reject the rest during
+//! planning. CloudFormation converts scalars and rejects null anywhere in a template.
 
 use crate::inputs::check_files;
 use sqslint::testing::describe;
 use std::fmt::Write;
 
-/// A file of a dialect, and what stands in it for each literal of [`LITERALS`].
+/// File of a dialect, with a placeholder per attribute.
 struct Dialect {
     file: &'static str,
     template: &'static str,
-    /// Whether null is refused in its templates, and numbers as text are taken everywhere.
+    /// Templates reject null.
     is_template: bool,
     attributes: &'static [(&'static str, &'static str)],
 }
 
-/// A literal as Terraform writes it, as YAML does, and whether it is refused everywhere.
+/// Literals in Terraform and in YAML, and whether every dialect rejects them.
 const LITERALS: [(&str, &str, bool); 9] = [
     ("\"30s\"", "30s", true),
     ("\"abc\"", "abc", true),
@@ -30,7 +30,7 @@ const LITERALS: [(&str, &str, bool); 9] = [
     ("60", "60", false),
 ];
 
-/// Each attribute: what stands for it in the templates, and who judges it.
+/// Rules that report the attributes; the placeholders are in [`ALL`].
 const QUEUE: &str = "queue-attribute-out-of-range";
 const COUNT: &str = "max-receive-count-out-of-range";
 const FUNCTION: &str = "function-timeout-out-of-range";
@@ -182,7 +182,7 @@ resources:
 
 const DIALECTS: [&Dialect; 4] = [&TERRAFORM, &CLOUDFORMATION, &SAM, &SERVERLESS];
 
-/// The template with `literal` for `attribute`, and 60 for the others.
+/// Returns the template with `literal` for `attribute`, and 60 for the others.
 fn written(dialect: &Dialect, attribute: &str, literal: &str) -> String {
     let fill = |text: String, (name, _): &(&str, &str)| {
         let value = if *name == attribute { literal } else { "60" };
@@ -191,7 +191,7 @@ fn written(dialect: &Dialect, attribute: &str, literal: &str) -> String {
     ALL.iter().fold(dialect.template.to_owned(), fill)
 }
 
-/// The rules that say on the line of `attribute` that something is refused there.
+/// Lists the rules that report a rejected value.
 fn refused(dialect: &Dialect, attribute: &str, literal: &str) -> Vec<String> {
     let text = written(dialect, attribute, literal);
     let outcome = check_files([(dialect.file, text.as_str())]);
@@ -202,7 +202,7 @@ fn refused(dialect: &Dialect, attribute: &str, literal: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_another_type_is_refused_for_is_found_in_every_dialect() {
+fn rejected_types_are_found_in_every_dialect() {
     let mut wrong = String::new();
     for dialect in DIALECTS {
         for (attribute, rule) in dialect.attributes {
@@ -225,8 +225,8 @@ fn what_another_type_is_refused_for_is_found_in_every_dialect() {
 }
 
 #[test]
-fn null_is_nothing_to_terraform_and_refused_in_templates() {
-    // The count of a redrive policy that lacks it is `redrive-policy-malformed`'s.
+fn null_is_absent_in_terraform_and_rejected_in_templates() {
+    // An absent count of a redrive policy is reported by `redrive-policy-malformed`.
     for dialect in [&TERRAFORM, &CLOUDFORMATION, &SAM] {
         for (attribute, rule) in dialect.attributes.iter().filter(|(name, _)| *name != "COUNT") {
             let expected: &[&str] = if dialect.is_template { &[rule] } else { &[] };

@@ -1,5 +1,5 @@
-//! What `cargo fuzz` needs around the bodies of `targets.rs`: seeds where they are looked for, and a mutator that knows
-//! what blocks, numbers and anchors are.
+//! Connects the bodies of `targets.rs` to `cargo fuzz`: writes seeds to the corpus, and has a mutator that recognizes
+//! blocks, numbers and anchors.
 
 #[allow(dead_code, reason = "the ordinary tests use more of it")]
 mod mutate;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 use targets::{TARGETS, Target};
 
-/// A fuzz target by the name of its body.
+/// Defines the fuzz target with the body `$name`.
 #[macro_export]
 macro_rules! target {
     ($name:literal) => {
@@ -26,7 +26,7 @@ fn named(name: &str) -> &'static Target {
     TARGETS.iter().find(|target| target.name == name).expect("it is in the table")
 }
 
-/// Writes the seeds that are not in the corpus yet.
+/// Adds the missing seeds to the corpus.
 pub fn plant(name: &str) {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
     std::fs::create_dir_all(&corpus).expect("the corpus is writable");
@@ -43,7 +43,7 @@ pub fn run(name: &str, data: &[u8]) {
     (named(name).run)(data);
 }
 
-/// Changes the structure of every second input, and any bytes of the others.
+/// Changes the structure of every second input, and arbitrary bytes of the others.
 pub fn mutate(name: &str, data: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
     static DONORS: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
     if seed % 2 == 0 {

@@ -1,12 +1,12 @@
-//! Changes the structure of a project. A block is a line with the deeper lines under it, and the line that closes it:
-//! that is true of HCL, YAML and JSON as people write them.
+//! Mutates the structure of a project. A block is a line, the following lines with deeper indentation, and the line
+//! that closes it; this fits HCL, YAML and JSON in usual formatting.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Larger files are left out: their like is covered by smaller ones.
+/// Maximum size of a file in bytes; smaller files cover the same constructs.
 const LARGEST: u64 = 40_000;
-/// Changes of one project, at most.
+/// Maximum number of changes per project.
 const CHANGES: usize = 6;
 const NUMBERS: [&str; 14] = [
     "0",
@@ -74,7 +74,7 @@ const NAMES: [&str; 9] = [
     "sqslint.toml",
 ];
 
-/// A linear congruential generator: the same numbers in every run.
+/// Linear congruential generator, for the same numbers in every run.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -84,7 +84,7 @@ impl Random {
         random
     }
 
-    /// From 0 to `end`, which is left out; 0 where that is 0.
+    /// Returns a number from 0 to `end`, exclusive; 0 if `end` is 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 = self
             .0
@@ -98,16 +98,16 @@ impl Random {
     }
 }
 
-/// The files of one directory.
+/// Files of one directory.
 pub(crate) struct Project {
-    /// Where it lies among the others.
+    /// Path relative to the root of all projects.
     pub(crate) name: PathBuf,
-    /// By name.
+    /// Names and contents.
     pub(crate) files: Vec<(PathBuf, Vec<u8>)>,
 }
 
 impl Project {
-    /// The directories below `root` that have files, in order.
+    /// Lists the directories below `root` that contain files, sorted.
     pub(crate) fn all(root: &Path) -> Vec<Project> {
         let (mut all, mut ahead) = (Vec::new(), vec![root.to_owned()]);
         while let Some(directory) = ahead.pop() {
@@ -125,7 +125,7 @@ impl Project {
                 }
             }
             if !files.is_empty() {
-                let name = directory.strip_prefix(root).expect("it lies below").to_owned();
+                let name = directory.strip_prefix(root).expect("it is below the root").to_owned();
                 all.push(Project { name, files });
             }
         }
@@ -134,7 +134,7 @@ impl Project {
     }
 }
 
-/// A project of `projects` with some changes, for some of which it takes from another.
+/// Returns a project of `projects` with some changes, some of which copy from another project.
 pub(crate) fn mutated(projects: &[Project], random: &mut Random) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = random.one_of(projects).files.clone();
     let other = random.one_of(projects);
@@ -152,7 +152,7 @@ pub(crate) fn mutated(projects: &[Project], random: &mut Random) -> Vec<(PathBuf
     files
 }
 
-/// A text with some changes, for some of which it takes from `donor`.
+/// Returns a text with some changes, some of which copy from `donor`.
 pub(crate) fn changed(text: &[u8], donor: &[u8], random: &mut Random) -> Vec<u8> {
     let donor = lines(&String::from_utf8_lossy(donor));
     let mut text = text.to_vec();
@@ -231,7 +231,7 @@ fn depth(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
-/// The line at `start`, what is deeper under it, and the bracket that closes it.
+/// Returns the lines of the block at `start`: that line, deeper ones below it, and the closing bracket.
 fn block(text: &[String], start: usize) -> Range<usize> {
     let outer = depth(&text[start]);
     let is_inner = |line: &&String| line.trim().is_empty() || depth(line) > outer;
@@ -243,7 +243,7 @@ fn block(text: &[String], start: usize) -> Range<usize> {
     start..end + usize::from(closes)
 }
 
-/// Moves a block to `place`, below the line there.
+/// Moves a block to `place`, nested below the line there.
 fn nest(text: &mut Vec<String>, block: Range<usize>, place: usize) {
     let deeper = text.get(place).map_or(0, |line| depth(line) + 2);
     let outer = depth(&text[block.start]);
@@ -256,7 +256,7 @@ fn nest(text: &mut Vec<String>, block: Range<usize>, place: usize) {
     text.splice(place..place, moved);
 }
 
-/// What stands behind a colon gets a name, which is used at `place`.
+/// Anchors the value after a colon, and uses the alias at `place`.
 fn anchor(text: &mut [String], named: usize, place: usize) {
     if let Some(at) = text[named].find(':') {
         text[named].insert_str(at + 1, " &a");
@@ -269,7 +269,7 @@ fn anchor(text: &mut [String], named: usize, place: usize) {
     }
 }
 
-/// Puts `new` in the place of the first letters of a line that are `old`.
+/// Replaces the first run of characters in a line that match `old`.
 fn replace(line: &mut String, new: &str, old: impl Fn(char) -> bool) {
     let Some(start) = line.find(&old) else { return };
     let end = line[start..]

@@ -1,4 +1,4 @@
-//! Inputs to begin with, all of them from the fixtures and the docs: nothing is stored twice.
+//! Collects the initial inputs, all from the fixtures and the docs, so that nothing is stored twice.
 
 use super::mutate::Project;
 use super::targets::{ROOT, packed};
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Larger files are left out: a fuzzer is quick with small ones.
+/// Maximum size of a seed in bytes; a fuzzer is fast with small inputs.
 const LARGEST: usize = 24_000;
 
-/// An input.
+/// Initial input.
 pub(crate) struct Seed {
-    /// Where it is from.
+    /// Origin.
     pub(crate) name: String,
-    /// Its bytes.
+    /// Content.
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -26,12 +26,12 @@ impl Seed {
     }
 }
 
-/// The checkout, whichever package of it this is compiled into.
+/// Returns the root of the checkout, for any package that compiles this file.
 fn checkout() -> &'static Path {
     let mut places = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
     places
         .find(|place| place.join("fixtures").is_dir())
-        .expect("it lies in a checkout")
+        .expect("the package is in a checkout")
 }
 
 fn page(name: &str) -> String {
@@ -42,7 +42,7 @@ fn projects() -> Vec<Project> {
     Project::all(&checkout().join("fixtures"))
 }
 
-/// The files of the fixtures with one of these endings.
+/// Returns the files of the fixtures with one of these extensions.
 fn files(endings: &[&str]) -> Vec<Seed> {
     let mut seeds = Vec::new();
     for project in projects() {
@@ -72,7 +72,7 @@ pub(crate) fn yaml() -> Vec<Seed> {
     files(&["yaml", "yml"])
 }
 
-/// Documents that are neither plans nor what tests expect.
+/// Returns documents that are neither plans nor expected results of tests.
 pub(crate) fn json() -> Vec<Seed> {
     let mut seeds = files(&["json"]);
     seeds.retain(|seed| !is_plan(&seed.bytes) && String::from_utf8_lossy(&seed.bytes).contains("AWS::"));
@@ -85,7 +85,7 @@ pub(crate) fn plans() -> Vec<Seed> {
     seeds
 }
 
-/// The blocks of TOML on a page.
+/// Returns the TOML blocks of a page.
 fn blocks(name: &str) -> Vec<Seed> {
     let text = page(name);
     let blocks = text.split("```toml\n").skip(1).enumerate();
@@ -106,14 +106,14 @@ pub(crate) fn configurations() -> Vec<Seed> {
     seeds
 }
 
-/// Each text once, named by its number.
+/// Deduplicates the texts, and names each by its number.
 fn distinct(texts: impl IntoIterator<Item = String>) -> Vec<Seed> {
     let texts: BTreeSet<String> = texts.into_iter().filter(|text| !text.is_empty()).collect();
     let numbered = texts.into_iter().enumerate();
     numbered.map(|(at, text)| Seed::new(at.to_string(), text)).collect()
 }
 
-/// What stands behind `=` in the Terraform of the fixtures.
+/// Returns the text after each `=` in the Terraform of the fixtures.
 pub(crate) fn terraform_expressions() -> Vec<Seed> {
     let files = terraform();
     let texts = files.iter().map(|seed| String::from_utf8_lossy(&seed.bytes));
@@ -126,7 +126,7 @@ pub(crate) fn terraform_expressions() -> Vec<Seed> {
     }))
 }
 
-/// What policies of the docs ask.
+/// Returns the expressions of the documented policies.
 pub(crate) fn policies() -> Vec<Seed> {
     let text = page("docs/policies.md");
     let keys = ["require = ", "forbid = ", "where = "];
@@ -138,7 +138,7 @@ pub(crate) fn policies() -> Vec<Seed> {
     distinct(asked)
 }
 
-/// What stands behind `sqslint:` anywhere.
+/// Returns the texts after `sqslint:` in the fixtures, and some invalid ones.
 pub(crate) fn suppressions() -> Vec<Seed> {
     let texts = [
         "ignore",
@@ -162,7 +162,7 @@ pub(crate) fn suppressions() -> Vec<Seed> {
     distinct(texts)
 }
 
-/// The projects of the fixtures, a directory each, in one text.
+/// Returns the projects of the fixtures, each directory packed into one text.
 pub(crate) fn trees() -> Vec<Seed> {
     let mut seeds = Vec::new();
     for project in projects() {
@@ -175,7 +175,7 @@ pub(crate) fn trees() -> Vec<Seed> {
     seeds
 }
 
-/// What an editor says that opens a file, asks about every part of it and edits it.
+/// Returns editor sessions that open a file, send requests about every part of it, and edit it.
 pub(crate) fn sessions() -> Vec<Seed> {
     let mut seeds = Vec::new();
     let files = terraform().into_iter().chain(yaml()).step_by(9);

@@ -1,5 +1,4 @@
-//! What each fuzz target does with bytes. A body returns, whatever they are: it does not panic, and what it writes is
-//! well-formed.
+//! Bodies of the fuzz targets. For any bytes, a body must return without a panic, and its output must be well-formed.
 
 use super::seeds::{self, Seed};
 use lsp_server::{Connection, Message, Notification, Request, RequestId};
@@ -11,7 +10,7 @@ use sqslint::report::graph::Marks;
 use sqslint::report::graph::topology::{Extent, topologies};
 use sqslint::report::{
     Report, Units, checkstyle, concise, github, gitlab, graph, html, human, json as report_json, json_lines, junit,
-    markdown, rdjson, sarif, statistics, summary,
+    markdown, sarif, statistics, summary,
 };
 use sqslint::suppress::Day;
 use sqslint::testing::{TemporaryDirectory, written};
@@ -19,17 +18,17 @@ use sqslint::{Options, Outcome, add_ignores, check, config, fix};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-/// Something that a fuzzer drives.
+/// Fuzz target.
 pub(crate) struct Target {
-    /// The name of the target.
+    /// Name of the target.
     pub(crate) name: &'static str,
-    /// What to do with an input.
+    /// Body, which runs one input.
     pub(crate) run: fn(&[u8]),
-    /// What to begin with.
+    /// Initial inputs.
     pub(crate) seeds: fn() -> Vec<Seed>,
 }
 
-/// All there are, each with a file in `fuzz_targets/`.
+/// All targets, each with a file in `fuzz_targets/`.
 pub(crate) const TARGETS: [Target; 10] = [
     target("terraform", terraform, seeds::terraform),
     target(
@@ -51,7 +50,7 @@ const fn target(name: &'static str, run: fn(&[u8]), seeds: fn() -> Vec<Seed>) ->
     Target { name, run, seeds }
 }
 
-/// A queue with a finding, a function, and what stands between them.
+/// Queue with a finding, a function, and their mapping.
 const MODULE: &str = r#"variable "open" {}
 variable "stage" { default = "dev" }
 resource "aws_sqs_queue" "orders" {
@@ -82,7 +81,7 @@ Resources:
     Properties: {Timeout: 30, Events: {Orders: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}}
 ";
 
-/// A directory with these files.
+/// Creates a directory with these files.
 fn directory(files: &[(&str, &[u8])]) -> TemporaryDirectory {
     let directory = TemporaryDirectory::with_files([]);
     for (name, bytes) in files {
@@ -91,7 +90,7 @@ fn directory(files: &[(&str, &[u8])]) -> TemporaryDirectory {
     directory
 }
 
-/// Writes a file where nothing stands in its way.
+/// Writes a file, unless its path is blocked.
 fn put(directory: &Path, name: &Path, bytes: &[u8]) {
     let path = directory.join(name);
     let parent = path.parent().unwrap_or(directory);
@@ -127,7 +126,7 @@ fn terraform(data: &[u8]) {
     check_and_fix(&options(directory.path().to_owned()));
 }
 
-/// The value of a local, and with it of much else.
+/// Runs an expression as the value of a local that many attributes use.
 fn terraform_expression(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let text = format!(
@@ -163,10 +162,10 @@ fn configuration(data: &[u8]) {
     check_and_fix(&options(directory.path().to_owned()));
 }
 
-/// An expression of a policy, asked of every kind of node.
+/// Runs an expression as a policy for every kind of node.
 fn policy(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    // A string of JSON is one of TOML.
+    // A JSON string is also a TOML string.
     let quoted = Value::from(text).to_string().replace('\u{7f}', "\\u007F");
     let mut lines = Vec::new();
     for of in Of::ALL {
@@ -206,7 +205,7 @@ fn policy(data: &[u8]) {
     assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
 }
 
-/// What stands behind `sqslint:` in comments of both kinds, and the same as metadata; then as the reason of new ones.
+/// Runs a text after `sqslint:` in comments of both kinds and as metadata, then as the reason of new suppressions.
 fn suppressions(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let said: Vec<&str> = text.lines().collect();
@@ -229,12 +228,12 @@ fn suppressions(data: &[u8]) {
     check(&options);
 }
 
-/// Where the folder stands in messages.
+/// Root folder in messages, replaced by the real one.
 pub(crate) const ROOT: &str = "file:///root";
-/// Longer than an answer takes on a busy machine.
+/// Maximum time to wait for a response, generous for a busy machine.
 const LONG: Duration = Duration::from_mins(1);
 
-/// A message a line, as an editor says them. Every question has one answer.
+/// Runs an editor session with one message per line. Every request must have exactly one response.
 fn server(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let directory = directory(&[("main.tf", MODULE.as_bytes()), ("t/template.yaml", TEMPLATE.as_bytes())]);
@@ -267,7 +266,7 @@ fn server(data: &[u8]) {
         match editor.receiver.recv_timeout(LONG) {
             Ok(Message::Response(response)) => {
                 let at = asked.iter().position(|(id, _)| *id == response.id);
-                asked.swap_remove(at.expect("nobody asked that, or it was answered before"));
+                asked.swap_remove(at.expect("each response has one request"));
             }
             Ok(_) => {}
             Err(error) => panic!("{asked:?} is not answered: {error}"),
@@ -282,10 +281,10 @@ fn server(data: &[u8]) {
     assert_eq!(served, Ok(true));
 }
 
-/// What stands before the name of a file among several.
+/// Prefix of a file name in a packed text.
 const FILE: &str = "-- ";
 
-/// Several files in one text, each under a line with its name.
+/// Packs several files into one text, each after a line with its name.
 pub(crate) fn packed(files: &[(PathBuf, Vec<u8>)]) -> Vec<u8> {
     let mut packed = Vec::new();
     for (name, bytes) in files {
@@ -298,7 +297,7 @@ pub(crate) fn packed(files: &[(PathBuf, Vec<u8>)]) -> Vec<u8> {
     packed
 }
 
-/// The files again; names that lead out of the directory are left out.
+/// Unpacks the files; names that lead out of the directory are skipped.
 fn unpacked(data: &[u8]) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files: Vec<(PathBuf, Vec<u8>)> = Vec::new();
     for line in data.split_inclusive(|byte| *byte == b'\n') {
@@ -315,7 +314,7 @@ fn unpacked(data: &[u8]) -> Vec<(PathBuf, Vec<u8>)> {
     files
 }
 
-/// A small tree, checked, fixed, drawn, and told in every format.
+/// Runs a small tree: checks, fixes, draws, and reports in every format.
 fn whole(data: &[u8]) {
     let directory = TemporaryDirectory::with_files([]);
     for (name, bytes) in unpacked(data) {
@@ -338,11 +337,11 @@ fn whole(data: &[u8]) {
 
 fn tell(outcome: &Outcome) {
     let units = Units::default();
-    let silenced = outcome.silenced();
+    let suppressed = outcome.suppressed_and_known();
     let report = &Report {
         sources: &outcome.sources,
         findings: &outcome.findings,
-        suppressed: &silenced,
+        suppressed: &suppressed,
         show_suppressed: true,
         not_evaluated: &outcome.not_evaluated,
         errors: &outcome.errors,
@@ -374,7 +373,7 @@ fn tell(outcome: &Outcome) {
     ] {
         assert!(serde_json::from_str::<Value>(&text).is_ok(), "{text}");
     }
-    let lines = written(|out| json_lines::write(report, out)) + &written(|out| rdjson::write(report, out));
+    let lines = written(|out| json_lines::write(report, out));
     assert!(
         serde_json::Deserializer::from_str(&lines)
             .into_iter::<Value>()
@@ -397,7 +396,7 @@ fn tell(outcome: &Outcome) {
     written(|out| html::write(report, &drawings, &origin, out));
 }
 
-/// Nothing in it moves a cursor or turns the direction of writing.
+/// Requires that a text contains no control characters and no changes of writing direction.
 fn assert_harmless(text: &str) {
     let is_obeyed = |letter: char| {
         (letter.is_control() && !matches!(letter, '\n' | '\t'))

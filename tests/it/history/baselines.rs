@@ -1,9 +1,9 @@
-//! What a baseline holds.
+//! Checks baselines: creating, updating and pruning them, and hiding known findings.
 
 use super::repository::{FUNCTION, OLD_QUEUE, QUEUE, REDRIVE, Repository, VISIBILITY};
 
 #[test]
-fn a_baseline_holds_what_was_found() {
+fn baseline_hides_known_findings() {
     let files = [
         ("queue.tf", OLD_QUEUE),
         ("main.tf", FUNCTION),
@@ -23,14 +23,14 @@ fn a_baseline_holds_what_was_found() {
         .sqslint(&["baseline", "create"])
         .is(2, &[])
         .says("already exists");
-    // Moved and reformatted, it is the same; a second one is new.
+    // A moved and reformatted resource has the same fingerprint; a second one is new.
     repository.write("queue.tf", &format!("\n\n{}", OLD_QUEUE.replace("= 10", "=   20")));
     repository.sqslint(&check).is(0, &[]);
     repository.write("more.tf", &OLD_QUEUE.replace("old", "more"));
     repository
         .sqslint(&check)
         .is(1, &["more.tf visibility-timeout-below-function-timeout"]);
-    // A reason stays.
+    // `baseline update` keeps a reason.
     let file = repository.path().join(".sqslint-baseline.json");
     let text = std::fs::read_to_string(&file).expect("it is there");
     let marked = text.replacen("\n    }", ",\n      \"reason\": \"we know\"\n    }", 1);
@@ -38,7 +38,7 @@ fn a_baseline_holds_what_was_found() {
     repository.sqslint(&["baseline", "update"]).is(0, &[]);
     repository.sqslint(&check).is(0, &[]).says("2 more in the baseline");
     assert!(std::fs::read_to_string(&file).expect("it is there").contains("we know"));
-    // What is gone is told, and goes.
+    // Stale entries are reported, and `baseline prune` removes them.
     repository.remove("queue.tf");
     let text = std::fs::read_to_string(&file).expect("it is there");
     let stale = repository.sqslint(&check);
@@ -54,7 +54,7 @@ fn a_baseline_holds_what_was_found() {
 }
 
 #[test]
-fn a_renamed_directory_brings_nothing_back() {
+fn baseline_applies_after_a_directory_is_renamed() {
     let files = [
         ("infra/queue.tf", OLD_QUEUE),
         ("infra/main.tf", FUNCTION),
@@ -71,7 +71,7 @@ fn a_renamed_directory_brings_nothing_back() {
     }
     std::fs::remove_dir(repository.path().join("infra")).expect("it is empty");
     repository.sqslint(&check).is(0, &[]).says("1 more in the baseline");
-    // With other words it is another finding.
+    // A finding with a different message is new.
     repository.write("deploy/terraform.tfvars", "timeout = 60\n");
     repository
         .sqslint(&check)
@@ -79,7 +79,7 @@ fn a_renamed_directory_brings_nothing_back() {
 }
 
 #[test]
-fn a_part_of_the_rules_or_of_the_files_makes_no_entry_stale() {
+fn entries_are_not_stale_if_only_some_rules_or_files_are_checked() {
     let files = [
         ("a/queue.tf", OLD_QUEUE),
         ("a/main.tf", FUNCTION),
@@ -105,7 +105,7 @@ fn a_part_of_the_rules_or_of_the_files_makes_no_entry_stale() {
 }
 
 #[test]
-fn a_broken_baseline_is_a_failure_with_its_place() {
+fn invalid_baseline_is_an_error_with_its_location() {
     let files = [
         ("queue.tf", QUEUE),
         ("b.json", "{\"version\": 1,\n  \"entries\": [{]}\n"),
@@ -121,7 +121,7 @@ fn a_broken_baseline_is_a_failure_with_its_place() {
 }
 
 #[test]
-fn what_cannot_be_parsed_is_in_no_baseline() {
+fn parse_errors_are_not_added_to_a_baseline() {
     let Some(repository) = Repository::new(&[("queue.tf", "resource {{")]) else {
         return;
     };
@@ -133,7 +133,7 @@ fn what_cannot_be_parsed_is_in_no_baseline() {
 }
 
 #[test]
-fn what_is_known_is_shown_on_request() {
+fn hidden_findings_are_shown_with_show_suppressed() {
     let queue = "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 0\n}\n";
     let Some(repository) = Repository::new(&[("main.tf", queue)]) else {
         return;
@@ -164,7 +164,7 @@ fn what_is_known_is_shown_on_request() {
     let entry = std::fs::read_to_string(&path).expect("it is written");
     let with_reason = entry.replace("\"fingerprint\"", "\"reason\": \"polled by hand\", \"fingerprint\"");
     std::fs::write(path, with_reason).expect("it is writable");
-    // What is in both is said of the file that somebody looks after.
+    // A finding that both hide is attributed to the baseline, since that file is maintained.
     let baseline = shown(&["--since", "main"]);
     assert_eq!(baseline["suppressed"].as_array().map(Vec::len), Some(1), "{baseline}");
     assert_eq!(baseline["suppressed"][0]["baseline"], ".sqslint-baseline.json");

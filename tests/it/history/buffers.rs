@@ -1,9 +1,9 @@
-//! Texts that are no file yet, and files that git ignores.
+//! Checks texts on standard input, and files that git ignores.
 
 use super::repository::{FUNCTION, OLD_QUEUE, QUEUE, Repository, VISIBILITY};
 
 #[test]
-fn a_buffer_is_judged_among_its_neighbours() {
+fn buffer_replaces_a_file_of_its_module() {
     let files = [
         ("queue.tf", QUEUE),
         ("main.tf", FUNCTION),
@@ -17,7 +17,7 @@ fn a_buffer_is_judged_among_its_neighbours() {
     buffer("queue.tf", QUEUE).is(0, &[]);
     buffer("queue.tf", &QUEUE.replace("60", "40")).is(1, &["queue.tf visibility-timeout-below-function-timeout"]);
     buffer("terraform.tfvars", "timeout = 90\n").is(1, &["queue.tf visibility-timeout-below-function-timeout"]);
-    // A file that is not saved yet.
+    // The file does not exist on disk.
     buffer("new.tf", OLD_QUEUE).is(1, &["new.tf visibility-timeout-below-function-timeout"]);
     buffer("nowhere/new.tf", OLD_QUEUE)
         .is(2, &[])
@@ -32,7 +32,7 @@ fn a_buffer_is_judged_among_its_neighbours() {
 }
 
 #[test]
-fn a_text_without_a_name_is_told_by_its_content() {
+fn unnamed_text_is_recognized_by_its_content() {
     let Some(repository) = Repository::new(&[("queue.tf", QUEUE)]) else {
         return;
     };
@@ -46,7 +46,7 @@ fn a_text_without_a_name_is_told_by_its_content() {
 }
 
 #[test]
-fn what_git_ignores_is_checked_where_that_is_asked_for() {
+fn ignored_files_are_checked_with_no_gitignore() {
     let whole = format!("{OLD_QUEUE}{}", FUNCTION.replace("var.timeout", "50"));
     let files = [
         ("out/main.tf", whole.as_str()),

@@ -1,4 +1,4 @@
-//! Repositories in temporary directories, what the program says in them, and the files that most of them have.
+//! Creates temporary repositories, runs the program in them, and has the files that most of them contain.
 
 use crate::programs::isolate;
 use sqslint::testing::TemporaryDirectory;
@@ -6,11 +6,11 @@ use sqslint::testing::needs::GIT;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// A repository in a directory that is removed.
+/// Repository in a temporary directory.
 pub(crate) struct Repository(pub(crate) TemporaryDirectory);
 
 impl Repository {
-    /// With these files committed on `main`; `None` where there is no git.
+    /// Creates a repository with these files committed on `main`; `None` if git is missing.
     pub(crate) fn new(files: &[(&str, &str)]) -> Option<Self> {
         if !GIT.is_met() {
             return None;
@@ -36,7 +36,7 @@ impl Repository {
         self.git(&["commit", "-q", "--allow-empty", "-m", "x"]);
     }
 
-    /// On a branch of its own.
+    /// Switches to a new branch.
     pub(crate) fn branch(&self) {
         self.git(&["switch", "-q", "-c", "work"]);
     }
@@ -58,12 +58,12 @@ impl Repository {
         command
     }
 
-    pub(crate) fn sqslint(&self, arguments: &[&str]) -> Run {
+    pub(crate) fn sqslint(&self, arguments: &[&str]) -> ProgramOutput {
         let output = self.command(env!("CARGO_BIN_EXE_sqslint")).args(arguments).output();
-        Run::of(&output.expect("the program is built"))
+        ProgramOutput::of(&output.expect("the program is built"))
     }
 
-    pub(crate) fn sqslint_with(&self, arguments: &[&str], text: &str) -> Run {
+    pub(crate) fn sqslint_with(&self, arguments: &[&str], text: &str) -> ProgramOutput {
         let mut command = self.command(env!("CARGO_BIN_EXE_sqslint"));
         let command = command.args(arguments).stdin(Stdio::piped());
         let mut child = command
@@ -74,18 +74,18 @@ impl Repository {
         let mut input = child.stdin.take().expect("it is piped");
         std::io::Write::write_all(&mut input, text.as_bytes()).expect("it is read");
         drop(input);
-        Run::of(&child.wait_with_output().expect("it ends"))
+        ProgramOutput::of(&child.wait_with_output().expect("it ends"))
     }
 }
 
-pub(crate) struct Run {
+pub(crate) struct ProgramOutput {
     pub(crate) code: Option<i32>,
-    /// The rules of the findings, with their files.
+    /// Files and rules of the findings.
     pub(crate) findings: Vec<String>,
     pub(crate) errors: String,
 }
 
-impl Run {
+impl ProgramOutput {
     pub(crate) fn of(output: &Output) -> Self {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let findings = text.lines().filter_map(|line| {
@@ -94,7 +94,7 @@ impl Run {
             let rule = rest.split_once('[')?.1.split_once(']')?.0;
             Some(format!("{file} {rule}"))
         });
-        Run {
+        ProgramOutput {
             code: output.status.code(),
             findings: findings.collect(),
             errors: String::from_utf8_lossy(&output.stderr).into_owned(),
@@ -118,7 +118,7 @@ impl Run {
 pub(crate) const VISIBILITY: &str = "--select=visibility-timeout-below-function-timeout";
 pub(crate) const REDRIVE: &str = "--select=redrive-policy-missing";
 
-/// A queue with its own numbers, a function with that of a variable, and what stands between them.
+/// Queue with a literal timeout, a function with the timeout of a variable, and their mapping.
 pub(crate) const QUEUE: &str = "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 60\n}\n";
 pub(crate) const FUNCTION: &str = "variable \"timeout\" {}\n\
     resource \"aws_lambda_function\" \"f\" {\n  timeout = var.timeout\n}\n\

@@ -1,10 +1,10 @@
-//! What is new since a commit.
+//! Checks findings that are new since a commit.
 
 use super::repository::{FUNCTION, OLD_QUEUE, QUEUE, REDRIVE, Repository, VISIBILITY};
 use sqslint::testing::TemporaryDirectory;
 
 #[test]
-fn what_only_moves_is_not_new() {
+fn moved_finding_is_not_new() {
     let files = [
         ("queue.tf", QUEUE),
         ("main.tf", FUNCTION),
@@ -29,7 +29,7 @@ fn what_only_moves_is_not_new() {
 }
 
 #[test]
-fn a_number_raised_in_a_variable_file_is_new() {
+fn finding_from_a_changed_variable_file_is_new() {
     let files = [
         ("queue.tf", QUEUE),
         ("main.tf", FUNCTION),
@@ -45,7 +45,7 @@ fn a_number_raised_in_a_variable_file_is_new() {
     repository
         .sqslint(&["check", VISIBILITY, "--since", "main"])
         .is(1, &new);
-    // Neither do later commits on the other branch matter, nor from where it is looked.
+    // Later commits on the other branch do not matter, nor does the path that is checked.
     repository.commit();
     repository.git(&["switch", "-q", "main"]);
     repository.write("terraform.tfvars", "timeout = 95\n");
@@ -57,7 +57,7 @@ fn a_number_raised_in_a_variable_file_is_new() {
 }
 
 #[test]
-fn values_of_the_command_line_and_of_environments_have_a_history_too() {
+fn variable_files_of_inputs_and_environments_are_compared() {
     let settings = "[[environment]]\nname = \"prod\"\nvar-files = [\"env/prod.tfvars\"]\n";
     let files = [
         ("queue.tf", QUEUE),
@@ -74,7 +74,7 @@ fn values_of_the_command_line_and_of_environments_have_a_history_too() {
     repository
         .sqslint(&[&since[..], &["--var-file", "env/prod.tfvars"]].concat())
         .is(1, &new);
-    // The configuration is that of the working tree, on both sides.
+    // Both sides use the configuration of the working tree.
     repository.write("sqslint.toml", settings);
     repository.sqslint(&since).is(1, &new);
     repository.write("env/prod.tfvars", "timeout = 50\n");
@@ -84,7 +84,7 @@ fn values_of_the_command_line_and_of_environments_have_a_history_too() {
 }
 
 #[test]
-fn a_deleted_redrive_policy_is_new() {
+fn finding_from_a_deleted_file_is_new() {
     let policy = "resource \"aws_sqs_queue_redrive_policy\" \"q\" {\n  queue_url = aws_sqs_queue.q.id\n  redrive_policy = \
         jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })\n}\n\
         resource \"aws_sqs_queue\" \"d\" {}\n";
@@ -97,14 +97,14 @@ fn a_deleted_redrive_policy_is_new() {
     repository
         .sqslint(&["check", REDRIVE, "--since", "main"])
         .is(1, &["queue.tf redrive-policy-missing"]);
-    // And by a hook, which is handed no name of a deleted file.
+    // A hook must report it as well, although it receives no name of the deleted file.
     repository.git(&["add", "-A"]);
     let hook = ["check", REDRIVE, "--staged", "--force-exclude", "--allow-empty"];
     repository.sqslint(&hook).is(1, &["queue.tf redrive-policy-missing"]);
 }
 
 #[test]
-fn what_cannot_be_compared_is_a_failure() {
+fn impossible_comparison_is_an_error() {
     let files = [("queue.tf", QUEUE), ("main.tf", FUNCTION)];
     let Some(repository) = Repository::new(&files) else {
         return;
@@ -140,7 +140,7 @@ fn what_cannot_be_compared_is_a_failure() {
 }
 
 #[test]
-fn a_shallow_clone_says_what_to_fetch() {
+fn error_in_a_shallow_clone_suggests_what_to_fetch() {
     let Some(repository) = Repository::new(&[("queue.tf", QUEUE)]) else {
         return;
     };
@@ -166,7 +166,7 @@ fn a_shallow_clone_says_what_to_fetch() {
 }
 
 #[test]
-fn what_a_partial_clone_lacks_is_told() {
+fn missing_objects_in_a_partial_clone_are_an_error() {
     let Some(repository) = Repository::new(&[("queue.tf", QUEUE)]) else {
         return;
     };
@@ -210,7 +210,7 @@ fn submodules_are_compared_at_their_own_commits() {
 }
 
 #[test]
-fn odd_names_and_modules_and_settings_of_the_repository_do_no_harm() {
+fn unusual_names_and_repository_settings_are_harmless() {
     let files = [
         (
             "modules/q/queue.tf",
@@ -248,7 +248,7 @@ fn odd_names_and_modules_and_settings_of_the_repository_do_no_harm() {
     repository
         .sqslint(&["check", VISIBILITY, "--since", "main"])
         .is(1, &new);
-    // The called module's file is named, and its caller is judged.
+    // The file of a called module is named, so its caller is checked.
     repository
         .sqslint(&["check", VISIBILITY, "modules/q/queue.tf"])
         .is(1, &new);
@@ -256,7 +256,7 @@ fn odd_names_and_modules_and_settings_of_the_repository_do_no_harm() {
 }
 
 #[test]
-fn nothing_is_left_behind() {
+fn temporary_files_are_removed() {
     let Some(repository) = Repository::new(&[("queue.tf", QUEUE)]) else {
         return;
     };
@@ -269,7 +269,7 @@ fn nothing_is_left_behind() {
 }
 
 #[test]
-fn the_source_of_a_function_has_a_history_too() {
+fn function_source_is_compared() {
     let template = "Transform: AWS::Serverless-2016-10-31
 Resources:
   Q:

@@ -1,9 +1,9 @@
-//! What a commit touches, and hooks that ask for it.
+//! Checks which units a commit changes, and hooks that check only those.
 
-use super::repository::{FUNCTION, OLD_QUEUE, QUEUE, Repository, Run, VISIBILITY};
+use super::repository::{FUNCTION, OLD_QUEUE, ProgramOutput, QUEUE, Repository, VISIBILITY};
 
 #[test]
-fn staged_files_select_their_units_and_those_that_depend_on_them() {
+fn staged_files_select_their_units_and_dependents() {
     let template = "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties: {VisibilityTimeout: 10}\n  F:\n    \
         Type: AWS::Lambda::Function\n    Properties: {Timeout: 50}\n  M:\n    Type: AWS::Lambda::EventSourceMapping\n    \
         Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}\n";
@@ -26,7 +26,7 @@ fn staged_files_select_their_units_and_those_that_depend_on_them() {
     repository.write("README.md", "y\n");
     repository.git(&["add", "-A"]);
     repository.sqslint(&[&hook[..], &["README.md"]].concat()).is(0, &[]);
-    // What is not staged is not touched.
+    // Changes that are not staged do not count.
     repository.write("b/template.yaml", &template.replace("50", "60"));
     repository.sqslint(&hook).is(0, &[]);
     repository.git(&["add", "b"]);
@@ -42,13 +42,13 @@ fn staged_files_select_their_units_and_those_that_depend_on_them() {
         .is(1, &["a/queues.tf visibility-timeout-below-function-timeout"]);
 }
 
-/// Two modules that take too long, each with its own numbers.
+/// Two modules, each with a finding of its own.
 fn two_modules() -> [(&'static str, String); 2] {
     let whole = format!("{OLD_QUEUE}{}", FUNCTION.replace("var.timeout", "50"));
     [("a/main.tf", whole.clone()), ("b/main.tf", whole)]
 }
 
-/// What a hook finds in a repository of the two modules and `files` after `change`.
+/// Requires that a hook finds `modules`, in a repository of the two modules and `files`, after `change`.
 #[track_caller]
 fn hook_finds(files: &[(&str, &str)], change: impl FnOnce(&Repository), modules: &[&str]) {
     let own = two_modules();
@@ -69,7 +69,7 @@ fn hook_finds(files: &[(&str, &str)], change: impl FnOnce(&Repository), modules:
 }
 
 #[test]
-fn a_configuration_touches_what_it_holds_for() {
+fn staged_configuration_selects_its_units() {
     let ignore = "ignore = [\"visibility\"]\n";
     let text = |text: &'static str| move |repository: &Repository| repository.write("sqslint.toml", text);
     hook_finds(&[], text("fail-level = \"error\"\n"), &["a", "b"]);
@@ -79,19 +79,19 @@ fn a_configuration_touches_what_it_holds_for() {
         |repository| repository.remove("sqslint.toml"),
         &["a", "b"],
     );
-    // A nearer one holds in its place.
+    // A nearer configuration applies instead.
     hook_finds(&[("a/sqslint.toml", "")], text("fail-level = \"error\"\n"), &["b"]);
     hook_finds(
         &[("a/.sqslint.toml", ignore)],
         |repository| repository.remove("a/.sqslint.toml"),
         &["a"],
     );
-    // What is excluded stays so.
+    // Excluded units remain excluded.
     hook_finds(&[], text("exclude = [\"a\"]\n"), &["b"]);
 }
 
 #[test]
-fn what_a_configuration_extends_touches_what_that_holds_for() {
+fn staged_base_configuration_selects_the_units_of_its_extenders() {
     let files = [
         ("a/sqslint.toml", "extend = \"../team/base.toml\"\n"),
         ("team/base.toml", ""),
@@ -101,7 +101,7 @@ fn what_a_configuration_extends_touches_what_that_holds_for() {
 }
 
 #[test]
-fn a_baseline_touches_what_it_holds_for() {
+fn staged_baseline_selects_its_units() {
     let empty = "{\"version\": 1, \"entries\": []}\n";
     let default = [(".sqslint-baseline.json", empty)];
     hook_finds(
@@ -126,7 +126,7 @@ fn a_baseline_touches_what_it_holds_for() {
 }
 
 #[test]
-fn a_file_of_an_environment_touches_what_that_holds_for() {
+fn staged_file_of_an_environment_selects_its_units() {
     let settings = "[[environment]]\nname = \"prod\"\nvar-files = [\"../env/prod.tfvars\"]\n\
         [[environment]]\nname = \"test\"\nparameters = \"../env/test.json\"\n";
     let files = [
@@ -144,7 +144,7 @@ fn a_file_of_an_environment_touches_what_that_holds_for() {
 }
 
 #[test]
-fn a_file_of_an_environment_has_a_history_where_it_is_named() {
+fn named_file_of_an_environment_is_compared_with_since() {
     let own = two_modules();
     let [(name, text), _] = &own;
     let files = [
@@ -169,7 +169,7 @@ fn a_file_of_an_environment_has_a_history_where_it_is_named() {
 }
 
 #[test]
-fn arguments_of_sam_touch_the_templates_beside_them() {
+fn staged_samconfig_selects_the_templates_next_to_it() {
     let template = "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties: {VisibilityTimeout: 10}\n  F:\n    \
         Type: AWS::Lambda::Function\n    Properties: {Timeout: 50}\n  M:\n    Type: AWS::Lambda::EventSourceMapping\n    \
         Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}\n";
@@ -195,7 +195,7 @@ fn arguments_of_sam_touch_the_templates_beside_them() {
 }
 
 #[test]
-fn a_push_is_judged_by_its_range() {
+fn push_checks_its_commit_range() {
     let files = [
         ("queue.tf", OLD_QUEUE),
         ("main.tf", FUNCTION),
@@ -212,7 +212,7 @@ fn a_push_is_judged_by_its_range() {
         let output = command
             .args(["check", VISIBILITY, "--staged", "--allow-empty"])
             .output();
-        Run::of(&output.expect("the program is built"))
+        ProgramOutput::of(&output.expect("the program is built"))
     };
     run("HEAD~1", "HEAD").is(0, &[]);
     repository.write("terraform.tfvars", "timeout = 51\n");
@@ -224,7 +224,7 @@ fn a_push_is_judged_by_its_range() {
 }
 
 #[test]
-fn a_hook_in_a_repository_without_commits_judges_everything_that_is_staged() {
+fn first_commit_checks_all_staged_files() {
     let Some(repository) = Repository::new(&[]) else { return };
     repository.git(&["switch", "-q", "--orphan", "first"]);
     repository.write("main.tf", FUNCTION);
@@ -237,7 +237,7 @@ fn a_hook_in_a_repository_without_commits_judges_everything_that_is_staged() {
 }
 
 #[test]
-fn a_real_hook_sees_its_own_index() {
+fn git_hook_uses_the_index_of_the_commit() {
     let files = [
         ("queue.tf", QUEUE),
         ("main.tf", FUNCTION),
@@ -254,19 +254,19 @@ fn a_real_hook_sees_its_own_index() {
     #[cfg(unix)]
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("it is ours");
     repository.write("terraform.tfvars", "timeout = 90\n");
-    // Nothing is in the index before; `commit -a` makes another one for the hook.
+    // The index has no changes before; `commit -a` creates a separate index for the hook.
     let mut command = repository.command("git");
     let output = command
         .args(["commit", "-q", "-a", "-m", "x"])
         .output()
         .expect("git is there");
-    let run = Run::of(&output);
+    let run = ProgramOutput::of(&output);
     assert!(!output.status.success());
     assert!(run.errors.contains("1 error in 1 module"), "{}", run.errors);
 }
 
 #[test]
-fn a_hook_that_hands_over_every_changed_file_is_no_failure() {
+fn hook_with_unsupported_files_succeeds() {
     let Some(repository) = Repository::new(&[("notes.json", "{}"), ("prod.tfvars", "a = 1\n")]) else {
         return;
     };

@@ -1,17 +1,17 @@
-//! Each sample cut off at every byte, with single bytes changed, or with parts of other types goes through its frontend,
-//! the graph, every rule and its fixes.
+//! Damages samples: each is cut off at every byte, has single bytes changed, or parts replaced by other types. The
+//! result passes through its frontend, the graph, every rule and its fixes.
 
 use super::on_large_stack;
+use source::Sources;
 use sqslint::diagnostic::{Diagnostic, Fix};
 use sqslint::discover::Input;
 use sqslint::frontend;
 use sqslint::graph::Graph;
 use sqslint::rules::{self, Judge, RULES, Settings};
-use sqslint::source::Sources;
 use sqslint::testing::{TemporaryDirectory, graph_json};
 use std::path::Path;
 
-/// Single-byte changes tried on each sample.
+/// Number of single-byte changes per sample.
 const CHANGES: usize = 200;
 
 const SAM: &str = r#"Transform: AWS::Serverless-2016-10-31
@@ -114,12 +114,12 @@ terraform { source = ".//${path_relative_to_include()}" }
 inputs = merge(local.a.inputs, { v = dependency.x.outputs.y, w = get_env("W") })
 "#;
 
-/// Reads, judges and mends `input` as the library does.
+/// Loads, checks and fixes `input` as the library does.
 fn judge(input: &Input, directory: &Path) {
     let sources = Sources::new(None, directory.to_owned());
     let parts = frontend::load(
         std::slice::from_ref(input),
-        &sqslint::given::Givens::default(),
+        &sqslint::inputs::UnitInputs::default(),
         &sources,
     );
     let graph = Graph::assemble(parts.into_iter().map(|loaded| loaded.graph).collect());
@@ -134,7 +134,7 @@ fn judge(input: &Input, directory: &Path) {
     graph_json(&graph, &sources);
 }
 
-/// No edit cuts a character or meets another: each ends before the next begins.
+/// Requires that the edits of a fix do not split a character or overlap: each ends before the next begins.
 fn can_be_made(fix: &Fix, sources: &Sources) {
     for edit in &fix.edits {
         let file = sources.file(edit.span.file);
@@ -164,11 +164,11 @@ fn try_all(name: &str, text: &str) {
         judge(&input, &directory);
     };
     let bytes = text.as_bytes();
-    // Of a long sample not every byte.
+    // In a long sample, some of the bytes are skipped.
     for end in (0..=bytes.len()).step_by(1 + bytes.len() / 1500) {
         attempt(&bytes[..end]);
     }
-    // A linear congruential generator: the same changes in every run.
+    // A linear congruential generator makes the same changes in every run.
     let mut state: u64 = 20_261_121;
     let mut random = |below: usize| {
         state = state
@@ -227,7 +227,8 @@ fn damaged_terragrunt_files_do_not_panic() {
     on_large_stack(|| try_all("terragrunt.hcl", TERRAGRUNT));
 }
 
-/// Every part of the plan replaced by values of every other type: nothing panics, nothing recurses without end.
+/// Each part of the plan is replaced by values of every other type; no replacement may cause a panic or an infinite
+/// recursion.
 #[test]
 fn plans_of_wrong_types_do_not_panic() {
     let parts: serde_json::Value = serde_json::from_str(PLAN).expect("the sample is JSON");

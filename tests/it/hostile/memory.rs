@@ -1,5 +1,5 @@
-//! Configurations whose instances would fill the memory: the program, run on them, stays small and quick, names the
-//! bound, and still judges the rest of the unit.
+//! Checks configurations whose instances would fill the memory: the program must stay small and fast, report the bound,
+//! and still check the rest of the unit.
 
 use sqslint::testing::TemporaryDirectory;
 use std::fs::File;
@@ -7,17 +7,17 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Kilobytes that a run may take. Most of it is what a hundred thousand queues need, in a debug build.
+/// Maximum memory of a run in kB. A hundred thousand queues need most of it, in a debug build.
 const MEMORY: u64 = 600_000;
-/// The time that a run may take, in a debug build on a busy machine.
+/// Maximum duration of a run, for a debug build on a busy machine.
 const TIME: Duration = Duration::from_mins(1);
 
-/// Keys of ten thousand letters for a `for_each`.
+/// Keys of ten thousand characters for a `for_each`.
 const LONG_KEYS: &str = r#"locals {
   keys = { for at in range(8) : "${join("", [for n in range(1000) : "abcdefghij"])}${at}" => at }
 }
 "#;
-/// A queue that has a finding wherever it is judged.
+/// Queue with a finding.
 const QUEUE: &str = "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 0\n}\n";
 
 fn call(name: &str, source: &str) -> String {
@@ -28,7 +28,7 @@ fn call_each(name: &str, source: &str) -> String {
     format!("module \"{name}\" {{\n  source = \"{source}\"\n  for_each = local.keys\n}}\n{LONG_KEYS}")
 }
 
-/// What the program says about `files`, within the bounds of time and memory.
+/// Runs the program in `directory` within the bounds of time and memory, and returns its output.
 fn run(directory: &Path, arguments: &[&str]) -> String {
     let printed = TemporaryDirectory::with_files([]);
     let file = printed.path().join("out");
@@ -46,7 +46,7 @@ fn run(directory: &Path, arguments: &[&str]) -> String {
         if let Some(status) = child.try_wait().expect("it can be waited for") {
             break status;
         }
-        // Nothing where the system has no such file: then the time alone is looked at.
+        // On systems without this file, only the time is bounded.
         let seen = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
         let seen = seen.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let seen = seen.and_then(|text| text.trim().strip_suffix(" kB")?.parse().ok());
@@ -62,7 +62,7 @@ fn run(directory: &Path, arguments: &[&str]) -> String {
     std::fs::read_to_string(&file).expect("it can be read")
 }
 
-/// The findings of `check`: rule, line and message, without those of other rules.
+/// Returns the findings of two rules: file, line, rule and message.
 fn findings(directory: &Path) -> Vec<String> {
     let document: serde_json::Value =
         serde_json::from_str(&run(directory, &["check", "--format", "json", "."])).expect("it is JSON");
@@ -78,7 +78,7 @@ fn findings(directory: &Path) -> Vec<String> {
         )
     });
     let told = told.filter(|told| told.contains("limit-reached") || told.contains("visibility-timeout-zero"));
-    // Keys are long, and a test that fails prints them.
+    // The keys are long, so the messages are shortened for the output of a failing test.
     let short = |told: String| match told.char_indices().nth(300) {
         Some((at, _)) => told.split_at(at).0.to_owned(),
         None => told,
@@ -87,7 +87,7 @@ fn findings(directory: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_module_that_calls_itself_is_told_at_the_call() {
+fn self_calling_module_is_reported_at_the_call() {
     for own in [call("again", "./"), call_each("again", "./")] {
         let directory = TemporaryDirectory::with_files([("main.tf", &*format!("{own}{QUEUE}"))]);
         let told = findings(directory.path());
@@ -103,7 +103,7 @@ fn a_module_that_calls_itself_is_told_at_the_call() {
 }
 
 #[test]
-fn a_module_that_calls_itself_through_others_is_told_at_the_call_that_closes_the_circle() {
+fn indirect_module_cycle_is_reported_at_the_closing_call() {
     let main = call_each("first", "./a") + QUEUE;
     let (a, b, c) = (
         call_each("second", "../b") + QUEUE,
@@ -128,7 +128,7 @@ fn a_module_that_calls_itself_through_others_is_told_at_the_call_that_closes_the
 }
 
 #[test]
-fn directories_that_call_each_other_in_a_ring_are_small() {
+fn ring_of_modules_is_bounded() {
     let ring = |call_next: fn(&str, &str) -> String| {
         let module = |at: usize| {
             let next = format!("../m{}", (at + 1) % 16);
@@ -143,7 +143,7 @@ fn directories_that_call_each_other_in_a_ring_are_small() {
     let ends = |end: &str| told.iter().filter(|told| told.ends_with(end)).count();
     assert_eq!(ends("module `own` calls itself"), 16, "{told:?}");
     assert_eq!(ends("`next` and `next`"), 1, "{told:?}");
-    // Every step makes eight of the one before: a bound comes before the ring is closed.
+    // Every step multiplies the instances by eight, so a bound applies before the cycle is closed.
     let many = ring(call_each);
     let told = findings(many.path());
     let bound = |told: &String| told.contains("are longer than 8 megabytes");
@@ -152,7 +152,7 @@ fn directories_that_call_each_other_in_a_ring_are_small() {
 }
 
 #[test]
-fn sixteen_directories_that_call_themselves_are_small() {
+fn sixteen_self_calling_modules_are_bounded() {
     let files: Vec<(String, String)> = (0..16)
         .map(|at| (format!("m{at}/main.tf"), call_each("again", "./") + QUEUE))
         .collect();
@@ -163,7 +163,7 @@ fn sixteen_directories_that_call_themselves_are_small() {
 }
 
 #[test]
-fn instances_of_modules_with_long_keys_in_each_other_are_bounded() {
+fn nested_module_instances_with_long_keys_are_bounded() {
     let chain = ["main.tf", "a/main.tf", "b/main.tf", "c/main.tf", "d/main.tf"];
     let next = ["./a", "../b", "../c", "../d"];
     let mut files: Vec<(&str, String)> = chain
@@ -181,7 +181,7 @@ fn instances_of_modules_with_long_keys_in_each_other_are_bounded() {
 }
 
 #[test]
-fn instances_of_resources_in_instances_of_modules_are_bounded() {
+fn resource_instances_in_module_instances_are_bounded() {
     let main = "module \"m\" {\n  source = \"./m\"\n  count = 10000\n}\n".to_owned() + QUEUE;
     let many = "resource \"aws_sqs_queue\" \"many\" {\n  count = 10000\n}\n";
     let directory = TemporaryDirectory::with_files([("main.tf", &*main), ("m/main.tf", many)]);
@@ -192,7 +192,7 @@ fn instances_of_resources_in_instances_of_modules_are_bounded() {
 }
 
 #[test]
-fn a_state_of_deeply_nested_modules_is_as_small_as_it_is_written() {
+fn state_with_deeply_nested_modules_uses_little_memory() {
     let state = format!(
         r#"{{"version":4,"terraform_version":"1.9.0","serial":1,"lineage":"x","outputs":{{}},"resources":[{{"module":"{}",
         "mode":"managed","type":"aws_sqs_queue","name":"q","provider":"p","instances":[{{"attributes":{{"name":"q",

@@ -1,14 +1,15 @@
-//! Terraform that would grow, nest or call itself without end, and how its work grows with its instances.
+//! Checks Terraform that would grow, nest or call itself endlessly, and that the work grows linearly with the number of
+//! instances.
 
 use super::on_large_stack;
 use crate::inputs::{check, check_files};
+use source::Sources;
 use sqslint::discover::Input;
 use sqslint::frontend;
-use sqslint::source::Sources;
 use sqslint::testing::TemporaryDirectory;
 
 #[test]
-fn modules_nested_without_end_are_a_limit() {
+fn deeply_nested_modules_reach_the_limit() {
     on_large_stack(|| {
         let depth = 5000;
         let text = format!(
@@ -23,7 +24,7 @@ fn modules_nested_without_end_are_a_limit() {
     });
 }
 
-/// Configurations that would grow without end, each with what it asks for.
+/// Configurations whose values would grow endlessly, each with a description.
 #[allow(clippy::too_many_lines, reason = "a list")]
 fn growing() -> Vec<(&'static str, String)> {
     let chain = |count: usize, step: &dyn Fn(usize) -> String| (1..count).map(step).collect::<String>();
@@ -150,7 +151,7 @@ fn growing() -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn what_grows_without_end_is_bounded_and_told() {
+fn growing_values_are_bounded_and_reported() {
     on_large_stack(|| {
         for (what, text) in growing() {
             let directory = TemporaryDirectory::with_files([("main.tf", text.as_str())]);
@@ -158,14 +159,14 @@ fn what_grows_without_end_is_bounded_and_told() {
             let sources = Sources::new(None, directory.clone());
             let begun = std::time::Instant::now();
             let input = [Input::TerraformModule(directory.clone())];
-            let parts = frontend::load(&input, &sqslint::given::Givens::default(), &sources);
+            let parts = frontend::load(&input, &sqslint::inputs::UnitInputs::default(), &sources);
             let took = begun.elapsed();
             let told = parts
                 .iter()
                 .flat_map(|part| &part.diagnostics)
                 .any(|diagnostic| diagnostic.rule == "limit-reached");
-            assert!(told, "{what}: nothing is said");
-            // A debug build on a busy machine; without a bound it would be hours.
+            assert!(told, "{what}: no limit is reported");
+            // This is generous for a debug build on a busy machine; without a bound it would be hours.
             assert!(took.as_secs() < 60, "{what} took {took:?}");
             eprintln!("{what}: {took:?}");
         }
@@ -173,7 +174,7 @@ fn what_grows_without_end_is_bounded_and_told() {
 }
 
 #[test]
-fn a_chain_of_modules_is_followed_and_recursion_is_told() {
+fn chain_of_modules_is_followed_and_recursion_is_reported() {
     let mut files = vec![(
         "main.tf".to_owned(),
         "module \"m\" {\n  source = \"./m0\"\n  wait = 7\n}\n".to_owned(),
@@ -206,7 +207,7 @@ fn a_chain_of_modules_is_followed_and_recursion_is_told() {
 }
 
 #[test]
-fn configurations_that_read_each_other_end() {
+fn mutually_reading_configurations_terminate() {
     let reads = |other: &str| {
         let read = |at: usize| format!("  c{at} = read_terragrunt_config(\"{other}\")\n");
         format!("locals {{\n{}}}\n", (0..20).map(read).collect::<String>())
@@ -223,6 +224,6 @@ fn configurations_that_read_each_other_end() {
     let outcome = check(directory.path());
     let took = begun.elapsed();
     assert_eq!(outcome.graph.queues().len(), 1);
-    // Twenty to the power of eight reads, if nothing bounds them.
+    // Without a bound, there would be twenty to the power of eight reads.
     assert!(took.as_secs() < 60, "{took:?}");
 }

@@ -1,10 +1,10 @@
-//! Projects of the fixtures, changed in their structure: blocks are doubled, moved, nested and taken away, numbers and
-//! texts become odd ones, YAML gets anchors, tags and merge keys, files get other names, links and pipes beside them.
-//! The program checks each and tells it in every format, and fixes, explains and draws some. It never panics, and
-//! always ends within bounds of processor time, memory and stack, which the system holds it to.
+//! Checks structural mutations of the fixtures: blocks are duplicated, moved, nested and removed, numbers and strings
+//! replaced by unusual ones, YAML gets anchors, tags and merge keys, and files are renamed, or replaced by links and
+//! directories. The program checks each project, reports in every format, and fixes, explains and draws some. It must
+//! never panic, and always end within bounds of processor time, memory and stack, which the operating system enforces.
 //!
-//! The same changes in every run. `SQSLINT_MUTATIONS` sets how many, `SQSLINT_MUTATION_SEED` from where on; a failure
-//! names the number that brings it back: `SQSLINT_MUTATION_SEED=17 SQSLINT_MUTATIONS=1`.
+//! Every run makes the same mutations. `SQSLINT_MUTATIONS` sets their number, `SQSLINT_MUTATION_SEED` the first one; a
+//! failure names the number that reproduces it: `SQSLINT_MUTATION_SEED=17 SQSLINT_MUTATIONS=1`.
 
 use crate::formats::FORMATS;
 use crate::fuzz::mutate::{Project, Random, mutated};
@@ -13,16 +13,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
-/// How many projects are made and checked.
+/// Number of projects to generate and check.
 const MUTATIONS: u64 = 240;
-/// What a run may have, in a debug build: seconds of processors, bytes of memory, and of stack before it has threads of
-/// its own.
+/// Limits of a run, in a debug build: seconds of processor time, bytes of memory, and bytes of stack for the main
+/// thread.
 const BOUNDS: [&str; 4] = ["prlimit", "--cpu=10", "--data=536870912", "--stack=524288"];
 
 /// Formats of the graph.
 const GRAPHS: [&str; 5] = ["json", "dot", "mermaid", "svg", "text"];
 
-/// A number that the environment may set.
+/// Returns a number that an environment variable may set.
 pub(crate) fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |text| text.parse().expect("a number"))
 }
@@ -36,7 +36,7 @@ fn mutated_projects_neither_panic_nor_hang() {
     for seed in first..last {
         let mut random = Random::new(seed);
         let files = mutated(&projects, &mut random);
-        // Reports lie beside the project.
+        // Reports are written next to the project.
         let directory = TemporaryDirectory::with_files([]);
         let project = directory.path().join("project");
         for (name, bytes) in &files {
@@ -52,7 +52,7 @@ fn mutated_projects_neither_panic_nor_hang() {
     }
 }
 
-/// A run of which each format is written beside the project.
+/// Returns the arguments of a check that writes every format to a file next to the project.
 fn check_in_every_format() -> Vec<String> {
     let words = "check --pedantic --verbose --statistics --show-suppressed --format json .";
     let mut check: Vec<String> = words.split(' ').map(str::to_owned).collect();
@@ -62,7 +62,7 @@ fn check_in_every_format() -> Vec<String> {
     check
 }
 
-/// What the program is asked for: every format each time, and the rest by turns.
+/// Returns the command lines to run: every format each time, and the other commands in turns.
 fn commands(seed: u64, files: &[(PathBuf, Vec<u8>)]) -> Vec<Vec<String>> {
     let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<String>>();
     let mut all = vec![check_in_every_format()];
@@ -82,11 +82,11 @@ fn commands(seed: u64, files: &[(PathBuf, Vec<u8>)]) -> Vec<Vec<String>> {
 
 fn write(directory: &Path, name: &Path, bytes: &[u8]) {
     let path = directory.join(name);
-    std::fs::create_dir_all(path.parent().expect("it lies in a directory")).expect("it is writable");
+    std::fs::create_dir_all(path.parent().expect("it has a directory")).expect("it is writable");
     std::fs::write(path, bytes).expect("it is writable");
 }
 
-/// Now and then something that is no file, where a file is expected.
+/// Replaces a file by something unusual, for some of the seeds.
 fn special(directory: &Path, random: &mut Random) {
     if random.below(8) != 0 {
         return;
@@ -102,11 +102,16 @@ fn special(directory: &Path, random: &mut Random) {
     }
 }
 
-/// Runs the program, which ends by itself, within the bounds, and says what it wants to say; why not, otherwise.
+/// Runs the program, and returns its output, or why it failed: a panic or an exceeded limit.
 fn run(directory: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
+    run_within(&BOUNDS, directory, arguments)
+}
+
+/// Runs the program under the `prlimit` command `bounds`. Returns its output, or a message if it fails.
+pub(super) fn run_within(bounds: &[&str], directory: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
     static IS_BOUNDED: LazyLock<bool> = LazyLock::new(|| needs::PRLIMIT.is_met());
     let program = env!("CARGO_BIN_EXE_sqslint");
-    let mut words = if *IS_BOUNDED { BOUNDS.to_vec() } else { Vec::new() };
+    let mut words = if *IS_BOUNDED { bounds.to_vec() } else { Vec::new() };
     words.push(program);
     let mut command = Command::new(words[0]);
     command
@@ -123,7 +128,7 @@ fn run(directory: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
 }
 
 #[test]
-fn the_system_holds_a_run_to_its_bounds() {
+fn operating_system_enforces_the_bounds() {
     if !needs::PRLIMIT.is_met() {
         return;
     }
@@ -135,10 +140,10 @@ fn the_system_holds_a_run_to_its_bounds() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "10\n524288\n512\n");
 }
 
-/// A whole run in every format, every graph and every fix, of many stacks at once: the files lie in another directory each
-/// time, are written in another order, and are read by another number of threads.
+/// Runs many stacks at once, in every format, graph and fix. Each time, the files are in another directory, are written
+/// in a different order, and are checked by a different number of threads.
 #[test]
-fn the_same_is_said_in_any_order_with_any_number_of_threads() {
+fn output_does_not_depend_on_file_order_or_threads() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/stacks"));
     let mut files: Vec<(PathBuf, Vec<u8>)> = Vec::new();
     for project in Project::all(root) {
@@ -146,14 +151,14 @@ fn the_same_is_said_in_any_order_with_any_number_of_threads() {
         files.extend(below.map(|(name, bytes)| (project.name.join(name), bytes)));
     }
     files.sort();
-    let first = everything_said(&files, "1");
+    let first = all_output(&files, "1");
     assert!(
         first.iter().all(|(what, said)| said.len() > 1_000 || what == "github"),
         "{first:?}"
     );
-    let two = everything_said(&files, "2");
+    let two = all_output(&files, "2");
     files.reverse();
-    let turned = everything_said(&files, "16");
+    let turned = all_output(&files, "16");
     for (at, (what, said)) in first.iter().enumerate() {
         assert!(said == &two[at].1, "{what}: two threads");
         assert!(
@@ -163,8 +168,8 @@ fn the_same_is_said_in_any_order_with_any_number_of_threads() {
     }
 }
 
-/// What each format says, and each command.
-fn everything_said(files: &[(PathBuf, Vec<u8>)], threads: &str) -> Vec<(String, String)> {
+/// Returns the output of each format and command.
+fn all_output(files: &[(PathBuf, Vec<u8>)], threads: &str) -> Vec<(String, String)> {
     let directory = TemporaryDirectory::with_files([]);
     let project = directory.path().join("project");
     for (name, bytes) in files {

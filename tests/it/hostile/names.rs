@@ -1,4 +1,4 @@
-//! Names that terminals, logs and pages would obey go through every command and format: none comes out as it is.
+//! Checks names that terminals, logs and pages would interpret: no command and no format may print them unescaped.
 
 use serde_json::Value;
 use sqslint::testing::TemporaryDirectory;
@@ -22,7 +22,7 @@ const NAMES: [&str; 30] = [
     "a\u{2066}b",
     "a\u{200f}b",
     "a\u{61c}b",
-    // Logs of builds.
+    // Build logs.
     "::error::pwned",
     "a\n::error file=a,line=1::pwned",
     "a\r\n  ::add-mask::b",
@@ -42,7 +42,7 @@ const NAMES: [&str; 30] = [
     "a\u{fffe}日本",
 ];
 
-/// JSON text, which is YAML and, but for `${`, an HCL string too.
+/// Quotes a text as JSON, which is also valid YAML and, except for `${`, a valid HCL string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for character in text.chars() {
@@ -57,7 +57,7 @@ fn quoted(text: &str) -> String {
     quoted + "\""
 }
 
-/// Each name as a logical id, a queue's name, a condition and a value that is not there.
+/// Returns a template with each name as a logical id, a queue name, a condition and an unresolved value.
 fn template() -> String {
     let mut text = "Parameters:\n".to_owned();
     for (at, name) in NAMES.iter().enumerate() {
@@ -86,7 +86,7 @@ fn template() -> String {
     text
 }
 
-/// Each name as a key, a queue's name, and the address of what reads it.
+/// Returns a module with each name as a key, a queue name, and the address of a consumer.
 fn module() -> String {
     let names: Vec<String> = NAMES.iter().map(|name| quoted(name).replace("%{", "%%{")).collect();
     format!(
@@ -114,7 +114,7 @@ resource \"aws_lambda_event_source_mapping\" \"m\" {{
     )
 }
 
-/// Both, and in directories and files of these names what cannot be read.
+/// Creates a project with both, and with broken files in directories and files of these names.
 fn project() -> TemporaryDirectory {
     let directory = TemporaryDirectory::with_files([("module/main.tf", &*module()), ("template.yaml", &template())]);
     for name in NAMES.iter().filter(|name| is_file_name(name)) {
@@ -157,7 +157,7 @@ fn run(directory: &Path, arguments: &[&str]) -> (String, String) {
     (out, err)
 }
 
-/// What nobody may obey: neither terminals, nor whoever reads lines for commands.
+/// Requires that a text contains nothing that terminals or build logs interpret.
 fn assert_harmless(what: &str, text: &str) {
     let obeyed = |c: char| {
         c != '\n' && c.is_control()
@@ -174,7 +174,7 @@ fn assert_harmless(what: &str, text: &str) {
     }
 }
 
-/// The strings of a document.
+/// Collects the strings of a document.
 fn strings(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) => found.push(text.clone()),
@@ -184,7 +184,7 @@ fn strings(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Programs get every name as it is.
+/// Requires that machine-readable output contains every name unchanged.
 fn assert_whole(what: &str, text: &str) {
     let documents = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let mut found = Vec::new();
@@ -198,7 +198,7 @@ fn assert_whole(what: &str, text: &str) {
 }
 
 #[test]
-fn no_format_of_check_passes_on_what_is_obeyed() {
+fn check_escapes_names_in_every_format() {
     let directory = project();
     for format in super::super::formats::FORMATS {
         let arguments = [
@@ -231,7 +231,7 @@ fn no_format_of_check_passes_on_what_is_obeyed() {
 }
 
 #[test]
-fn no_format_of_graph_passes_on_what_is_obeyed() {
+fn graph_escapes_names_in_every_format() {
     let directory = project();
     for format in ["text", "mermaid", "dot", "svg", "json"] {
         let (out, err) = run(directory.path(), &["graph", "--format", format]);
@@ -245,7 +245,7 @@ fn no_format_of_graph_passes_on_what_is_obeyed() {
 }
 
 #[test]
-fn no_explanation_passes_on_what_is_obeyed() {
+fn explain_escapes_names() {
     let directory = project();
     let template = template();
     let lines = template.lines().enumerate();
@@ -267,7 +267,7 @@ fn no_explanation_passes_on_what_is_obeyed() {
 }
 
 #[test]
-fn no_refusal_passes_on_what_is_obeyed() {
+fn error_messages_escape_names() {
     let directory = TemporaryDirectory::with_files([]);
     for name in NAMES.iter().filter(|name| !name.contains('\0')) {
         for arguments in [

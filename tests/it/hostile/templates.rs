@@ -1,14 +1,14 @@
-//! Templates that would grow, nest or refer without end: each ends, and a limit is told.
+//! Checks templates that would grow, nest or refer to themselves endlessly: each must terminate, and report a limit.
 
 use crate::inputs::check;
 use sqslint::testing::TemporaryDirectory;
 
-/// The rules of the findings in `text`, which is read within a second or so on any machine.
+/// Returns the rules of the findings in `text`, which takes about a second on any machine.
 fn tool_findings(name: &str, text: &str) -> Vec<String> {
     let directory = TemporaryDirectory::with_files([(name, text)]);
     let started = std::time::Instant::now();
     let outcome = check(&directory.path().join(name));
-    // Hours, if something is not bounded; debug builds on a busy machine take seconds.
+    // Without a bound it would be hours; debug builds on a busy machine need seconds.
     assert!(
         started.elapsed() < std::time::Duration::from_mins(1),
         "{:?}",
@@ -24,7 +24,7 @@ fn tool_findings(name: &str, text: &str) -> Vec<String> {
 const EXTENDED: &str = "AWSTemplateFormatVersion: '2010-09-09'\nTransform: AWS::LanguageExtensions\n";
 
 #[test]
-fn aliases_of_a_billion_nodes_are_a_limit() {
+fn billion_aliased_nodes_reach_the_limit() {
     let mut text = EXTENDED.to_owned();
     text.push_str("Metadata:\n  a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
     for level in 1..10 {
@@ -36,7 +36,7 @@ fn aliases_of_a_billion_nodes_are_a_limit() {
 }
 
 #[test]
-fn ten_thousand_levels_are_a_limit() {
+fn ten_thousand_levels_reach_the_limit() {
     let (open, close) = ("[".repeat(10_000), "]".repeat(10_000));
     let text = format!("{EXTENDED}Metadata: {open}{close}\nResources: {{Q: {{Type: AWS::SQS::Queue}}}}\n");
     assert_eq!(tool_findings("t.yaml", &text), ["limit-reached"]);
@@ -52,7 +52,7 @@ fn ten_thousand_levels_are_a_limit() {
 }
 
 #[test]
-fn loops_of_too_many_rounds_are_a_limit() {
+fn loops_with_too_many_iterations_reach_the_limit() {
     let items = |count: usize| (0..count).map(|at| format!("i{at}")).collect::<Vec<_>>().join(", ");
     let one = format!(
         "{EXTENDED}Resources:\n  Fn::ForEach::Q: [N, [{}], {{'Q${{N}}': {{Type: AWS::SQS::Queue}}}}]\n",
@@ -79,8 +79,8 @@ fn loops_of_too_many_rounds_are_a_limit() {
 }
 
 #[test]
-fn texts_that_double_a_hundred_times_are_a_limit() {
-    // A hundred levels of `Fn::Sub` are more than a document may have.
+fn repeatedly_doubled_strings_reach_the_limit() {
+    // A document cannot have a hundred nested levels of `Fn::Sub`.
     let nested = |levels: usize, mentions: &str| {
         let mut text = "!Ref A".to_owned();
         for _ in 0..levels {
@@ -104,7 +104,7 @@ fn texts_that_double_a_hundred_times_are_a_limit() {
 }
 
 #[test]
-fn what_refers_to_itself_ends() {
+fn self_references_terminate() {
     for text in [
         "Mappings: {M: {a: {b: !FindInMap [M, a, b], c: [!FindInMap [M, a, c]]}}}\nResources: {Q: {Type: AWS::SQS::Queue, Properties: {QueueName: !FindInMap [M, a, b], DelaySeconds: !Join ['', !FindInMap [M, a, c]]}}}\n",
         "Parameters: {P: {Type: String, Default: !Ref P}}\nResources: {Q: {Type: AWS::SQS::Queue, Properties: {QueueName: !Ref P}}}\n",
@@ -123,7 +123,7 @@ fn what_refers_to_itself_ends() {
 
 #[test]
 fn wide_templates_take_linear_time() {
-    // A text with very many names of one long value, and very many texts of it.
+    // One string with very many references to a long value, and very many strings with references to it.
     let value = "v".repeat(4_000);
     let names = "${A}".repeat(20_000);
     let text = format!(
@@ -141,7 +141,7 @@ fn wide_templates_take_linear_time() {
 }
 
 #[test]
-fn look_ups_in_look_ups_end() {
+fn nested_lookups_terminate() {
     let keys: Vec<String> = (0..8).map(|at| format!("k{at}")).collect();
     let row = |value: &str| {
         keys.iter()
@@ -177,8 +177,8 @@ fn look_ups_in_look_ups_end() {
 }
 
 #[test]
-fn values_of_too_many_cases_are_a_limit() {
-    // Each of ten parameters is one of ten keys, and the value hangs on all of them.
+fn values_with_too_many_cases_reach_the_limit() {
+    // Each of ten parameters has one of ten keys, and the value depends on all of them.
     let all = |line: &dyn Fn(usize) -> String| (0..10).map(line).collect::<String>();
     let keys = |at: usize| all(&|key| format!("k{key}: {{t: {}}}, ", 30 + 10 * at + key));
     let mut value = "30".to_owned();

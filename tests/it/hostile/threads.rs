@@ -1,4 +1,4 @@
-//! Where the system allows few threads or none, a run makes do with those there are.
+//! Checks that a run works with few additional threads, or with none, if the system does not allow more.
 #![cfg(target_os = "linux")]
 
 use sqslint::testing::{TemporaryDirectory, needs};
@@ -7,11 +7,11 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-/// Nobody's number, who has no other process.
+/// User id of `nobody`, who has no other process.
 const NOBODY: &str = "65534";
 
-/// Runs `program` where the user may have `most` threads in all, `program` included. The bound does not hold for root,
-/// who becomes nobody for it; any other user has more processes than that already.
+/// Runs `program` with a limit of `most` threads for the user, including those of `program`. The limit does not apply
+/// to root, who therefore becomes the user `nobody`; any other user already has more processes than that.
 fn with_at_most(most: usize, program: &str, arguments: &[&str], directory: &Path) -> Option<Output> {
     let is_root = std::fs::metadata("/proc/self").ok()?.uid() == 0;
     let user = format!("--reuid={NOBODY}");
@@ -39,7 +39,7 @@ fn with_at_most(most: usize, program: &str, arguments: &[&str], directory: &Path
 }
 
 #[test]
-fn a_run_needs_no_thread_but_its_own() {
+fn run_needs_only_its_main_thread() {
     if !needs::PRLIMIT.is_met() {
         return;
     }
@@ -54,7 +54,7 @@ fn a_run_needs_no_thread_but_its_own() {
     ]);
     let open = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(directory.path(), open).unwrap();
-    // A shell that cannot fork says so: then the bound holds.
+    // If a shell cannot fork, the limit is in effect.
     let forks = with_at_most(1, "/bin/sh", &["-c", "(exit 7); exit $?"], directory.path());
     let runs = with_at_most(1, program, &["--version"], directory.path());
     let is_bounded = forks.is_some_and(|output| output.status.code() != Some(7));

@@ -1,4 +1,4 @@
-//! What none of the tools sees, and what security scanners say of queues that are in order.
+//! Checks defects that no other tool finds, and sound queues that security scanners flag.
 
 use super::{Case, FUNCTION, MAPPING, PLAIN, QUEUE, verify};
 use crate::inputs::{check, check_files, json, repository};
@@ -13,8 +13,8 @@ fn rules(outcome: &Outcome) -> Vec<&str> {
 }
 
 #[test]
-fn concurrency_beyond_what_is_reserved() {
-    // 9: every tool for CloudFormation is silent.
+fn maximum_concurrency_above_reserved_is_found() {
+    // 9: every CloudFormation tool reports nothing.
     verify(&Case {
         number: "9",
         function: "F: {Type: AWS::Lambda::Function, Properties: {Timeout: 5, ReservedConcurrentExecutions: 1}}",
@@ -25,8 +25,8 @@ fn concurrency_beyond_what_is_reserved() {
 }
 
 #[test]
-fn attributes_of_fifo_queues_on_others() {
-    // 14: cloudformation-validate is silent.
+fn fifo_attribute_on_a_standard_queue_is_found() {
+    // 14: cloudformation-validate reports nothing.
     verify(&Case {
         number: "14",
         queue: "Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 360, ContentBasedDeduplication: true}}",
@@ -36,8 +36,8 @@ fn attributes_of_fifo_queues_on_others() {
 }
 
 #[test]
-fn encryption_by_default_is_encryption() {
-    // 25: checkov fails both, though SQS encrypts with its own key where nothing is set.
+fn default_encryption_is_accepted() {
+    // 25: checkov fails both, although SQS encrypts with its own key by default.
     for properties in ["SqsManagedSseEnabled: true", ""] {
         let template = format!(
             "AWSTemplateFormatVersion: 2010-09-09\nResources:\n  Q: {{Type: AWS::SQS::Queue, Properties: {{{properties}}}}}\n"
@@ -47,7 +47,7 @@ fn encryption_by_default_is_encryption() {
     }
 }
 
-/// A queue with a policy of these statements, to which a topic delivers.
+/// Returns a queue with a policy of these statements, and a topic that delivers to it.
 fn policy(statements: &str) -> String {
     format!(
         r#"
@@ -89,8 +89,8 @@ const TOPIC: &str = r#"{
     }"#;
 
 #[test]
-fn statements_are_read_for_what_they_say() {
-    // 26: checkov takes the denial of plain HTTP for a public queue.
+fn policy_statements_are_evaluated() {
+    // 26: checkov takes the denial of plain HTTP for public access.
     let outcome = check_files([("main.tf", policy(INSECURE).as_str())]);
     assert_eq!(
         rules(&outcome),
@@ -98,7 +98,7 @@ fn statements_are_read_for_what_they_say() {
         "{}",
         describe(&outcome)
     );
-    // 27: it does not see `*` in a list, nor in a second statement; both permit the topic to send.
+    // 27: it does not recognize `*` in a list, nor in a second statement; both allow the topic to send.
     for statements in [TOPIC.to_owned(), format!("{INSECURE}, {TOPIC}")] {
         let outcome = check_files([("main.tf", policy(&statements).as_str())]);
         assert!(outcome.findings.is_empty(), "{}", describe(&outcome));
@@ -143,16 +143,17 @@ resource "aws_lambda_event_source_mapping" "orders" {
 "#;
 
 #[test]
-fn a_function_that_only_a_mapping_invokes_is_in_order() {
-    // 28: checkov wants a dead-letter queue of the function, in which nothing would ever arrive.
+fn function_invoked_only_by_a_mapping_has_no_finding() {
+    // 28: checkov demands a dead-letter queue of the function, which would never receive anything.
     let outcome = check_files([("main.tf", CONSUMER)]);
     assert!(outcome.findings.is_empty(), "{}", describe(&outcome));
 }
 
 #[test]
-fn defects_within_a_module() {
-    // 29: checkov speaks of encryption, tracing, concurrency and signing, and of none of the defects. How long
-    // the dead-letter queue keeps messages is judged once it is of the right type: for FIFO queues the time begins anew.
+fn defects_in_a_called_module_are_found() {
+    // 29: checkov reports encryption, tracing, concurrency and signing, but none of the defects. The retention period
+    // of the dead-letter queue is judged once its type is right: on FIFO queues, the period restarts when a message
+    // moves.
     let call = "module \"orders\" {\n  source  = \"./orders\"\n  timeout = 60\n}\n";
     let module = r#"
 variable "timeout" {
@@ -205,7 +206,7 @@ resource "aws_lambda_event_source_mapping" "orders" {
 }
 
 #[test]
-fn references_of_a_plan() {
+fn references_in_a_plan_are_linked() {
     // 30: the links of a plan are in its configuration.
     let recorded = json(&repository(
         "fixtures/planned/visibility-timeout-below-function-timeout.json",
@@ -221,7 +222,7 @@ fn references_of_a_plan() {
 }
 
 #[test]
-fn what_every_tool_for_cloudformation_lets_pass() {
+fn defects_missed_by_every_cloudformation_tool_are_found() {
     let fifo = "D: {Type: AWS::SQS::Queue, Properties: {FifoQueue: true}}";
     let failed = "D: {Type: AWS::SQS::Queue}\n  Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 360, RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}}}";
     let alarm = |metric: &str, queue: &str| {
@@ -307,8 +308,8 @@ fn what_every_tool_for_cloudformation_lets_pass() {
 }
 
 #[test]
-fn a_role_without_rights() {
-    // 31: with a role of the same template, whose policy is one for logs or for another action.
+fn role_without_queue_permissions_is_found() {
+    // 31: the role is in the same template; its policy allows logs only, or another action.
     let granted = |grants: &str| {
         format!(
             "R: {{Type: AWS::IAM::Role, Properties: {{AssumeRolePolicyDocument: {{Statement: [{{Effect: Allow, Action: 'sts:AssumeRole', Principal: {{Service: lambda.amazonaws.com}}}}]}}, {grants}}}}}"

@@ -1,6 +1,6 @@
-//! What an editor is answered: actions, hover, ways from one end to the other, completion, hints, commands.
+//! Checks the answers to requests: code actions, hover, definitions and references, completion, inlay hints, commands.
 
-use super::client::{Client, able, applied};
+use super::client::{Client, applied, modern_capabilities};
 use serde_json::{Value, json};
 use sqslint::testing::TemporaryDirectory;
 
@@ -34,13 +34,13 @@ fn module() -> TemporaryDirectory {
 }
 
 fn opened(place: &TemporaryDirectory, options: &Value) -> Client {
-    let mut client = Client::with(place.path(), &able(), options);
+    let mut client = Client::with(place.path(), &modern_capabilities(), options);
     client.open("main.tf", MODULE);
-    client.wait("it is judged", |client| client.diagnostics.contains_key("main.tf"));
+    client.wait("it is checked", |client| client.diagnostics.contains_key("main.tf"));
     client
 }
 
-/// The place of `word` in the module.
+/// Returns the position of `word` in the module.
 fn place_of(client: &Client, word: &str) -> Value {
     let at = MODULE.find(word).unwrap_or_else(|| panic!("{word}"));
     let before = &MODULE[..at];
@@ -81,7 +81,7 @@ fn a_fix_may_be_in_another_file() {
 }
 
 #[test]
-fn findings_are_suppressed_where_they_stand() {
+fn code_action_suppresses_a_finding_at_its_line() {
     let place = module();
     let mut client = opened(&place, &json!({}));
     let rule = "visibility-timeout-below-function-timeout";
@@ -100,7 +100,7 @@ fn findings_are_suppressed_where_they_stand() {
 }
 
 #[test]
-fn every_safe_fix_of_a_file_is_made_at_once() {
+fn fix_all_applies_every_safe_fix_of_a_file() {
     let place = module();
     let mut client = opened(&place, &json!({}));
     let unused = client.diagnostics["main.tf"]
@@ -120,9 +120,9 @@ fn every_safe_fix_of_a_file_is_made_at_once() {
         params("source.fixAll.sqslint"),
         params("source.organizeImports"),
     );
-    assert_eq!(client.ask("textDocument/codeAction", other), json!([]));
-    let actions = client.ask("textDocument/codeAction", all);
-    assert_eq!(actions, client.ask("textDocument/codeAction", own));
+    assert_eq!(client.request("textDocument/codeAction", other), json!([]));
+    let actions = client.request("textDocument/codeAction", all);
+    assert_eq!(actions, client.request("textDocument/codeAction", own));
     let text = applied(MODULE, &actions[0], &client.address("main.tf"));
     assert!(!text.contains("never met"), "{text}");
     client.change("main.tf", &text);
@@ -133,11 +133,11 @@ fn every_safe_fix_of_a_file_is_made_at_once() {
 }
 
 #[test]
-fn a_place_says_what_is_known_of_it() {
+fn hover_explains_attributes_variables_and_rules() {
     let place = module();
     let mut client = opened(&place, &json!({}));
     let at = place_of(&client, "visibility_timeout_seconds");
-    let hover = client.ask("textDocument/hover", at.clone());
+    let hover = client.request("textDocument/hover", at.clone());
     let text = hover["contents"]["value"].as_str().unwrap();
     for part in [
         "visibility_timeout_seconds = 30 s",
@@ -147,16 +147,16 @@ fn a_place_says_what_is_known_of_it() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    // The command gives what the command line does.
+    // The command returns the same text as the command line.
     let argument = json!({"uri": at["textDocument"]["uri"], "position": at["position"]});
-    let said = client.ask(
+    let said = client.request(
         "workspace/executeCommand",
         json!({"command": "sqslint.explain", "arguments": [argument]}),
     );
     assert!(text.contains(said.as_str().unwrap()));
-    // What is known of a variable is what it does; of a rule, its page.
+    // A variable is explained by the attributes that it sets, a rule by its page.
     let at = client.place("variables.tf", 2, 3);
-    let hover = client.ask("textDocument/hover", at);
+    let hover = client.request("textDocument/hover", at);
     assert!(
         hover["contents"]["value"]
             .as_str()
@@ -164,7 +164,7 @@ fn a_place_says_what_is_known_of_it() {
             .contains("visibility_timeout_seconds = 30 s")
     );
     let at = place_of(&client, "visibility-timeout-zero");
-    let hover = client.ask("textDocument/hover", at);
+    let hover = client.request("textDocument/hover", at);
     assert!(
         hover["contents"]["value"]
             .as_str()
@@ -172,17 +172,17 @@ fn a_place_says_what_is_known_of_it() {
             .starts_with("# visibility-timeout-zero\n")
     );
     let at = client.place("main.tf", 7, 0);
-    assert_eq!(client.ask("textDocument/hover", at), Value::Null);
+    assert_eq!(client.request("textDocument/hover", at), Value::Null);
 }
 
 #[test]
-fn links_lead_to_their_other_ends() {
+fn definitions_and_references_follow_links() {
     let place = module();
     let mut client = opened(&place, &json!({}));
     let mut lines = |method: &str, word: &str| -> Vec<u64> {
         let mut params = place_of(&client, word);
         params["context"] = json!({"includeDeclaration": true});
-        let found = client.ask(method, params);
+        let found = client.request(method, params);
         let found = found.as_array().cloned().unwrap_or_default();
         found
             .iter()
@@ -193,7 +193,7 @@ fn links_lead_to_their_other_ends() {
     assert_eq!(lines(definition, "aws_sqs_queue.orders.arn"), [0]);
     assert_eq!(lines(definition, "aws_lambda_function.worker.arn"), [13]);
     assert_eq!(lines(definition, "aws_sqs_queue.dlq.arn"), [8]);
-    // A mapping leads to both of its ends, a dead-letter queue to the queue that it is one of.
+    // A mapping leads to both of its ends, a dead-letter queue to its source queue.
     assert_eq!(lines(definition, "\"aws_lambda_event_source_mapping\""), [0, 13]);
     assert_eq!(lines(definition, "\"dlq\""), [0]);
     assert_eq!(lines("textDocument/references", "\"aws_lambda_function\""), [13, 19]);
@@ -201,7 +201,7 @@ fn links_lead_to_their_other_ends() {
 }
 
 #[test]
-fn rules_are_completed_where_they_are_named() {
+fn rule_names_are_completed() {
     let place = module();
     let mut client = opened(&place, &json!({}));
     let labels = |found: Value| -> Vec<String> {
@@ -212,21 +212,21 @@ fn rules_are_completed_where_they_are_named() {
             .collect()
     };
     let at = place_of(&client, "visibility-timeout-zero");
-    let names = labels(client.ask("textDocument/completion", at));
+    let names = labels(client.request("textDocument/completion", at));
     assert!(names.iter().any(|name| name == "redrive-policy-missing") && names.iter().any(|name| name == "redrive"));
     let at = place_of(&client, "timeout = 60");
-    assert!(labels(client.ask("textDocument/completion", at)).is_empty());
+    assert!(labels(client.request("textDocument/completion", at)).is_empty());
     client.open_as("sqslint.toml", "toml", "select = [\"\"]\n");
     let at = client.place("sqslint.toml", 0, 11);
     assert!(
-        labels(client.ask("textDocument/completion", at))
+        labels(client.request("textDocument/completion", at))
             .iter()
             .any(|name| name == "pedantic")
     );
 }
 
 #[test]
-fn policies_are_completed_like_rules() {
+fn policy_names_are_completed() {
     const POLICY: &str = "[[policy]]\nid = \"no-delay\"\nfor = \"queue\"\nforbid = 'queue.delay > duration(\"0s\")'\nmessage = \"delays\"\n";
     const QUEUE: &str = "# sqslint: ignore[\nresource \"aws_sqs_queue\" \"q\" {}\n";
     const NAMES_THEM: &str = "policies = [\"policies/*.toml\"]\n";
@@ -240,19 +240,19 @@ fn policies_are_completed_like_rules() {
     let knows = |client: &mut Client, file: &str, line: u32, column: u32, id: &str| {
         let at = client.place(file, line, column);
         let items = client
-            .ask("textDocument/completion", at)
+            .request("textDocument/completion", at)
             .as_array()
             .cloned()
             .unwrap_or_default();
         items.iter().any(|item| item["label"] == id)
     };
     assert!(knows(&mut client, "main.tf", 0, 18, "no-delay"));
-    // As long as something is wrong with the text, what was known is.
+    // While the configuration is invalid, the last valid one applies.
     let unfinished = format!("{NAMES_THEM}select = [\"\"]\n[rules.no-delay]\n\n");
     client.open_as("sqslint.toml", "toml", &unfinished);
     assert!(knows(&mut client, "sqslint.toml", 1, 11, "no-delay"));
     assert!(knows(&mut client, "sqslint.toml", 3, 0, "severity"));
-    // A file of policies that changes is one that the configuration was read from.
+    // A changed policy file makes the configuration stale.
     client.open_as("policies/delay.toml", "toml", &POLICY.replace("no-delay", "no-delays"));
     client.change("sqslint.toml", NAMES_THEM);
     assert!(knows(&mut client, "main.tf", 0, 18, "no-delays"));
@@ -260,15 +260,15 @@ fn policies_are_completed_like_rules() {
 }
 
 #[test]
-fn values_are_hinted_at_for_those_who_ask() {
+fn inlay_hints_are_off_by_default() {
     let place = module();
     let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}});
     let client = opened(&place, &json!({}));
     assert_eq!(client.capabilities["inlayHintProvider"], Value::Null);
-    client.leave();
+    client.shut_down();
     let mut client = opened(&place, &json!({"inlayHints": true}));
     let params = json!({"textDocument": {"uri": client.address("main.tf")}, "range": range});
-    let hints = client.ask("textDocument/inlayHint", params);
+    let hints = client.request("textDocument/inlayHint", params);
     let labels: Vec<(u64, &str)> = (hints.as_array().unwrap().iter())
         .map(|hint| {
             (
@@ -285,26 +285,26 @@ fn values_are_hinted_at_for_those_who_ask() {
 }
 
 #[test]
-fn a_default_is_hinted_at_behind_the_line() {
+fn inlay_hint_for_a_default_is_at_the_end_of_the_line() {
     let text = "resource \"aws_sqs_queue\" \"q\" {\n}\n";
     let place = TemporaryDirectory::with_files([("main.tf", text)]);
-    let mut client = Client::with(place.path(), &able(), &json!({"inlayHints": true}));
+    let mut client = Client::with(place.path(), &modern_capabilities(), &json!({"inlayHints": true}));
     client.open("main.tf", text);
     let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}});
     let params = json!({"textDocument": {"uri": client.address("main.tf")}, "range": range});
-    let hints = client.ask("textDocument/inlayHint", params);
+    let hints = client.request("textDocument/inlayHint", params);
     let end = text.lines().next().unwrap().len();
     assert_eq!(hints[0]["position"], json!({"line": 0, "character": end}));
 }
 
 #[test]
-fn a_suppression_says_what_it_suppresses() {
+fn hover_on_a_suppression_shows_the_suppressed_finding() {
     let text = "resource \"aws_sqs_queue\" \"q\" {\n  # sqslint: ignore[queue-attribute-out-of-range] agreed\n  visibility_timeout_seconds = 50000\n}\n";
     let place = TemporaryDirectory::with_files([("main.tf", text)]);
-    let mut client = Client::with(place.path(), &able(), &json!({}));
+    let mut client = Client::with(place.path(), &modern_capabilities(), &json!({}));
     client.open("main.tf", text);
     let at = client.place("main.tf", 1, 5);
-    let hover = client.ask("textDocument/hover", at);
+    let hover = client.request("textDocument/hover", at);
     let told = hover["contents"]["value"].as_str().unwrap();
     assert!(
         told.contains("suppressed[queue-attribute-out-of-range] on line 3"),
@@ -314,7 +314,7 @@ fn a_suppression_says_what_it_suppresses() {
 }
 
 #[test]
-fn a_unit_is_drawn() {
+fn graph_command_draws_a_unit() {
     let place = module();
     let mut client = opened(&place, &json!({}));
     for (format, part) in [
@@ -324,15 +324,15 @@ fn a_unit_is_drawn() {
         ("text", "queue aws_sqs_queue.orders"),
     ] {
         let argument = json!({"uri": client.address("main.tf"), "format": format});
-        let drawn = client.ask(
+        let drawn = client.request(
             "workspace/executeCommand",
             json!({"command": "sqslint.graph", "arguments": [argument]}),
         );
         assert!(drawn.as_str().unwrap().contains(part), "{format}: {drawn}");
     }
-    let id = client.begin(
+    let id = client.send_request(
         "workspace/executeCommand",
         json!({"command": "sqslint.other", "arguments": [{"uri": "a:b"}]}),
     );
-    assert!(client.end(&id).is_err());
+    assert!(client.wait_for_response(&id).is_err());
 }

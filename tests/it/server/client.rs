@@ -1,4 +1,4 @@
-//! An editor that does what it is told.
+//! Simulated editor, controlled by the tests.
 
 use lsp_server::{Connection, Message, Notification, Request, RequestId};
 use serde_json::{Value, json};
@@ -6,32 +6,32 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Longer than any machine needs: what is waited for comes, or the test fails.
+/// Maximum time to wait for a message; generous for slow machines.
 const LONG: Duration = Duration::from_secs(40);
 
-/// An editor, and its server on a thread.
+/// Simulated editor, with its server on a thread.
 pub(super) struct Client {
     connection: Connection,
     ids: i32,
     pub(super) root: PathBuf,
-    /// What the server can do.
+    /// Capabilities of the server.
     pub(super) capabilities: Value,
-    /// The last diagnostics of each file, by its path below the root.
+    /// Latest diagnostics of each file, by its path below the root.
     pub(super) diagnostics: BTreeMap<String, Vec<Value>>,
-    /// Requests and notifications of the server besides.
-    pub(super) heard: Vec<(String, Value)>,
+    /// All other requests and notifications from the server.
+    pub(super) received: Vec<(String, Value)>,
     versions: BTreeMap<String, i32>,
-    /// Answers that came before others were read.
+    /// Responses received while waiting for others.
     answers: Vec<(RequestId, Result<Value, i32>)>,
 }
 
-/// The address of a path.
+/// Returns the URI of a path.
 pub(super) fn uri(path: &Path) -> String {
     format!("file://{}", path.display())
 }
 
-/// What an editor of today can do.
-pub(super) fn able() -> Value {
+/// Returns the capabilities of a modern editor.
+pub(super) fn modern_capabilities() -> Value {
     json!({
         "general": {"positionEncodings": ["utf-16"]},
         "textDocument": {"publishDiagnostics": {"relatedInformation": true}},
@@ -41,22 +41,22 @@ pub(super) fn able() -> Value {
 }
 
 impl Client {
-    /// An editor that has opened the folder `root`.
+    /// Opens the folder `root` in a new editor.
     pub(super) fn new(root: &Path) -> Self {
-        Client::with(root, &able(), &json!({}))
+        Client::with(root, &modern_capabilities(), &json!({}))
     }
 
-    /// The same with these capabilities and initialization options.
+    /// Like `new`, with these capabilities and initialization options.
     pub(super) fn with(root: &Path, capabilities: &Value, options: &Value) -> Self {
         let (ours, theirs) = Connection::memory();
-        std::thread::spawn(move || sqslint::server::serve(theirs).expect("the protocol is kept to"));
+        std::thread::spawn(move || sqslint::server::serve(theirs).expect("the protocol is followed"));
         let mut client = Client {
             connection: ours,
             ids: 0,
             root: root.to_owned(),
             capabilities: Value::Null,
             diagnostics: BTreeMap::new(),
-            heard: Vec::new(),
+            received: Vec::new(),
             versions: BTreeMap::new(),
             answers: Vec::new(),
         };
@@ -66,18 +66,18 @@ impl Client {
             "workspaceFolders": [{"uri": uri(root), "name": "root"}],
             "initializationOptions": options,
         });
-        client.capabilities = client.ask("initialize", params)["capabilities"].clone();
-        client.tell("initialized", json!({}));
+        client.capabilities = client.request("initialize", params)["capabilities"].clone();
+        client.notify("initialized", json!({}));
         client
     }
 
-    pub(super) fn tell(&self, method: &str, params: Value) {
+    pub(super) fn notify(&self, method: &str, params: Value) {
         let message = Notification::new(method.to_owned(), params);
         self.connection.sender.send(message.into()).expect("the server listens");
     }
 
-    /// Sends a request without waiting for its answer.
-    pub(super) fn begin(&mut self, method: &str, params: Value) -> RequestId {
+    /// Sends a request without waiting for its response.
+    pub(super) fn send_request(&mut self, method: &str, params: Value) -> RequestId {
         self.ids += 1;
         let id = RequestId::from(self.ids);
         let request = Request::new(id.clone(), method.to_owned(), params);
@@ -85,8 +85,8 @@ impl Client {
         id
     }
 
-    /// The result of a request, or the code of its refusal.
-    pub(super) fn end(&mut self, id: &RequestId) -> Result<Value, i32> {
+    /// Waits for the result of a request, or its error code.
+    pub(super) fn wait_for_response(&mut self, id: &RequestId) -> Result<Value, i32> {
         loop {
             if let Some(at) = self.answers.iter().position(|(known, _)| known == id) {
                 return self.answers.remove(at).1;
@@ -96,16 +96,17 @@ impl Client {
         }
     }
 
-    /// The result of a request.
-    pub(super) fn ask(&mut self, method: &str, params: Value) -> Value {
-        let id = self.begin(method, params);
-        self.end(&id).unwrap_or_else(|code| panic!("{method}: {code}"))
+    /// Sends a request and returns its result.
+    pub(super) fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.send_request(method, params);
+        self.wait_for_response(&id)
+            .unwrap_or_else(|code| panic!("{method}: {code}"))
     }
 
     fn take(&mut self, message: Message) {
         let (method, params) = match message {
             Message::Notification(notification) => (notification.method, notification.params),
-            // Nobody needs an answer: some editors give none.
+            // Requests from the server are not answered, as in some editors.
             Message::Request(request) => (request.method, request.params),
             Message::Response(response) => {
                 let result = response.response_result.map_err(|error| error.code);
@@ -117,7 +118,7 @@ impl Client {
             let found = params["diagnostics"].as_array().cloned().unwrap_or_default();
             self.diagnostics.insert(name, found);
         } else {
-            self.heard.push((method, params));
+            self.received.push((method, params));
         }
     }
 
@@ -126,7 +127,7 @@ impl Client {
         address.strip_prefix(&root).unwrap_or(address).to_owned()
     }
 
-    /// Waits until `holds`.
+    /// Waits until `holds` returns `true`.
     pub(super) fn wait(&mut self, what: &str, holds: impl Fn(&Client) -> bool) {
         let end = Instant::now() + LONG;
         while !holds(self) {
@@ -138,20 +139,20 @@ impl Client {
         }
     }
 
-    /// Waits until a file has these rules' findings and no others.
+    /// Waits until a file has exactly the findings of these rules.
     pub(super) fn wait_for(&mut self, name: &str, rules: &[&str]) {
         self.wait(&format!("{name} has {rules:?}"), |client| {
             client.diagnostics.contains_key(name) && client.rules(name) == rules
         });
     }
 
-    /// The rules of a file's findings, in their order.
+    /// Returns the rules of a file's findings, in their order.
     pub(super) fn rules(&self, name: &str) -> Vec<&str> {
         let found = self.diagnostics.get(name).into_iter().flatten();
         found.map(|one| one["code"].as_str().unwrap_or_default()).collect()
     }
 
-    /// The address of a file below the root, or of what is none.
+    /// Returns the URI of a file below the root; other names are URIs already.
     pub(super) fn address(&self, name: &str) -> String {
         if name.contains(':') {
             name.to_owned()
@@ -169,15 +170,15 @@ impl Client {
     pub(super) fn open_as(&mut self, name: &str, language: &str, text: &str) {
         self.versions.insert(name.to_owned(), 1);
         let document = json!({"uri": self.address(name), "languageId": language, "version": 1, "text": text});
-        self.tell("textDocument/didOpen", json!({"textDocument": document}));
+        self.notify("textDocument/didOpen", json!({"textDocument": document}));
     }
 
-    /// Puts `text` in place of all.
+    /// Replaces the whole text.
     pub(super) fn change(&mut self, name: &str, text: &str) {
         self.edit(name, json!([{"text": text}]));
     }
 
-    /// Makes edits, as the protocol spells them.
+    /// Sends edits in the form of the protocol.
     pub(super) fn edit(&mut self, name: &str, edits: Value) {
         let version = self.versions.entry(name.to_owned()).or_insert(1);
         *version += 1;
@@ -187,7 +188,7 @@ impl Client {
         } else {
             document
         };
-        self.tell(
+        self.notify(
             "textDocument/didChange",
             json!({"textDocument": document, "contentChanges": edits}),
         );
@@ -195,27 +196,27 @@ impl Client {
 
     pub(super) fn close(&mut self, name: &str) {
         self.versions.remove(name);
-        self.tell(
+        self.notify(
             "textDocument/didClose",
             json!({"textDocument": {"uri": self.address(name)}}),
         );
     }
 
-    /// Says that files came (1), changed (2) or went (3).
-    pub(super) fn watched(&self, changes: &[(&str, u8)]) {
+    /// Notifies the server of created (1), changed (2) or deleted (3) files.
+    pub(super) fn notify_file_changes(&self, changes: &[(&str, u8)]) {
         let changes = changes.iter();
         let changes: Vec<Value> = changes
             .map(|(name, kind)| json!({"uri": self.address(name), "type": kind}))
             .collect();
-        self.tell("workspace/didChangeWatchedFiles", json!({"changes": changes}));
+        self.notify("workspace/didChangeWatchedFiles", json!({"changes": changes}));
     }
 
-    /// A place, for a request.
+    /// Returns a position, for a request.
     pub(super) fn place(&self, name: &str, line: u32, character: u32) -> Value {
         json!({"textDocument": {"uri": self.address(name)}, "position": {"line": line, "character": character}})
     }
 
-    /// The actions on a line.
+    /// Requests the code actions on a line.
     pub(super) fn actions(&mut self, name: &str, line: u32) -> Vec<Value> {
         let at = json!({"line": line, "character": 0});
         let params = json!({
@@ -223,13 +224,13 @@ impl Client {
             "range": {"start": at, "end": at},
             "context": {"diagnostics": []},
         });
-        let actions = self.ask("textDocument/codeAction", params);
+        let actions = self.request("textDocument/codeAction", params);
         actions.as_array().cloned().unwrap_or_default()
     }
 
-    /// Every finding, as file, line and rule, once all that was said is judged.
+    /// Requests every finding, as file, line and rule; the server first processes all earlier messages.
     pub(super) fn found(&mut self) -> Vec<String> {
-        let report = self.ask("workspace/diagnostic", json!({"previousResultIds": []}));
+        let report = self.request("workspace/diagnostic", json!({"previousResultIds": []}));
         let mut all = Vec::new();
         for item in report["items"].as_array().into_iter().flatten() {
             let name = self.name(item["uri"].as_str().unwrap_or_default());
@@ -242,14 +243,14 @@ impl Client {
         all
     }
 
-    /// Says goodbye.
-    pub(super) fn leave(mut self) {
-        self.ask("shutdown", Value::Null);
-        self.tell("exit", Value::Null);
+    /// Ends the session.
+    pub(super) fn shut_down(mut self) {
+        self.request("shutdown", Value::Null);
+        self.notify("exit", Value::Null);
     }
 }
 
-/// `text` after the edits of an action, of this file.
+/// Returns `text` with the edits of an action that belong to this file.
 pub(super) fn applied(text: &str, action: &Value, address: &str) -> String {
     let documents = action["edit"]["documentChanges"]
         .as_array()

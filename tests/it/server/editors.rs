@@ -1,4 +1,4 @@
-//! Editors themselves, where they are installed.
+//! Runs the server in real editors, if installed.
 
 use sqslint::testing::TemporaryDirectory;
 use sqslint::testing::needs::{NEOVIM, NODE, PYTEST_LSP};
@@ -8,7 +8,7 @@ use std::process::Command;
 const QUEUES: &str = "resource \"aws_sqs_queue\" \"orders\" {\n  visibility_timeout_seconds = 300\n}\n";
 const FUNCTION: &str = "resource \"aws_lambda_function\" \"worker\" {\n  timeout = 30\n}\n\nresource \"aws_lambda_event_source_mapping\" \"orders\" {\n  event_source_arn = aws_sqs_queue.orders.arn\n  function_name    = aws_lambda_function.worker.arn\n}\n";
 
-/// Runs `command` in a folder with two files of a module, and gives what it prints.
+/// Runs `command` in a folder with two files of a module, and returns its output.
 fn run(command: &mut Command, place: &TemporaryDirectory) -> String {
     command
         .current_dir(place.path())
@@ -24,7 +24,7 @@ fn script(name: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn neovim_marks_both_files_fixes_and_answers() {
+fn neovim_shows_diagnostics_and_applies_fixes() {
     if !NEOVIM.is_met() {
         return;
     }
@@ -46,7 +46,7 @@ fn neovim_marks_both_files_fixes_and_answers() {
 }
 
 #[test]
-fn pytest_lsp_finds_the_protocol_kept() {
+fn pytest_lsp_accepts_the_server() {
     let Some(python) = PYTEST_LSP.found() else { return };
     let place = TemporaryDirectory::with_files([("queues.tf", QUEUES), ("function.tf", FUNCTION)]);
     std::fs::copy(script("pytest_lsp.py"), place.path().join("test_server.py")).unwrap();
@@ -59,7 +59,7 @@ fn pytest_lsp_finds_the_protocol_kept() {
 }
 
 #[test]
-fn the_client_of_the_extension_gets_on_with_the_server() {
+fn extension_client_works_with_the_server() {
     if !NODE.is_met() {
         return;
     }

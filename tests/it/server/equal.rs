@@ -1,6 +1,6 @@
-//! Whatever was typed before, the server finds what `sqslint check` finds in the same texts from nothing.
+//! Checks that the server, after any edits, has the same findings as `sqslint check` on the same texts.
 
-use super::client::{Client, able};
+use super::client::{Client, modern_capabilities};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use serde_json::json;
@@ -9,7 +9,7 @@ use sqslint::testing::TemporaryDirectory;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Projects of all dialects whose units have to do with each other: modules that call each other, names, exports, alarms,
+/// Projects of all dialects whose units depend on each other: modules that call each other, names, exports, alarms,
 /// policies, nested stacks, environments.
 const FIXTURES: &[&str] = &[
     "stacks/sound",
@@ -20,7 +20,7 @@ const FIXTURES: &[&str] = &[
     "serverless/orders",
 ];
 
-/// Units that concern each other by more than the files they read.
+/// Units that depend on each other in more ways than by the files they load.
 const TIED: &[(&str, &str)] = &[
     (
         "ties/exports.yaml",
@@ -86,7 +86,7 @@ const TIED: &[(&str, &str)] = &[
     ),
 ];
 
-/// Files on which several units depend, or that are read for a unit and are none.
+/// Files on which several units depend, or that are loaded for a unit without being one.
 pub(super) const OF_MANY: &[&str] = &[
     "sqslint.toml",
     "ties/exports.yaml",
@@ -97,7 +97,7 @@ pub(super) const OF_MANY: &[&str] = &[
     "ties/values/terraform.tfvars",
 ];
 
-/// Files below `directory`, by their paths from `root`.
+/// Reads the files below `directory`, by their paths relative to `root`.
 fn texts(root: &Path, directory: &Path, all: &mut BTreeMap<String, String>) {
     let mut entries: Vec<PathBuf> = std::fs::read_dir(directory)
         .unwrap()
@@ -127,8 +127,8 @@ fn project() -> BTreeMap<String, String> {
 
 const CONFIGURATION: &str = "sqslint.toml";
 
-/// What a run from nothing finds, as [`Client::found`] tells it.
-fn from_nothing(place: &Path) -> Vec<String> {
+/// Returns the findings of a batch run, in the format of [`Client::found`].
+fn batch_run(place: &Path) -> Vec<String> {
     let outcome = sqslint::check(&Options {
         paths: vec![place.to_owned()],
         allow_empty: true,
@@ -138,7 +138,7 @@ fn from_nothing(place: &Path) -> Vec<String> {
     assert_eq!(
         broken.collect::<Vec<_>>(),
         Vec::<&String>::new(),
-        "nothing else keeps a run from judging"
+        "no other error stops the run"
     );
     let mut all: Vec<String> = Vec::new();
     for found in &outcome.findings {
@@ -146,7 +146,7 @@ fn from_nothing(place: &Path) -> Vec<String> {
         let file = outcome.sources.file(span.file);
         let at = outcome.sources.start(span);
         let name = file.path().strip_prefix(place).unwrap().display().to_string();
-        // A run says it as its error.
+        // A batch run reports problems in the configuration as errors.
         assert_ne!(name, CONFIGURATION);
         all.push(format!("{name}:{}:{} {}", at.line - 1, at.column - 1, found.rule));
     }
@@ -154,22 +154,22 @@ fn from_nothing(place: &Path) -> Vec<String> {
     all
 }
 
-/// One thing that somebody does.
+/// Action of a user or of another program.
 #[derive(Debug, Clone)]
 enum Step {
-    /// Types into a file: takes bytes away and puts others in.
+    /// Types into a file: replaces some bytes.
     Type(usize, usize, usize, String),
-    /// Puts another number in place of the first one behind a place.
+    /// Replaces the first number after an offset.
     Number(usize, usize, u32),
-    /// Takes a line away.
+    /// Deletes a line.
     Line(usize, usize),
-    /// Saves a file as it is, and closes it.
+    /// Saves a file and closes it.
     Save(usize),
     /// Closes a file without saving it.
     Drop(usize),
-    /// Another program removes a file.
+    /// Removes a file from the disk.
     Remove(usize),
-    /// Another program puts it back as it was.
+    /// Restores the original file on the disk.
     Restore(usize),
 }
 
@@ -186,23 +186,23 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// An editor with open files, beside the disk.
-pub(super) struct Desk {
+/// Editor with open files, and the directory on disk.
+pub(super) struct EditorSession {
     pub(super) place: TemporaryDirectory,
     client: Client,
-    /// The files as they were at first.
+    /// Original texts of the files.
     pub(super) first: BTreeMap<String, String>,
     open: BTreeMap<String, String>,
 }
 
-impl Desk {
+impl EditorSession {
     pub(super) fn new() -> Self {
         let first = project();
         let place = TemporaryDirectory::with_files(first.iter().map(|(name, text)| (&**name, &**text)));
-        let mut able = able();
+        let mut able = modern_capabilities();
         able["general"]["positionEncodings"] = json!(["utf-32"]);
         let client = Client::with(place.path(), &able, &json!({"pullDiagnostics": true}));
-        Desk {
+        EditorSession {
             place,
             client,
             first,
@@ -210,7 +210,7 @@ impl Desk {
         }
     }
 
-    /// Those of many dependents come up as often as all others.
+    /// Chooses a file; those with many dependents are as likely as all others together.
     fn name(&self, at: usize) -> String {
         let of_many = self.first.keys().filter(|name| OF_MANY.contains(&name.as_str()));
         let all: Vec<&String> = self.first.keys().collect();
@@ -223,7 +223,7 @@ impl Desk {
         self.edit_file(&self.name(at), edit);
     }
 
-    /// Changes a file in the editor, where it is there.
+    /// Changes a file in the editor, if it exists.
     pub(super) fn edit_file(&mut self, name: &str, edit: impl FnOnce(&mut String)) {
         if !self.open.contains_key(name) {
             let Ok(text) = std::fs::read_to_string(self.place.path().join(name)) else {
@@ -267,7 +267,7 @@ impl Desk {
                     let path = self.place.path().join(&name);
                     let kind = if path.exists() { 2 } else { 1 };
                     std::fs::write(path, text).unwrap();
-                    self.client.watched(&[(&name, kind)]);
+                    self.client.notify_file_changes(&[(&name, kind)]);
                     self.client.close(&name);
                 }
             }
@@ -280,34 +280,34 @@ impl Desk {
             Step::Remove(at) => {
                 let name = self.name(at);
                 let _ = std::fs::remove_file(self.place.path().join(&name));
-                self.client.watched(&[(&name, 3)]);
+                self.client.notify_file_changes(&[(&name, 3)]);
             }
             Step::Restore(at) => {
                 let name = self.name(at);
                 let path = self.place.path().join(&name);
                 let kind = if path.exists() { 2 } else { 1 };
                 std::fs::write(path, &self.first[&name]).unwrap();
-                self.client.watched(&[(&name, kind)]);
+                self.client.notify_file_changes(&[(&name, kind)]);
             }
         }
     }
 
-    /// What the server finds, and what a run from nothing finds with the open texts in place.
+    /// Returns the findings of the server, and those of a batch run over the same texts.
     pub(super) fn both(&mut self) -> (Vec<String>, Vec<String>) {
         let mut found = self.client.found();
-        // What is wrong with the configuration is marked in it.
+        // The server marks problems in the configuration file itself.
         found.retain(|one| !one.starts_with(CONFIGURATION));
         let mut disk = BTreeMap::new();
         texts(self.place.path(), self.place.path(), &mut disk);
         disk.extend(self.open.iter().map(|(name, text)| (name.clone(), text.clone())));
         let copy = TemporaryDirectory::with_files(disk.iter().map(|(name, text)| (&**name, &**text)));
-        (found, from_nothing(copy.path()))
+        (found, batch_run(copy.path()))
     }
 }
 
 #[test]
-fn units_that_concern_each_other_are_judged_together() {
-    let mut desk = Desk::new();
+fn dependent_units_are_checked_together() {
+    let mut desk = EditorSession::new();
     let (found, expected) = desk.both();
     assert_eq!(found, expected);
     let has = |rule: &str, file: &str| found.iter().any(|one| one.starts_with(file) && one.ends_with(rule));
@@ -322,11 +322,11 @@ fn units_that_concern_each_other_are_judged_together() {
 }
 
 #[test]
-fn a_broken_configuration_counts_though_it_is_gone_from_the_disk() {
-    let mut desk = Desk::new();
+fn open_configuration_applies_after_it_is_deleted() {
+    let mut desk = EditorSession::new();
     desk.edit_file(CONFIGURATION, |text| text.insert_str(0, ":="));
     std::fs::remove_file(desk.place.path().join(CONFIGURATION)).unwrap();
-    desk.client.watched(&[(CONFIGURATION, 3)]);
+    desk.client.notify_file_changes(&[(CONFIGURATION, 3)]);
     let (found, expected) = desk.both();
     assert_eq!(found, expected);
 }
@@ -335,8 +335,8 @@ proptest! {
     #![proptest_config(Config { cases: 4, max_shrink_iters: 40, failure_persistence: None, ..Config::default() })]
 
     #[test]
-    fn any_sequence_of_edits_is_judged_as_from_nothing(steps in proptest::collection::vec(proptest::collection::vec(step(), 1..6), 1..8)) {
-        let mut desk = Desk::new();
+    fn findings_after_any_edits_equal_a_batch_run(steps in proptest::collection::vec(proptest::collection::vec(step(), 1..6), 1..8)) {
+        let mut desk = EditorSession::new();
         for some in steps {
             for step in some {
                 desk.act(step);

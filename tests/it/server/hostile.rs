@@ -1,6 +1,6 @@
-//! Whatever an editor or a project does, the server answers, and forgets nothing that is to be said.
+//! Checks that the server keeps answering and loses no finding, whatever an editor or a project does.
 
-use super::client::{Client, able};
+use super::client::{Client, modern_capabilities};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use serde_json::{Value, json};
@@ -17,15 +17,15 @@ pub(super) fn only_that_rule() -> Value {
 }
 
 #[test]
-fn thousands_of_changes_end_with_the_last_word() {
+fn last_of_thousands_of_changes_applies() {
     let place = TemporaryDirectory::with_files([("main.tf", GOOD)]);
-    let mut client = Client::with(place.path(), &able(), &only_that_rule());
+    let mut client = Client::with(place.path(), &modern_capabilities(), &only_that_rule());
     client.open("main.tf", GOOD);
     for at in 0..2000 {
         client.change("main.tf", if at % 2 == 0 { BAD } else { GOOD });
         if at % 100 == 0 {
             let place = client.place("main.tf", 1, 4);
-            client.begin("textDocument/hover", place);
+            client.send_request("textDocument/hover", place);
         }
     }
     client.change("main.tf", BAD);
@@ -35,14 +35,14 @@ fn thousands_of_changes_end_with_the_last_word() {
 }
 
 #[test]
-fn half_a_file_hides_no_other() {
+fn incomplete_file_does_not_affect_others() {
     let other = GOOD.replace("\"q\"", "\"other\"");
     let place = TemporaryDirectory::with_files([
         ("main.tf", BAD),
         ("other.tf", &other),
         ("t/template.yaml", "Resources:\n"),
     ]);
-    let mut client = Client::with(place.path(), &able(), &only_that_rule());
+    let mut client = Client::with(place.path(), &modern_capabilities(), &only_that_rule());
     client.open("other.tf", &other);
     for length in 0..other.len() {
         client.change("other.tf", &other[..length]);
@@ -52,7 +52,7 @@ fn half_a_file_hides_no_other() {
         client.rules("other.tf").contains(&"parse-error")
     });
     assert_eq!(client.rules("main.tf"), [RULE]);
-    // A template that is not one yet becomes one while it is written.
+    // A text becomes a template while it is typed.
     client.open("t/template.yaml", "Resources:\n");
     client.change(
         "t/template.yaml",
@@ -64,21 +64,21 @@ fn half_a_file_hides_no_other() {
 }
 
 #[test]
-fn a_folder_may_vanish_and_come_back() {
+fn folder_may_be_deleted_and_restored() {
     let place = TemporaryDirectory::with_files([("a/main.tf", BAD), ("b/main.tf", BAD)]);
-    let mut client = Client::with(place.path(), &able(), &only_that_rule());
+    let mut client = Client::with(place.path(), &modern_capabilities(), &only_that_rule());
     client.wait_for("a/main.tf", &[RULE]);
     std::fs::remove_dir_all(place.path().join("a")).unwrap();
-    // Of a folder that is gone with all in it, one event tells.
-    client.watched(&[("a", 3)]);
+    // If a folder is deleted with its contents, only one event is sent.
+    client.notify_file_changes(&[("a", 3)]);
     client.wait_for("a/main.tf", &[]);
     client.wait_for("b/main.tf", &[RULE]);
     std::fs::remove_dir_all(place.path()).unwrap();
-    client.watched(&[("b/main.tf", 3)]);
+    client.notify_file_changes(&[("b/main.tf", 3)]);
     client.wait_for("b/main.tf", &[]);
     std::fs::create_dir_all(place.path().join("b")).unwrap();
     std::fs::write(place.path().join("b/main.tf"), BAD).unwrap();
-    client.watched(&[("b/main.tf", 1)]);
+    client.notify_file_changes(&[("b/main.tf", 1)]);
     client.wait_for("b/main.tf", &[RULE]);
 }
 
@@ -86,21 +86,21 @@ proptest! {
     #![proptest_config(Config { cases: 8, failure_persistence: None, ..Config::default() })]
 
     #[test]
-    fn random_texts_and_requests_are_survived(edits in proptest::collection::vec((0..40_u32, 0..90_u32, 0..40_u32, 0..90_u32, ".{0,20}"), 1..30)) {
+    fn random_edits_and_requests_are_handled(edits in proptest::collection::vec((0..40_u32, 0..90_u32, 0..40_u32, 0..90_u32, ".{0,20}"), 1..30)) {
         let text = BAD.repeat(3);
         let place = TemporaryDirectory::with_files([("main.tf", &*text)]);
-        let mut client = Client::with(place.path(), &able(), &json!({"inlayHints": true}));
+        let mut client = Client::with(place.path(), &modern_capabilities(), &json!({"inlayHints": true}));
         client.open("main.tf", &text);
         for (line, column, last, end, new) in edits {
             let range = json!({"start": {"line": line, "character": column}, "end": {"line": last, "character": end}});
             client.edit("main.tf", json!([{"range": range, "text": new}]));
             for method in ["hover", "definition", "completion"] {
                 let place = client.place("main.tf", line, column);
-                client.ask(&format!("textDocument/{method}"), place);
+                client.request(&format!("textDocument/{method}"), place);
             }
             client.actions("main.tf", line);
             let document = json!({"textDocument": {"uri": client.address("main.tf")}, "range": range});
-            client.ask("textDocument/inlayHint", document);
+            client.request("textDocument/inlayHint", document);
         }
         client.change("main.tf", GOOD);
         client.wait("it is read again", |client| !client.rules("main.tf").contains(&"parse-error"));
@@ -108,9 +108,9 @@ proptest! {
 }
 
 #[test]
-fn what_is_no_message_of_the_protocol_is_passed_over() {
+fn malformed_messages_are_ignored() {
     let place = TemporaryDirectory::with_files([("main.tf", BAD)]);
-    let mut client = Client::with(place.path(), &able(), &only_that_rule());
+    let mut client = Client::with(place.path(), &modern_capabilities(), &only_that_rule());
     for params in [
         json!(null),
         json!([1]),
@@ -118,18 +118,18 @@ fn what_is_no_message_of_the_protocol_is_passed_over() {
         json!({"textDocument": {"uri": "not a uri %%"}}),
     ] {
         for method in ["didOpen", "didChange", "didClose", "didSave"] {
-            client.tell(&format!("textDocument/{method}"), params.clone());
+            client.notify(&format!("textDocument/{method}"), params.clone());
         }
-        client.tell("workspace/didChangeWatchedFiles", params.clone());
-        client.tell("workspace/didChangeWorkspaceFolders", params.clone());
-        client.tell("$/cancelRequest", params.clone());
+        client.notify("workspace/didChangeWatchedFiles", params.clone());
+        client.notify("workspace/didChangeWorkspaceFolders", params.clone());
+        client.notify("$/cancelRequest", params.clone());
     }
-    // A text that was never opened.
+    // The text was never opened.
     client.edit("other.tf", json!([{"text": "x"}]));
     client.wait_for("main.tf", &[RULE]);
 }
 
-/// A server as a process, with pipes.
+/// Starts a server process with pipes.
 pub(super) fn process(place: &TemporaryDirectory) -> std::process::Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sqslint"));
     command.args(["server", "--stdio"]).current_dir(place.path());
@@ -151,7 +151,7 @@ pub(super) fn hello(place: &TemporaryDirectory) -> Value {
 }
 
 #[test]
-fn an_editor_that_never_reads_keeps_nothing_from_ending() {
+fn server_exits_if_the_editor_never_reads() {
     let place = TemporaryDirectory::with_files([("main.tf", BAD)]);
     let mut child = process(&place);
     let mut input = child.stdin.take().unwrap();
@@ -165,7 +165,7 @@ fn an_editor_that_never_reads_keeps_nothing_from_ending() {
     let document = json!({"uri": uri, "languageId": "terraform", "version": 1, "text": BAD});
     let open = json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": document}});
     input.write_all(&framed(&open)).unwrap();
-    // More answers than a pipe holds, and nobody takes them.
+    // The answers exceed the capacity of a pipe, and are never read.
     for id in 2..3000 {
         let params = json!({"textDocument": {"uri": uri}, "position": {"line": 1, "character": 4}});
         let hover = json!({"jsonrpc": "2.0", "id": id, "method": "textDocument/hover", "params": params});
@@ -181,7 +181,7 @@ fn an_editor_that_never_reads_keeps_nothing_from_ending() {
 }
 
 #[test]
-fn who_leaves_without_a_word_is_told_by_the_exit_code() {
+fn exit_code_reports_a_missing_shutdown() {
     let place = TemporaryDirectory::with_files([("main.tf", BAD)]);
     let mut child = process(&place);
     let mut input = child.stdin.take().unwrap();
@@ -191,7 +191,7 @@ fn who_leaves_without_a_word_is_told_by_the_exit_code() {
     assert!(matches!(answer, Some(lsp_server::Message::Response(_))));
     drop(input);
     assert_eq!(child.wait().unwrap().code(), Some(1));
-    // And who never says hello.
+    // The next one never initializes the session.
     let mut child = process(&place);
     drop(child.stdin.take());
     assert_eq!(child.wait().unwrap().code(), Some(1));
@@ -205,7 +205,7 @@ fn who_leaves_without_a_word_is_told_by_the_exit_code() {
     assert_ne!(child.wait().unwrap().code(), Some(0));
 }
 
-/// The most memory that a process has had, in kB.
+/// Returns the peak memory use of a process, in kB.
 #[cfg(target_os = "linux")]
 fn peak(child: &std::process::Child) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
@@ -215,7 +215,7 @@ fn peak(child: &std::process::Child) -> u64 {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn memory_is_bounded_whatever_an_editor_sends() {
+fn memory_is_bounded_for_any_edits() {
     let callers = (0..20).map(|at| {
         (
             format!("live/{at}/main.tf"),
@@ -224,7 +224,7 @@ fn memory_is_bounded_whatever_an_editor_sends() {
     });
     let files: Vec<(String, String)> = callers.chain([("main.tf".to_owned(), BAD.to_owned())]).collect();
     let place = TemporaryDirectory::with_files(files.iter().map(|(name, text)| (&**name, &**text)));
-    // With what the threads' stacks only reserve.
+    // The limit includes the reserved stacks of the threads.
     let mut child = Command::new("sh")
         .args([
             "-c",
@@ -244,7 +244,7 @@ fn memory_is_bounded_whatever_an_editor_sends() {
     let uri = super::client::uri(&place.path().join("main.tf"));
     let document = json!({"uri": uri, "languageId": "terraform", "version": 0, "text": BAD});
     send(tell("textDocument/didOpen", json!({"textDocument": document})));
-    // Nobody reads what it says. Texts of 20 kB that no parser expects, and questions about them.
+    // The output is never read. The texts are 20 kB of random characters, each followed by a request.
     let mut state = 7_u32;
     for version in 1..1_500 {
         let noise: String = (0..20_000)

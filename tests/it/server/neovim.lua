@@ -1,5 +1,5 @@
--- Two files of a module in Neovim: a timeout is typed in one, and the queue in the other is marked, explained, and fixed.
--- Written for Neovim 0.7, the oldest that distributions still have.
+-- Opens two files of a module in Neovim: a timeout is typed in one, and the queue in the other gets a diagnostic, a hover
+-- text and a fix. Compatible with Neovim 0.7, the oldest version in current distributions.
 
 local function say(text) io.stdout:write(text .. "\n") end
 

@@ -1,7 +1,7 @@
-//! What nobody means to send: bytes by chance, halves of files, folders that are gone, questions that stay without answer.
+//! Checks accidental input: random bytes, halves of files, deleted folders, requests without a response.
 
-use super::client::{Client, able, uri};
-use super::equal::{Desk, OF_MANY};
+use super::client::{Client, modern_capabilities, uri};
+use super::equal::{EditorSession, OF_MANY};
 use super::hostile::{BAD, RULE, framed, hello, only_that_rule, process};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
@@ -13,8 +13,8 @@ proptest! {
     #![proptest_config(Config { cases: 3, failure_persistence: None, ..Config::default() })]
 
     #[test]
-    fn bytes_by_chance_in_every_file_lose_nothing(bytes in proptest::collection::vec(any::<u8>(), 0..400), at in 0..1_000_usize) {
-        let mut desk = Desk::new();
+    fn random_bytes_in_every_file_lose_no_finding(bytes in proptest::collection::vec(any::<u8>(), 0..400), at in 0..1_000_usize) {
+        let mut desk = EditorSession::new();
         let noise = String::from_utf8_lossy(&bytes).into_owned();
         let names: Vec<String> = desk.first.keys().cloned().collect();
         for name in &names {
@@ -41,11 +41,11 @@ proptest! {
 }
 
 #[test]
-fn half_of_a_file_is_judged_as_from_nothing() {
-    let mut desk = Desk::new();
+fn findings_in_incomplete_files_equal_a_batch_run() {
+    let mut desk = EditorSession::new();
     for name in OF_MANY {
         let whole = desk.first[*name].clone();
-        // As it is typed: here behind a half of it, there in the middle of its last line.
+        // The file is incomplete as during typing: cut in the middle, and within its last line.
         for length in [whole.len() / 2, whole.trim_end().len() - 1] {
             desk.edit_file(name, |text| text.truncate(whole.floor_char_boundary(length)));
             let (found, expected) = desk.both();
@@ -59,10 +59,10 @@ fn half_of_a_file_is_judged_as_from_nothing() {
 }
 
 #[test]
-fn a_folder_that_is_gone_without_a_word_keeps_no_text_from_being_judged() {
+fn open_text_is_checked_after_its_folder_is_deleted() {
     let more = BAD.replace("\"q\"", "\"more\"");
     let place = TemporaryDirectory::with_files([("a/main.tf", BAD), ("a/more.tf", &more), ("b/main.tf", BAD)]);
-    let mut client = Client::with(place.path(), &able(), &only_that_rule());
+    let mut client = Client::with(place.path(), &modern_capabilities(), &only_that_rule());
     client.open("a/main.tf", BAD);
     client.wait_for("a/main.tf", &[RULE]);
     std::fs::remove_dir_all(place.path()).unwrap();
@@ -70,16 +70,16 @@ fn a_folder_that_is_gone_without_a_word_keeps_no_text_from_being_judged() {
     client.wait_for("a/main.tf", &[]);
     client.change("a/main.tf", &format!("{BAD}# still here\n"));
     client.wait_for("a/main.tf", &[RULE]);
-    client.watched(&[("a/more.tf", 3), ("b/main.tf", 3)]);
+    client.notify_file_changes(&[("a/more.tf", 3), ("b/main.tf", 3)]);
     client.wait_for("b/main.tf", &[]);
     client.wait_for("a/main.tf", &[RULE]);
-    client.leave();
+    client.shut_down();
 }
 
 #[test]
-fn who_answers_no_question_is_asked_no_more_often_than_it_reads() {
+fn server_works_if_its_requests_get_no_response() {
     let place = TemporaryDirectory::with_files([("main.tf", BAD)]);
-    let mut able = able();
+    let mut able = modern_capabilities();
     able["workspace"]["diagnostics"] = json!({"refreshSupport": true});
     let mut options = only_that_rule();
     options["pullDiagnostics"] = json!(true);
@@ -92,23 +92,23 @@ fn who_answers_no_question_is_asked_no_more_often_than_it_reads() {
         );
         assert_eq!(client.found().len(), at % 2, "change {at}");
     }
-    let asked = |method: &str| client.heard.iter().filter(|(heard, _)| heard == method).count();
+    let asked = |method: &str| client.received.iter().filter(|(heard, _)| heard == method).count();
     assert_eq!(asked("client/registerCapability"), 1);
     assert!(
         asked("workspace/diagnostic/refresh") > 0,
-        "and no answer was given: {:?}",
-        client.heard
+        "without a response: {:?}",
+        client.received
     );
-    client.leave();
+    client.shut_down();
 }
 
-/// What the server says at its end, and its exit code, once `input` has come behind the greeting.
+/// Sends `input` after the initialization, and returns the error output and the exit code.
 fn end_after(input: &[u8]) -> (String, Option<i32>) {
     let place = TemporaryDirectory::with_files([("main.tf", BAD)]);
     let mut child = process(&place);
     let mut to = child.stdin.take().unwrap();
     to.write_all(&framed(&hello(&place))).unwrap();
-    // It may have left before all is written.
+    // The server may exit before everything is written.
     let _ = to.write_all(input);
     drop(to);
     drop(child.stdout.take());
@@ -118,7 +118,7 @@ fn end_after(input: &[u8]) -> (String, Option<i32>) {
 }
 
 #[test]
-fn bytes_that_are_no_message_end_the_server_and_nothing_else() {
+fn invalid_bytes_end_the_server_without_a_panic() {
     let of_length = |body: &[u8]| {
         let mut message = format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes();
         message.extend_from_slice(body);
@@ -133,7 +133,7 @@ fn bytes_that_are_no_message_end_the_server_and_nothing_else() {
         .collect();
     let open = json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": {
         "uri": uri(std::path::Path::new("/x.tf")), "languageId": "terraform", "version": 1, "text": "@@"}}});
-    // Bytes that are not UTF-8 within a text.
+    // Bytes in a text that are not UTF-8.
     let within: Vec<u8> = (open.to_string().into_bytes().into_iter())
         .map(|byte| if byte == b'@' { 0xff } else { byte })
         .collect();
@@ -142,11 +142,20 @@ fn bytes_that_are_no_message_end_the_server_and_nothing_else() {
         ("noise in a frame", of_length(&noise)),
         ("text that is not UTF-8", of_length(&within)),
         ("a message that is cut off", of_length(b"{}")[..19].to_vec()),
-        ("a length that nothing has", b"Content-Length: -1\r\n\r\n{}".to_vec()),
-        ("JSON that is no message", of_length(b"[1, 2]")),
+        ("a negative length", b"Content-Length: -1\r\n\r\n{}".to_vec()),
+        (
+            "a length that exceeds the memory",
+            b"Content-Length: 9999999999999\r\n\r\n{}".to_vec(),
+        ),
+        ("half of a surrogate pair", of_length(b"{\"method\": \"\\ud83d\"}")),
+        ("JSON that is not a message", of_length(b"[1, 2]")),
     ] {
         let (said, code) = end_after(&input);
-        assert_eq!(code, Some(1), "{what}: {said}");
+        assert_eq!(code, Some(2), "{what}: {said}");
+        assert!(
+            said.contains("a message from the editor cannot be read"),
+            "{what}: {said}"
+        );
         assert!(!said.contains("panicked"), "{what}: {said}");
     }
 }

@@ -1,6 +1,6 @@
-//! An editor that opens every project there is hears what `sqslint check --format json` says of each.
+//! Checks that an editor with every project open receives the same findings as `sqslint check --format json`.
 
-use super::client::{Client, able, uri};
+use super::client::{Client, modern_capabilities, uri};
 use crate::inputs::{directories, name, repository};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -9,23 +9,23 @@ use sqslint::testing::needs::PROJECTS;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A finding in one line, as both tell it.
-struct Told<'t> {
+/// Finding with the properties that both outputs contain.
+struct ReportedFinding<'t> {
     file: &'t str,
-    /// Lines and columns from 1: start and end.
+    /// Start and end as lines and columns, counted from 1.
     place: [u64; 4],
     severity: &'t str,
-    /// Its rule, message and fingerprint.
+    /// Rule, message and fingerprint.
     words: [&'t Value; 3],
-    /// Further places with what they say.
+    /// Other labels: line and message.
     others: Vec<String>,
     fix: &'t Value,
 }
 
-impl Told<'_> {
+impl ReportedFinding<'_> {
     fn line(mut self) -> String {
         self.others.sort();
-        let Told {
+        let ReportedFinding {
             place,
             severity,
             others,
@@ -46,7 +46,7 @@ fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_default()
 }
 
-/// What the program says of a project.
+/// Runs the program on a project and formats its findings.
 fn checked(project: &Path) -> Vec<String> {
     let output = Command::new(env!("CARGO_BIN_EXE_sqslint"))
         .args(["check", "--format", "json"])
@@ -59,11 +59,11 @@ fn checked(project: &Path) -> Vec<String> {
         panic!("{}: {error}: {said}", project.display())
     });
     let findings = report["findings"].as_array().unwrap().iter();
-    let told = findings.map(|found| {
+    let reported = findings.map(|found| {
         let labels = found["labels"].as_array().unwrap().iter();
         let others = labels.filter(|label| label["primary"] == false);
         let others = others.map(|label| format!("{} {}", label["line"], text(&label["message"])));
-        let told = Told {
+        let reported = ReportedFinding {
             file: text(&found["file"]),
             place: ["line", "column", "end_line", "end_column"].map(|part| number(&found[part])),
             severity: text(&found["severity"]),
@@ -71,16 +71,16 @@ fn checked(project: &Path) -> Vec<String> {
             others: others.collect(),
             fix: &found["fix"],
         };
-        told.line()
+        reported.line()
     });
-    let mut told: Vec<String> = told.collect();
-    told.sort();
-    told
+    let mut reported: Vec<String> = reported.collect();
+    reported.sort();
+    reported
 }
 
-/// What the server says of each of `projects`, which are folders of one editor.
+/// Opens `projects` as folders of one editor, and formats the findings of each.
 fn shown(projects: &[PathBuf]) -> Vec<Vec<String>> {
-    let mut able = able();
+    let mut able = modern_capabilities();
     able["general"]["positionEncodings"] = json!(["utf-32"]);
     let (first, others) = projects.split_first().unwrap();
     let mut client = Client::with(first, &able, &json!({"pullDiagnostics": true}));
@@ -89,15 +89,15 @@ fn shown(projects: &[PathBuf]) -> Vec<Vec<String>> {
         .map(|project| json!({"uri": uri(project), "name": name(project)}))
         .collect();
     let event = json!({"added": added, "removed": []});
-    client.tell("workspace/didChangeWorkspaceFolders", json!({"event": event}));
-    let report = client.ask("workspace/diagnostic", json!({"previousResultIds": []}));
+    client.notify("workspace/didChangeWorkspaceFolders", json!({"event": event}));
+    let report = client.request("workspace/diagnostic", json!({"previousResultIds": []}));
     let mut all = vec![Vec::new(); projects.len()];
     for item in report["items"].as_array().unwrap() {
         let address = text(&item["uri"]);
         let mut places = projects.iter();
         let of = places.position(|project| address.starts_with(&(uri(project) + "/")));
-        let told = &mut all[of.unwrap_or_else(|| panic!("{address} is in no project"))];
-        told.extend(
+        let reported = &mut all[of.unwrap_or_else(|| panic!("{address} is in no project"))];
+        reported.extend(
             item["items"]
                 .as_array()
                 .unwrap()
@@ -105,10 +105,10 @@ fn shown(projects: &[PathBuf]) -> Vec<Vec<String>> {
                 .map(|found| diagnostic(address, found)),
         );
     }
-    for told in &mut all {
-        told.sort();
+    for reported in &mut all {
+        reported.sort();
     }
-    client.leave();
+    client.shut_down();
     all
 }
 
@@ -121,9 +121,9 @@ fn diagnostic(address: &str, found: &Value) -> String {
     let range = &found["range"];
     let [line, column] = ["line", "character"].map(|part| number(&range["start"][part]) + 1);
     let [end_line, end_column] = ["line", "character"].map(|part| number(&range["end"][part]) + 1);
-    // What follows are its arithmetic and the help.
+    // The following lines contain the calculation and the help.
     let message = text(&found["message"]).lines().next().into();
-    let told = Told {
+    let reported = ReportedFinding {
         file: address,
         place: [line, column, end_line, end_column],
         severity: match number(&found["severity"]) {
@@ -135,10 +135,10 @@ fn diagnostic(address: &str, found: &Value) -> String {
         others: others.collect(),
         fix: &found["data"]["fix"],
     };
-    told.line()
+    reported.line()
 }
 
-/// Compares both over `projects`, and gives the number of findings.
+/// Compares both over `projects`, and returns the number of findings.
 fn compare(projects: &[PathBuf]) -> usize {
     let expected: Vec<Vec<String>> = projects.par_iter().map(|project| checked(project)).collect();
     let shown = shown(projects);
@@ -149,7 +149,7 @@ fn compare(projects: &[PathBuf]) -> usize {
 }
 
 #[test]
-fn every_fixture_is_shown_as_it_is_checked() {
+fn server_findings_equal_check_on_every_fixture() {
     let all = directories(&repository("fixtures")).into_iter();
     let projects = all.flat_map(|fixture| match rules::by_id(name(&fixture)) {
         Some(_) => {
@@ -164,7 +164,7 @@ fn every_fixture_is_shown_as_it_is_checked() {
 }
 
 #[test]
-fn every_real_project_is_shown_as_it_is_checked() {
+fn server_findings_equal_check_on_real_projects() {
     let Some(shared) = PROJECTS.found() else { return };
     let projects = directories(&shared.join("corpus/dev").canonicalize().unwrap());
     let count = compare(&projects);

@@ -1,5 +1,5 @@
-"""What the protocol demands of a server, asked by pytest-lsp: its client checks every message against the types of the
-specification, and answers what a server asks as editors do."""
+"""Checks the server with pytest-lsp: its client validates every message against the types of the specification, and
+responds to requests from the server as editors do."""
 
 import os
 import pathlib

@@ -1,6 +1,6 @@
-//! What an editor hears while somebody types, saves, moves files and folders.
+//! Checks the diagnostics that an editor receives while a user types, saves, and moves files and folders.
 
-use super::client::{Client, able, uri};
+use super::client::{Client, modern_capabilities, uri};
 use serde_json::json;
 use sqslint::testing::TemporaryDirectory;
 
@@ -13,7 +13,7 @@ fn two_files() -> TemporaryDirectory {
 }
 
 #[test]
-fn a_timeout_typed_in_one_file_marks_the_queue_in_another() {
+fn edit_in_one_file_marks_the_queue_in_another() {
     let place = two_files();
     let mut client = Client::new(place.path());
     client.open("function.tf", FUNCTION);
@@ -35,43 +35,43 @@ fn a_timeout_typed_in_one_file_marks_the_queue_in_another() {
     assert_eq!(found["range"]["start"]["line"], 1);
     client.change("function.tf", FUNCTION);
     client.wait_for("queues.tf", &[]);
-    client.leave();
+    client.shut_down();
 }
 
 #[test]
-fn what_is_saved_elsewhere_counts_once_the_editor_says_so() {
+fn watched_file_changes_are_applied() {
     let place = two_files();
     let mut client = Client::new(place.path());
     client.wait("files are watched", |client| {
         client
-            .heard
+            .received
             .iter()
             .any(|(method, _)| method == "client/registerCapability")
     });
     std::fs::write(place.path().join("function.tf"), FUNCTION.replace("30", "400")).unwrap();
-    client.watched(&[("function.tf", 2)]);
+    client.notify_file_changes(&[("function.tf", 2)]);
     client.wait_for("queues.tf", &[BELOW]);
     std::fs::remove_file(place.path().join("function.tf")).unwrap();
-    client.watched(&[("function.tf", 3)]);
+    client.notify_file_changes(&[("function.tf", 3)]);
     client.wait_for("queues.tf", &[]);
     std::fs::write(place.path().join("more.tf"), FUNCTION.replace("30", "400")).unwrap();
-    client.watched(&[("more.tf", 1)]);
+    client.notify_file_changes(&[("more.tf", 1)]);
     client.wait_for("queues.tf", &[BELOW]);
 }
 
 #[test]
-fn an_editor_that_watches_nothing_is_heard_when_it_saves() {
+fn saving_refreshes_without_file_watching() {
     let place = two_files();
     let mut client = Client::with(place.path(), &json!({}), &json!({}));
     client.open("queues.tf", QUEUES);
     client.wait_for("queues.tf", &[]);
     std::fs::write(place.path().join("function.tf"), FUNCTION.replace("30", "400")).unwrap();
-    client.tell(
+    client.notify(
         "textDocument/didSave",
         json!({"textDocument": {"uri": client.address("queues.tf")}}),
     );
     client.wait_for("queues.tf", &[BELOW]);
-    // Without related information the message says where else to look.
+    // Without support for related information, the message itself lists the other locations.
     let message = client.diagnostics["queues.tf"][0]["message"]
         .as_str()
         .unwrap()
@@ -80,7 +80,7 @@ fn an_editor_that_watches_nothing_is_heard_when_it_saves() {
 }
 
 #[test]
-fn the_configuration_is_read_again_when_it_changes() {
+fn changed_configuration_is_applied() {
     let place = two_files();
     let config = place.path().join("sqslint.toml");
     let mut client = Client::new(place.path());
@@ -88,11 +88,11 @@ fn the_configuration_is_read_again_when_it_changes() {
     client.change("function.tf", &FUNCTION.replace("30", "400"));
     client.wait_for("queues.tf", &[BELOW]);
     std::fs::write(&config, "ignore = [\"visibility\"]\n").unwrap();
-    client.watched(&[("sqslint.toml", 1)]);
+    client.notify_file_changes(&[("sqslint.toml", 1)]);
     client.wait_for("queues.tf", &[]);
-    // A configuration that is wrong is marked itself, and nothing is judged.
+    // An invalid configuration is marked itself, and nothing is checked.
     std::fs::write(&config, "ignore = [\"visibilty\"]\n").unwrap();
-    client.watched(&[("sqslint.toml", 2)]);
+    client.notify_file_changes(&[("sqslint.toml", 2)]);
     client.wait("the slip is marked", |client| {
         !client.diagnostics.get("sqslint.toml").is_none_or(Vec::is_empty)
     });
@@ -102,7 +102,7 @@ fn the_configuration_is_read_again_when_it_changes() {
         "{found:#}"
     );
     assert_eq!(found["range"]["start"], json!({"line": 0, "character": 10}));
-    // What is typed into it counts before it is saved.
+    // Typed text applies before it is saved.
     client.open_as("sqslint.toml", "toml", "ignore = [\"visibilty\"]\n");
     client.change("sqslint.toml", "\n");
     client.wait_for("queues.tf", &[BELOW]);
@@ -110,7 +110,7 @@ fn the_configuration_is_read_again_when_it_changes() {
 }
 
 #[test]
-fn a_configuration_counts_while_only_the_editor_has_it() {
+fn unsaved_configuration_is_applied() {
     let place = two_files();
     std::fs::write(place.path().join("function.tf"), FUNCTION.replace("30", "400")).unwrap();
     let mut client = Client::new(place.path());
@@ -120,11 +120,11 @@ fn a_configuration_counts_while_only_the_editor_has_it() {
     client.wait_for("queues.tf", &[]);
     client.change("sqslint.toml", "ignore = []\n");
     client.wait_for("queues.tf", &[BELOW]);
-    // Saved, removed by somebody else, and still open.
+    // The file is saved, deleted by another program, and still open.
     std::fs::write(place.path().join("sqslint.toml"), "ignore = []\n").unwrap();
-    client.watched(&[("sqslint.toml", 1)]);
+    client.notify_file_changes(&[("sqslint.toml", 1)]);
     std::fs::remove_file(place.path().join("sqslint.toml")).unwrap();
-    client.watched(&[("sqslint.toml", 3)]);
+    client.notify_file_changes(&[("sqslint.toml", 3)]);
     client.change("sqslint.toml", &ignored);
     client.wait_for("queues.tf", &[]);
     client.close("sqslint.toml");
@@ -139,7 +139,7 @@ fn options_select_ignore_and_name_a_configuration() {
         ("elsewhere/other.toml", "ignore = [\"visibility\"]\n"),
     ]);
     let found = |options: serde_json::Value| {
-        let mut client = Client::with(place.path(), &able(), &options);
+        let mut client = Client::with(place.path(), &modern_capabilities(), &options);
         client.found()
     };
     assert_eq!(found(json!({})).len(), 1);
@@ -147,14 +147,14 @@ fn options_select_ignore_and_name_a_configuration() {
     assert!(found(json!({"select": ["redrive"]})).is_empty());
     let configuration = place.path().join("elsewhere/other.toml");
     assert!(found(json!({"configuration": configuration})).is_empty());
-    let mut client = Client::with(place.path(), &able(), &json!({"select": ["redrve"]}));
+    let mut client = Client::with(place.path(), &modern_capabilities(), &json!({"select": ["redrve"]}));
     client.wait("the slip is shown", |client| {
-        client.heard.iter().any(|(method, _)| method == "window/showMessage")
+        client.received.iter().any(|(method, _)| method == "window/showMessage")
     });
 }
 
 #[test]
-fn only_the_environments_that_are_asked_for_are_judged() {
+fn only_requested_environments_are_checked() {
     let place = TemporaryDirectory::with_files([
         ("queues.tf", QUEUES),
         ("function.tf", &FUNCTION.replace("30", "var.timeout")),
@@ -163,7 +163,7 @@ fn only_the_environments_that_are_asked_for_are_judged() {
         ("env/dev.tfvars", "timeout = 3\n"),
     ]);
     let found = |names: &[&str]| {
-        Client::with(place.path(), &able(), &json!({"environment": names}))
+        Client::with(place.path(), &modern_capabilities(), &json!({"environment": names}))
             .found()
             .len()
     };
@@ -171,18 +171,18 @@ fn only_the_environments_that_are_asked_for_are_judged() {
 }
 
 #[test]
-fn folders_come_and_go() {
+fn workspace_folders_may_be_added_and_removed() {
     let (one, other) = (two_files(), two_files());
     std::fs::write(other.path().join("function.tf"), FUNCTION.replace("30", "400")).unwrap();
     let mut client = Client::new(one.path());
     let folder = json!({"uri": uri(other.path()), "name": "other"});
-    client.tell(
+    client.notify(
         "workspace/didChangeWorkspaceFolders",
         json!({"event": {"added": [folder], "removed": []}}),
     );
     let queues = uri(&other.path().join("queues.tf"));
     client.wait_for(&queues, &[BELOW]);
-    client.tell(
+    client.notify(
         "workspace/didChangeWorkspaceFolders",
         json!({"event": {"added": [], "removed": [folder]}}),
     );
@@ -190,7 +190,7 @@ fn folders_come_and_go() {
 }
 
 #[test]
-fn texts_that_are_no_file_are_judged_by_themselves() {
+fn untitled_texts_are_checked_separately() {
     let place = two_files();
     let mut client = Client::new(place.path());
     let queue = QUEUES.replace("300", "3") + FUNCTION;
@@ -204,7 +204,7 @@ fn texts_that_are_no_file_are_judged_by_themselves() {
     client.wait_for("untitled:Untitled-2", &["queue-attribute-out-of-range"]);
     client.close("untitled:Untitled-1");
     client.wait_for("untitled:Untitled-1", &[]);
-    // A file outside of every folder, too.
+    // The same applies to a file outside every folder.
     let elsewhere = TemporaryDirectory::with_files([("main.tf", queue.as_str())]);
     let main = uri(&elsewhere.path().join("main.tf"));
     client.open_as(&main, "terraform", &queue);
@@ -212,7 +212,7 @@ fn texts_that_are_no_file_are_judged_by_themselves() {
 }
 
 #[test]
-fn a_file_that_is_not_saved_yet_is_part_of_its_module() {
+fn unsaved_file_is_part_of_its_module() {
     let place = TemporaryDirectory::with_files([("queues.tf", QUEUES)]);
     let mut client = Client::new(place.path());
     client.open("function.tf", &FUNCTION.replace("30", "400"));
@@ -222,7 +222,7 @@ fn a_file_that_is_not_saved_yet_is_part_of_its_module() {
 }
 
 #[test]
-fn places_are_counted_as_was_agreed() {
+fn positions_use_the_negotiated_encoding() {
     let text = "resource \"aws_sqs_queue\" \"q\" {\n  /* 𝄞ö */ visibility_timeout_seconds = 99999\n}\n";
     let place = TemporaryDirectory::with_files([("main.tf", text)]);
     let column = |offered: &[&str]| {
@@ -237,7 +237,7 @@ fn places_are_counted_as_was_agreed() {
             .as_u64()
             .unwrap();
         let end = text.lines().nth(1).unwrap();
-        // The same place for edits: the number is made one that AWS takes.
+        // Edits use the same encoding: removing three digits makes the number valid.
         let (before, agreed) = (
             end.split("99999").next().unwrap(),
             client.capabilities["positionEncoding"].clone(),
@@ -262,56 +262,60 @@ fn places_are_counted_as_was_agreed() {
 }
 
 #[test]
-fn diagnostics_are_given_to_those_who_ask() {
+fn diagnostics_can_be_pulled() {
     let place = two_files();
-    let mut client = Client::with(place.path(), &able(), &json!({"pullDiagnostics": true}));
+    let mut client = Client::with(place.path(), &modern_capabilities(), &json!({"pullDiagnostics": true}));
     assert_eq!(client.capabilities["diagnosticProvider"]["interFileDependencies"], true);
     client.open("function.tf", &FUNCTION.replace("30", "400"));
     let document = json!({"textDocument": {"uri": client.address("queues.tf")}});
-    let report = client.ask("textDocument/diagnostic", document.clone());
+    let report = client.request("textDocument/diagnostic", document.clone());
     assert_eq!(report["kind"], "full");
     assert_eq!(report["items"][0]["code"], BELOW);
     let mut again = document.clone();
     again["previousResultId"] = report["resultId"].clone();
-    assert_eq!(client.ask("textDocument/diagnostic", again)["kind"], "unchanged");
+    assert_eq!(client.request("textDocument/diagnostic", again)["kind"], "unchanged");
     client.change("function.tf", FUNCTION);
-    assert_eq!(client.ask("textDocument/diagnostic", document)["items"], json!([]));
+    assert_eq!(client.request("textDocument/diagnostic", document)["items"], json!([]));
     assert!(client.diagnostics.is_empty(), "nothing is sent unasked");
 }
 
 #[test]
-fn a_long_load_says_how_far_it_is() {
+fn long_load_reports_progress() {
     let files: Vec<(String, String)> = (0..200)
         .map(|at| (format!("{at}/main.tf"), QUEUES.to_owned()))
         .collect();
     let place = TemporaryDirectory::with_files(files.iter().map(|(name, text)| (&**name, &**text)));
     let mut client = Client::new(place.path());
     client.wait("the load ends", |client| {
-        let mut steps = client.heard.iter().filter(|(method, _)| method == "$/progress");
+        let mut steps = client.received.iter().filter(|(method, _)| method == "$/progress");
         steps.any(|(_, params)| params["value"]["kind"] == "end")
     });
-    let heard: Vec<&str> = client.heard.iter().map(|(method, _)| method.as_str()).collect();
-    assert!(heard.contains(&"window/workDoneProgress/create"));
+    let received: Vec<&str> = client.received.iter().map(|(method, _)| method.as_str()).collect();
+    assert!(received.contains(&"window/workDoneProgress/create"));
 }
 
 #[test]
-fn a_question_that_is_taken_back_is_answered_as_such() {
+fn cancelled_request_gets_a_response() {
     let place = two_files();
     let mut client = Client::new(place.path());
     let params = client.place("queues.tf", 0, 0);
     let ids: Vec<_> = (0..50)
-        .map(|_| client.begin("textDocument/hover", params.clone()))
+        .map(|_| client.send_request("textDocument/hover", params.clone()))
         .collect();
     let last = ids.last().unwrap();
-    client.tell("$/cancelRequest", json!({"id": 51}));
+    client.notify("$/cancelRequest", json!({"id": 51}));
     assert_eq!(last.to_string(), "51");
     for id in &ids {
-        // Whether it was too late does not matter, but an answer there is.
-        assert!(client.end(id).map_or_else(|code| code == -32800, |_| true));
+        // The request may be complete before it is cancelled, but there must be a response.
+        assert!(
+            client
+                .wait_for_response(id)
+                .map_or_else(|code| code == -32800, |_| true)
+        );
     }
-    let id = client.begin("textDocument/prepareRename", params);
-    assert_eq!(client.end(&id), Err(-32601));
-    let id = client.begin("textDocument/hover", json!({"nothing": 1}));
-    assert_eq!(client.end(&id), Err(-32602));
-    client.leave();
+    let id = client.send_request("textDocument/prepareRename", params);
+    assert_eq!(client.wait_for_response(&id), Err(-32601));
+    let id = client.send_request("textDocument/hover", json!({"nothing": 1}));
+    assert_eq!(client.wait_for_response(&id), Err(-32602));
+    client.shut_down();
 }

@@ -1,24 +1,24 @@
-//! What lies outside of the repository is not read, whatever leads there; git's own files are not, though they lie inside.
+//! Checks that no file outside the repository is read, nor any of git's own files, whatever refers to them.
 
 use super::*;
 
 #[test]
-fn linked_terraform_files_are_named_and_not_shown() {
-    let scene = Scene::with(&[("main.tf", QUEUE)]);
+fn terraform_files_linked_from_outside_are_reported_and_not_shown() {
+    let scene = HostileRepository::with(&[("main.tf", QUEUE)]);
     scene.link("../secret", "leak.tf").link("../secret", "more.tf.json");
     scene.shows_no_secret(&[]);
     let run = scene.run(&["check", "--format", "concise"]);
     assert_eq!(run.code(), 1);
     run.says("leak.tf:1:1: error[parse-error]")
         .says("it is a link that leads out of the repository");
-    // The rest of the module is judged.
+    // The rest of the module is checked.
     run.says("queue-attribute-out-of-range");
 }
 
 #[test]
-fn linked_variable_files_are_not_read() {
+fn variable_files_linked_from_outside_are_not_read() {
     for name in ["terraform.tfvars", "prod.auto.tfvars", "x.auto.tfvars.json"] {
-        let scene = Scene::with(&[("main.tf", QUEUE)]);
+        let scene = HostileRepository::with(&[("main.tf", QUEUE)]);
         scene.link("../secret", name).shows_no_secret(&[]);
         scene
             .run(&["check", "--format", "concise"])
@@ -30,7 +30,7 @@ fn linked_variable_files_are_not_read() {
 #[test]
 fn files_of_git_are_not_read() {
     let reading = "resource \"aws_sqs_queue\" \"q\" {\n  name = file(\".git/config\")\n}\n";
-    let scene = Scene::with(&[("main.tf", reading)]);
+    let scene = HostileRepository::with(&[("main.tf", reading)]);
     scene
         .link(".git/config", "terraform.tfvars")
         .link(".git/config", "x.tf");
@@ -44,7 +44,7 @@ fn files_of_git_are_not_read() {
         "file(\".GIT/config\")",
     ] {
         let text = format!("resource \"aws_sqs_queue\" \"q\" {{\n  name = {function}\n}}\n");
-        let scene = Scene::with(&[("main.tf", &text)]);
+        let scene = HostileRepository::with(&[("main.tf", &text)]);
         scene.shows_no_secret(&[]);
         let graph = scene.run(&["graph", "--format", "json"]);
         assert!(!graph.text().contains("W2h0dHBd"), "base64 of it: {}", graph.text());
@@ -52,26 +52,26 @@ fn files_of_git_are_not_read() {
 }
 
 #[test]
-fn linked_configurations_are_refused() {
+fn configurations_linked_from_outside_are_rejected() {
     for name in ["sqslint.toml", ".sqslint.toml"] {
-        let scene = Scene::with(&[("main.tf", QUEUE)]);
+        let scene = HostileRepository::with(&[("main.tf", QUEUE)]);
         scene.link("../secret", name).shows_no_secret(&[]);
         let run = scene.run(&["check"]);
         assert_eq!(run.code(), 2);
         run.says(name).says("it is a link that leads out of the repository");
     }
-    // One that leads nowhere is not overlooked either.
-    let scene = Scene::with(&[("main.tf", QUEUE)]);
+    // A dangling link is not ignored either.
+    let scene = HostileRepository::with(&[("main.tf", QUEUE)]);
     assert_eq!(scene.link("../nothing", "sqslint.toml").run(&["check"]).code(), 2);
-    // Inside of the repository a link is as good as a copy.
-    let scene = Scene::with(&[("main.tf", QUEUE), ("shared/s.toml", "fail-level = \"never\"\n")]);
+    // A link within the repository is as good as a copy.
+    let scene = HostileRepository::with(&[("main.tf", QUEUE), ("shared/s.toml", "fail-level = \"never\"\n")]);
     let run = scene.link("shared/s.toml", "sqslint.toml").run(&["check"]);
     assert_eq!(run.code(), 0, "{}", run.text());
 }
 
 #[test]
-fn configurations_extend_nothing_outside() {
-    let scene = Scene::with(&[("main.tf", QUEUE)]);
+fn configurations_cannot_extend_files_outside() {
+    let scene = HostileRepository::with(&[("main.tf", QUEUE)]);
     let outside = scene.outside("secret");
     for target in [
         "../secret",
@@ -89,12 +89,12 @@ fn configurations_extend_nothing_outside() {
 }
 
 #[test]
-fn environments_take_no_values_from_outside() {
+fn environments_cannot_use_files_outside() {
     let variables = "[[environment]]\nname = \"prod\"\nvar-files = [\"../secret\"]\n";
     let parameters = "[[environment]]\nname = \"prod\"\nparameters = \"../secret\"\n";
     for text in [variables, parameters] {
         let template = "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n";
-        let scene = Scene::with(&[("main.tf", QUEUE), ("template.yaml", template), ("sqslint.toml", text)]);
+        let scene = HostileRepository::with(&[("main.tf", QUEUE), ("template.yaml", template), ("sqslint.toml", text)]);
         scene.shows_no_secret(&[]);
         let run = scene.run(&["check"]);
         assert_eq!(run.code(), 2, "{}", run.text());
@@ -103,9 +103,9 @@ fn environments_take_no_values_from_outside() {
 }
 
 #[test]
-fn samconfigs_baselines_and_templates_are_bounded() {
+fn samconfigs_baselines_and_templates_linked_from_outside_are_not_read() {
     let template = "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n";
-    let scene = Scene::with(&[("template.yaml", template)]);
+    let scene = HostileRepository::with(&[("template.yaml", template)]);
     scene
         .link("../secret", "samconfig.toml")
         .link("../secret", ".sqslint-baseline.json");
@@ -117,8 +117,8 @@ fn samconfigs_baselines_and_templates_are_bounded() {
 }
 
 #[test]
-fn named_paths_do_not_leave_through_links() {
-    let scene = Scene::with(&[("main.tf", QUEUE)]);
+fn named_links_out_of_the_repository_are_rejected() {
+    let scene = HostileRepository::with(&[("main.tf", QUEUE)]);
     fs::create_dir(scene.outside("far")).unwrap();
     fs::write(
         scene.outside("far/x.tf"),
@@ -144,7 +144,7 @@ fn named_paths_do_not_leave_through_links() {
     scene
         .run(&["explain", "leak.yaml:1"])
         .says("leads out of the repository");
-    // What the user names without a link may lie anywhere.
+    // A path named by the user, without a link, may be anywhere.
     fs::write(scene.outside("prod.tfvars"), "").unwrap();
     let run = scene.run(&["check", "--var-file", "../prod.tfvars", "main.tf"]);
     assert_eq!(run.code(), 1, "{}", run.text());
@@ -154,8 +154,8 @@ fn named_paths_do_not_leave_through_links() {
 }
 
 #[test]
-fn links_inside_of_the_repository_are_followed() {
-    let scene = Scene::with(&[("shared/queue.tf", QUEUE), ("infra/.keep", "")]);
+fn links_within_the_repository_are_followed() {
+    let scene = HostileRepository::with(&[("shared/queue.tf", QUEUE), ("infra/.keep", "")]);
     scene.link("../shared/queue.tf", "infra/queue.tf");
     let run = scene.run(&["check", "infra", "--format", "concise"]);
     assert_eq!(run.code(), 1);
@@ -163,9 +163,9 @@ fn links_inside_of_the_repository_are_followed() {
 }
 
 #[test]
-fn modules_and_files_of_modules_are_bounded_too() {
+fn called_modules_cannot_link_outside() {
     let call = "module \"q\" {\n  source = \"./q\"\n}\n";
-    let scene = Scene::with(&[("main.tf", call), ("q/main.tf", QUEUE)]);
+    let scene = HostileRepository::with(&[("main.tf", call), ("q/main.tf", QUEUE)]);
     scene.link("../../secret", "q/leak.tf");
     fs::create_dir_all(scene.path(".terraform/modules")).unwrap();
     scene.link("../../../secret", ".terraform/modules/modules.json");
@@ -176,14 +176,14 @@ fn modules_and_files_of_modules_are_bounded_too() {
 }
 
 #[test]
-fn without_a_repository_a_link_does_not_leave_what_is_named() {
-    let scene = Scene::with(&[("main.tf", QUEUE)]);
+fn without_a_repository_links_out_of_the_named_directory_are_rejected() {
+    let scene = HostileRepository::with(&[("main.tf", QUEUE)]);
     fs::remove_dir_all(scene.path(".git")).unwrap();
     scene.link("../secret", "terraform.tfvars").shows_no_secret(&[]);
     scene.run(&["check", "--format", "concise"]).says("terraform.tfvars");
-    // Modules beside what is named are read all the same, as Terraform reads them.
+    // Modules next to the named directory are read nevertheless, as Terraform does.
     let call = "module \"q\" {\n  source = \"../modules/q\"\n}\n";
-    let scene = Scene::with(&[("live/main.tf", call), ("modules/q/main.tf", QUEUE)]);
+    let scene = HostileRepository::with(&[("live/main.tf", call), ("modules/q/main.tf", QUEUE)]);
     fs::remove_dir_all(scene.path(".git")).unwrap();
     scene
         .run(&["check", "live", "--format", "concise"])
@@ -191,7 +191,7 @@ fn without_a_repository_a_link_does_not_leave_what_is_named() {
 }
 
 #[test]
-fn the_source_of_functions_is_not_looked_for_outside() {
+fn function_source_outside_is_not_read() {
     let template = |code: &str| {
         format!(
             "Transform: AWS::Serverless-2016-10-31
@@ -210,9 +210,9 @@ Resources:
     let handler = format!("def handler(event, context):\n    return {{'batchItemFailures': work('{SECRET}')}}\n");
     let only = ["--select", "batch-item-failures-ignored"];
     let check = ["check", "--select", "batch-item-failures-ignored"];
-    // A directory beside the repository, by its path and by a link.
+    // The code is in a directory next to the repository, by path and by link.
     for (code, link) in [("../far", None), ("src", Some("src"))] {
-        let scene = Scene::with(&[("template.yaml", &template(code))]);
+        let scene = HostileRepository::with(&[("template.yaml", &template(code))]);
         fs::create_dir(scene.outside("far")).unwrap();
         fs::write(scene.outside("far/app.py"), &handler).unwrap();
         if let Some(name) = link {
@@ -221,14 +221,14 @@ Resources:
         scene.shows_no_secret(&only);
         assert_eq!(scene.run(&check).code(), 0);
     }
-    // A file that is a link, and one of git's own.
-    let scene = Scene::with(&[("template.yaml", &template(".")), (".git/app.py", &handler)]);
+    // The code is a link, and one of git's own files.
+    let scene = HostileRepository::with(&[("template.yaml", &template(".")), (".git/app.py", &handler)]);
     fs::write(scene.outside("app.py"), &handler).unwrap();
     scene.link("../app.py", "app.py").shows_no_secret(&only);
-    let scene = Scene::with(&[("template.yaml", &template(".git")), (".git/app.py", &handler)]);
+    let scene = HostileRepository::with(&[("template.yaml", &template(".git")), (".git/app.py", &handler)]);
     scene.shows_no_secret(&only);
-    // Inside of the repository a link is as good as a copy.
+    // A link within the repository is as good as a copy.
     let inside = handler.replace(SECRET, "x");
-    let scene = Scene::with(&[("template.yaml", &template("src")), ("code/app.py", &inside)]);
+    let scene = HostileRepository::with(&[("template.yaml", &template("src")), ("code/app.py", &inside)]);
     assert_eq!(scene.link("code", "src").run(&check).code(), 1);
 }

@@ -1,15 +1,15 @@
-//! Pipes, devices, sockets and files without end under the names of inputs: each is told, and nothing waits for it.
+//! Checks pipes, devices, sockets and endless files in place of inputs: each is reported, and none blocks the program.
 
 use super::*;
 use std::os::unix::net::UnixListener;
 
-/// Makes a pipe that nobody writes to.
+/// Creates a named pipe without a writer.
 fn pipe(path: &Path) {
     let made = Command::new("mkfifo").arg(path).status().expect("mkfifo is there");
     assert!(made.success());
 }
 
-/// A file of eight gigabytes that takes no room, with `text` at its beginning.
+/// Creates a sparse file of eight gibibytes that begins with `text`.
 fn endless(path: &Path, text: &str) {
     let mut file = fs::File::create(path).unwrap();
     std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
@@ -17,8 +17,8 @@ fn endless(path: &Path, text: &str) {
 }
 
 #[test]
-fn devices_and_pipes_in_place_of_terraform_files_are_told() {
-    let scene = Scene::with(&[("main.tf", QUEUE)]);
+fn devices_and_pipes_in_place_of_terraform_files_are_reported() {
+    let scene = HostileRepository::with(&[("main.tf", QUEUE)]);
     pipe(&scene.path("pipe.tf"));
     pipe(&scene.path("terraform.tfvars"));
     scene.link("/dev/zero", "zero.tf").link("/dev/stdin", "stdin.tf");
@@ -37,8 +37,8 @@ fn devices_and_pipes_in_place_of_terraform_files_are_told() {
 }
 
 #[test]
-fn a_module_of_nothing_but_a_pipe_is_told() {
-    let scene = Scene::with(&[]);
+fn module_with_only_a_pipe_is_reported() {
+    let scene = HostileRepository::with(&[]);
     pipe(&scene.path("z.tf"));
     let run = scene.run(&["check", "--format", "concise"]);
     assert_eq!(run.code(), 1, "{}", run.text());
@@ -46,7 +46,7 @@ fn a_module_of_nothing_but_a_pipe_is_told() {
 }
 
 #[test]
-fn pipes_in_place_of_everything_else_do_not_block() {
+fn pipes_in_place_of_other_files_do_not_block() {
     let template = "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n";
     let names = [
         ".gitignore",
@@ -60,7 +60,7 @@ fn pipes_in_place_of_everything_else_do_not_block() {
         "infra/.gitignore",
     ];
     for name in names {
-        let scene = Scene::with(&[("template.yaml", template), ("main.tf", QUEUE), ("infra/a.tf", QUEUE)]);
+        let scene = HostileRepository::with(&[("template.yaml", template), ("main.tf", QUEUE), ("infra/a.tf", QUEUE)]);
         pipe(&scene.path(name));
         for arguments in [
             &["check"][..],
@@ -77,8 +77,8 @@ fn pipes_in_place_of_everything_else_do_not_block() {
 }
 
 #[test]
-fn a_gitignore_without_end_is_told_and_hides_nothing() {
-    let scene = Scene::with(&[("infra/main.tf", QUEUE)]);
+fn endless_gitignore_is_reported_and_ignored() {
+    let scene = HostileRepository::with(&[("infra/main.tf", QUEUE)]);
     endless(&scene.path("infra/.gitignore"), "*.tf\n");
     let run = scene.run(&["check", "--format", "concise"]);
     assert_eq!(run.code(), 1, "{}", run.text());
@@ -88,7 +88,7 @@ fn a_gitignore_without_end_is_told_and_hides_nothing() {
 }
 
 #[test]
-fn files_of_eight_gigabytes_are_a_limit() {
+fn huge_files_reach_the_limit() {
     let head = "AWSTemplateFormatVersion: 2010-09-09\nResources:\n  Q:\n    Type: AWS::SQS::Queue\n";
     let inputs = [
         ("z.tf", QUEUE),
@@ -100,7 +100,7 @@ fn files_of_eight_gigabytes_are_a_limit() {
         ),
     ];
     for (name, text) in inputs {
-        let scene = Scene::with(&[("main.tf", QUEUE)]);
+        let scene = HostileRepository::with(&[("main.tf", QUEUE)]);
         endless(&scene.path(name), text);
         let run = scene.run(&["check", ".", name, "--format", "concise"]);
         assert_eq!(run.code(), 1, "{name}: {}", run.text());
@@ -108,12 +108,12 @@ fn files_of_eight_gigabytes_are_a_limit() {
             .says("it is larger than");
         run.says("queue-attribute-out-of-range");
     }
-    // What is no input however long it may be is passed over.
-    let scene = Scene::with(&[("main.tf", QUEUE)]);
+    // An unrelated file is skipped, regardless of its size.
+    let scene = HostileRepository::with(&[("main.tf", QUEUE)]);
     endless(&scene.path("data.json"), "[");
     assert_eq!(scene.run(&["check"]).code(), 1);
-    // Settings that are too large are settings that cannot be read.
-    let scene = Scene::with(&[("main.tf", QUEUE)]);
+    // A configuration that is too large cannot be read.
+    let scene = HostileRepository::with(&[("main.tf", QUEUE)]);
     endless(&scene.path("sqslint.toml"), "");
     scene.run(&["check"]).says("it is larger than 1 MiB");
 }

@@ -1,16 +1,16 @@
-//! What is written stays where it belongs: no planted name is written through, no link is followed out of the
-//! repository, and several files are changed together or not at all.
+//! Checks that writes are contained: no planted name is written through, no link is followed out of the repository, and
+//! several files are changed together or not at all.
 
 use super::*;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-/// A policy whose count is quoted: a safe fix.
+/// Redrive policy with a quoted count, for which there is a safe fix.
 const QUOTED: &str = r#"resource "aws_sqs_queue" "orders" {
   redrive_policy = jsonencode({ deadLetterTargetArn = "arn:aws:sqs:eu-west-1:123456789012:failed", maxReceiveCount = "5" })
 }
 "#;
 
-/// The names in a directory.
+/// Lists the names in a directory.
 fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).unwrap().flatten();
     let mut names: Vec<String> = entries
@@ -25,10 +25,10 @@ fn is_fixed(text: &str) -> bool {
 }
 
 #[test]
-fn fixes_write_through_no_planted_link() {
-    let scene = Scene::with(&[("main.tf", QUOTED), (".git/hooks/.keep", "")]);
+fn fixes_do_not_write_through_planted_links() {
+    let scene = HostileRepository::with(&[("main.tf", QUOTED), (".git/hooks/.keep", "")]);
     fs::set_permissions(scene.path("main.tf"), fs::Permissions::from_mode(0o755)).unwrap();
-    // The names that were used once, for every process there may be.
+    // These are the temporary names of an earlier version, for every possible process id.
     for id in 1..=4000 {
         scene.link(".git/hooks/post-checkout", &format!(".main.tf.sqslint-{id}"));
         scene.link(".git/hooks/post-checkout", &format!(".sqslint-baseline.json.{id}"));
@@ -41,14 +41,14 @@ fn fixes_write_through_no_planted_link() {
 }
 
 #[test]
-fn fixed_files_keep_their_mode_and_their_other_names() {
-    let scene = Scene::with(&[("main.tf", QUOTED)]);
+fn fixed_files_keep_their_mode_and_hard_links() {
+    let scene = HostileRepository::with(&[("main.tf", QUOTED)]);
     fs::set_permissions(scene.path("main.tf"), fs::Permissions::from_mode(0o640)).unwrap();
     scene.run(&["check", "--fix"]);
     assert!(is_fixed(&scene.read("main.tf")));
     assert_eq!(fs::metadata(scene.path("main.tf")).unwrap().mode() & 0o7777, 0o640);
 
-    let scene = Scene::with(&[("main.tf", QUOTED)]);
+    let scene = HostileRepository::with(&[("main.tf", QUOTED)]);
     fs::hard_link(scene.path("main.tf"), scene.outside("copy")).unwrap();
     scene.run(&["check", "--fix"]);
     assert!(is_fixed(&scene.read("main.tf")));
@@ -57,8 +57,8 @@ fn fixed_files_keep_their_mode_and_their_other_names() {
 }
 
 #[test]
-fn a_link_that_is_fixed_stays_a_link() {
-    let scene = Scene::with(&[("shared/q.tf", QUOTED), ("infra/.keep", "")]);
+fn fixed_symlink_stays_a_symlink() {
+    let scene = HostileRepository::with(&[("shared/q.tf", QUOTED), ("infra/.keep", "")]);
     scene
         .link("../shared/q.tf", "infra/q.tf")
         .run(&["check", "--fix", "infra"]);
@@ -68,7 +68,7 @@ fn a_link_that_is_fixed_stays_a_link() {
 
 #[test]
 fn several_files_are_fixed_together_or_not_at_all() {
-    let scene = Scene::with(&[("a/main.tf", QUOTED), ("b/main.tf", QUOTED), ("c/main.tf", QUOTED)]);
+    let scene = HostileRepository::with(&[("a/main.tf", QUOTED), ("b/main.tf", QUOTED), ("c/main.tf", QUOTED)]);
     fs::set_permissions(scene.path("b/main.tf"), fs::Permissions::from_mode(0o444)).unwrap();
     let run = scene.run(&["check", "--fix"]);
     assert_eq!(run.code(), 2);
@@ -79,14 +79,13 @@ fn several_files_are_fixed_together_or_not_at_all() {
     }
 }
 
-/// A rename needs a name, so between naming a whole text and renaming it there is a moment in which one more file is
-/// there: it is whole, and one at most.
+/// Files are replaced by renaming, so at any moment there may be one additional file. It must be complete.
 #[test]
-fn a_killed_run_leaves_whole_files_only() {
+fn killed_run_leaves_only_complete_files() {
     let many: Vec<(String, &str)> = (0..40).map(|n| (format!("m{n}/main.tf"), QUOTED)).collect();
     let many: Vec<(&str, &str)> = many.iter().map(|(name, text)| (name.as_str(), *text)).collect();
     for wait in [20, 60, 100, 140, 180, 220, 260, 300] {
-        let scene = Scene::with(&many);
+        let scene = HostileRepository::with(&many);
         let mut command = Command::new(env!("CARGO_BIN_EXE_sqslint"));
         command.args(["check", "--fix"]).current_dir(scene.root());
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -109,8 +108,8 @@ fn a_killed_run_leaves_whole_files_only() {
 }
 
 #[test]
-fn init_writes_through_no_link() {
-    let scene = Scene::with(&[]);
+fn init_does_not_write_through_links() {
+    let scene = HostileRepository::with(&[]);
     let run = scene.link("../planted", "sqslint.toml").run(&["init"]);
     assert_eq!(run.code(), 2);
     run.says("`sqslint.toml` already exists");
@@ -118,8 +117,8 @@ fn init_writes_through_no_link() {
 }
 
 #[test]
-fn reports_are_written_where_they_are_named() {
-    let scene = Scene::with(&[("main.tf", QUEUE)]);
+fn reports_are_written_only_to_allowed_paths() {
+    let scene = HostileRepository::with(&[("main.tf", QUEUE)]);
     fs::write(scene.outside("victim"), "as it was").unwrap();
     scene
         .link("../victim", "out.sarif")
@@ -136,12 +135,12 @@ fn reports_are_written_where_they_are_named() {
     }
     assert_eq!(fs::read_to_string(scene.outside("victim")).unwrap(), "as it was");
     assert!(scene.read(".git/config").contains(SECRET) && !scene.outside("planted").exists());
-    // No report takes the place of what it reports on.
+    // A report must not overwrite an input.
     let run = scene.run(&["check", "--report", "json=main.tf"]);
     assert_eq!(run.code(), 2);
     run.says("cannot write `main.tf`: it is one of the files that are checked");
     assert_eq!(scene.read("main.tf"), QUEUE);
-    // A place outside that is named is the user's choice, and so is a device.
+    // A path outside that the user names is allowed, and so is a device.
     for target in ["json=../report.json", "json=/dev/null", "json=new.json"] {
         assert_eq!(scene.run(&["check", "--report", target]).code(), 1, "{target}");
     }
@@ -151,29 +150,29 @@ fn reports_are_written_where_they_are_named() {
 }
 
 #[test]
-fn configurations_name_no_baseline_outside() {
+fn configurations_cannot_name_a_baseline_outside() {
     for name in ["../new.json", "../secret", ".git/new.json"] {
-        let scene = Scene::with(&[("main.tf", QUEUE), ("sqslint.toml", &format!("baseline = {name:?}\n"))]);
+        let scene = HostileRepository::with(&[("main.tf", QUEUE), ("sqslint.toml", &format!("baseline = {name:?}\n"))]);
         let run = scene.run(&["baseline", "create"]);
         assert_eq!(run.code(), 2, "{name}: {}", run.text());
         run.shows_no_secret();
         assert!(!scene.outside("new.json").exists() && !scene.path(".git/new.json").exists());
         scene.run(&["check"]).shows_no_secret();
     }
-    let scene = Scene::with(&[("main.tf", QUEUE)]);
+    let scene = HostileRepository::with(&[("main.tf", QUEUE)]);
     scene.link("../planted", ".sqslint-baseline.json");
     assert_eq!(scene.run(&["baseline", "create"]).code(), 2);
     assert_eq!(scene.run(&["baseline", "update"]).code(), 2);
     assert!(!scene.outside("planted").exists());
-    // The command line may name any place.
+    // The command line may name any path.
     let run = scene.run(&["baseline", "create", "--baseline", "../named.json"]);
     assert_eq!(run.code(), 0, "{}", run.text());
     assert!(scene.outside("named.json").exists());
 }
 
 #[test]
-fn suppressions_are_written_inside_only() {
-    let scene = Scene::with(&[("main.tf", QUEUE)]);
+fn suppressions_are_not_written_outside() {
+    let scene = HostileRepository::with(&[("main.tf", QUEUE)]);
     fs::write(scene.outside("far.tf"), QUEUE).unwrap();
     scene
         .link("../far.tf", "far.tf")

@@ -1,8 +1,9 @@
-//! Templates with conditions, as data: written out with their conditions, or as they are in one world.
+//! Generates templates with conditions: as data, written with their conditions, or reduced to one assignment of the
+//! parameters.
 
 use serde_json::{Map, Value as Json, json};
 
-/// What a generated template is read from: numbers, taken one by one. When they are used up, every choice is 0.
+/// Random numbers that determine a generated template, used one by one. When they are used up, every choice is 0.
 pub(crate) struct Choices<'c> {
     numbers: std::slice::Iter<'c, u16>,
 }
@@ -19,15 +20,15 @@ impl<'c> Choices<'c> {
     }
 }
 
-/// What a parameter may be.
+/// Parameter of a generated template.
 #[derive(Debug, Clone)]
 pub(crate) struct Parameter {
-    /// Every value that tells worlds apart.
+    /// Every value that may change the result.
     pub(crate) values: Vec<&'static str>,
     pub(crate) declared: Json,
-    /// Whether its values are numbers, so that attributes may be it.
+    /// The parameter's values are numbers, so attributes may use it.
     pub(crate) is_number: bool,
-    /// Whether it has no `AllowedValues`.
+    /// The parameter has no `AllowedValues`.
     pub(crate) is_open: bool,
 }
 
@@ -35,9 +36,9 @@ pub(crate) struct Parameter {
 pub(crate) enum Formula {
     Is(usize, &'static str),
     Same(usize, usize),
-    /// A text around the parameter.
+    /// Compares a text that contains the parameter.
     Around(usize, &'static str),
-    /// The row of the mapping that the parameter names.
+    /// Looks up the mapping's row that the parameter names.
     Mapped(usize),
     And(Vec<Formula>),
     Or(Vec<Formula>),
@@ -53,27 +54,27 @@ pub(crate) enum Value {
     If(usize, Box<Value>, Box<Value>),
 }
 
-/// Which resource a link leads to.
+/// Target of a reference.
 #[derive(Debug, Clone)]
 pub(crate) enum Link {
     To(&'static str),
     If(usize, Box<Link>, Box<Link>),
 }
 
-/// A value for each parameter.
+/// Assignment: a value for each parameter.
 pub(crate) type World = Vec<&'static str>;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Template {
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) conditions: Vec<Formula>,
-    /// By resource: the condition that it exists under.
+    /// Resources, with the condition under which they exist.
     pub(crate) exists: Vec<(&'static str, Option<usize>)>,
     /// `VisibilityTimeout` of the queues, `Timeout` of the functions, `BatchSize` and window of the mapping.
     pub(crate) numbers: Vec<(&'static str, &'static str, Value)>,
     pub(crate) source: Link,
     pub(crate) function: Link,
-    /// Under which condition `Q` has a redrive policy, and its count.
+    /// Condition under which `Q` has a redrive policy, and its count.
     pub(crate) redrive: (usize, Value),
 }
 
@@ -81,7 +82,7 @@ pub(crate) const QUEUES: [&str; 3] = ["Q", "R", "D"];
 pub(crate) const FUNCTIONS: [&str; 2] = ["F", "G"];
 
 const FREE: [&str; 5] = ["a", "b", "y", "z", "w"];
-/// The first row says `x`, the others do not.
+/// Rows of the mapping, with their values.
 const ROWS: [(&str, &str); 3] = [("a", "x"), ("b", "n"), ("true", "x")];
 
 impl Template {
@@ -98,7 +99,7 @@ impl Template {
         for at in 0..2 + choices.below(5) {
             conditions.push(formula(choices, &parameters, at, 0));
         }
-        // A parameter without allowed values has its default wherever no condition names another value.
+        // A parameter without allowed values has its default, unless a condition compares it with another value.
         for (at, parameter) in parameters
             .iter_mut()
             .enumerate()
@@ -147,7 +148,7 @@ impl Template {
         }
     }
 
-    /// Every world.
+    /// Returns all assignments.
     pub(crate) fn worlds(&self) -> Vec<World> {
         let mut all: Vec<World> = vec![Vec::new()];
         for parameter in &self.parameters {
@@ -196,7 +197,7 @@ impl Template {
         }
     }
 
-    /// Whether the world can be deployed: mappings have the rows that are looked up.
+    /// Returns `true` if the template can be deployed: the mapping has every row that is looked up.
     pub(crate) fn is_deployable(&self, world: &World) -> bool {
         self.conditions.iter().all(|formula| has_rows(formula, world))
     }
@@ -210,7 +211,7 @@ impl Template {
         condition.is_none_or(|condition| self.holds(condition, world))
     }
 
-    /// The template as its author wrote it.
+    /// Returns the template with its parameters and conditions.
     pub(crate) fn whole(&self) -> String {
         let parameters: Map<String, Json> = self
             .parameters
@@ -249,7 +250,7 @@ impl Template {
         .to_string()
     }
 
-    /// The template as it is in one world: no parameter and no condition is left.
+    /// Returns the template under one assignment, without parameters and conditions.
     pub(crate) fn plain(&self, world: &World) -> String {
         let has_policy = self.holds(self.redrive.0, world);
         let resources = self.resources(
@@ -319,7 +320,7 @@ fn parameter(kind: usize, may_be_open: bool) -> Parameter {
             is_number: false,
             is_open: true,
         },
-        // Its default is the value that no condition names.
+        // Its default is a value that no condition mentions.
         7 if may_be_open => Parameter {
             values: vec!["30", "60", "90"],
             declared: json!({ "Type": "Number", "Default": 90 }),
@@ -344,8 +345,8 @@ fn formula(choices: &mut Choices<'_>, parameters: &[Parameter], conditions: usiz
         3 if text == "true" => Formula::Around(which, "true-x"),
         2 => {
             let other = choices.below(parameters.len());
-            // What a number's default is compared with is not told apart from it; and every value that an open
-            // parameter can share must be among those that are tried.
+            // sqslint cannot distinguish a number's default from a value that it is compared with. Also, every value
+            // that an unconstrained parameter may share must be among the values tried.
             let is_open_number = |at: usize| parameters[at].is_open && parameters[at].is_number;
             let fits = |one: usize, other: usize| {
                 let is_tried = |value: &&str| FREE.contains(value);

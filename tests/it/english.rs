@@ -1,0 +1,168 @@
+//! Checks the prose of the modules that have been rewritten in plain English: comments, documentation, names of tests.
+//!
+//! [`DONE`] lists those modules and only grows. The glossary in `ARCHITECTURE.md` has the words to use instead.
+
+use crate::inputs::{entries, repository};
+use regex::Regex;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+/// Files and directories whose prose is checked.
+const DONE: &[&str] = &[
+    "crates",
+    "src/cli",
+    "src/cli.rs",
+    "src/config",
+    "src/config.rs",
+    "src/diagnostic",
+    "src/diagnostic.rs",
+    "src/discover",
+    "src/discover.rs",
+    "src/explain",
+    "src/explain.rs",
+    "src/fixes",
+    "src/fixes.rs",
+    "src/frontend",
+    "src/frontend.rs",
+    "src/graph",
+    "src/graph.rs",
+    "src/history",
+    "src/history.rs",
+    "src/ignores.rs",
+    "src/inputs.rs",
+    "src/lib.rs",
+    "src/main.rs",
+    "src/pipeline",
+    "src/pipeline.rs",
+    "src/policy",
+    "src/policy.rs",
+    "src/published.rs",
+    "src/report",
+    "src/report.rs",
+    "src/rules",
+    "src/rules.rs",
+    "src/selection.rs",
+    "src/server",
+    "src/server.rs",
+    "src/suppress",
+    "src/suppress.rs",
+    "src/testing",
+    "src/testing.rs",
+    "src/trials.rs",
+    "tests",
+];
+
+/// Words and turns that are not used in this field.
+static ODD: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?ix)\b(
+            nobody | somebody | whoever | whom | anew | in\ vain | besides | spoken | hushed | silenced | undelivered
+            | (is|are)\ (none|told|another|others) | (tells?|speaks?|hears?)(\ of)? | told | as\ it\ was
+            | stands?\ (in|at|there|behind|before|beside) | lies\ (in|at|beside|below|under)
+            | comes?\ to\ (light|an\ end) | one\ a\ line | (once|one)\ a\ (queue|run|unit|file|resource)
+            | leads?\ (there|to\ nothing) | of\ its\ own\ accord | goes\ without\ saying | all\ the\ same | hands?\ on
+            | lets?\ go | what\ is\ (asked|said|told|given) | asked\ for\ by | at\ one\ time | thing\ that\ is\ none
+        )\b",
+    )
+    .expect("the word list is a valid expression")
+});
+
+/// Openings of a doc comment that put neither a noun nor a verb first.
+static HEADLESS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"^(What|Whether|How|Where|Which|Why|Who|Whose|When|The same|As|One|Those|That|Of|In|By|For|With|It|Nothing|Something|Everything|All that|None|So that|Not)\b",
+    )
+    .expect("the openings are a valid expression")
+});
+
+static CODE_SPAN: LazyLock<Regex> = LazyLock::new(|| Regex::new("`[^`]*`").expect("a valid expression"));
+static COMMENT: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^\s*(///|//!|// )\s?(.*)$").expect("a valid expression"));
+static TEST: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"#\[test\]\n(?:\s*#\[.*\n)*\s*fn (\w+)").expect("a valid expression"));
+
+/// Consecutive comment lines of one kind, with their first line number, joined and without code.
+struct Comment {
+    line: usize,
+    is_doc: bool,
+    text: String,
+}
+
+fn comments(source: &str) -> Vec<Comment> {
+    let mut all: Vec<Comment> = Vec::new();
+    let mut previous: Option<(usize, &str)> = None;
+    for (index, line) in source.lines().enumerate() {
+        let Some(found) = COMMENT.captures(line) else { continue };
+        let (marker, text) = (found.get(1).map_or("", |marker| marker.as_str()), &found[2]);
+        let continues = previous == Some((index, marker));
+        previous = Some((index + 1, marker));
+        match all.last_mut().filter(|_| continues) {
+            Some(comment) => comment.text.extend([" ", text]),
+            None => all.push(Comment {
+                line: index + 1,
+                is_doc: marker != "// ",
+                text: text.to_owned(),
+            }),
+        }
+    }
+    for comment in &mut all {
+        comment.text = CODE_SPAN.replace_all(&comment.text, "`x`").into_owned();
+    }
+    all
+}
+
+/// Describes every fault in the prose of `source`, one per line.
+fn faults(name: &str, source: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    for Comment { line, is_doc, text } in comments(source) {
+        if let Some(odd) = ODD.find(&text) {
+            faults.push(format!("{name}:{line}: \"{}\"", odd.as_str()));
+        }
+        if is_doc && let Some(opening) = HEADLESS.find(&text) {
+            faults.push(format!("{name}:{line}: begins with \"{}\"", opening.as_str()));
+        }
+    }
+    for test in TEST.captures_iter(source) {
+        if let Some(odd) = ODD.find(&test[1].replace('_', " ")) {
+            faults.push(format!("{name}: {}: \"{}\"", &test[1], odd.as_str()));
+        }
+    }
+    faults
+}
+
+fn sources(path: &Path) -> Vec<PathBuf> {
+    if path.is_file() {
+        return vec![path.to_owned()];
+    }
+    let is_source = |path: &PathBuf| path.is_dir() || path.extension().is_some_and(|extension| extension == "rs");
+    let below = entries(path).into_iter().filter(is_source);
+    below.flat_map(|path| sources(&path)).collect()
+}
+
+#[test]
+fn finished_modules_are_in_plain_english() {
+    let faults: Vec<String> = DONE
+        .iter()
+        .flat_map(|module| sources(&repository(module)))
+        .flat_map(|path| faults(&path.display().to_string(), &std::fs::read_to_string(&path).unwrap()))
+        .collect();
+    assert!(
+        faults.is_empty(),
+        "see the glossary in ARCHITECTURE.md:\n{}",
+        faults.join("\n")
+    );
+}
+
+#[test]
+fn odd_words_and_openings_are_found() {
+    let source =
+        "/// Whether nobody\n/// waits.\nfn a() {}\n\n#[test]\nfn it_speaks_of_queues() {}\n// Fine: `nobody`.\n";
+    assert_eq!(
+        faults("a.rs", source),
+        [
+            "a.rs:1: \"nobody\"",
+            "a.rs:1: begins with \"Whether\"",
+            "a.rs: it_speaks_of_queues: \"speaks of\""
+        ]
+    );
+}
