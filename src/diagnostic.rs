@@ -1,8 +1,10 @@
 //! Findings, independent of how they are shown. This module is plain data and does not know rules, dialects or formats.
 
+mod coverage;
 mod remedy;
 mod rule_id;
 
+pub use coverage::{Coverage, Gap, Step};
 pub use remedy::{Change, Destination, Edit, Fix, MissingDeadLetterQueue, Place, REPORT_FAILURES, Remedy, Safety};
 pub use rule_id::RuleId;
 
@@ -289,4 +291,11 @@ pub struct NotEvaluated {
     pub cause: &'static str,
     /// Span of the cause.
     pub span: Span,
+}
+
+impl NotEvaluated {
+    /// Returns `true` if it is a part of a unit that was not read, rather than a value that a rule lacks.
+    pub fn is_unread(&self) -> bool {
+        &*self.rule == "parse-error"
+    }
 }

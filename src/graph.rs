@@ -46,7 +46,7 @@ pub use watch::{Doubt, Watch};
 pub use workers::Worker;
 
 use source::Span;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -111,6 +111,8 @@ pub struct Unit {
     pub kind: UnitKind,
     /// Parts of it that are not supported, for the summary ("functions and their events are not read").
     pub notes: Vec<String>,
+    /// Sources of remote modules that are not read, each with the number of its calls.
+    pub unread_modules: BTreeMap<String, usize>,
     /// Call for which it is evaluated, if another unit calls it: `parent.yaml#Orders`.
     pub call: Option<Arc<str>>,
 }

@@ -14,6 +14,7 @@
 
 mod baseline;
 mod context;
+mod coverage;
 mod declarations;
 mod environments;
 mod finish;

@@ -33,10 +33,11 @@ pub mod wrapped;
 
 pub use printable::{printable, printable_error};
 
-use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Suppressed};
+use crate::diagnostic::{Coverage, Diagnostic, NotEvaluated, Severity, Suppressed};
 use crate::published::Published;
 use crate::rules::Catalogue;
 use source::Sources;
+use std::collections::BTreeMap;
 
 /// Content of a report in any format.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +52,8 @@ pub struct Report<'a> {
     pub show_suppressed: bool,
     /// Resources that rules could not judge.
     pub not_evaluated: &'a [NotEvaluated],
+    /// Queues and mappings, and those that are not judged.
+    pub coverage: &'a Coverage,
     /// Errors that prevented a part of the run.
     pub errors: &'a [String],
     /// Known rules.
@@ -96,21 +99,10 @@ pub struct Units {
     pub plans: usize,
     /// Terraform states.
     pub states: usize,
-    /// Queues.
-    pub queues: JudgedCount,
-    /// Event source mappings.
-    pub mappings: JudgedCount,
+    /// Sources of remote modules that are not read, each with the number of its calls.
+    pub unread_modules: BTreeMap<String, usize>,
     /// Notes on unread parts, by unit.
     pub notes: Vec<String>,
-}
-
-/// Number of resources of one kind.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct JudgedCount {
-    /// All resources.
-    pub all: usize,
-    /// Resources that every rule could judge.
-    pub judged: usize,
 }
 
 /// Formats a count with its noun: `1 error`, `2 errors`.

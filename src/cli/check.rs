@@ -4,10 +4,10 @@ use super::fixing::{self, NextStep};
 use super::output::{self, WriteResult};
 use super::{CheckArgs, Exit, FailLevel, Level, Streams, baseline, inputs};
 use source::Sources;
-use sqslint::diagnostic::Severity;
-use sqslint::graph::{Graph, Resource, UnitKind};
+use sqslint::diagnostic::Coverage;
+use sqslint::graph::{Graph, UnitKind};
 use sqslint::published::Published;
-use sqslint::report::{JudgedCount, Report, Units, counted, human, printable, summary};
+use sqslint::report::{Report, Units, counted, human, printable, summary};
 use sqslint::rules::Catalogue;
 use sqslint::selection::Selection;
 use sqslint::{Added, Options, Outcome};
@@ -104,6 +104,7 @@ fn tell_outcome(
         suppressed: all_suppressed.as_deref().unwrap_or(&outcome.suppressed),
         show_suppressed: arguments.show_suppressed,
         not_evaluated: &outcome.not_evaluated,
+        coverage: &outcome.coverage,
         errors: &errors,
         rules: &outcome.rules,
         units: &units,
@@ -121,7 +122,7 @@ fn tell_outcome(
         Exit::Failed
     } else if nothing {
         Exit::Nothing
-    } else if outcome.fails && !arguments.exit_zero {
+    } else if outcome.fails() && !arguments.exit_zero {
         Exit::Findings
     } else {
         Exit::Clean
@@ -147,23 +148,32 @@ fn ending(outcome: &Outcome, exit: Exit, arguments: &CheckArgs) -> Vec<String> {
     if exit != Exit::Findings {
         return Vec::new();
     }
-    let least = arguments.fail_level.unwrap_or(FailLevel::Warning);
-    let is_bad = outcome
-        .findings
-        .iter()
-        .any(|found| least == FailLevel::Info || found.severity > Severity::Info);
-    let why = if is_bad {
-        "exit code 1: what was found fails the run (`--fail-level`, `--exit-zero`)"
-    } else {
-        "exit code 1: what could not be judged fails the run (`--fail-on-unjudged`)"
-    };
     let is_compared = arguments.since.is_some() || !outcome.history.known.is_empty();
     let adopt = (outcome.findings.len() >= MANY && !is_compared)
         .then_some("`sqslint baseline create` accepts these findings, and from then on only new ones are reported");
-    std::iter::once(why)
-        .chain(adopt)
-        .map(|line| format!("sqslint: {line}"))
-        .collect()
+    let why = format!("sqslint: exit code 1: {}", reasons_to_fail(outcome));
+    let adopt = adopt.map(|line| format!("sqslint: {line}"));
+    std::iter::once(why).chain(adopt).collect()
+}
+
+/// Formats what fails the run: `2 errors, 24 warnings (fail level: warning)`.
+fn reasons_to_fail(outcome: &Outcome) -> String {
+    let failing = &outcome.failing;
+    let findings = failing.findings.iter().rev();
+    let findings: Vec<String> = findings
+        .map(|(severity, &count)| counted(count, severity.name()))
+        .collect();
+    let levels: Vec<&str> = failing.levels.iter().map(|level| level.name()).collect();
+    let findings = format!("{} (fail level: {})", findings.join(", "), levels.join(", "));
+    let unjudged = format!(
+        "{} not judged (`--fail-on-unjudged`)",
+        counted(failing.unjudged, "resource")
+    );
+    let parts = [
+        (!failing.findings.is_empty()).then_some(findings),
+        (failing.unjudged > 0).then_some(unjudged),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the flag that requests changes of the files, if any.
@@ -193,6 +203,7 @@ fn refuse(arguments: &CheckArgs, error: String, streams: &mut Streams<'_>) -> io
         suppressed: &[],
         show_suppressed: false,
         not_evaluated: &[],
+        coverage: Coverage::EMPTY,
         errors: &[error],
         rules: Catalogue::BUILT_IN,
         units: &Units::default(),
@@ -216,6 +227,9 @@ fn units(outcome: &Outcome) -> Units {
             UnitKind::Plan => units.plans += 1,
             UnitKind::State => units.states += 1,
         }
+        for (source, calls) in &unit.unread_modules {
+            *units.unread_modules.entry(source.clone()).or_default() += calls;
+        }
         for note in &unit.notes {
             notes.entry(note).or_default().push(&unit.name);
         }
@@ -223,7 +237,6 @@ fn units(outcome: &Outcome) -> Units {
     units.notes = notes.iter().map(|(note, names)| note_with_units(note, names)).collect();
     units.notes.extend(note_on_dependents(&outcome.dependents));
     units.notes.extend(outcome.notes.iter().cloned());
-    (units.queues, units.mappings) = judged(outcome);
     units
 }
 
@@ -234,30 +247,6 @@ fn note_on_dependents(names: &[String]) -> Option<String> {
         0 => format!("`{first}` was checked, too: it depends on what was named"),
         more => format!("`{first}` and {more} more were checked, too: they depend on what was named"),
     })
-}
-
-/// Counts the queues and mappings, and those of them that every rule could judge. A mapping counts as judged only if
-/// the functions that it invokes were judged, too.
-fn judged(outcome: &Outcome) -> (JudgedCount, JudgedCount) {
-    let graph = &outcome.graph;
-    let open = outcome.not_evaluated.iter();
-    let open: BTreeSet<(&str, &str)> = open.map(|one| (&*one.subject.unit, &*one.subject.address)).collect();
-    let is_open = |resource: &Resource| {
-        let unit = &graph.unit(resource.unit).name;
-        open.contains(&(unit.as_str(), &*resource.address))
-    };
-    let (mut queues, mut mappings) = (JudgedCount::default(), JudgedCount::default());
-    for queue in graph.queues() {
-        queues.all += 1;
-        queues.judged += usize::from(!is_open(&queue.resource));
-    }
-    for mapping in graph.mappings() {
-        let functions = graph.functions_of(mapping, &mapping.resource.when);
-        let is_open = is_open(&mapping.resource) || functions.iter().any(|(_, function)| is_open(&function.resource));
-        mappings.all += 1;
-        mappings.judged += usize::from(!is_open);
-    }
-    (queues, mappings)
 }
 
 /// Prefixes a note with the unit it concerns or, since long lists are unreadable, with one unit and the number of

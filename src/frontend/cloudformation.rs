@@ -167,6 +167,7 @@ fn open(path: &Path, sources: &Sources, kind: UnitKind, call: Option<Arc<str>>) 
         name: sources.name_of(path),
         kind,
         notes: Vec::new(),
+        unread_modules: std::collections::BTreeMap::new(),
         call,
     };
     let name = unit.name.clone();

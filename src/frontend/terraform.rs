@@ -179,6 +179,7 @@ fn remembered(
             name: sources.name_of(&root.directory),
             kind: UnitKind::TerraformModule,
             notes: Vec::new(),
+            unread_modules: std::collections::BTreeMap::new(),
             call: None,
         });
     }
@@ -220,6 +221,7 @@ fn load_root(
         name: sources.name_of(call.map_or(&root.directory, |call| &call.directory)),
         kind: UnitKind::TerraformModule,
         notes: root.notes.clone(),
+        unread_modules: std::collections::BTreeMap::new(),
         call: None,
     };
     unit.notes.extend(call.iter().flat_map(|call| call.notes.clone()));

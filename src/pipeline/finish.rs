@@ -4,10 +4,11 @@
 mod shared;
 
 use super::order::{with_reasons, without_repeats};
+use super::outcome::Failing;
 use super::suppress::Unsuppressed;
 use super::{Outcome, Run};
-use crate::config::Config;
-use crate::diagnostic::{Diagnostic, NotEvaluated, Silencer};
+use crate::config::{Config, FailLevel};
+use crate::diagnostic::{Diagnostic, Silencer, Subject};
 use crate::frontend;
 use crate::history::{Baselines, History, KnownBecause, KnownFindings};
 use shared::Shared;
@@ -26,6 +27,7 @@ pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Opti
         other_environments,
         suppressed,
         not_evaluated,
+        coverage,
         judgements,
     } = unsuppressed;
     let shared = Shared::of(&graph, &findings);
@@ -51,16 +53,19 @@ pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Opti
             found.fix = None;
         }
     }
-    let fails = findings.iter().any(|found| {
+    let mut failing = Failing::default();
+    for found in &findings {
         let level = run.options.fail_level.or(policies.of(&found.subject.unit).fail_level);
-        level.unwrap_or_default().fails(found.severity)
-    });
-    let fails = fails || {
-        let is_counted = |open: &NotEvaluated| policies.of(&open.subject.unit).fail_on_unjudged;
-        not_evaluated
-            .iter()
-            .any(|open| run.options.fail_on_unjudged || is_counted(open))
-    };
+        let level = level.unwrap_or_default();
+        if let (FailLevel::At(least), true) = (level, level.fails(found.severity)) {
+            *failing.findings.entry(found.severity).or_default() += 1;
+            failing.levels.insert(least);
+        }
+    }
+    let unread = not_evaluated.iter().filter(|open| open.is_unread());
+    let open = (unread.map(|open| &open.subject)).chain(coverage.gaps.iter().map(|gap| &gap.subject));
+    let fails = |subject: &&Subject| run.options.fail_on_unjudged || policies.of(&subject.unit).fail_on_unjudged;
+    failing.unjudged = open.filter(fails).count();
     let mut errors = gathered.errors;
     errors.sort();
     errors.dedup();
@@ -69,6 +74,7 @@ pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Opti
         findings,
         suppressed,
         not_evaluated,
+        coverage,
         errors,
         skipped: gathered.skipped,
         notes: gathered.notes,
@@ -81,7 +87,7 @@ pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Opti
         environment,
         other_environments,
         rules: run.configs.catalogue(),
-        fails,
+        failing,
         history: History {
             known: with_reasons(old, &sources),
             ..history

@@ -1,13 +1,14 @@
 //! Runs the rules over the graph of each environment, and keeps the findings that the configurations and the command
 //! line select.
 
+use super::coverage::coverage;
 use super::declarations::Declarations;
 use super::load::{Environment, Loaded};
 use super::overrides;
 use super::policies::Policies;
 use super::{Gathered, Run};
 use crate::config::RuleSettings;
-use crate::diagnostic::{DEFAULT_ENVIRONMENT, Diagnostic, NotEvaluated, Subject};
+use crate::diagnostic::{Coverage, DEFAULT_ENVIRONMENT, Diagnostic, NotEvaluated, Subject};
 use crate::graph::{Graph, UnitId};
 use crate::policy::Policy;
 use crate::rules::{self, Findings, Judge, Judgement, RULES, Rule, RuleOutcome, Verdict};
@@ -31,6 +32,7 @@ pub(super) struct LintedEnvironment {
     pub(super) graph: Graph,
     pub(super) findings: Vec<Diagnostic>,
     pub(super) not_evaluated: Vec<NotEvaluated>,
+    pub(super) coverage: Coverage,
     /// Judgements of the rules, in a traced run.
     pub(super) judgements: Vec<Judgement>,
     /// Units that could not be read completely.
@@ -103,6 +105,7 @@ fn lint_one(run: &Run<'_>, environment: Environment, sources: &Sources, policies
         units: units.clone(),
         findings,
         not_evaluated,
+        coverage: coverage(&graph),
         judgements: Vec::new(),
         broken,
         graph: Graph::default(),
@@ -134,6 +137,7 @@ fn lint_one(run: &Run<'_>, environment: Environment, sources: &Sources, policies
             .judgements
             .extend(judgements.filter(|one| is_asked(&one.subject)));
     }
+    linted.coverage.gaps.retain(|gap| has_it(&gap.subject.unit));
     linted.graph = graph;
     linted
 }

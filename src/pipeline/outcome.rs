@@ -2,11 +2,12 @@
 
 use super::RunContext;
 use super::order::in_order;
-use crate::diagnostic::{Diagnostic, NotEvaluated, Suppressed};
+use crate::diagnostic::{Coverage, Diagnostic, NotEvaluated, Severity, Suppressed};
 use crate::graph::{Connections, Graph};
 use crate::history::History;
 use crate::rules::{Catalogue, Judgement};
 use source::Sources;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Outcome of a run.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub struct Outcome {
     pub suppressed: Vec<Suppressed>,
     /// Resources that could not be judged, by unit, address and rule.
     pub not_evaluated: Vec<NotEvaluated>,
+    /// Queues and mappings, and those that are not judged.
+    pub coverage: Coverage,
     /// Errors that prevented a part of the run: paths that do not exist, files that cannot be opened.
     pub errors: Vec<String>,
     /// Skipped directories, such as `cdk.out` and `.terraform`.
@@ -45,13 +48,29 @@ pub struct Outcome {
     pub other_environments: Vec<(String, Graph)>,
     /// Rules known to the run: the built-in ones, and the policies of its configurations.
     pub rules: Catalogue,
-    /// `true` if a finding reaches the fail level, or an unjudged resource fails the run.
-    pub fails: bool,
+    /// Reasons why the run fails.
+    pub failing: Failing,
     /// Findings that were left out because they were known.
     pub history: History,
 }
 
+/// Reasons why a run fails.
+#[derive(Debug, Default, Clone)]
+pub struct Failing {
+    /// Numbers of findings that reach the fail level, by severity.
+    pub findings: BTreeMap<Severity, usize>,
+    /// Fail levels that these findings reach. Units may have different ones.
+    pub levels: BTreeSet<Severity>,
+    /// Number of unjudged resources and unread parts that fail the run.
+    pub unjudged: usize,
+}
+
 impl Outcome {
+    /// Returns `true` if a finding reaches the fail level, or an unjudged resource fails the run.
+    pub fn fails(&self) -> bool {
+        !self.failing.findings.is_empty() || self.failing.unjudged > 0
+    }
+
     /// Returns an outcome without results, because of `errors`.
     pub(super) fn failed(context: &RunContext, mut errors: Vec<String>) -> Self {
         errors.sort();
@@ -62,6 +81,7 @@ impl Outcome {
             findings: Vec::new(),
             suppressed: Vec::new(),
             not_evaluated: Vec::new(),
+            coverage: Coverage::default(),
             errors,
             skipped: Vec::new(),
             dependents: Vec::new(),
@@ -74,7 +94,7 @@ impl Outcome {
             environment: None,
             other_environments: Vec::new(),
             rules: Catalogue::default(),
-            fails: false,
+            failing: Failing::default(),
             history: History::default(),
         }
     }

@@ -8,7 +8,7 @@ use super::order::with_reasons;
 use super::policies::Policies;
 use super::{Gathered, Run};
 use crate::config::{Config, Configs};
-use crate::diagnostic::{Diagnostic, NotEvaluated, RuleId, Suppressed};
+use crate::diagnostic::{Coverage, Diagnostic, Gap, NotEvaluated, RuleId, Suppressed};
 use crate::frontend;
 use crate::graph::{Connections, Graph, Resource};
 use crate::history::{CheckedPart, FindingInEnvironments, KnownBecause};
@@ -38,6 +38,7 @@ pub(super) struct Unsuppressed {
     /// Suppressed findings.
     pub(super) suppressed: Vec<Suppressed>,
     pub(super) not_evaluated: Vec<NotEvaluated>,
+    pub(super) coverage: Coverage,
     pub(super) judgements: Vec<Judgement>,
 }
 
@@ -63,6 +64,7 @@ pub(super) fn suppress(run: &Run<'_>, linted: Linted) -> Unsuppressed {
         other_environments: Vec::new(),
         suppressed: taken.suppressed,
         not_evaluated: Vec::new(),
+        coverage: Coverage::default(),
         judgements: Vec::new(),
     };
     let mut found = Vec::new();
@@ -79,8 +81,12 @@ pub(super) fn suppress(run: &Run<'_>, linted: Linted) -> Unsuppressed {
             let mut open = one.not_evaluated;
             open.retain(|open| !unsuppressed.environments.has_own(&open.subject.unit));
             unsuppressed.not_evaluated = open;
+            unsuppressed.coverage = one.coverage;
+            let gaps = &mut unsuppressed.coverage.gaps;
+            gaps.retain(|gap| !unsuppressed.environments.has_own(&gap.subject.unit));
             continue;
         }
+        add_gaps(&mut unsuppressed.coverage, one.coverage.gaps);
         for open in one.not_evaluated {
             if !unsuppressed.not_evaluated.contains(&open) {
                 unsuppressed.not_evaluated.push(open);
@@ -103,6 +109,13 @@ pub(super) fn suppress(run: &Run<'_>, linted: Linted) -> Unsuppressed {
         .not_evaluated
         .sort_by(|a, b| (&a.subject, &a.rule, &a.reason).cmp(&(&b.subject, &b.rule, &b.reason)));
     unsuppressed
+}
+
+/// Adds the gaps of another environment. A resource is judged only if it is judged in each environment of its unit.
+fn add_gaps(coverage: &mut Coverage, others: Vec<Gap>) {
+    let known: BTreeSet<_> = coverage.gaps.iter().map(Gap::resource).collect();
+    let (new, _): (Vec<Gap>, Vec<Gap>) = others.into_iter().partition(|gap| !known.contains(&gap.resource()));
+    coverage.gaps.extend(new);
 }
 
 fn counts_of(environments: &[LintedEnvironment]) -> Counts {

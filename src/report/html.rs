@@ -94,6 +94,9 @@ pub fn write(report: &Report<'_>, drawings: &[Topology], origin: &Origin, out: &
             .collect();
         writeln!(out, "<p>{}</p>\n<ul>{items}</ul>", sentence(&judged))?;
     }
+    for line in summary::unread(report) {
+        writeln!(out, "<p>{}</p>", sentence(&line))?;
+    }
     for error in report.errors {
         writeln!(out, "<p class=\"error\"><b>error</b> {}</p>", escaped(error))?;
     }

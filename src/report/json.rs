@@ -1,21 +1,22 @@
 //! Writes a JSON object, version 1, whose shape does not depend on the outcome. Fields may be added, but are never
 //! removed.
 
+use super::Report;
 use super::json_text::{Each, write_pretty};
 use super::timeline::ShownTimeline;
-use super::{JudgedCount, Report};
-use crate::diagnostic::{Diagnostic, Edit, Label, NotEvaluated, Severity, Silencer, Suppressed};
+use crate::diagnostic::{Diagnostic, Edit, Gap, Label, NotEvaluated, Severity, Silencer, Suppressed};
 use serde::Serialize;
 use source::{Sources, Span};
 use std::io::{self, Write};
 
 #[derive(Serialize)]
-struct Document<'a, F: Serialize, S: Serialize, N: Serialize> {
+struct Document<'a, F: Serialize, S: Serialize, U: Serialize, N: Serialize> {
     version: u32,
     tool: Tool,
     summary: Summary,
     findings: F,
     suppressed: S,
+    unjudged: U,
     not_evaluated: N,
     errors: &'a [String],
 }
@@ -37,8 +38,8 @@ pub(super) struct Summary {
     services: usize,
     plans: usize,
     states: usize,
-    queues: Coverage,
-    mappings: Coverage,
+    queues: JudgedCount,
+    mappings: JudgedCount,
     not_fully_judged: usize,
 }
 
@@ -119,20 +120,38 @@ pub(super) struct UnjudgedResource<'a> {
     place: JsonSpan,
 }
 
-/// Number of resources of one kind, and how many of them every rule could judge.
+/// A queue or mapping that is not judged.
 #[derive(Serialize)]
-pub(super) struct Coverage {
-    count: usize,
-    judged: usize,
+pub(super) struct ShownGap<'a> {
+    kind: &'static str,
+    unit: &'a str,
+    address: &'a str,
+    reason: &'a str,
+    cause: &'static str,
+    #[serde(flatten)]
+    place: JsonSpan,
 }
 
-impl From<JudgedCount> for Coverage {
-    fn from(judged: JudgedCount) -> Self {
-        Coverage {
-            count: judged.all,
-            judged: judged.judged,
-        }
+pub(super) fn gap<'a>(gap: &'a Gap, sources: &Sources) -> ShownGap<'a> {
+    ShownGap {
+        kind: if gap.is_mapping {
+            "event_source_mapping"
+        } else {
+            "queue"
+        },
+        unit: &gap.subject.unit,
+        address: &gap.subject.address,
+        reason: &gap.reason,
+        cause: gap.cause,
+        place: place(gap.span, sources),
     }
+}
+
+/// Number of resources of one kind, and how many of them are judged.
+#[derive(Serialize)]
+pub(super) struct JudgedCount {
+    count: usize,
+    judged: usize,
 }
 
 /// Version of the document and of the records of `json-lines`.
@@ -147,6 +166,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         summary: summary(report),
         findings: Each(|| report.findings.iter().map(|found| finding(found, sources))),
         suppressed: Each(|| report.suppressed.iter().map(|one| suppressed(one, sources))),
+        unjudged: Each(|| report.coverage.gaps.iter().map(|one| gap(one, sources))),
         not_evaluated: Each(|| report.not_evaluated.iter().map(|entry| unjudged(entry, sources))),
         errors: report.errors,
     };
@@ -171,8 +191,14 @@ pub(super) fn summary(report: &Report<'_>) -> Summary {
         services: report.units.services,
         plans: report.units.plans,
         states: report.units.states,
-        queues: report.units.queues.into(),
-        mappings: report.units.mappings.into(),
+        queues: JudgedCount {
+            count: report.coverage.queues,
+            judged: report.coverage.judged_queues(),
+        },
+        mappings: JudgedCount {
+            count: report.coverage.mappings,
+            judged: report.coverage.judged_mappings(),
+        },
         not_fully_judged: super::summary::open_resources(report.not_evaluated),
     }
 }

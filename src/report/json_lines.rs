@@ -2,7 +2,7 @@
 //! errors, and a summary.
 
 use super::Report;
-use super::json::{finding, summary, suppressed, tool, unjudged};
+use super::json::{finding, gap, summary, suppressed, tool, unjudged};
 use super::json_text::write_line;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -35,6 +35,9 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
     for one in report.suppressed {
         record(out, "suppressed", suppressed(one, report.sources))?;
+    }
+    for one in &report.coverage.gaps {
+        record(out, "unjudged", gap(one, report.sources))?;
     }
     for entry in report.not_evaluated {
         record(out, "not_evaluated", unjudged(entry, report.sources))?;

@@ -96,6 +96,9 @@ pub(super) fn summary(report: &Report<'_>) -> String {
             text.push_str(&format!("- {}\n", inline(&line)));
         }
     }
+    for line in summary::unread(report) {
+        text.push_str(&format!("\n{}\n", inline(&line)));
+    }
     if !report.errors.is_empty() {
         text.push('\n');
     }

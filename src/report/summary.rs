@@ -1,13 +1,18 @@
 //! Writes the last lines of a run: the unjudged resources with reasons, and the number of findings.
 
-use super::{JudgedCount, Report, Units, counted, printable};
-use crate::diagnostic::{NotEvaluated, Safety, Severity, Silencer, Suppressed};
+use super::{Report, Units, counted, printable};
+use crate::diagnostic::{Gap, NotEvaluated, Safety, Severity, Silencer, Step, Suppressed};
+use source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::io;
 
+/// Maximum number of causes that are listed.
+const CAUSES: usize = 5;
 /// Maximum number of reasons that a line lists.
 const REASONS: usize = 3;
+/// Length in bytes up to which a line lists further reasons.
+const REASONS_LENGTH: usize = 120;
 
 /// Returns the lines that end a run: the judged share, unless it is complete, and the number of findings.
 pub fn lines(report: &Report<'_>) -> Vec<String> {
@@ -16,6 +21,7 @@ pub fn lines(report: &Report<'_>) -> Vec<String> {
         lines.push(format!("sqslint: {judged}"));
         lines.extend(unjudged(report).into_iter().map(|line| format!("  {line}")));
     }
+    lines.extend(unread(report).into_iter().map(|line| format!("sqslint: {line}")));
     lines.push(format!("sqslint: {}", found(report)));
     lines
 }
@@ -49,96 +55,153 @@ pub(super) fn found(report: &Report<'_>) -> String {
 
 /// Formats the judged share: `judged 5 of 7 queues and 3 of 4 mappings`. Returns `None` if it is complete.
 pub(super) fn judged(report: &Report<'_>) -> Option<String> {
-    if report.not_evaluated.is_empty() {
-        return None;
-    }
-    let kinds = [(report.units.queues, "queue"), (report.units.mappings, "mapping")];
-    let kinds = kinds.into_iter().filter(|(judged, _)| judged.all > 0);
+    let coverage = report.coverage;
+    let kinds = [
+        (coverage.judged_queues(), coverage.queues, "queue"),
+        (coverage.judged_mappings(), coverage.mappings, "mapping"),
+    ];
+    let kinds = kinds.into_iter().filter(|&(_, all, _)| all > 0);
     let parts: Vec<String> = kinds
-        .map(|(JudgedCount { all, judged }, kind)| format!("{judged} of {}", counted(all, kind)))
+        .map(|(judged, all, kind)| format!("{judged} of {}", counted(all, kind)))
         .collect();
-    Some(if parts.is_empty() {
-        format!(
-            "{} not fully judged",
-            counted(open_resources(report.not_evaluated), "resource")
-        )
-    } else {
-        format!("judged {}", parts.join(" and "))
-    })
+    (!coverage.gaps.is_empty()).then(|| format!("judged {}", parts.join(" and ")))
 }
 
-/// Formats one line per cause of unjudged resources with advice, most frequent first.
+/// Formats one line per cause of unjudged queues and mappings with advice, most frequent first.
 pub(super) fn unjudged(report: &Report<'_>) -> Vec<String> {
-    let causes = by_cause(report).into_iter();
-    let lines = causes.map(|(count, cause, entries)| {
-        let advice = advice(cause, report.units);
-        format!("{}: {}{advice}", counted(count, "resource"), reasons(&entries))
-    });
-    lines.collect()
-}
-
-/// Returns the causes, most frequent first, each with the number of resources that it leaves unjudged.
-fn by_cause<'e>(report: &Report<'e>) -> Vec<(usize, &'e str, Vec<&'e NotEvaluated>)> {
-    let mut by_cause: BTreeMap<&str, Vec<&NotEvaluated>> = BTreeMap::new();
-    for entry in report.not_evaluated {
-        by_cause.entry(entry.cause).or_default().push(entry);
+    let mut by_cause: BTreeMap<(&str, Option<Step>), Vec<&Gap>> = BTreeMap::new();
+    for gap in &report.coverage.gaps {
+        by_cause.entry((gap.cause, gap.step)).or_default().push(gap);
     }
-    let mut ranked: Vec<_> = by_cause
-        .into_iter()
-        .map(|(cause, entries)| (open_resources(entries.iter().copied()), cause, entries))
+    let mut ranked: Vec<_> = by_cause.into_iter().collect();
+    ranked.sort_by_key(|(cause, gaps)| (std::cmp::Reverse(gaps.len()), *cause));
+    let further: usize = ranked.iter().skip(CAUSES).map(|(_, gaps)| gaps.len()).sum();
+    let mut lines: Vec<String> = ranked
+        .iter()
+        .take(CAUSES)
+        .map(|((_, step), gaps)| {
+            let advice = step.map(|step| format!(" ({})", advice(step))).unwrap_or_default();
+            format!("{}: {}{advice}", resources(gaps), reasons(gaps))
+        })
         .collect();
-    ranked.sort_by_key(|(count, cause, _)| (std::cmp::Reverse(*count), *cause));
-    ranked
+    if further > 0 {
+        lines.push(format!("and {further} more for other reasons: `--verbose` lists them"));
+    }
+    lines
 }
 
-/// Formats the advice on a cause, in parentheses, if there is any.
-fn advice(cause: &str, units: &Units) -> String {
-    let advice = ADVICE.iter().find(|(of, _)| *of == cause);
-    // Only Terraform has plans and fetches modules. Templates have these causes because of custom resources and nested
-    // stacks.
-    let is_of_terraform = matches!(cause, "known-after-apply" | "module-not-here");
-    let advice = advice.filter(|_| !is_of_terraform || units.modules > 0);
-    advice.map_or_else(String::new, |(_, advice)| format!(" ({advice})"))
+/// Formats the numbers of queues and mappings among `gaps`: `2 queues and 1 mapping`.
+fn resources(gaps: &[&Gap]) -> String {
+    let mappings = gaps.iter().filter(|gap| gap.is_mapping).count();
+    let kinds = [(gaps.len() - mappings, "queue"), (mappings, "mapping")];
+    let kinds = kinds.into_iter().filter(|&(count, _)| count > 0);
+    kinds
+        .map(|(count, kind)| counted(count, kind))
+        .collect::<Vec<_>>()
+        .join(" and ")
 }
 
-/// Advice on causes.
-const ADVICE: [(&str, &str); 4] = [
-    (
-        "input-without-value",
-        "`--var`, `--var-file` or `--parameters` gives a value",
-    ),
-    (
-        "known-after-apply",
-        "a plan may know: check the output of `terraform show -json`",
-    ),
-    ("module-not-here", "`terraform init` fetches modules"),
-    ("not-read", "fix what cannot be read"),
-];
-
-/// Writes all unjudged resources by cause and by reason, one per line with the rules that could not judge it.
-pub fn write_not_evaluated(report: &Report<'_>, out: &mut dyn io::Write) -> io::Result<()> {
-    for (count, cause, entries) in by_cause(report) {
-        writeln!(
-            out,
-            "not judged: {}, {cause}{}",
-            counted(count, "resource"),
-            advice(cause, report.units)
-        )?;
-        let mut by_reason: BTreeMap<&str, BTreeMap<(String, u32, u32, &str), BTreeSet<&str>>> = BTreeMap::new();
-        for entry in entries {
-            let file = report.sources.file(entry.span.file);
-            let at = file.position(entry.span.start as usize);
-            let place = (printable(file.shown()), at.line, at.column, &*entry.subject.address);
-            let places = by_reason.entry(&entry.reason).or_default();
-            places.entry(place).or_default().insert(&entry.rule);
+/// Lists the reasons, most frequent first, as far as they fit on a line.
+fn reasons(gaps: &[&Gap]) -> String {
+    let mut by_reason: BTreeMap<&str, usize> = BTreeMap::new();
+    for gap in gaps {
+        *by_reason.entry(&gap.reason).or_default() += 1;
+    }
+    let mut ranked: Vec<_> = by_reason.into_iter().collect();
+    ranked.sort_by_key(|&(reason, count)| (std::cmp::Reverse(count), reason));
+    let mut text = String::new();
+    let mut named = 0;
+    for (reason, _) in &ranked {
+        let reason = printable(reason);
+        if named > 0 && (named == REASONS || text.len() + reason.len() > REASONS_LENGTH) {
+            break;
         }
-        for (reason, places) in by_reason {
-            writeln!(out, "  {}", printable(reason))?;
-            for ((file, line, column, address), rules) in places {
-                let rules: Vec<&str> = rules.into_iter().collect();
-                let rules = rules.join(", ");
-                writeln!(out, "    {file}:{line}:{column}: `{}`: {rules}", printable(address))?;
-            }
+        let separator = if named > 0 { "; " } else { "" };
+        let _ = write!(text, "{separator}{reason}");
+        named += 1;
+    }
+    if named < ranked.len() {
+        let _ = write!(text, "; and {} more", ranked.len() - named);
+    }
+    text
+}
+
+/// Returns the change that may make a value known.
+fn advice(step: Step) -> &'static str {
+    match step {
+        Step::SetInput => "set it with `--var`, `--var-file` or `--parameters`",
+        Step::CheckPlan => "a plan may know it: check the output of `terraform show -json`",
+        Step::FetchModules => "run `terraform init`",
+        Step::AddFiles => "check its files in the same run",
+        Step::CorrectFile => "fix what cannot be read",
+    }
+}
+
+/// Lists the parts that were not read: remote modules, and nested stacks.
+pub(super) fn unread(report: &Report<'_>) -> Vec<String> {
+    let modules = &report.units.unread_modules;
+    let calls: usize = modules.values().sum();
+    let of_modules = (calls > 0).then(|| {
+        let verb = if calls == 1 { "is" } else { "are" };
+        let (calls, modules) = (counted(calls, "call"), counted(modules.len(), "remote module"));
+        format!("{calls} of {modules} {verb} not read (run `terraform init`)")
+    });
+    let parts: BTreeSet<&str> = (report.not_evaluated.iter())
+        .filter(|open| open.is_unread())
+        .map(|open| &*open.reason)
+        .collect();
+    let further = parts.len().saturating_sub(REASONS);
+    let further = (further > 0).then(|| format!("{further} more parts are not read: `--verbose` lists them"));
+    let parts = parts.into_iter().take(REASONS).map(printable);
+    of_modules.into_iter().chain(parts).chain(further).collect()
+}
+
+/// Writes the queues and mappings that are not judged, then what the rules lack, by reason and location.
+pub fn write_not_evaluated(report: &Report<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    let gaps = report.coverage.gaps.iter();
+    let gaps = gaps.map(|gap| (&*gap.reason, gap.span, &*gap.subject.address, None));
+    write_by_reason("not judged", gaps, report, out)?;
+    let lacks = report.not_evaluated.iter();
+    let lacks = lacks.map(|open| (&*open.reason, open.span, &*open.subject.address, Some(&*open.rule)));
+    let rules: BTreeSet<&str> = report.not_evaluated.iter().map(|open| &*open.rule).collect();
+    let verb = if rules.len() == 1 { "lacks" } else { "lack" };
+    let resources = counted(open_resources(report.not_evaluated), "resource");
+    let title = format!("{} {verb} values of {resources}", counted(rules.len(), "rule"));
+    write_by_reason(&title, lacks, report, out)
+}
+
+/// Writes `title`, and below it each reason with its locations, addresses and rules. Writes nothing without entries.
+fn write_by_reason<'e>(
+    title: &str,
+    entries: impl Iterator<Item = (&'e str, Span, &'e str, Option<&'e str>)>,
+    report: &Report<'_>,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
+    let mut by_reason: BTreeMap<&str, BTreeMap<(String, u32, u32, &str), BTreeSet<&str>>> = BTreeMap::new();
+    for (reason, span, address, rule) in entries {
+        let file = report.sources.file(span.file);
+        let at = file.position(span.start as usize);
+        let place = (printable(file.shown()), at.line, at.column, address);
+        by_reason
+            .entry(reason)
+            .or_default()
+            .entry(place)
+            .or_default()
+            .extend(rule);
+    }
+    if !by_reason.is_empty() {
+        writeln!(out, "{title}")?;
+    }
+    for (reason, places) in by_reason {
+        writeln!(out, "  {}", printable(reason))?;
+        for ((file, line, column, address), rules) in places {
+            let rules: Vec<&str> = rules.into_iter().collect();
+            let rules = if rules.is_empty() {
+                String::new()
+            } else {
+                format!(": {}", rules.join(", "))
+            };
+            writeln!(out, "    {file}:{line}:{column}: `{}`{rules}", printable(address))?;
         }
     }
     Ok(())
@@ -194,23 +257,4 @@ fn units(units: &Units) -> Option<String> {
         [one] => Some(one.clone()),
         [first @ .., last] => Some(format!("{} and {last}", first.join(", "))),
     }
-}
-
-/// Lists the reasons, sorted by the number of resources that they leave unjudged, most frequent first.
-fn reasons(entries: &[&NotEvaluated]) -> String {
-    let mut by_reason: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
-    for entry in entries {
-        by_reason.entry(&entry.reason).or_default().insert(resource(entry));
-    }
-    let mut ranked: Vec<_> = by_reason.into_iter().map(|(reason, of)| (of.len(), reason)).collect();
-    ranked.sort_by_key(|&(count, reason)| (std::cmp::Reverse(count), reason));
-    let mut named: Vec<String> = ranked
-        .iter()
-        .take(REASONS)
-        .map(|(_, reason)| printable(reason))
-        .collect();
-    if ranked.len() > REASONS {
-        named.push(format!("and {} more", ranked.len() - REASONS));
-    }
-    named.join("; ")
 }

@@ -135,12 +135,12 @@ fn nearest_configuration_applies_to_each_unit() {
     ];
     let outcome = run(&files, Options::default());
     assert_eq!(formatted_findings(&outcome), [format!("warning {SHORT}")]);
-    assert!(!outcome.fails, "`fail-level` of its file is higher");
+    assert!(!outcome.fails(), "`fail-level` of its file is higher");
     let fails = Options {
         fail_level: Some(config::FailLevel::At(Severity::Warning)),
         ..Options::default()
     };
-    assert!(run(&files, fails).fails, "the command line wins");
+    assert!(run(&files, fails).fails(), "the command line wins");
 }
 
 #[test]

@@ -205,7 +205,7 @@ fn unjudged_resources_fail_the_run_with_fail_on_unjudged() {
     let fails = |settings: &str| {
         let outcome = check_files([("main.tf", &*main), ("sqslint.toml", settings)]);
         assert_ne!(outcome.not_evaluated.len(), 0, "{}", describe(&outcome));
-        outcome.fails
+        outcome.fails()
     };
     assert!(!fails("select = [\"visibility\"]\n"));
     assert!(fails("select = [\"visibility\"]\nfail-on-unjudged = true\n"));
@@ -480,7 +480,7 @@ fn environments_beyond_the_bound_are_reported() {
         let outcome = check_many(201, defect);
         assert_eq!(found(&outcome), [format!("the environment is `{defect}`")], "{defect}");
         assert_eq!(unjudged(&outcome), ["1 environment of `.` was not judged: `a0200`"]);
-        assert!(outcome.fails);
+        assert!(outcome.fails());
     }
     // Staging is next, and other names are last.
     for (defect, finds) in [("staging", true), ("zz", false)] {

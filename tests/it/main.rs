@@ -12,6 +12,7 @@ mod conditions;
 mod config;
 mod configurations;
 mod corpus;
+mod coverage;
 mod dialects;
 mod english;
 mod environments;

@@ -133,6 +133,9 @@ fn formatted_outcome(files: &[(&str, &str)]) -> String {
         for note in &unit.notes {
             writeln!(text, "note: {note}").unwrap();
         }
+        for (source, calls) in &unit.unread_modules {
+            writeln!(text, "unread: {calls} × {source}").unwrap();
+        }
     }
     for queue in outcome.graph.queues() {
         writeln!(text, "queue {}", queue.resource.address).unwrap();
@@ -315,10 +318,7 @@ fn module_without_description_is_unresolved_and_noted() {
         let outcome = formatted_outcome(&[("main.tf", &text)]);
         assert!(!outcome.contains("queue module"), "{outcome}");
         let first = |start: &str| outcome.lines().find(|line| line.starts_with(start)).unwrap().to_owned();
-        assert_eq!(
-            first("note: "),
-            "note: remote modules that are neither fetched by `terraform init` nor known are not read"
-        );
+        assert!(first("unread: ").starts_with("unread: 1 × "), "{outcome}");
         first("not evaluated: batch-size-without-window")
             .rsplit_once("m: ")
             .unwrap()

@@ -122,6 +122,7 @@ impl AppReader<'_> {
             name: name.clone(),
             kind: UnitKind::CdkStack,
             notes: Vec::new(),
+            unread_modules: std::collections::BTreeMap::new(),
             call: None,
         };
         let mut loaded = Loaded::new(unit);

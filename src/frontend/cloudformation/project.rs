@@ -48,6 +48,7 @@ impl Document {
                 name: sources.name_of(path),
                 kind: UnitKind::Template,
                 notes: Vec::new(),
+                unread_modules: std::collections::BTreeMap::new(),
                 call: None,
             };
             return Collected::default().into_read(Loaded::new(unit));

@@ -25,6 +25,7 @@ fn graph(text: &str) -> UnitGraph {
         name: "t".to_owned(),
         kind: UnitKind::Template,
         notes: Vec::new(),
+        unread_modules: std::collections::BTreeMap::new(),
         call: None,
     });
     let document = parsed.documents.first().unwrap();

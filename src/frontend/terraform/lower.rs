@@ -13,8 +13,8 @@ mod uses;
 mod view;
 
 use super::eval::{Evaluator, Member, Scope};
-use super::module::{Name, Source};
-use super::syntax::Block;
+use super::module::{Call, Name, Source};
+use super::syntax::{Block, ExpressionKind};
 use super::value::Key;
 use crate::frontend::lower::{Lowering, Made, Node};
 use crate::graph::{Common, Resource, UnitGraph, UnitId};
@@ -92,9 +92,16 @@ impl Lowering<Terraform<'_, '_>> {
             if expansion.members.is_empty() {
                 self.record_disabled_call(&call.block, at);
             }
-            for member in expansion.members.iter().filter(|member| member.module.is_none()) {
+            let mut unread = expansion
+                .members
+                .iter()
+                .filter(|member| member.module.is_none())
+                .peekable();
+            if unread.peek().is_some() {
+                self.note_unread(call);
+            }
+            for member in unread {
                 self.record_passed_links(name, &call.block, at, member);
-                self.note_absence(&call.source);
             }
         }
     }
@@ -122,12 +129,11 @@ impl Lowering<Terraform<'_, '_>> {
         self.leave_out(kind, node);
     }
 
-    /// Adds a note, at most once, that a part of the unit is not read.
-    fn note_absence(&mut self, source: &Source) {
-        let note = "remote modules that are neither fetched by `terraform init` nor known are not read";
-        let notes = &mut self.graph.unit.notes;
-        if matches!(source, Source::Away(_)) && !notes.iter().any(|known| known == note) {
-            notes.push(note.to_owned());
+    /// Counts `call` if it calls a remote module that is not read.
+    fn note_unread(&mut self, call: &Call) {
+        let source = call.block.body.attribute("source").map(|source| &source.value.kind);
+        if let (Source::Away(_), Some(ExpressionKind::Text(source))) = (&call.source, source) {
+            *self.graph.unit.unread_modules.entry(source.to_string()).or_default() += 1;
         }
     }
 

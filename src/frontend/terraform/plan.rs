@@ -35,6 +35,7 @@ pub(super) fn load(file: &Path, sources: &Sources) -> Loaded {
         name: name.clone(),
         kind: UnitKind::Plan,
         notes: Vec::new(),
+        unread_modules: std::collections::BTreeMap::new(),
         call: None,
     });
     let id = match read_up_to(LARGEST_PLAN, file, sources, &name) {

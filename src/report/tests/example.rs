@@ -2,7 +2,9 @@
 //! everywhere, every kind of suppressed finding, an unjudged resource, and an error.
 #![allow(clippy::unwrap_used)]
 
-use crate::diagnostic::{Diagnostic, Edit, Fix, NotEvaluated, Safety, Severity, Silencer, Subject, Suppressed};
+use crate::diagnostic::{
+    Coverage, Diagnostic, Edit, Fix, Gap, NotEvaluated, Safety, Severity, Silencer, Step, Subject, Suppressed,
+};
 use crate::published::Published;
 use crate::report::{Report, Units};
 use source::{Sources, Span};
@@ -132,6 +134,19 @@ pub(super) fn with<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
         cause: "input-without-value",
         span: find(&sources, "infra/main.tf", "resource"),
     }];
+    let coverage = Coverage {
+        queues: 2,
+        mappings: 1,
+        gaps: vec![Gap {
+            subject: subject(HOSTILE),
+            call: None,
+            is_mapping: true,
+            reason: HOSTILE.to_owned(),
+            cause: "input-without-value",
+            step: Some(Step::SetInput),
+            span: find(&sources, "infra/main.tf", "resource"),
+        }],
+    };
     let suppressed = suppressed(&sources);
     ask(&Report {
         sources: &sources,
@@ -139,6 +154,7 @@ pub(super) fn with<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
         suppressed: &suppressed,
         show_suppressed: true,
         not_evaluated: &not_evaluated,
+        coverage: &coverage,
         errors: &[HOSTILE.to_owned()],
         rules: crate::rules::Catalogue::BUILT_IN,
         units: &Units {
@@ -157,6 +173,7 @@ pub(super) fn without<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
         suppressed: &[],
         show_suppressed: false,
         not_evaluated: &[],
+        coverage: Coverage::EMPTY,
         errors: &[],
         rules: crate::rules::Catalogue::BUILT_IN,
         units: &Units::default(),

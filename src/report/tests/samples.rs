@@ -1,10 +1,10 @@
 //! Tests of the formats with artificial diagnostics.
 #![allow(clippy::unwrap_used)]
 
-use crate::diagnostic::{Diagnostic, Edit, Fix, NotEvaluated, Safety, Severity, Subject};
+use crate::diagnostic::{Coverage, Diagnostic, Edit, Fix, Gap, NotEvaluated, Safety, Severity, Step, Subject};
 use crate::published::Published;
 use crate::report::human::Style;
-use crate::report::{JudgedCount, Report, Units, concise, human, json, printable, summary};
+use crate::report::{Report, Units, concise, human, json, printable, summary};
 use crate::testing::written;
 use proptest::prelude::*;
 use source::{Sources, Span};
@@ -87,6 +87,7 @@ fn with<T>(sources: &Sources, findings: &[Diagnostic], ask: impl Fn(&Report<'_>)
         suppressed: &[],
         show_suppressed: false,
         not_evaluated: &[],
+        coverage: Coverage::EMPTY,
         errors: &[],
         rules: crate::rules::Catalogue::BUILT_IN,
         units: &Units::default(),
@@ -134,19 +135,41 @@ fn prose_without_graphics() {
 fn summary_counts_resources_and_lists_most_frequent_causes() {
     let sources = Sources::default();
     let findings = [two_files(&sources)];
+    let gap = |address: &str, is_mapping, reason: &str| Gap {
+        subject: Subject {
+            address: address.to_owned(),
+            ..subject()
+        },
+        call: None,
+        is_mapping,
+        reason: reason.to_owned(),
+        cause: "input-without-value",
+        step: Some(Step::SetInput),
+        span: open(&sources, address, "r", reason).span,
+    };
+    let coverage = Coverage {
+        queues: 4,
+        mappings: 1,
+        gaps: vec![
+            gap("a", false, "`var.rare` has no value"),
+            gap("b", false, "`var.common` has no value"),
+            gap("c", true, "`var.common` has no value"),
+        ],
+    };
     let not_evaluated = [
-        open(&sources, "a", "r", "rare"),
-        open(&sources, "b", "r", "common"),
-        open(&sources, "b", "s", "common"),
-        open(&sources, "c", "r", "common"),
-        open(&sources, "c", "r", "x"),
-        open(&sources, "c", "r", "y"),
+        open(&sources, "b", "r", "`var.name` has no value"),
+        open(&sources, "b", "s", "`var.name` has no value"),
+        open(
+            &sources,
+            "d",
+            "parse-error",
+            "the template of `d` is not read: there is no file `d.yml`",
+        ),
     ];
     let units = Units {
         modules: 4,
         templates: 2,
-        queues: JudgedCount { all: 4, judged: 2 },
-        mappings: JudgedCount { all: 1, judged: 0 },
+        unread_modules: [("registry/a".to_owned(), 3), ("registry/b".to_owned(), 1)].into(),
         notes: vec!["api/serverless.yml: functions are not read".to_owned()],
         ..Units::default()
     };
@@ -156,6 +179,7 @@ fn summary_counts_resources_and_lists_most_frequent_causes() {
         suppressed: &[],
         show_suppressed: false,
         not_evaluated: &not_evaluated,
+        coverage: &coverage,
         errors: &[],
         rules: crate::rules::Catalogue::BUILT_IN,
         units: &units,
@@ -164,7 +188,10 @@ fn summary_counts_resources_and_lists_most_frequent_causes() {
     assert_eq!(
         summary::lines(&report).join("\n"),
         "sqslint: judged 2 of 4 queues and 0 of 1 mapping\n  \
-         3 resources: common; rare; x; and 1 more (`--var`, `--var-file` or `--parameters` gives a value)\n\
+         2 queues and 1 mapping: `var.common` has no value; `var.rare` has no value \
+         (set it with `--var`, `--var-file` or `--parameters`)\n\
+         sqslint: 4 calls of 2 remote modules are not read (run `terraform init`)\n\
+         sqslint: the template of `d` is not read: there is no file `d.yml`\n\
          sqslint: 1 error in 4 modules and 2 templates; api/serverless.yml: functions are not read"
     );
 }

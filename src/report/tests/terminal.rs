@@ -2,12 +2,13 @@
 #![allow(clippy::unwrap_used)]
 
 use super::example::{PUBLISHED, REPOSITORY, TEXT, findings, subject};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Coverage, Diagnostic, Severity};
 use crate::published::Published;
 use crate::report::human::Style;
-use crate::report::{JudgedCount, Report, Units, concise, human};
+use crate::report::{Report, Units, concise, human};
 use crate::testing::written;
 use source::{Sources, Span};
+use std::collections::BTreeMap;
 use std::path::Path;
 use unicode_width::UnicodeWidthStr;
 
@@ -101,8 +102,7 @@ fn plain<'a>(sources: &'a Sources, findings: &'a [Diagnostic]) -> Report<'a> {
         services: 0,
         plans: 0,
         states: 0,
-        queues: JudgedCount { all: 0, judged: 0 },
-        mappings: JudgedCount { all: 0, judged: 0 },
+        unread_modules: BTreeMap::new(),
         notes: Vec::new(),
     };
     Report {
@@ -111,6 +111,7 @@ fn plain<'a>(sources: &'a Sources, findings: &'a [Diagnostic]) -> Report<'a> {
         suppressed: &[],
         show_suppressed: false,
         not_evaluated: &[],
+        coverage: Coverage::EMPTY,
         errors: &[],
         rules: crate::rules::Catalogue::BUILT_IN,
         units: &NOTHING,

@@ -344,6 +344,7 @@ fn tell(outcome: &Outcome) {
         suppressed: &suppressed,
         show_suppressed: true,
         not_evaluated: &outcome.not_evaluated,
+        coverage: &outcome.coverage,
         errors: &outcome.errors,
         rules: &outcome.rules,
         units: &units,

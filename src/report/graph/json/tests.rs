@@ -88,6 +88,7 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
         name: ".".to_owned(),
         kind: UnitKind::TerraformModule,
         notes: Vec::new(),
+        unread_modules: std::collections::BTreeMap::new(),
         call: None,
     });
     unit.queues = vec![source, dlq];

@@ -1,0 +1,75 @@
+//! Coverage: which queues and mappings are judged.
+
+use super::Subject;
+use source::Span;
+
+/// Numbers of queues and mappings, and those that are not judged.
+#[derive(Debug, Clone, Default)]
+pub struct Coverage {
+    /// Number of queues.
+    pub queues: usize,
+    /// Number of mappings that may poll a queue.
+    pub mappings: usize,
+    /// Queues and mappings that are not judged, each once.
+    pub gaps: Vec<Gap>,
+}
+
+/// A queue or mapping that is not judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// The queue or mapping.
+    pub subject: Subject,
+    /// Call for which its unit is evaluated, if another unit calls it.
+    pub call: Option<String>,
+    /// `true` for a mapping.
+    pub is_mapping: bool,
+    /// Reason why the first missing value is not known, as "`var.redrive_arn` has no value".
+    pub reason: String,
+    /// Kind of reason, as `input-without-value`.
+    pub cause: &'static str,
+    /// Change after which the value may be known, if the user can make one.
+    pub step: Option<Step>,
+    /// Span of the reason.
+    pub span: Span,
+}
+
+/// Changes after which a value may be known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Step {
+    /// Setting an input.
+    SetInput,
+    /// Checking a plan instead of the configuration.
+    CheckPlan,
+    /// Fetching remote modules.
+    FetchModules,
+    /// Checking the files that declare the other resource, too.
+    AddFiles,
+    /// Correcting a file.
+    CorrectFile,
+}
+
+impl Gap {
+    /// Returns the key of the resource.
+    pub fn resource(&self) -> (&str, Option<&str>, &str) {
+        (&self.subject.unit, self.call.as_deref(), &self.subject.address)
+    }
+}
+
+impl Coverage {
+    /// Coverage of a run without queues and mappings.
+    pub const EMPTY: &Coverage = &Coverage {
+        queues: 0,
+        mappings: 0,
+        gaps: Vec::new(),
+    };
+
+    /// Returns the number of queues that are judged.
+    pub fn judged_queues(&self) -> usize {
+        self.queues - self.gaps.iter().filter(|gap| !gap.is_mapping).count()
+    }
+
+    /// Returns the number of mappings that are judged.
+    pub fn judged_mappings(&self) -> usize {
+        self.mappings - self.gaps.iter().filter(|gap| gap.is_mapping).count()
+    }
+}

@@ -1,0 +1,153 @@
+//! Coverage: the queues and mappings whose main values are known.
+//!
+//! A mapping is judged if the visibility timeout of its queue, the timeout of its function and its batching window are
+//! known; a queue if its redrive policy, its retention period and that of its dead-letter queue are. Everything else
+//! that rules read is secondary: a queue with an unknown name suffix is still judged.
+//!
+//! For example, a mapping polls a declared queue and invokes `arn:aws:lambda:eu-west-1:111122223333:function:orders`,
+//! which no file declares. The function's timeout is unknown, so the mapping has a gap with the cause
+//! [`Cause::Elsewhere`].
+
+use crate::diagnostic::{Coverage, Gap, Step, Subject};
+use crate::graph::{
+    Attribute, Case, Cause, Condition, End, EventSourceMapping, Graph, Link, Queue, Reason, Resource, State, Target,
+    UnitId, UnitKind,
+};
+use source::Span;
+
+/// Reason why a value is missing, and its span.
+type Missing = (Reason, Span);
+
+/// Returns the coverage of all units.
+pub(super) fn coverage(graph: &Graph) -> Coverage {
+    let mappings = graph.mappings().iter();
+    let mappings: Vec<_> = mappings
+        .filter(|mapping| !polls_something_else(graph, mapping))
+        .collect();
+    let queue_gaps = graph.queues().iter().filter_map(|queue| {
+        let missing = missing_of_queue(graph, queue)?;
+        Some(gap(graph, &queue.resource, false, missing))
+    });
+    let mapping_gaps = mappings.iter().filter_map(|mapping| {
+        let missing = missing_of_mapping(graph, mapping)?;
+        Some(gap(graph, &mapping.resource, true, missing))
+    });
+    Coverage {
+        queues: graph.queues().len(),
+        mappings: mappings.len(),
+        gaps: queue_gaps.chain(mapping_gaps).collect(),
+    }
+}
+
+fn gap(graph: &Graph, resource: &Resource, is_mapping: bool, (reason, span): Missing) -> Gap {
+    let unit = graph.unit(resource.unit);
+    let is_terraform = unit.kind == UnitKind::TerraformModule;
+    let step = match reason.cause() {
+        Cause::InputWithoutValue => Some(Step::SetInput),
+        Cause::KnownAfterApply => is_terraform.then_some(Step::CheckPlan),
+        Cause::MissingModule => (!unit.unread_modules.is_empty()).then_some(Step::FetchModules),
+        Cause::Elsewhere => Some(Step::AddFiles),
+        Cause::NotRead => Some(Step::CorrectFile),
+        _ => None,
+    };
+    Gap {
+        subject: Subject {
+            unit: unit.name.clone(),
+            address: resource.address.to_string(),
+            attribute: "",
+        },
+        call: unit.call.as_deref().map(str::to_owned),
+        is_mapping,
+        cause: reason.cause().name(),
+        reason: reason.to_string(),
+        step,
+        span,
+    }
+}
+
+/// Returns `true` if every source of `mapping` is known to be no queue, such as a stream.
+fn polls_something_else(graph: &Graph, mapping: &EventSourceMapping) -> bool {
+    let unit = mapping.resource.unit;
+    let is_other = |link: &Link| graph.type_if_not_queue(unit, link).is_some() || link.is_never_a_source();
+    let mut cases = mapping.queue.cases.iter();
+    cases.all(|case| case.value().is_some_and(is_other))
+}
+
+fn missing_of_mapping(graph: &Graph, mapping: &EventSourceMapping) -> Option<Missing> {
+    let (unit, when) = (mapping.resource.unit, &mapping.resource.when);
+    missing_in(&mapping.queue, when)
+        .or_else(|| {
+            missing_behind(graph, &mapping.queue, unit, when, "queue", |link, when| {
+                let queue = graph.queue(unit, link)?;
+                Some(missing_in(&queue.visibility_timeout, &when.and(&queue.resource.when)))
+            })
+        })
+        .or_else(|| missing_in(&mapping.function, when))
+        .or_else(|| {
+            missing_behind(graph, &mapping.function, unit, when, "function", |link, when| {
+                let function = graph.function(unit, link)?;
+                Some(missing_in(&function.timeout, &when.and(&function.resource.when)))
+            })
+        })
+        .or_else(|| missing_in(&mapping.window, when))
+}
+
+fn missing_of_queue(graph: &Graph, queue: &Queue) -> Option<Missing> {
+    let (unit, when) = (queue.resource.unit, &queue.resource.when);
+    missing_in(&queue.redrive, when)
+        .or_else(|| missing_in(&queue.retention, when))
+        .or_else(|| {
+            let policies = queue.redrive.known_in(when).into_iter();
+            let mut policies = policies.filter_map(|(when, _, policy)| Some((when, policy.as_deref()?)));
+            policies.find_map(|(when, policy)| {
+                missing_in(&policy.target, &when).or_else(|| {
+                    missing_behind(graph, &policy.target, unit, &when, "dead-letter queue", |link, when| {
+                        let queue = graph.queue(unit, link)?;
+                        Some(missing_in(&queue.retention, &when.and(&queue.resource.when)))
+                    })
+                })
+            })
+        })
+}
+
+/// Returns the first gap of the resources that `links` refer to under `when`. `gap` returns `None` for a link to a
+/// resource that is not declared, which is a gap unless a rule reports the link itself.
+fn missing_behind(
+    graph: &Graph,
+    links: &Attribute<Link>,
+    unit: UnitId,
+    when: &Condition,
+    what: &str,
+    gap: impl Fn(&Link, &Condition) -> Option<Option<Missing>>,
+) -> Option<Missing> {
+    links.known_in(when).into_iter().find_map(|(when, case, link)| {
+        gap(link, &when).unwrap_or_else(|| missing_elsewhere(graph, case, unit, link, what))
+    })
+}
+
+fn missing_elsewhere(graph: &Graph, case: &Case<Link>, unit: UnitId, link: &Link, what: &str) -> Option<Missing> {
+    let is_wrong = matches!(link.target, Target::Dangling(_)) || graph.type_if_not_queue(unit, link).is_some();
+    let End::Written(written) = graph.end(unit, link, None) else {
+        return None;
+    };
+    (!is_wrong).then(|| {
+        let reason = Cause::Elsewhere.because(format!("the {what} `{written}` is declared elsewhere"));
+        (reason, case.span)
+    })
+}
+
+/// Returns the reason of the first case of `attribute` that is unresolved and possible under `when`. An invalid value
+/// is not missing: rules report it.
+fn missing_in<T>(attribute: &Attribute<T>, when: &Condition) -> Option<Missing> {
+    attribute.cases.iter().find_map(|case| match &case.state {
+        State::Unresolved(why) if !is_reported(why.cause()) && when.and(&case.when).is_possible() => {
+            Some((why.reason().clone(), case.source_span()))
+        }
+        _ => None,
+    })
+}
+
+/// Returns `true` if rules report values that are unresolved because of `cause`.
+fn is_reported(cause: Cause) -> bool {
+    matches!(cause, Cause::Invalid | Cause::Undeclared | Cause::WrongType)
+}

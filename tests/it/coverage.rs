@@ -1,0 +1,215 @@
+//! Checks which queues and mappings count as judged.
+
+use crate::inputs::{check_files, repository};
+use sqslint::diagnostic::Gap;
+use sqslint::{Options, Outcome};
+
+/// A queue with a dead-letter queue, a function and a mapping, in Terraform, with known values. Tests replace one of
+/// them.
+const TERRAFORM: &str = r#"
+variable "unset" {}
+resource "aws_sqs_queue" "orders" {
+  name                       = "orders-queue"
+  visibility_timeout_seconds = 180
+  message_retention_seconds  = 345600
+  redrive_policy             = jsonencode({ deadLetterTargetArn = aws_sqs_queue.dead.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "dead" {
+  message_retention_seconds = 1209600
+}
+resource "aws_lambda_function" "worker" {
+  function_name = "worker"
+  timeout       = 30
+}
+resource "aws_lambda_event_source_mapping" "worker" {
+  event_source_arn                   = aws_sqs_queue.orders.arn
+  function_name                      = aws_lambda_function.worker.arn
+  maximum_batching_window_in_seconds = 0
+}
+"#;
+
+/// Template with the same resources and values.
+const CLOUDFORMATION: &str = r#"
+AWSTemplateFormatVersion: "2010-09-09"
+Parameters: {Unset: {Type: String}}
+Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      QueueName: orders-queue
+      VisibilityTimeout: 180
+      MessageRetentionPeriod: 345600
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt Dead.Arn, maxReceiveCount: 5}
+  Dead:
+    Type: AWS::SQS::Queue
+    Properties: {MessageRetentionPeriod: 1209600}
+  Function:
+    Type: AWS::Lambda::Function
+    Properties: {Timeout: 30}
+  Mapping:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !GetAtt Orders.Arn
+      FunctionName: !Ref Function
+      MaximumBatchingWindowInSeconds: 0
+"#;
+
+/// Text to replace in Terraform and in CloudFormation, each with its replacement, and the gaps as `address: cause`.
+type Case = ([&'static str; 2], [&'static str; 2], &'static [&'static str]);
+
+/// Addresses are those of CloudFormation.
+const CASES: &[Case] = &[
+    (
+        ["= 180", "= var.unset"],
+        ["Timeout: 180", "Timeout: !Ref Unset"],
+        &["Mapping: input-without-value"],
+    ),
+    (
+        ["= 30", "= var.unset"],
+        ["Timeout: 30", "Timeout: !Ref Unset"],
+        &["Mapping: input-without-value"],
+    ),
+    (
+        ["seconds = 0", "seconds = var.unset"],
+        ["Seconds: 0", "Seconds: !Ref Unset"],
+        &["Mapping: input-without-value"],
+    ),
+    (
+        ["= 345600", "= var.unset"],
+        ["Period: 345600", "Period: !Ref Unset"],
+        &["Orders: input-without-value"],
+    ),
+    // The dead-letter queue's own retention is also a gap of its source.
+    (
+        ["= 1209600", "= var.unset"],
+        ["Period: 1209600", "Period: !Ref Unset"],
+        &["Dead: input-without-value", "Orders: input-without-value"],
+    ),
+    (
+        [
+            "jsonencode({ deadLetterTargetArn = aws_sqs_queue.dead.arn, maxReceiveCount = 5 })",
+            "var.unset",
+        ],
+        [
+            "{deadLetterTargetArn: !GetAtt Dead.Arn, maxReceiveCount: 5}",
+            "!Ref Unset",
+        ],
+        &["Orders: input-without-value"],
+    ),
+    (
+        ["aws_sqs_queue.dead.arn", "\"arn:aws:sqs:eu-west-1:111122223333:dead\""],
+        ["!GetAtt Dead.Arn", "arn:aws:sqs:eu-west-1:111122223333:dead"],
+        &["Orders: elsewhere"],
+    ),
+    (
+        [
+            "aws_sqs_queue.orders.arn",
+            "\"arn:aws:sqs:eu-west-1:111122223333:other\"",
+        ],
+        ["!GetAtt Orders.Arn", "arn:aws:sqs:eu-west-1:111122223333:other"],
+        &["Mapping: elsewhere"],
+    ),
+    (
+        [
+            "aws_lambda_function.worker.arn",
+            "\"arn:aws:lambda:eu-west-1:111122223333:function:other\"",
+        ],
+        ["!Ref Function", "arn:aws:lambda:eu-west-1:111122223333:function:other"],
+        &["Mapping: elsewhere"],
+    ),
+    // A name is secondary.
+    (
+        ["\"orders-queue\"", "var.unset"],
+        ["QueueName: orders-queue", "QueueName: !Ref Unset"],
+        &[],
+    ),
+    // Rules report values of a wrong type, so they are judged.
+    (["= 180", "= \"soon\""], ["Timeout: 180", "Timeout: soon"], &[]),
+    // A stream is no queue.
+    (
+        [
+            "aws_sqs_queue.orders.arn",
+            "\"arn:aws:kinesis:eu-west-1:111122223333:stream/s\"",
+        ],
+        ["!GetAtt Orders.Arn", "arn:aws:kinesis:eu-west-1:111122223333:stream/s"],
+        &[],
+    ),
+];
+
+fn gaps(outcome: &Outcome) -> Vec<String> {
+    let shown = |gap: &Gap| {
+        let address = match &*gap.subject.address {
+            "aws_sqs_queue.orders" => "Orders",
+            "aws_sqs_queue.dead" => "Dead",
+            "aws_lambda_event_source_mapping.worker" => "Mapping",
+            other => other,
+        };
+        format!("{address}: {}", gap.cause)
+    };
+    let mut all: Vec<String> = outcome.coverage.gaps.iter().map(shown).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn known_values_leave_no_gap() {
+    for (file, text) in [("main.tf", TERRAFORM), ("template.yaml", CLOUDFORMATION)] {
+        let outcome = check_files([(file, text)]);
+        assert_eq!(gaps(&outcome), [""; 0], "{file}");
+        let coverage = &outcome.coverage;
+        assert_eq!((coverage.judged_queues(), coverage.judged_mappings()), (2, 1), "{file}");
+    }
+}
+
+#[test]
+fn missing_main_value_is_a_gap_in_each_dialect() {
+    for (terraform, cloudformation, expected) in CASES {
+        for (file, text, [old, new]) in [
+            ("main.tf", TERRAFORM, terraform),
+            ("template.yaml", CLOUDFORMATION, cloudformation),
+        ] {
+            assert_eq!(text.matches(old).count(), 1, "{old}");
+            let outcome = check_files([(file, &*text.replace(old, new))]);
+            assert_eq!(gaps(&outcome), *expected, "{file}: {old} → {new}");
+        }
+    }
+}
+
+#[test]
+fn mapping_of_a_stream_is_not_counted() {
+    let stream = "\"arn:aws:kinesis:eu-west-1:111122223333:stream/s\"";
+    let outcome = check_files([("main.tf", &*TERRAFORM.replace("aws_sqs_queue.orders.arn", stream))]);
+    assert_eq!(outcome.coverage.mappings, 0);
+}
+
+#[test]
+fn resource_is_judged_only_if_each_environment_judges_it() {
+    let text = TERRAFORM.replace("= 180", "= var.unset") + "variable \"other\" {}\n";
+    let production = ("env/prod.tfvars", "unset = 180\nother = 1\n");
+    let staging = ("env/staging.tfvars", "other = 2\n");
+    assert_eq!(gaps(&check_files([("main.tf", &*text), production])), [""; 0]);
+    let both = check_files([("main.tf", &*text), production, staging]);
+    assert_eq!(gaps(&both), ["Mapping: input-without-value"]);
+}
+
+#[test]
+fn gap_fails_the_run_if_requested() {
+    let directory =
+        sqslint::testing::TemporaryDirectory::with_files([("main.tf", &*TERRAFORM.replace("= 180", "= var.unset"))]);
+    let run = |fail_on_unjudged| {
+        sqslint::check(&Options {
+            paths: vec![directory.path().to_owned()],
+            fail_on_unjudged,
+            ..Options::default()
+        })
+    };
+    assert_eq!(run(true).failing.unjudged, 1);
+    assert_eq!(run(false).failing.unjudged, 0);
+}
+
+/// The example of the project is judged completely, so its report has no headline on coverage.
+#[test]
+fn example_is_judged_completely() {
+    let outcome = crate::inputs::check(&repository("fixtures/stacks/orders/terraform"));
+    assert_eq!(gaps(&outcome), [""; 0]);
+}
