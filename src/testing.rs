@@ -6,6 +6,11 @@
 
 pub mod handlers;
 pub mod needs;
+mod stack;
+mod table;
+
+pub use stack::{Stack, queue, stack};
+pub use table::check_cases;
 
 use crate::diagnostic::Diagnostic;
 use crate::graph::Graph;
@@ -31,6 +36,8 @@ pub enum Dialect {
     Sam,
     /// A single CloudFormation template in JSON.
     Json,
+    /// A single `serverless.yml`.
+    Serverless,
 }
 
 /// Current day for rules.
@@ -91,6 +98,11 @@ pub fn check(rule: &Rule, dialect: Dialect, text: &str) {
 /// # Panics
 /// If they are not.
 pub fn check_files(rule: &Rule, files: &[(&str, &str)]) {
+    marked(rule, files, "");
+}
+
+/// Returns the outcome of `rule` for `files`, after [comparing](check_files) it with their markers.
+fn marked(rule: &Rule, files: &[(&str, &str)], message: &str) -> Outcome {
     let directory = TemporaryDirectory::with_files(files.iter().copied());
     let outcome = run(rule, directory.path());
     let root = directory.path().canonicalize().expect("the directory exists");
@@ -124,7 +136,9 @@ pub fn check_files(rule: &Rule, files: &[(&str, &str)]) {
     }
     found.sort();
     wanted.sort();
-    assert_eq!(found, wanted, "\n{}", describe(&outcome));
+    let texts = || -> String { files.iter().map(|(name, text)| format!("{name}\n{text}\n")).collect() };
+    assert_eq!(found, wanted, "{message}\n{}\n{}", describe(&outcome), texts());
+    outcome
 }
 
 /// Returns the output of `write`.
@@ -197,5 +211,6 @@ fn file(dialect: Dialect, text: &str) -> (&'static str, String) {
             format!("{text}{end}Transform: AWS::Serverless-2016-10-31\n"),
         ),
         Dialect::Json => ("template.json", text.to_owned()),
+        Dialect::Serverless => ("serverless.yml", text.to_owned()),
     }
 }

@@ -54,97 +54,45 @@ fn out_of_range(mapping: &EventSourceMapping, batch: &Operand<'_>) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings};
-
-    fn terraform(queue: &str, size: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = {queue}
-  function_name    = "f"
-  batch_size       = {size}
-}}
-"#
-        )
-    }
-
-    const STANDARD: &str = "\"arn:aws:sqs:eu-west-1:111122223333:q\"";
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::stack;
 
     #[test]
     fn both_ends_of_the_range_are_accepted() {
-        for size in ["1", "10000", "var.open", "null"] {
-            check(&RULE, Terraform, &terraform(STANDARD, size));
-        }
-        for size in ["0", "-1", "10001"] {
-            let size = format!("{size} # expect: batch-size-out-of-range");
-            check(&RULE, Terraform, &terraform(STANDARD, &size));
-        }
-    }
-
-    #[test]
-    fn large_batches_of_fifo_queues_are_left_to_their_own_rule() {
-        let fifo = "\"arn:aws:sqs:eu-west-1:111122223333:q.fifo\"";
-        check(&RULE, Terraform, &terraform(fifo, "10001"));
-        check(
+        stack().check(
             &RULE,
-            Terraform,
-            &terraform(fifo, "0 # expect: batch-size-out-of-range"),
+            r#"
+            mapping.batch_size | queue.fifo | except     | finding
+            1                  |            |            |
+            10000              |            |            |
+            open               |            |            |
+            null               |            |            |
+            // The Serverless Framework replaces it by the default.
+            0                  |            | Serverless | mapping.batch_size
+            -1                 |            |            | mapping.batch_size
+            10001              |            |            | mapping.batch_size
+            "10001"            |            |            | mapping.batch_size
+            // Another rule reports large batches of FIFO queues.
+            10001              | true       |            |
+            0                  | true       | Serverless | mapping.batch_size
+            "#,
         );
     }
 
     #[test]
     fn unresolved_source_is_judged_by_largest_limit() {
-        let size = "10001 # expect: batch-size-out-of-range";
-        check(&RULE, Terraform, &terraform("var.open", size));
-    }
-
-    #[test]
-    fn cloudformation_batch_size_is_flagged() {
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: !GetAtt Q.Arn
-      FunctionName: f
-      BatchSize: '10001' # expect: batch-size-out-of-range
-",
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: !GetAtt Q.Arn
-            BatchSize: 0 # expect: batch-size-out-of-range
-",
-        );
+        let table = "mapping.source | mapping.batch_size | finding\n open | 10001 | mapping.batch_size";
+        stack().only(&[Terraform, CloudFormation]).check(&RULE, table);
     }
 
     #[test]
     fn headline_names_accepted_range() {
-        let found = findings(&RULE, Terraform, &terraform(STANDARD, "20000"));
-        assert_eq!(
-            found.first().map(|found| &*found.headline),
-            Some(
-                "`aws_lambda_event_source_mapping.m` has a batch size of 20000, but Lambda accepts 1 to 10000 messages"
-            )
+        stack().only(&[Terraform]).check(
+            &RULE,
+            "
+            mapping.batch_size | finding            | headline
+            20000              | mapping.batch_size | `aws_lambda_event_source_mapping.orders` has a batch size of 20000, but Lambda accepts 1 to 10000 messages
+            ",
         );
     }
 }

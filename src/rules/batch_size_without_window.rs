@@ -85,235 +85,53 @@ fn without_window(
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::stack;
 
     #[test]
-    fn batch_size_above_ten_is_flagged() {
-        check(
+    fn batch_size_above_ten_needs_a_window() {
+        stack().check(
             &RULE,
-            Terraform,
             r#"
-resource "aws_sqs_queue" "q" {
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  batch_size = 10
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  batch_size = 11 # expect: batch-size-without-window
-}
-"#,
-        );
-        check(
-            &RULE,
-            CloudFormation,
-            r#"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: !GetAtt Q.Arn
-      FunctionName: f
-      BatchSize: "11" # expect: batch-size-without-window
-"#,
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: !GetAtt Q.Arn
-            BatchSize: 11 # expect: batch-size-without-window
-            MaximumBatchingWindowInSeconds: 0
-",
-        );
-    }
-
-    #[test]
-    fn a_window_of_one_second_is_enough() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  batch_size = 11
-  maximum_batching_window_in_seconds = 1
-}
-"#,
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: !GetAtt Q.Arn
-            BatchSize: 11
-            MaximumBatchingWindowInSeconds: 1
-",
+            mapping.batch_size | mapping.window | finding
+            10                 |                |
+            11                 |                | mapping.batch_size
+            "11"               |                | mapping.batch_size
+            11                 | 0              | mapping.batch_size
+            11                 | 1              |
+            open               |                |
+            11                 | open           |
+            "#,
         );
     }
 
     #[test]
     fn fifo_queues_and_invalid_sizes_are_left_to_their_rules() {
-        check(
+        stack().check(
             &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties: {FifoQueue: true}
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: !GetAtt Q.Arn
-      FunctionName: f
-      BatchSize: 11
-",
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  batch_size = 10001
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  batch_size = 10000 # expect: batch-size-without-window
-}
-"#,
+            "
+            mapping.batch_size | queue.fifo | finding
+            11                 | true       |
+            10000              |            | mapping.batch_size
+            10001              |            |
+            ",
         );
     }
 
     #[test]
     fn type_of_external_queue_follows_from_arn() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q"
-  function_name = "f"
-  batch_size = 11 # expect: batch-size-without-window
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q.fifo"
-  function_name = "f"
-  batch_size = 11
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = "arn:aws:kinesis:eu-west-1:111122223333:stream/q"
-  function_name = "f"
-  batch_size = 11
-}
-"#,
-        );
-    }
-
-    #[test]
-    fn unresolved_values_are_not_judged() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-variable "x" {}
-resource "aws_sqs_queue" "q" {
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  batch_size = var.x
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-variable "x" {}
-resource "aws_sqs_queue" "q" {
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  batch_size = 11
-  maximum_batching_window_in_seconds = var.x
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-variable "x" {}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = var.x
-  function_name = "f"
-  batch_size = 11
-}
-"#,
-        );
+        stack()
+            .mapping("batch_size", 11)
+            .only(&[Terraform, CloudFormation])
+            .check(
+                &RULE,
+                "
+            mapping.source                                    | finding
+            arn:aws:sqs:eu-west-1:111122223333:q              | mapping.batch_size
+            arn:aws:sqs:eu-west-1:111122223333:q.fifo         |
+            arn:aws:kinesis:eu-west-1:111122223333:stream/q   |
+            open                                              |
+            ",
+            );
     }
 }

@@ -54,76 +54,25 @@ fn out_of_range(mapping: &EventSourceMapping, window: &Operand<'_>) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(queue: &str, window: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn                   = {queue}
-  function_name                      = "f"
-  maximum_batching_window_in_seconds = {window}
-}}
-"#
-        )
-    }
-
-    const STANDARD: &str = "\"arn:aws:sqs:eu-west-1:111122223333:q\"";
+    use crate::testing::stack;
 
     #[test]
     fn both_ends_of_the_range_are_accepted() {
-        for window in ["0", "300", "var.open", "null"] {
-            check(&RULE, Terraform, &terraform(STANDARD, window));
-        }
-        for window in ["-1", "301"] {
-            let window = format!("{window} # expect: batching-window-out-of-range");
-            check(&RULE, Terraform, &terraform(STANDARD, &window));
-        }
-    }
-
-    #[test]
-    fn windows_of_fifo_queues_are_left_to_their_own_rule() {
-        let fifo = "\"arn:aws:sqs:eu-west-1:111122223333:q.fifo\"";
-        check(&RULE, Terraform, &terraform(fifo, "301"));
-        check(
+        stack().check(
             &RULE,
-            Terraform,
-            &terraform(fifo, "-1 # expect: batching-window-out-of-range"),
-        );
-    }
-
-    #[test]
-    fn cloudformation_window_is_flagged() {
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
-      FunctionName: f
-      MaximumBatchingWindowInSeconds: 301 # expect: batching-window-out-of-range
-",
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: arn:aws:sqs:eu-west-1:111122223333:q
-            MaximumBatchingWindowInSeconds: 3000 # expect: batching-window-out-of-range
-",
+            "
+            mapping.window | queue.fifo | finding
+            0              |            |
+            300            |            |
+            open           |            |
+            null           |            |
+            -1             |            | mapping.window
+            301            |            | mapping.window
+            3000           |            | mapping.window
+            // Another rule reports any window of a FIFO queue.
+            301            | true       |
+            -1             | true       | mapping.window
+            ",
         );
     }
 }

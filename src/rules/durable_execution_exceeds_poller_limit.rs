@@ -64,85 +64,33 @@ fn exceeds(
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(timeout: &str, more: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{}}
-resource "aws_lambda_function" "f" {{
-  function_name = "f"
-  durable_config {{
-    execution_timeout = {timeout}
-  }}
-  {more}
-}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name    = aws_lambda_function.f.arn
-}}
-"#
-        )
-    }
-
-    const EXPECTED: &str = "# expect: durable-execution-exceeds-poller-limit";
-    const MANAGED: &str = "capacity_provider_config {\n lambda_managed_instances_capacity_provider_config {\n capacity_provider_arn = \"arn\"\n }\n }";
+    use crate::testing::Dialect::Terraform;
+    use crate::testing::stack;
 
     #[test]
     fn limit_is_15_minutes_or_90_on_managed_instances() {
-        for (timeout, more) in [("900", ""), ("var.open", ""), ("5400", MANAGED)] {
-            check(&RULE, Terraform, &terraform(timeout, more));
-        }
-        for (timeout, more) in [("901", ""), ("5401", MANAGED)] {
-            check(&RULE, Terraform, &terraform(&format!("{timeout} {EXPECTED}"), more));
-        }
+        stack().check(
+            &RULE,
+            "
+            function.execution_timeout | function.capacity_provider | finding
+            900                        |                            |
+            901                        |                            | function.execution_timeout
+            3600                       |                            | function.execution_timeout
+            open                       |                            |
+            5400                       | arn                        |
+            5401                       | arn                        | function.execution_timeout
+            ",
+        );
     }
 
     #[test]
     fn stream_source_is_ignored() {
-        check(
+        stack().only(&[Terraform]).check(
             &RULE,
-            Terraform,
-            &terraform("901", "").replace("aws_sqs_queue.q.arn", "var.open\n  starting_position = \"LATEST\""),
-        );
-    }
-
-    #[test]
-    fn cloudformation_function_is_flagged() {
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Lambda::Function
-    Properties:
-      DurableConfig:
-        ExecutionTimeout: 3600 # expect: durable-execution-exceeds-poller-limit
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}
-",
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      DurableConfig:
-        ExecutionTimeout: 3600 # expect: durable-execution-exceeds-poller-limit
-      Events:
-        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}
-",
+            "
+            function.execution_timeout | mapping.source | mapping.starting_position | finding
+            901                        | open           | LATEST                    |
+            ",
         );
     }
 }

@@ -56,169 +56,34 @@ fn too_large(mapping: &EventSourceMapping, batch: &Operand<'_>, source: &TypedQu
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
+    use crate::testing::stack;
 
     #[test]
     fn batch_size_above_ten_is_flagged() {
-        check(
+        stack().check(
             &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name = "q.fifo"
-  fifo_queue = true
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  batch_size = 10
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name = "q.fifo"
-  fifo_queue = true
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  batch_size = 11 # expect: fifo-batch-size-too-large
-}
-"#,
-        );
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties: {FifoQueue: true}
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: !GetAtt Q.Arn
-      FunctionName: f
-      BatchSize: 11 # expect: fifo-batch-size-too-large
-",
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties: {FifoQueue: true}
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: !GetAtt Q.Arn
-            BatchSize: 20000 # expect: fifo-batch-size-too-large
-",
-        );
-    }
-
-    #[test]
-    fn default_and_standard_queues_are_accepted() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name = "q.fifo"
-  fifo_queue = true
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-}
-"#,
-        );
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: !GetAtt Q.Arn
-      FunctionName: f
-      BatchSize: 11
-",
+            "
+            queue.fifo | mapping.batch_size | finding
+            true       | 10                 |
+            true       | 11                 | mapping.batch_size
+            true       | 20000              | mapping.batch_size
+            true       |                    |
+            true       | open               |
+                       | 11                 |
+            open       | 11                 |
+            ",
         );
     }
 
     #[test]
     fn type_of_external_queue_follows_from_arn() {
-        check(
+        stack().mapping("batch_size", 11).check(
             &RULE,
-            Terraform,
-            r#"
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q.fifo"
-  function_name = "f"
-  batch_size = 11 # expect: fifo-batch-size-too-large
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q"
-  function_name = "f"
-  batch_size = 11
-}
-"#,
-        );
-    }
-
-    #[test]
-    fn unresolved_values_are_not_judged() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-variable "x" {}
-resource "aws_sqs_queue" "q" {
-  name = "q.fifo"
-  fifo_queue = true
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  batch_size = var.x
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-variable "x" {}
-resource "aws_sqs_queue" "q" {
-  fifo_queue = var.x
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  batch_size = 11
-}
-"#,
+            "
+            mapping.source                            | finding
+            arn:aws:sqs:eu-west-1:111122223333:q.fifo | mapping.batch_size
+            arn:aws:sqs:eu-west-1:111122223333:q      |
+            ",
         );
     }
 }

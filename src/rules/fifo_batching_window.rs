@@ -60,140 +60,22 @@ fn unsupported(mapping: &EventSourceMapping, window: &Operand<'_>, source: &Type
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
+    use crate::testing::stack;
 
     #[test]
     fn window_above_zero_is_flagged() {
-        check(
+        stack().check(
             &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name = "q.fifo"
-  fifo_queue = true
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  maximum_batching_window_in_seconds = 0
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name = "q.fifo"
-  fifo_queue = true
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  maximum_batching_window_in_seconds = 1 # expect: fifo-batching-window
-}
-"#,
-        );
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties: {FifoQueue: true}
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: !GetAtt Q.Arn
-      FunctionName: f
-      MaximumBatchingWindowInSeconds: 301 # expect: fifo-batching-window
-",
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties: {FifoQueue: true}
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: !GetAtt Q.Arn
-            MaximumBatchingWindowInSeconds: 1 # expect: fifo-batching-window
-",
-        );
-    }
-
-    #[test]
-    fn default_and_standard_queues_are_accepted() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name = "q.fifo"
-  fifo_queue = true
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-}
-"#,
-        );
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: !GetAtt Q.Arn
-      FunctionName: f
-      MaximumBatchingWindowInSeconds: 1
-",
-        );
-    }
-
-    #[test]
-    fn unresolved_values_are_not_judged() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-variable "x" {}
-resource "aws_sqs_queue" "q" {
-  name = "q.fifo"
-  fifo_queue = true
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  maximum_batching_window_in_seconds = var.x
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-variable "x" {}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = var.x
-  function_name = "f"
-  maximum_batching_window_in_seconds = 1
-}
-"#,
+            "
+            queue.fifo | mapping.source | mapping.window | finding
+            true       |                | 0              |
+            true       |                | 1              | mapping.window
+            true       |                | 301            | mapping.window
+            true       |                |                |
+            true       |                | open           |
+                       |                | 1              |
+            true       | open           | 1              |
+            ",
         );
     }
 }

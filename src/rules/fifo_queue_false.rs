@@ -58,79 +58,26 @@ fn refused(queue: &Queue, fifo: &Known<'_, bool>) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
+    use crate::testing::Dialect::{CloudFormation, Sam, Serverless, Terraform};
+    use crate::testing::{check, queue};
 
     #[test]
-    fn explicit_false_is_flagged() {
-        check(
+    fn explicit_false_in_template_is_flagged() {
+        queue().only(&[CloudFormation, Sam, Serverless]).check(
             &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      FifoQueue: false # expect: fifo-queue-false
-",
-        );
-        check(
-            &RULE,
-            Sam,
             r#"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      FifoQueue: "false" # expect: fifo-queue-false
-"#,
+            queue.fifo | finding
+            false      | queue.fifo
+            "false"    | queue.fifo
+            true       |
+            null       |
+                       |
+            "#,
         );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  fifo_queue = false
-}
-"#,
-        );
-    }
-
-    #[test]
-    fn true_and_absent_are_accepted() {
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      FifoQueue: true
-",
-        );
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      FifoQueue: !Ref AWS::NoValue
-",
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      VisibilityTimeout: 60
-",
-        );
+        // The provider does not send it.
+        queue()
+            .only(&[Terraform])
+            .check(&RULE, "queue.fifo | finding\n false |");
     }
 
     #[test]

@@ -97,159 +97,39 @@ fn too_long(queue: &Queue, name: &QueueName<'_>, length: usize) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
+    use crate::testing::queue;
 
     #[test]
     fn name_that_contradicts_type_is_flagged() {
-        check(
+        queue().check(
             &RULE,
-            Terraform,
             r#"
-resource "aws_sqs_queue" "q" {
-  name = "orders" # expect: fifo-queue-name-suffix
-  fifo_queue = true
-}
-"#,
+            queue.name  | queue.fifo | finding
+            orders      | true       | queue.name
+            orders      | "true"     | queue.name
+            orders.fifo |            | queue.name
+            orders.fifo | true       |
+            // A generated name.
+                        | true       |
+            open        | true       |
+            orders      | open       |
+            "#,
         );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name = "orders.fifo" # expect: fifo-queue-name-suffix
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name = "orders.fifo"
-  fifo_queue = true
-}
-"#,
-        );
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      QueueName: orders.fifo # expect: fifo-queue-name-suffix
-",
-        );
-        check(
-            &RULE,
-            Sam,
-            r#"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      QueueName: orders # expect: fifo-queue-name-suffix
-      FifoQueue: "true"
-"#,
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      QueueName: orders.fifo
-      FifoQueue: true
-",
-        );
-    }
-
-    #[test]
-    fn generated_names_are_accepted() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name_prefix = "orders"
-  fifo_queue = true
-}
-"#,
-        );
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      FifoQueue: true
-",
-        );
+        queue()
+            .queue("fifo", true)
+            .check(&RULE, "queue.name_prefix | finding\n orders |");
     }
 
     #[test]
     fn name_above_eighty_characters_is_flagged() {
-        check(
+        queue().check(
             &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name = "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq"
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name = "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq" # expect: fifo-queue-name-suffix
-}
-"#,
-        );
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      QueueName: qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq.fifo # expect: fifo-queue-name-suffix
-      FifoQueue: true
-",
-        );
-    }
-
-    #[test]
-    fn unresolved_values_are_not_judged() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-variable "x" {}
-resource "aws_sqs_queue" "q" {
-  name = var.x
-  fifo_queue = true
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-variable "x" {}
-resource "aws_sqs_queue" "q" {
-  name = "orders"
-  fifo_queue = var.x
-}
-"#,
+            "
+            queue.name                                                                           | queue.fifo | finding
+            qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq     |            |
+            qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq    |            | queue.name
+            qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq.fifo | true       | queue.name
+            ",
         );
     }
 }

@@ -41,71 +41,24 @@ fn unknown(mapping: &EventSourceMapping, name: &Known<'_, String>) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(types: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn        = "arn:aws:sqs:eu-west-1:111122223333:q"
-  function_name           = "f"
-  function_response_types = {types}
-}}
-"#
-        )
-    }
+    use crate::testing::stack;
 
     #[test]
     fn response_type_other_than_the_supported_one_is_flagged() {
-        for types in ["[\"ReportBatchItemFailures\"]", "[]", "null", "var.open", "[var.open]"] {
-            check(&RULE, Terraform, &terraform(types));
-        }
-        for types in [
-            "[\"ReportBatchItemFailure\"]",
-            "[\"reportBatchItemFailures\"]",
-            "[\"\"]",
-        ] {
-            let types = format!("{types} # expect: function-response-type-unknown");
-            check(&RULE, Terraform, &terraform(&types));
-        }
-    }
-
-    #[test]
-    fn cloudformation_response_type_is_flagged() {
-        check(
+        stack().check(
             &RULE,
-            CloudFormation,
-            r"
-Resources:
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
-      FunctionName: f
-      FunctionResponseTypes: [ReportBatchItemFailure] # expect: function-response-type-unknown
-",
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Parameters:
-  Open: {Type: String}
-Resources:
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: arn:aws:sqs:eu-west-1:111122223333:q
-            FunctionResponseTypes:
-              - !Ref Open
-              - ReportBatchItemsFailures # expect: function-response-type-unknown
-",
+            r#"
+            mapping.response_types           | finding
+            [ReportBatchItemFailures]        |
+            []                               |
+            null                             |
+            open                             |
+            [open]                           |
+            [ReportBatchItemFailure]         | mapping.response_types
+            [reportBatchItemFailures]        | mapping.response_types
+            [""]                             | mapping.response_types
+            [open, ReportBatchItemsFailures] | mapping.response_types
+            "#,
         );
     }
 }

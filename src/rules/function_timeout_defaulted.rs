@@ -54,60 +54,35 @@ fn defaulted(function: &Function, timeout: &Operand<'_>, batch: &Operand<'_>, so
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(header: &str, timeout: &str, mapping: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{}}
-resource "aws_lambda_function" "f" {{ {header}
-  function_name = "f"
-  timeout       = {timeout}
-}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name    = aws_lambda_function.f.arn
-  {mapping}
-}}
-"#
-        )
-    }
-
-    const EXPECTED: &str = "# expect: function-timeout-defaulted";
+    use crate::testing::{check, stack};
 
     #[test]
     fn default_timeout_for_batches_is_flagged() {
-        let absent = terraform(EXPECTED, "null", "").replace("timeout       = null", "");
-        check(&RULE, Terraform, &absent);
-        let expected = format!("null {EXPECTED}");
-        check(&RULE, Terraform, &terraform("", &expected, "batch_size = 2"));
-        for (timeout, mapping) in [
-            ("3", ""),
-            ("var.open", ""),
-            ("null", "batch_size = 1"),
-            ("null", "batch_size = var.open"),
-        ] {
-            check(&RULE, Terraform, &terraform("", timeout, mapping));
-        }
+        stack().only(&[Terraform, CloudFormation, Sam]).check(
+            &RULE,
+            "
+            function.timeout | mapping.batch_size | finding
+                             |                    | function
+                             | 2                  | function
+            3                |                    |
+            open             |                    |
+                             | 1                  |
+                             | open               |
+            ",
+        );
+        stack().only(&[Terraform]).check(
+            &RULE,
+            "
+            function.timeout | mapping.batch_size | finding
+            null             | 2                  | function.timeout
+            null             | 1                  |
+            null             | open               |
+            ",
+        );
     }
 
     #[test]
-    fn cloudformation_function_is_flagged() {
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  F: # expect: function-timeout-defaulted
-    Type: AWS::Lambda::Function
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}
-",
-        );
+    fn timeout_in_globals_is_accepted() {
         check(
             &RULE,
             Sam,

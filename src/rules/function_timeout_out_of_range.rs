@@ -54,57 +54,43 @@ fn out_of_range(function: &Function, timeout: &Operand<'_>, quota: &Quota) -> Fi
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::RULE;
-    use crate::testing::{Dialect, check, findings};
-
-    fn terraform(timeout: &str) -> String {
-        format!("variable \"open\" {{}}\nresource \"aws_lambda_function\" \"worker\" {{\n{timeout}\n}}\n")
-    }
+    use crate::testing::Dialect::Terraform;
+    use crate::testing::stack;
 
     #[test]
     fn both_ends_of_the_range_are_accepted() {
-        for timeout in ["", "timeout = 1", "timeout = 900", "timeout = var.open"] {
-            check(&RULE, Dialect::Terraform, &terraform(timeout));
-        }
-        for timeout in ["timeout = 0", "timeout = -5", "timeout = 901", "timeout = 30000"] {
-            let text = terraform(&format!("{timeout} # expect: function-timeout-out-of-range"));
-            check(&RULE, Dialect::Terraform, &text);
-        }
+        stack().check(
+            &RULE,
+            "
+            function.timeout | function.capacity_provider | except     | finding
+                             |                            |            |
+            1                |                            |            |
+            900              |                            |            |
+            open             |                            |            |
+            // The Serverless Framework replaces it by the default.
+            0                |                            | Serverless | function.timeout
+            -5               |                            |            | function.timeout
+            901              |                            |            | function.timeout
+            30000            |                            |            | function.timeout
+            // Managed instances have a higher limit.
+            5400             | arn                        |            |
+            5401             | arn                        |            | function.timeout
+            ",
+        );
     }
 
     #[test]
     fn milliseconds_are_recognized() {
-        let help = |timeout: &str| findings(&RULE, Dialect::Terraform, &terraform(timeout))[0].help.clone();
-        assert_eq!(
-            help("timeout = 30000").as_deref(),
-            Some("30000 looks like milliseconds: set `timeout` to 30")
-        );
-        assert!(help("timeout = 3600").unwrap().contains("to 900 or less"));
-        assert!(help("timeout = 0").unwrap().contains("to 1 or more"));
-    }
-
-    #[test]
-    fn managed_instances_have_a_higher_limit() {
-        let text = |timeout: &str| {
-            format!(
-                "
-Resources:
-  Worker:
-    Type: AWS::Lambda::Function
-    Properties:
-      Timeout: {timeout}
-      CapacityProviderConfig:
-        LambdaManagedInstancesCapacityProviderConfig: {{CapacityProviderArn: some-arn}}
-"
-            )
-        };
-        check(&RULE, Dialect::CloudFormation, &text("5400"));
-        check(
+        stack().only(&[Terraform]).check(
             &RULE,
-            Dialect::CloudFormation,
-            &text("5401 # expect: function-timeout-out-of-range"),
+            "
+            function.timeout | finding          | help
+            30000            | function.timeout | 30000 looks like milliseconds: set `timeout` to 30
+            3600             | function.timeout | …to 900 or less…
+            0                | function.timeout | …to 1 or more…
+            ",
         );
     }
 }

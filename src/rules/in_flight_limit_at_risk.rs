@@ -61,57 +61,29 @@ fn at_risk(queue: &Queue, visibility: &Operand<'_>, consumer: &Consumer<'_>) -> 
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(visibility: &str, mapping: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{
-  visibility_timeout_seconds = {visibility}
-}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name    = "f"
-  {mapping}
-}}
-"#
-        )
-    }
+    use crate::testing::{queue, stack};
 
     #[test]
     fn timeout_above_6000_seconds_is_flagged() {
-        for (visibility, mapping) in [("6000", ""), ("var.open", ""), ("6001", "enabled = false")] {
-            check(&RULE, Terraform, &terraform(visibility, mapping));
-        }
-        check(
+        stack().check(
             &RULE,
-            Terraform,
-            &terraform("6001 # expect: in-flight-limit-at-risk", ""),
+            "
+            queue.visibility_timeout | mapping.enabled | finding
+            6000                     |                 |
+            6001                     |                 | queue.visibility_timeout
+            43200                    |                 | queue.visibility_timeout
+            open                     |                 |
+            6001                     | false           |
+            ",
         );
     }
 
     #[test]
-    fn cloudformation_queue_is_flagged() {
-        let queue = "
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      VisibilityTimeout: 43200 # expect: in-flight-limit-at-risk
-";
+    fn queue_of_a_pipe_is_flagged() {
         let pipe = "  P:
     Type: AWS::Pipes::Pipe
-    Properties: {Source: !GetAtt Q.Arn, Target: arn:aws:sqs:eu-west-1:111122223333:r}
-";
-        check(&RULE, CloudFormation, &format!("{queue}{pipe}"));
-        let event = "  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}
-";
-        check(&RULE, Sam, &format!("{queue}{event}"));
+    Properties: {Source: !GetAtt Orders.Arn, Target: arn:aws:sqs:eu-west-1:111122223333:r}";
+        let table = "queue.visibility_timeout | finding\n 43200 | queue.visibility_timeout";
+        queue().template(pipe).check(&RULE, table);
     }
 }

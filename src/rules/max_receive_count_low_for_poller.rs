@@ -57,58 +57,25 @@ fn low(queue: &Queue, count: &Operand<'_>, consumer: &Consumer<'_>, recommended:
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::{Dialect, check};
-
-    fn terraform(count: &str, mapping: &str) -> String {
-        format!(
-            r#"
-            variable "open" {{}}
-            resource "aws_sqs_queue" "orders" {{
-              redrive_policy = jsonencode({{
-                deadLetterTargetArn = "arn:aws:sqs:eu-west-1:123456789012:failed"
-                maxReceiveCount     = {count}
-              }})
-            }}
-            resource "aws_lambda_event_source_mapping" "orders" {{
-              event_source_arn = aws_sqs_queue.orders.arn
-              function_name    = "worker"
-              {mapping}
-            }}
-            "#
-        )
-    }
+    use crate::testing::stack;
 
     #[test]
     fn two_to_four_receives_are_flagged() {
-        for count in ["0", "1", "5", "100", "var.open"] {
-            check(&RULE, Dialect::Terraform, &terraform(count, ""));
-        }
-        for count in ["2", "4"] {
-            let text = format!("{count} # expect: max-receive-count-low-for-poller");
-            check(&RULE, Dialect::Terraform, &terraform(&text, ""));
-        }
-    }
-
-    #[test]
-    fn disabled_mapping_is_ignored() {
-        check(&RULE, Dialect::Terraform, &terraform("3", "enabled = false"));
-    }
-
-    #[test]
-    fn sam_event_is_flagged() {
-        let text = "
-Resources:
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedrivePolicy:
-        deadLetterTargetArn: arn:aws:sqs:eu-west-1:123456789012:failed
-        maxReceiveCount: 3 # expect: max-receive-count-low-for-poller
-  Worker:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events: {Q: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}
-";
-        check(&RULE, Dialect::Sam, text);
+        stack().check(
+            &RULE,
+            "
+            queue.max_receive_count | mapping.enabled | finding
+            // Other rules report these.
+            0                       |                 |
+            1                       |                 |
+            2                       |                 | queue.max_receive_count
+            3                       |                 | queue.max_receive_count
+            4                       |                 | queue.max_receive_count
+            5                       |                 |
+            100                     |                 |
+            open                    |                 |
+            3                       | false           |
+            ",
+        );
     }
 }

@@ -70,51 +70,37 @@ fn no_integer(queue: &Queue, fault: &PolicyError, written: &str) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::{Dialect, check, findings};
-
-    fn terraform(count: &str, note: &str) -> String {
-        format!(
-            r#"
-            variable "open" {{}}
-            resource "aws_sqs_queue" "orders" {{
-              redrive_policy = jsonencode({{
-                deadLetterTargetArn = "arn:aws:sqs:eu-west-1:123456789012:failed"
-                maxReceiveCount     = {count} {note}
-              }})
-            }}
-            "#
-        )
-    }
+    use crate::testing::Dialect::{CloudFormation, Sam};
+    use crate::testing::queue;
 
     #[test]
     fn both_ends_of_the_range_are_accepted() {
-        for count in ["1", "1000", "var.open", "\"5\""] {
-            check(&RULE, Dialect::Terraform, &terraform(count, ""));
-        }
-        for count in ["0", "-1", "1001", "2.5", "\"many\""] {
-            let text = terraform(count, "# expect: max-receive-count-out-of-range");
-            check(&RULE, Dialect::Terraform, &text);
-        }
+        queue().check(
+            &RULE,
+            r#"
+            queue.max_receive_count | finding
+            1                       |
+            1000                    |
+            open                    |
+            "5"                     |
+            0                       | queue.max_receive_count
+            -1                      | queue.max_receive_count
+            1001                    | queue.max_receive_count
+            2.5                     | queue.max_receive_count
+            "many"                  | queue.max_receive_count
+            "#,
+        );
     }
 
     #[test]
     fn quoted_count_in_template_is_read_as_number() {
-        let text = |count: &str| {
-            format!(
-                "
-Resources:
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedrivePolicy: {{deadLetterTargetArn: 'arn:aws:sqs:eu-west-1:123456789012:failed', maxReceiveCount: '{count}'}}
-"
-            )
-        };
-        assert!(findings(&RULE, Dialect::CloudFormation, &text("1000")).is_empty());
-        let found = findings(&RULE, Dialect::CloudFormation, &text("1001"));
-        assert_eq!(
-            found[0].headline,
-            "`Orders` has a max receive count of 1001, but SQS accepts 1 to 1000"
+        queue().only(&[CloudFormation, Sam]).check(
+            &RULE,
+            r#"
+            queue.max_receive_count | finding                 | headline
+            "1000"                  |                         |
+            "1001"                  | queue.max_receive_count | `Orders` has a max receive count of 1001, but SQS accepts 1 to 1000
+            "#,
         );
     }
 }

@@ -84,58 +84,24 @@ fn too_many(queue: &Queue, count: &Operand<'_>, visibility: &Operand<'_>, recomm
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(count: &str, note: &str, visibility: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{
-  visibility_timeout_seconds = {visibility}
-  redrive_policy = jsonencode({{
-    deadLetterTargetArn = "arn:aws:sqs:eu-west-1:111122223333:failed"
-    maxReceiveCount     = {count} {note}
-  }})
-}}
-"#
-        )
-    }
+    use crate::testing::queue;
 
     #[test]
     fn more_than_100_receives_or_a_day_of_retries_are_flagged() {
-        for (count, visibility) in [
-            ("100", "60"),
+        queue().check(
+            &RULE,
+            "
+            queue.max_receive_count | queue.visibility_timeout | finding
+            100                     | 60                       |
+            101                     | 60                       | queue.max_receive_count
+            1000                    | 60                       | queue.max_receive_count
             // A way to wait.
-            ("101", "35"),
-            ("2", "43200"),
-            ("101", "var.open"),
-            ("var.open", "60"),
-        ] {
-            check(&RULE, Terraform, &terraform(count, "", visibility));
-        }
-        for (count, visibility) in [("101", "60"), ("3", "43200")] {
-            check(
-                &RULE,
-                Terraform,
-                &terraform(count, "# expect: max-receive-count-too-high", visibility),
-            );
-        }
-    }
-
-    #[test]
-    fn cloudformation_queue_is_flagged() {
-        let template = "
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      VisibilityTimeout: 60
-      RedrivePolicy:
-        deadLetterTargetArn: arn:aws:sqs:eu-west-1:111122223333:failed
-        maxReceiveCount: 1000 # expect: max-receive-count-too-high
-";
-        check(&RULE, CloudFormation, template);
-        check(&RULE, Sam, template);
+            101                     | 35                       |
+            2                       | 43200                    |
+            3                       | 43200                    | queue.max_receive_count
+            101                     | open                     |
+            open                    | 60                       |
+            ",
+        );
     }
 }

@@ -54,54 +54,44 @@ fn too_low(queue: &Queue, count: &Operand<'_>, minimum: i64) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::{Dialect, check, run_files};
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::{check, queue};
 
-    fn cloudformation(count: &str) -> String {
-        format!(
-            "
+    #[test]
+    fn one_receive_is_flagged_and_two_accepted() {
+        queue().check(
+            &RULE,
+            r#"
+            queue.max_receive_count | finding
+            1                       | queue.max_receive_count
+            "1"                     | queue.max_receive_count
+            2                       |
+            // The rule for ranges reports it.
+            0                       |
+            open                    | unjudged
+            "#,
+        );
+    }
+
+    #[test]
+    fn parameter_and_json_text_are_read() {
+        let template = "
 Parameters:
-  Open: {{Type: Number}}
-  Receives: {{Type: Number, Default: 1}}
+  Receives: {Type: Number, Default: 1}
 Resources:
   Orders:
     Type: AWS::SQS::Queue
     Properties:
       RedrivePolicy:
         deadLetterTargetArn: arn:aws:sqs:eu-west-1:123456789012:failed
-        maxReceiveCount: {count}
-"
-        )
-    }
-
-    #[test]
-    fn one_receive_is_flagged_and_two_accepted() {
-        let one = "# expect: max-receive-count-too-low";
-        check(&RULE, Dialect::CloudFormation, &cloudformation(&format!("1 {one}")));
-        check(&RULE, Dialect::CloudFormation, &cloudformation(&format!("'1' {one}")));
-        check(
-            &RULE,
-            Dialect::CloudFormation,
-            &cloudformation(&format!("!Ref Receives {one}")),
-        );
-        check(&RULE, Dialect::CloudFormation, &cloudformation("2"));
-    }
-
-    #[test]
-    fn zero_is_left_to_range_rule_and_unresolved_count_not_judged() {
-        check(&RULE, Dialect::CloudFormation, &cloudformation("0"));
-        let text = format!("{}AWSTemplateFormatVersion: 2010-09-09\n", cloudformation("!Ref Open"));
-        let outcome = run_files(&RULE, &[("template.yaml", &text)]);
-        assert!(outcome.findings.is_empty());
-        assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
-    }
-
-    #[test]
-    fn terraform_queue_without_consumer_is_flagged() {
+        maxReceiveCount: !Ref Receives # expect: max-receive-count-too-low
+";
+        check(&RULE, CloudFormation, template);
         let text = r#"
-            resource "aws_sqs_queue" "orders" {
-              redrive_policy = "{\"deadLetterTargetArn\": \"arn:aws:sqs:eu-west-1:123456789012:failed\", \"maxReceiveCount\": 1}" # expect: max-receive-count-too-low
-            }
-        "#;
-        check(&RULE, Dialect::Terraform, text);
+resource "aws_sqs_queue" "orders" {
+  redrive_policy = "{\"deadLetterTargetArn\": \"arn:aws:sqs:eu-west-1:123456789012:failed\", \"maxReceiveCount\": 1}" # expect: max-receive-count-too-low
+}
+"#;
+        check(&RULE, Terraform, text);
     }
 }

@@ -51,78 +51,41 @@ fn too_low(mapping: &EventSourceMapping, maximum: &Operand<'_>, least: i64) -> F
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(scaling: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q"
-  function_name    = "f"
-  scaling_config {{
-    {scaling}
-  }}
-}}
-"#
-        )
-    }
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::{check, stack};
 
     #[test]
     fn maximum_below_two_is_flagged() {
-        for scaling in [
-            "",
-            "maximum_concurrency = 2",
-            "maximum_concurrency = 5000",
-            "maximum_concurrency = var.open",
-        ] {
-            check(&RULE, Terraform, &terraform(scaling));
-        }
-        for scaling in ["1", "0", "-1"] {
-            let scaling = format!("maximum_concurrency = {scaling} # expect: maximum-concurrency-out-of-range");
-            check(&RULE, Terraform, &terraform(&scaling));
-        }
+        stack().check(
+            &RULE,
+            "
+            mapping.concurrency | except     | finding
+                                |            |
+            2                   |            |
+            5000                |            |
+            open                |            |
+            1                   |            | mapping.concurrency
+            // The Serverless Framework omits it.
+            0                   | Serverless | mapping.concurrency
+            -1                  |            | mapping.concurrency
+            ",
+        );
     }
 
     #[test]
-    fn cloudformation_mapping_is_flagged() {
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
+    fn empty_scaling_configuration_is_accepted() {
+        let mapping = "event_source_arn = \"arn:aws:sqs:eu-west-1:111122223333:q\"\n  function_name = \"f\"";
+        let blocks =
+            format!("resource \"aws_lambda_event_source_mapping\" \"m\" {{\n  {mapping}\n  scaling_config {{}}\n}}\n");
+        check(&RULE, Terraform, &blocks);
+        let resource = "Resources:
   M:
     Type: AWS::Lambda::EventSourceMapping
     Properties:
       EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
       FunctionName: f
-      ScalingConfig:
-        MaximumConcurrency: 1 # expect: maximum-concurrency-out-of-range
-  Unset:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
-      FunctionName: f
       ScalingConfig: {}
-",
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: arn:aws:sqs:eu-west-1:111122223333:q
-            ScalingConfig:
-              MaximumConcurrency: 1 # expect: maximum-concurrency-out-of-range
-",
-        );
+";
+        check(&RULE, CloudFormation, resource);
     }
 }

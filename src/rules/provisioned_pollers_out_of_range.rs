@@ -147,119 +147,58 @@ fn group(
 
 #[cfg(test)]
 mod tests {
-    use super::{RULE, Severity};
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings};
-
-    fn terraform(pollers: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q"
-  function_name    = "f"
-  provisioned_poller_config {{
-    {pollers}
-  }}
-}}
-"#
-        )
-    }
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::{check, stack};
 
     #[test]
-    fn ends_of_both_ranges_are_accepted() {
-        for pollers in [
-            "",
-            "minimum_pollers = 2\n maximum_pollers = 2",
-            "minimum_pollers = 200\n maximum_pollers = 2000",
-            "minimum_pollers = 200",
-            "minimum_pollers = var.open\n maximum_pollers = 2",
-        ] {
-            check(&RULE, Terraform, &terraform(pollers));
-        }
-        for pollers in [
-            "minimum_pollers = 1",
-            "minimum_pollers = 201",
-            "maximum_pollers = 1",
-            "maximum_pollers = 10001",
-        ] {
-            let pollers = format!("{pollers} # expect: provisioned-pollers-out-of-range");
-            check(&RULE, Terraform, &terraform(&pollers));
-        }
-    }
-
-    #[test]
-    fn minimum_above_maximum_is_flagged() {
-        check(
+    fn both_ends_of_the_ranges_are_accepted() {
+        stack().check(
             &RULE,
-            Terraform,
-            &terraform("minimum_pollers = 6 # expect: provisioned-pollers-out-of-range\n maximum_pollers = 5"),
+            "
+            mapping.minimum_pollers | mapping.maximum_pollers | finding
+            2                       | 2                       |
+            200                     | 2000                    |
+            200                     |                         |
+            open                    | 2                       |
+            1                       |                         | mapping.minimum_pollers
+            201                     |                         | mapping.minimum_pollers
+            500                     | 600                     | mapping.minimum_pollers
+                                    | 1                       | mapping.maximum_pollers
+                                    | 2000                    |
+            // The older limit.
+                                    | 2001                    | info mapping.maximum_pollers
+                                    | 10001                   | error mapping.maximum_pollers
+            6                       | 5                       | mapping.minimum_pollers
+            // Only the range is reported.
+            201                     | 5                       | mapping.minimum_pollers
+            ",
         );
-        // Only the range is reported.
-        check(
-            &RULE,
-            Terraform,
-            &terraform("minimum_pollers = 201 # expect: provisioned-pollers-out-of-range\n maximum_pollers = 5"),
-        );
-    }
-
-    #[test]
-    fn maximum_above_older_limit_is_an_info() {
-        let severity = |pollers: &str| {
-            let found = findings(&RULE, Terraform, &terraform(pollers));
-            found.first().map(|found| found.severity)
-        };
-        assert_eq!(severity("maximum_pollers = 2000"), None);
-        assert_eq!(severity("maximum_pollers = 2001"), Some(Severity::Info));
-        assert_eq!(severity("maximum_pollers = 10001"), Some(Severity::Error));
     }
 
     #[test]
     fn poller_group_on_queue_is_flagged() {
-        check(
+        stack().check(
             &RULE,
-            Terraform,
-            &terraform("minimum_pollers = 2\n poller_group_name = \"g\" # expect: provisioned-pollers-out-of-range"),
+            "
+            mapping.source | mapping.minimum_pollers | mapping.poller_group | finding
+                           | 2                       | g                    | mapping.poller_group
+                           | 1                       | g                    | mapping.minimum_pollers, mapping.poller_group
+            ",
         );
-        let open =
-            terraform("poller_group_name = \"g\"").replace("\"arn:aws:sqs:eu-west-1:111122223333:q\"", "var.open");
-        check(&RULE, Terraform, &open);
+        let table = "mapping.source | mapping.poller_group | finding\n open | g |";
+        stack().only(&[Terraform, CloudFormation]).check(&RULE, table);
     }
 
     #[test]
-    fn cloudformation_mapping_is_flagged() {
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
-      FunctionName: f
-      ProvisionedPollerConfig:
-        MinimumPollers: 500 # expect: provisioned-pollers-out-of-range
-        MaximumPollers: 600
-",
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: arn:aws:sqs:eu-west-1:111122223333:q
-            ProvisionedPollerConfig:
-              MinimumPollers: 1 # expect: provisioned-pollers-out-of-range
-              PollerGroupName: g # expect: provisioned-pollers-out-of-range
-",
-        );
+    fn empty_configuration_is_accepted() {
+        let text = r#"
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q"
+  function_name    = "f"
+  provisioned_poller_config {}
+}
+"#;
+        check(&RULE, Terraform, text);
     }
 }

@@ -78,76 +78,22 @@ fn both(
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(pollers: &str, scaling: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q"
-  function_name    = "f"
-  provisioned_poller_config {{
-    {pollers}
-  }}
-  scaling_config {{
-    {scaling}
-  }}
-}}
-"#
-        )
-    }
-
-    const EXPECTED: &str = "maximum_concurrency = 5 # expect: provisioned-pollers-with-maximum-concurrency";
+    use crate::testing::stack;
 
     #[test]
     fn pollers_with_maximum_concurrency_are_flagged() {
-        for (pollers, scaling) in [
-            ("minimum_pollers = 2", EXPECTED),
-            ("maximum_pollers = 5", EXPECTED),
-            ("minimum_pollers = 2\n maximum_pollers = var.open", EXPECTED),
-            ("minimum_pollers = 2", ""),
-            ("", "maximum_concurrency = 5"),
-            ("minimum_pollers = var.open", "maximum_concurrency = 5"),
-            ("minimum_pollers = 2", "maximum_concurrency = var.open"),
-        ] {
-            check(&RULE, Terraform, &terraform(pollers, scaling));
-        }
-    }
-
-    #[test]
-    fn cloudformation_mapping_is_flagged() {
-        check(
+        stack().check(
             &RULE,
-            CloudFormation,
-            r"
-Resources:
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
-      FunctionName: f
-      ProvisionedPollerConfig: {MinimumPollers: 2}
-      ScalingConfig: {MaximumConcurrency: 5} # expect: provisioned-pollers-with-maximum-concurrency
-",
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: arn:aws:sqs:eu-west-1:111122223333:q
-            ProvisionedPollerConfig: {MaximumPollers: 20}
-            ScalingConfig: {MaximumConcurrency: 5} # expect: provisioned-pollers-with-maximum-concurrency
-",
+            "
+            mapping.minimum_pollers | mapping.maximum_pollers | mapping.concurrency | finding
+            2                       |                         | 5                   | mapping.concurrency
+                                    | 5                       | 5                   | mapping.concurrency
+            2                       | open                    | 5                   | mapping.concurrency
+            2                       |                         |                     |
+                                    |                         | 5                   |
+            open                    |                         | 5                   |
+            2                       |                         | open                |
+            ",
         );
     }
 }

@@ -128,163 +128,78 @@ impl Meant {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings};
+    use crate::testing::{findings, queue};
 
     #[test]
     fn value_that_is_not_a_whole_number_is_flagged() {
-        for (written, shown) in [
-            ("\"30s\"", "\"30s\""),
-            ("1.5", "1.5"),
-            ("true", "true"),
-            ("\"abc\"", "\"abc\""),
-        ] {
-            let text = format!("resource \"aws_sqs_queue\" \"q\" {{\n  visibility_timeout_seconds = {written}\n}}\n");
-            let found = findings(&RULE, Terraform, &text);
-            let headlines: Vec<&str> = found.iter().map(|found| &*found.headline).collect();
-            let expected = format!(
-                "`aws_sqs_queue.q` has a `visibility_timeout_seconds` that SQS rejects: `{shown}` is not a whole number"
-            );
-            assert_eq!(headlines, [expected], "{written}");
-        }
-        for written in ["30s", "1.5", "true", "abc", "null", "~"] {
+        queue().only(&[Terraform]).check(
+            &RULE,
+            r#"
+            queue.visibility_timeout | finding                  | headline
+            "30s"                    | queue.visibility_timeout | `aws_sqs_queue.orders` has a `visibility_timeout_seconds` that SQS rejects: `"30s"` is not a whole number
+            1.5                      | queue.visibility_timeout | …that SQS rejects: `1.5` is not a whole number
+            true                     | queue.visibility_timeout | …that SQS rejects: `true` is not a whole number
+            "abc"                    | queue.visibility_timeout | …that SQS rejects: `"abc"` is not a whole number
+            // A number in a string is accepted.
+            "30"                     |                          |
+            "#,
+        );
+        for value in ["30s", "1.5", "true", "abc", "null", "~"] {
             let text = format!(
-                "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      VisibilityTimeout: {written}\n"
+                "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      VisibilityTimeout: {value}\n"
             );
             for dialect in [CloudFormation, Sam] {
-                assert_eq!(findings(&RULE, dialect, &text).len(), 1, "{written}");
+                assert_eq!(findings(&RULE, dialect, &text).len(), 1, "{value}");
             }
         }
-        // A number in a string is accepted.
-        let quoted = "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = \"30\"\n}\n";
-        assert!(findings(&RULE, Terraform, quoted).is_empty());
     }
 
     #[test]
-    fn bounds_are_accepted() {
-        check(
+    fn both_ends_of_each_range_are_accepted() {
+        queue().check(
             &RULE,
-            Terraform,
             r#"
-resource "aws_sqs_queue" "q" {
-  visibility_timeout_seconds = 0
-  message_retention_seconds = 60
-  delay_seconds = 0
-  receive_wait_time_seconds = 0
-  max_message_size = 1024
-  kms_data_key_reuse_period_seconds = 60
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  visibility_timeout_seconds = 43200
-  message_retention_seconds = 1209600
-  delay_seconds = 900
-  receive_wait_time_seconds = 20
-  max_message_size = 1048576
-  kms_data_key_reuse_period_seconds = 86400
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-}
-"#,
-        );
-    }
-
-    #[test]
-    fn one_past_the_bounds_is_flagged() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  visibility_timeout_seconds = -1 # expect: queue-attribute-out-of-range
-  message_retention_seconds = 59 # expect: queue-attribute-out-of-range
-  delay_seconds = -1 # expect: queue-attribute-out-of-range
-  receive_wait_time_seconds = -1 # expect: queue-attribute-out-of-range
-  max_message_size = 1023 # expect: queue-attribute-out-of-range
-  kms_data_key_reuse_period_seconds = 59 # expect: queue-attribute-out-of-range
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  visibility_timeout_seconds = 43201 # expect: queue-attribute-out-of-range
-  message_retention_seconds = 1209601 # expect: queue-attribute-out-of-range
-  delay_seconds = 901 # expect: queue-attribute-out-of-range
-  receive_wait_time_seconds = 21 # expect: queue-attribute-out-of-range
-  max_message_size = 1048577 # expect: queue-attribute-out-of-range
-  kms_data_key_reuse_period_seconds = 86401 # expect: queue-attribute-out-of-range
-}
-"#,
-        );
-        check(
-            &RULE,
-            CloudFormation,
-            r#"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      VisibilityTimeout: "43201" # expect: queue-attribute-out-of-range
-      DelaySeconds: 901 # expect: queue-attribute-out-of-range
-"#,
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      MessageRetentionPeriod: 59 # expect: queue-attribute-out-of-range
-",
-        );
-    }
-
-    #[test]
-    fn unresolved_values_are_not_judged() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-variable "x" {}
-resource "aws_sqs_queue" "q" {
-  delay_seconds = var.x
-}
-"#,
+            queue.visibility_timeout | queue.retention | queue.delay | queue.wait_time | queue.maximum_size | queue.key_reuse_period | finding
+                                     |                 |             |                 |                    |                        |
+            0                        | 60              | 0           | 0               | 1024               | 60                     |
+            43200                    | 1209600         | 900         | 20              | 1048576            | 86400                  |
+            -1                       |                 |             |                 |                    |                        | queue.visibility_timeout
+            43201                    |                 |             |                 |                    |                        | queue.visibility_timeout
+            "43201"                  |                 |             |                 |                    |                        | queue.visibility_timeout
+                                     | 59              |             |                 |                    |                        | queue.retention
+                                     | 1209601         |             |                 |                    |                        | queue.retention
+                                     |                 | -1          |                 |                    |                        | queue.delay
+                                     |                 | 901         |                 |                    |                        | queue.delay
+                                     |                 | open        |                 |                    |                        |
+                                     |                 |             | -1              |                    |                        | queue.wait_time
+                                     |                 |             | 21              |                    |                        | queue.wait_time
+                                     |                 |             |                 | 1023               |                        | queue.maximum_size
+                                     |                 |             |                 | 1048577            |                        | queue.maximum_size
+                                     |                 |             |                 |                    | 59                     | queue.key_reuse_period
+                                     |                 |             |                 |                    | 86401                  | queue.key_reuse_period
+            43201                    |                 | 901         |                 |                    |                        | queue.visibility_timeout, queue.delay
+            "#,
         );
     }
 
     #[test]
     fn finding_suggests_intended_unit() {
-        let cases = [
-            ("visibility_timeout_seconds = 300000", Some("300000 ms ÷ 1000 = 300 s")),
-            ("message_retention_seconds = 14", Some("14 × 86400 s = 1209600 s")),
-            ("max_message_size = 256", Some("256 × 1024 bytes = 262144 bytes")),
-            ("receive_wait_time_seconds = 30", None),
-        ];
-        for (line, calculation) in cases {
-            let text = format!("resource \"aws_sqs_queue\" \"q\" {{\n  {line}\n}}\n");
-            let found = findings(&RULE, Terraform, &text);
-            assert_eq!(found.len(), 1, "{line}");
-            assert_eq!(
-                found.first().and_then(|f| f.calculation.as_deref()),
-                calculation,
-                "{line}"
-            );
-        }
+        queue().check(
+            &RULE,
+            "
+            queue.visibility_timeout | queue.retention | queue.maximum_size | finding                  | calculation
+            300000                   |                 |                    | queue.visibility_timeout | 300000 ms ÷ 1000 = 300 s
+                                     | 14              |                    | queue.retention          | 14 × 86400 s = 1209600 s
+                                     |                 | 256                | queue.maximum_size       | 256 × 1024 bytes = 262144 bytes
+            ",
+        );
+        let found = queue().queue("wait_time", 30).findings(&RULE, Terraform);
+        assert_eq!(
+            found
+                .iter()
+                .map(|found| found.calculation.is_none())
+                .collect::<Vec<_>>(),
+            [true]
+        );
     }
 }

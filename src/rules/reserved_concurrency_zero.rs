@@ -56,81 +56,28 @@ fn zero(function: &Function, mapping: &EventSourceMapping, reserved: &Operand<'_
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(reserved: &str, mapping: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_lambda_function" "f" {{
-  function_name                  = "f"
-  reserved_concurrent_executions = {reserved}
-}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q"
-  function_name    = aws_lambda_function.f.arn
-  {mapping}
-}}
-"#
-        )
-    }
-
-    const EXPECTED: &str = "0 # expect: reserved-concurrency-zero";
+    use crate::testing::{queue, stack};
 
     #[test]
     fn zero_is_flagged_if_a_mapping_polls() {
-        for (reserved, mapping) in [
-            ("1", ""),
-            ("-1", ""),
-            ("null", ""),
-            ("var.open", ""),
-            (EXPECTED, ""),
-            (EXPECTED, "enabled = true"),
-            ("0", "enabled = false"),
-            ("0", "enabled = var.open"),
-        ] {
-            check(&RULE, Terraform, &terraform(reserved, mapping));
-        }
+        stack().check(
+            &RULE,
+            "
+            function.reserved_concurrency | mapping.enabled | finding
+            0                             |                 | function.reserved_concurrency
+            0                             | true            | function.reserved_concurrency
+            0                             | false           |
+            0                             | open            |
+            1                             |                 |
+            -1                            |                 |
+            null                          |                 |
+            open                          |                 |
+            ",
+        );
     }
 
     #[test]
-    fn cloudformation_function_is_flagged() {
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Idle:
-    Type: AWS::Lambda::Function
-    Properties:
-      ReservedConcurrentExecutions: 0
-  F:
-    Type: AWS::Lambda::Function
-    Properties:
-      ReservedConcurrentExecutions: 0 # expect: reserved-concurrency-zero
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
-      FunctionName: !Ref F
-",
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      ReservedConcurrentExecutions: 0 # expect: reserved-concurrency-zero
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: arn:aws:sqs:eu-west-1:111122223333:q
-",
-        );
+    fn function_without_mapping_is_ignored() {
+        queue().check(&RULE, "function.reserved_concurrency | finding\n 0 |");
     }
 }

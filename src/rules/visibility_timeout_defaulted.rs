@@ -70,77 +70,32 @@ fn defaulted(
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(header: &str, visibility: &str, timeout: &str, mapping: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{ {header}
-  visibility_timeout_seconds = {visibility}
-}}
-resource "aws_lambda_function" "f" {{
-  function_name = "f"
-  timeout       = {timeout}
-}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name    = aws_lambda_function.f.arn
-  {mapping}
-}}
-"#
-        )
-    }
-
-    const EXPECTED: &str = "# expect: visibility-timeout-defaulted";
+    use crate::testing::Dialect::Terraform;
+    use crate::testing::stack;
 
     #[test]
     fn sufficient_default_timeout_is_flagged() {
-        check(&RULE, Terraform, &terraform("", &format!("null {EXPECTED}"), "5", ""));
-        let absent = terraform(EXPECTED, "null", "5", "").replace("visibility_timeout_seconds = null", "");
-        check(&RULE, Terraform, &absent);
-        for (visibility, timeout, mapping) in [
-            ("30", "5", ""),
-            ("null", "6", ""),
-            ("null", "var.open", ""),
-            ("var.open", "5", ""),
-            ("null", "5", "enabled = false"),
-        ] {
-            check(&RULE, Terraform, &terraform("", visibility, timeout, mapping));
-        }
-    }
-
-    #[test]
-    fn cloudformation_queue_is_flagged() {
-        check(
+        stack().check(
             &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q: # expect: visibility-timeout-defaulted
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Lambda::Function
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}
-",
+            "
+            queue.visibility_timeout | function.timeout | mapping.enabled | finding
+                                     | 5                |                 | queue
+                                     | 3                |                 | queue
+            30                       | 5                |                 |
+                                     | 6                |                 |
+                                     | open             |                 |
+            open                     | 5                |                 |
+                                     | 5                | false           |
+            ",
         );
-        check(
+        stack().only(&[Terraform]).check(
             &RULE,
-            Sam,
-            r"
-Resources:
-  Q: # expect: visibility-timeout-defaulted
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Timeout: 3
-      Events:
-        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}
-",
+            "
+            queue.visibility_timeout | function.timeout | finding
+            null                     | 5                | queue.visibility_timeout
+            null                     |                  | queue.visibility_timeout
+            null                     | 6                |
+            ",
         );
     }
 }

@@ -55,95 +55,38 @@ fn expires_first(queue: &Queue, consumer: &Consumer<'_>, visibility: &Operand<'_
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::RULE;
-    use crate::testing::{Dialect, check, findings};
-
-    fn terraform(visibility: &str, retention: &str, mapping: &str) -> String {
-        format!(
-            r#"
-            variable "open" {{}}
-            resource "aws_sqs_queue" "orders" {{
-              {visibility}
-              {retention}
-            }}
-            resource "aws_lambda_event_source_mapping" "orders" {{
-              event_source_arn = aws_sqs_queue.orders.arn
-              function_name    = "worker"
-              {mapping}
-            }}
-            "#
-        )
-    }
-
-    const EXPECTED: &str = "# expect: visibility-timeout-exceeds-retention";
+    use crate::testing::Dialect::Sam;
+    use crate::testing::stack;
 
     #[test]
     fn equal_retention_is_flagged_and_one_second_more_accepted() {
-        let visibility = "visibility_timeout_seconds = 600";
-        let equal = format!("message_retention_seconds = 600 {EXPECTED}");
-        check(&RULE, Dialect::Terraform, &terraform(visibility, &equal, ""));
-        check(
+        stack().check(
             &RULE,
-            Dialect::Terraform,
-            &terraform(visibility, "message_retention_seconds = 601", ""),
-        );
-    }
-
-    #[test]
-    fn unconsumed_queues_and_out_of_range_values_are_ignored() {
-        let (visibility, retention) = ("visibility_timeout_seconds = 600", "message_retention_seconds = 600");
-        check(
-            &RULE,
-            Dialect::Terraform,
-            &terraform(visibility, retention, "enabled = false"),
-        );
-        check(
-            &RULE,
-            Dialect::Terraform,
-            &terraform(visibility, "message_retention_seconds = 14", ""),
-        );
-        check(
-            &RULE,
-            Dialect::Terraform,
-            &terraform("visibility_timeout_seconds = 600000", retention, ""),
-        );
-        check(
-            &RULE,
-            Dialect::Terraform,
-            &terraform("visibility_timeout_seconds = var.open", retention, ""),
-        );
-    }
-
-    #[test]
-    fn default_timeout_with_minimum_retention_is_accepted() {
-        check(
-            &RULE,
-            Dialect::Terraform,
-            &terraform("", "message_retention_seconds = 60", ""),
+            "
+            queue.visibility_timeout | queue.retention | mapping.enabled | finding
+            600                      | 600             |                 | queue.retention
+            600                      | 601             |                 |
+            600                      | 600             | false           |
+            // Other rules report these values.
+            600                      | 14              |                 |
+            600000                   | 600             |                 |
+            open                     | 600             |                 |
+            // The default timeout with the minimum retention.
+                                     | 60              |                 |
+            ",
         );
     }
 
     #[test]
     fn help_uses_cloudformation_property_names() {
-        let text = "
-Resources:
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties: {VisibilityTimeout: 900, MessageRetentionPeriod: 600}
-  Worker:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events: {Q: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}
-";
-        let found = findings(&RULE, Dialect::Sam, text);
-        assert!(
-            found[0]
-                .help
-                .as_ref()
-                .unwrap()
-                .starts_with("raise `MessageRetentionPeriod` well above 900")
+        stack().only(&[Sam]).check(
+            &RULE,
+            "
+            queue.visibility_timeout | queue.retention | finding         | help
+            900                      | 600             | queue.retention | raise `MessageRetentionPeriod` well above 900…
+            ",
         );
     }
 }

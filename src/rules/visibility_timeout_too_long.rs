@@ -63,86 +63,40 @@ fn too_long(queue: &Queue, visibility: &Operand<'_>, factor: i64, advice: Advice
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(visibility: &str, timeout: &str, mapping: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{
-  visibility_timeout_seconds = {visibility}
-}}
-resource "aws_lambda_function" "f" {{
-  function_name = "f"
-  timeout       = {timeout}
-}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name    = aws_lambda_function.f.arn
-  {mapping}
-}}
-"#
-        )
-    }
-
-    const EXPECTED: &str = "# expect: visibility-timeout-too-long";
+    use crate::testing::stack;
 
     #[test]
     fn timeout_above_ten_times_the_advice_is_flagged() {
-        for (visibility, timeout, mapping) in [
-            ("1800", "30", ""),
-            ("899", "3", ""),
-            ("var.open", "30", ""),
-            ("1801", "var.open", ""),
-            ("1801", "30", "enabled = false"),
-            ("1801", "30", "maximum_batching_window_in_seconds = 1"),
-            ("1801", "30", "maximum_batching_window_in_seconds = var.open"),
-        ] {
-            check(&RULE, Terraform, &terraform(visibility, timeout, mapping));
-        }
-        check(&RULE, Terraform, &terraform(&format!("1801 {EXPECTED}"), "30", ""));
-        check(&RULE, Terraform, &terraform(&format!("900 {EXPECTED}"), "3", ""));
+        stack().check(
+            &RULE,
+            "
+            queue.visibility_timeout | function.timeout | mapping.enabled | mapping.window | finding
+            1800                     | 30               |                 |                |
+            1801                     | 30               |                 |                | queue.visibility_timeout
+            899                      | 3                |                 |                |
+            900                      | 3                |                 |                | queue.visibility_timeout
+            43200                    |                  |                 |                | queue.visibility_timeout
+            43200                    | 10               |                 |                | queue.visibility_timeout
+            open                     | 30               |                 |                |
+            1801                     | open             |                 |                |
+            1801                     | 30               | false           |                |
+            1801                     | 30               |                 | 1              |
+            1801                     | 30               |                 | open           |
+            ",
+        );
     }
 
     #[test]
     fn slowest_function_decides() {
-        let other = r#"
-resource "aws_lambda_function" "g" {
-  function_name = "g"
-  timeout       = 60
+        let slower = r#"
+resource "aws_lambda_function" "slower" {
+  timeout = 60
 }
-resource "aws_lambda_event_source_mapping" "n" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name    = aws_lambda_function.g.arn
-}
-"#;
-        check(&RULE, Terraform, &(terraform("1801", "30", "") + other));
-    }
-
-    #[test]
-    fn cloudformation_queue_is_flagged() {
-        let queue = "
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      VisibilityTimeout: 43200 # expect: visibility-timeout-too-long
-";
-        let mapping = "  F:
-    Type: AWS::Lambda::Function
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}
-";
-        check(&RULE, CloudFormation, &format!("{queue}{mapping}"));
-        let event = "  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Timeout: 10
-      Events:
-        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}
-";
-        check(&RULE, Sam, &format!("{queue}{event}"));
+resource "aws_lambda_event_source_mapping" "slower" {
+  event_source_arn = aws_sqs_queue.orders.arn
+  function_name    = aws_lambda_function.slower.arn
+}"#;
+        let table = "queue.visibility_timeout | function.timeout | finding\n 1801 | 30 |";
+        stack().terraform(slower).check(&RULE, table);
     }
 }
