@@ -108,259 +108,106 @@ fn unreported(
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings};
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::{check_cases, stack};
+
+    #[test]
+    fn mapping_without_report_setting_is_flagged() {
+        stack().check(
+            &RULE,
+            "
+            mapping.batch_size | mapping.response_types    | queue.fifo | finding
+            1                  |                           |            |
+            2                  |                           |            | mapping
+                               |                           |            | mapping
+            open               |                           |            |
+                               | []                        |            | mapping.response_types
+                               | [ReportBatchItemFailures] |            |
+                               | [ReportBatchItemFailures] | true       |
+                               | open                      |            |
+            ",
+        );
+    }
 
     #[test]
     fn mapping_settings_identify_queue() {
-        let mapping = |settings: &str, expected: &str| {
-            let text = format!(
-                "variable \"arn\" {{}}\nvariable \"types\" {{ default = [] }}\nresource \"aws_lambda_event_source_mapping\" \"m\" {{ \
-                 {expected}\n  event_source_arn = var.arn\n  function_name = \"f\"\n  {settings}\n}}\n"
+        stack()
+            .only(&[Terraform, CloudFormation])
+            .mapping("source", "open")
+            .check(
+                &RULE,
+                r#"
+            mapping.concurrency | mapping.starting_position | finding
+                                |                           | mapping
+            5                   |                           | mapping
+                                | LATEST                    |
+                                | open                      |
+            "#,
             );
-            check(&RULE, Terraform, &text);
-        };
-        let expected = "# expect: batch-item-failures-unreported";
-        mapping("", expected);
-        mapping("scaling_config {\n    maximum_concurrency = 5\n  }", expected);
-        mapping("starting_position = \"LATEST\"", "");
-        mapping("topics = [\"t\"]", "");
-        mapping("queues = [\"q\"]", "");
-        // The response types may be an input, like the queue.
-        mapping("function_response_types = var.types", "");
-        let template = |source: &str, settings: &str, expected: &str| {
-            let text = format!(
-                "Parameters: {{Arn: {{Type: String}}}}\nResources:\n  M: {expected}\n    Type: \
-                 AWS::Lambda::EventSourceMapping\n    Properties: {{EventSourceArn: {source}, FunctionName: f{settings}}}\n"
-            );
-            check(&RULE, CloudFormation, &text);
-        };
-        template("!Ref Arn", "", expected);
-        template("!Ref Arn", ", StartingPosition: LATEST", "");
-        template("!Sub 'arn:aws:mq:${AWS::Region}:1:broker:${Arn}'", "", "");
-        template(
-            "!Sub 'arn:aws:sqs:${AWS::Region}:1:${Arn}'",
-            ", StartingPosition: LATEST",
-            expected,
+        check_cases(
+            &RULE,
+            Terraform,
+            r#"
+variable "arn" {}
+variable "types" { default = [] }
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = var.arn
+  function_name    = "f"
+  <setting>
+}
+"#,
+            r#"
+            setting                              | finding
+            topics = ["t"]                       |
+            queues = ["q"]                       |
+            // The response types may be an input, like the queue.
+            function_response_types = var.types  |
+            "#,
         );
-        template("!Sub '${Arn}-orders.fifo'", ", StartingPosition: LATEST", expected);
-        template("!Sub '${Arn}-orders'", ", StartingPosition: LATEST", "");
+        check_cases(
+            &RULE,
+            CloudFormation,
+            "
+Parameters: {Arn: {Type: String}}
+Resources:
+  M: <header>
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: <source>, FunctionName: f<position>}
+",
+            "
+            header | source                                         | position                   | finding
+                   | !Sub 'arn:aws:mq:${AWS::Region}:1:broker:${Arn}' |                            |
+                   | !Sub 'arn:aws:sqs:${AWS::Region}:1:${Arn}'       | , StartingPosition: LATEST | header
+                   | !Sub '${Arn}-orders.fifo'                        | , StartingPosition: LATEST | header
+                   | !Sub '${Arn}-orders'                             | , StartingPosition: LATEST |
+            ",
+        );
     }
 
     #[test]
     fn queue_identified_conditionally_is_judged_under_that_condition() {
-        let finding = |properties: &str| {
-            let text = format!(
-                "Parameters: {{Arn: {{Type: String}}, Kind: {{Type: String, AllowedValues: [queue, stream]}}}}\nConditions: \
-                 {{IsQueue: !Equals [!Ref Kind, queue]}}\nResources:\n  M:\n    Type: AWS::Lambda::EventSourceMapping\n    \
-                 Properties:\n      EventSourceArn: !Ref Arn\n      FunctionName: f\n{properties}"
-            );
-            let found = findings(&RULE, CloudFormation, &text);
-            found
-                .into_iter()
-                .map(|found| found.when.unwrap_or_default())
-                .collect::<Vec<_>>()
-        };
-        let none = "!Ref AWS::NoValue";
-        let position = |yes: &str, no: &str| finding(&format!("      StartingPosition: !If [IsQueue, {yes}, {no}]\n"));
-        assert_eq!(position(none, "LATEST"), ["IsQueue"]);
-        assert_eq!(position("LATEST", none), ["not IsQueue"]);
-        assert!(position("LATEST", "TRIM_HORIZON").is_empty());
-        let limit = finding(&format!(
-            "      ScalingConfig: !If [IsQueue, {{MaximumConcurrency: 5}}, {none}]\n      StartingPosition: !If [IsQueue, {none}, LATEST]\n"
-        ));
-        assert_eq!(limit, ["IsQueue"]);
-    }
-
-    #[test]
-    fn batch_of_one_is_accepted_and_two_is_flagged() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  batch_size = 1
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-}
-resource "aws_lambda_event_source_mapping" "m" { # expect: batch-item-failures-unreported
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  batch_size = 2
-}
-"#,
-        );
-        check(
+        check_cases(
             &RULE,
             CloudFormation,
-            r"
+            "
+Parameters: {Arn: {Type: String}, Kind: {Type: String, AllowedValues: [queue, stream]}}
+Conditions: {IsQueue: !Equals [!Ref Kind, queue]}
 Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  M: # expect: batch-item-failures-unreported
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: !GetAtt Q.Arn
-      FunctionName: f
-      BatchSize: 2
-",
-        );
-    }
-
-    #[test]
-    fn default_batch_of_ten_is_flagged() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-}
-resource "aws_lambda_event_source_mapping" "m" { # expect: batch-item-failures-unreported
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-}
-"#,
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E: # expect: batch-item-failures-unreported
-          Type: SQS
-          Properties:
-            Queue: !GetAtt Q.Arn
-",
-        );
-    }
-
-    #[test]
-    fn finding_points_at_empty_list() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  function_response_types = [] # expect: batch-item-failures-unreported
-}
-"#,
-        );
-    }
-
-    #[test]
-    fn report_setting_is_accepted() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name = "q.fifo"
-  fifo_queue = true
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  function_response_types = ["ReportBatchItemFailures"]
-}
-"#,
-        );
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
   M:
     Type: AWS::Lambda::EventSourceMapping
     Properties:
-      EventSourceArn: !GetAtt Q.Arn
+      EventSourceArn: !Ref Arn
       FunctionName: f
-      FunctionResponseTypes: [ReportBatchItemFailures]
+      ScalingConfig: !If [IsQueue, <scaling>, !Ref AWS::NoValue]
+      StartingPosition: !If [IsQueue, <queue>, <stream>]
 ",
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: !GetAtt Q.Arn
-            FunctionResponseTypes:
-              - ReportBatchItemFailures
-",
-        );
-    }
-
-    #[test]
-    fn unresolved_values_are_not_judged() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-variable "x" {}
-resource "aws_sqs_queue" "q" {
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  function_response_types = var.x
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-variable "x" {}
-resource "aws_sqs_queue" "q" {
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-  batch_size = var.x
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-variable "x" {}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = var.x
-  function_name = "f"
-  starting_position = var.x
-}
-"#,
+            "
+            scaling                 | queue              | stream             | finding | when
+            !Ref AWS::NoValue       | !Ref AWS::NoValue  | LATEST             | 1       | IsQueue
+            !Ref AWS::NoValue       | LATEST             | !Ref AWS::NoValue  | 1       | not IsQueue
+            !Ref AWS::NoValue       | LATEST             | TRIM_HORIZON       |         |
+            {MaximumConcurrency: 5} | !Ref AWS::NoValue  | LATEST             | 1       | IsQueue
+            ",
         );
     }
 }

@@ -67,70 +67,39 @@ fn mismatch(source: &Queue, fifo: &Known<'_, bool>, dlq: &TypedQueue<'_>) -> Fin
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::{Dialect, check, findings};
-
-    fn terraform(source: &str, target: &str, dlq: &str) -> String {
-        format!(
-            r#"
-            variable "open" {{}}
-            resource "aws_sqs_queue" "orders" {{
-              {source}
-              redrive_policy = jsonencode({{ deadLetterTargetArn = {target}, maxReceiveCount = 5 }})
-            }}
-            resource "aws_sqs_queue" "failed" {{
-              {dlq}
-            }}
-            "#
-        )
-    }
-
-    fn count(source: &str, target: &str, dlq: &str) -> usize {
-        findings(&RULE, Dialect::Terraform, &terraform(source, target, dlq)).len()
-    }
+    use crate::testing::queue;
 
     #[test]
     fn different_types_are_flagged() {
-        let (fifo, failed) = ("fifo_queue = true", "aws_sqs_queue.failed.arn");
-        assert_eq!(count("", failed, ""), 0);
-        assert_eq!(count(fifo, failed, fifo), 0);
-        assert_eq!(count(fifo, failed, ""), 1);
-        assert_eq!(count("", failed, fifo), 1);
-        assert_eq!(count("fifo_queue = var.open", failed, fifo), 0);
-        assert_eq!(count(fifo, failed, "fifo_queue = var.open"), 0);
-        assert_eq!(count(fifo, "var.open", ""), 0);
+        queue().check(
+            &RULE,
+            "
+            queue.fifo | queue.name  | dlq.fifo | dlq.name    | finding
+                       |             |          |             |
+            true       |             | true     |             |
+            true       |             |          |             | queue.target
+                       |             | true     |             | queue.target
+            open       |             | true     |             |
+            true       |             | open     |             |
+            // Another rule reports a name that contradicts the type.
+                       | orders.fifo | true     |             |
+            true       |             |          | failed.fifo |
+            ",
+        );
     }
 
     #[test]
     fn type_of_external_queue_follows_from_arn() {
-        let standard = "\"arn:aws:sqs:eu-west-1:123456789012:elsewhere\"";
-        let fifo = "\"arn:aws:sqs:eu-west-1:123456789012:elsewhere.fifo\"";
-        assert_eq!(count("fifo_queue = true", fifo, ""), 0);
-        assert_eq!(count("fifo_queue = true", standard, ""), 1);
-        assert_eq!(count("", fifo, ""), 1);
-        assert_eq!(count("", standard, ""), 0);
-    }
-
-    #[test]
-    fn name_that_contradicts_type_is_left_to_other_rule() {
-        let failed = "aws_sqs_queue.failed.arn";
-        assert_eq!(count("name = \"orders.fifo\"", failed, "fifo_queue = true"), 0);
-        assert_eq!(count("fifo_queue = true", failed, "name = \"failed.fifo\""), 0);
-    }
-
-    #[test]
-    fn finding_points_at_target() {
-        let text = "
-Resources:
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties:
-      FifoQueue: true
-      RedrivePolicy:
-        deadLetterTargetArn: !GetAtt Failed.Arn # expect: dead-letter-queue-type-mismatch
-        maxReceiveCount: 5
-  Failed:
-    Type: AWS::SQS::Queue
-";
-        check(&RULE, Dialect::Sam, text);
+        queue().check(
+            &RULE,
+            "
+            queue.fifo | queue.target                                      | finding
+            true       | arn:aws:sqs:eu-west-1:123456789012:elsewhere.fifo |
+            true       | arn:aws:sqs:eu-west-1:123456789012:elsewhere      | queue.target
+                       | arn:aws:sqs:eu-west-1:123456789012:elsewhere.fifo | queue.target
+                       | arn:aws:sqs:eu-west-1:123456789012:elsewhere      |
+            true       | open                                              |
+            ",
+        );
     }
 }

@@ -53,88 +53,29 @@ fn unsupported(
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(source: &str, target: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{}}
-resource "aws_sqs_queue" "failed" {{}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = {source}
-  function_name    = "f"
-  destination_config {{
-    on_failure {{
-      destination_arn = {target}
-    }}
-  }}
-}}
-"#
-        )
-    }
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::stack;
 
     #[test]
     fn failure_destination_on_queue_is_flagged() {
-        let expected = "aws_sqs_queue.failed.arn # expect: event-source-mapping-failure-destination";
-        check(&RULE, Terraform, &terraform("aws_sqs_queue.q.arn", expected));
-        check(
+        stack().check(
             &RULE,
-            Terraform,
-            &terraform("\"arn:aws:sqs:eu-west-1:111122223333:q\"", expected),
+            "
+            mapping.source                       | mapping.failure_destination               | finding
+                                                 | arn:aws:sqs:eu-west-1:111122223333:failed | mapping.failure_destination
+            arn:aws:sqs:eu-west-1:111122223333:q | arn:aws:sqs:eu-west-1:111122223333:failed | mapping.failure_destination
+                                                 | queue.arn                                 | mapping.failure_destination
+                                                 | open                                      |
+                                                 | null                                      |
+            ",
         );
-        for (source, target) in [
-            (
-                "\"arn:aws:kinesis:eu-west-1:111122223333:stream/s\"",
-                "aws_sqs_queue.failed.arn",
-            ),
-            ("var.open", "aws_sqs_queue.failed.arn"),
-            ("aws_sqs_queue.q.arn", "var.open"),
-            ("aws_sqs_queue.q.arn", "null"),
-        ] {
-            check(&RULE, Terraform, &terraform(source, target));
-        }
-    }
-
-    #[test]
-    fn cloudformation_mapping_is_flagged() {
-        check(
+        stack().only(&[Terraform, CloudFormation]).check(
             &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: !GetAtt Q.Arn
-      FunctionName: f
-      DestinationConfig:
-        OnFailure:
-          Destination: arn:aws:sqs:eu-west-1:111122223333:failed # expect: event-source-mapping-failure-destination
-",
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: !GetAtt Q.Arn
-            DestinationConfig:
-              OnFailure:
-                Destination: arn:aws:sqs:eu-west-1:111122223333:failed # expect: event-source-mapping-failure-destination
-",
+            "
+            mapping.source                                  | mapping.failure_destination               | finding
+            arn:aws:kinesis:eu-west-1:111122223333:stream/s | arn:aws:sqs:eu-west-1:111122223333:failed |
+            open                                            | arn:aws:sqs:eu-west-1:111122223333:failed |
+            ",
         );
     }
 }

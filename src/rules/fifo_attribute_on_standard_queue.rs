@@ -87,55 +87,33 @@ fn for_fifo<T>(queue: &Queue, id: &'static str, known: &Known<'_, T>, fifo: &Kno
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(settings: &str) -> String {
-        format!("variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\n{settings}\n}}\n")
-    }
+    use crate::testing::queue;
 
     #[test]
     fn fifo_attributes_on_standard_queue_are_flagged() {
-        for setting in [
-            "content_based_deduplication = true",
-            "deduplication_scope = \"queue\"",
-            "fifo_throughput_limit = \"perQueue\"",
-        ] {
-            check(
-                &RULE,
-                Terraform,
-                &terraform(&format!("{setting} # expect: fifo-attribute-on-standard-queue")),
-            );
-            for other in [
-                "name = \"q.fifo\"\nfifo_queue = true",
-                "fifo_queue = var.open",
-                // The missing `fifo_queue` is the cause.
-                "name = \"q.fifo\"",
-            ] {
-                check(&RULE, Terraform, &terraform(&format!("{setting}\n{other}")));
-            }
-        }
-        for setting in [
-            "content_based_deduplication = false",
-            "content_based_deduplication = var.open",
-            "deduplication_scope = null",
-            "fifo_throughput_limit = \"\"",
-        ] {
-            check(&RULE, Terraform, &terraform(setting));
-        }
-    }
-
-    #[test]
-    fn cloudformation_queue_is_flagged() {
-        let template = "
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      ContentBasedDeduplication: true # expect: fifo-attribute-on-standard-queue
-      FifoThroughputLimit: perQueue # expect: fifo-attribute-on-standard-queue
-";
-        check(&RULE, CloudFormation, template);
-        check(&RULE, Sam, template);
+        queue().check(
+            &RULE,
+            r#"
+            queue.deduplication | queue.deduplication_scope | queue.throughput_limit | queue.name | queue.fifo | finding
+            true                |                           |                        |            |            | queue.deduplication
+            true                |                           |                        | q.fifo     | true       |
+            true                |                           |                        |            | open       |
+            // The missing `fifo_queue` is the cause.
+            true                |                           |                        | q.fifo     |            |
+                                | queue                     |                        |            |            | queue.deduplication_scope
+                                | queue                     |                        | q.fifo     | true       |
+                                | queue                     |                        |            | open       |
+                                | queue                     |                        | q.fifo     |            |
+                                |                           | perQueue               |            |            | queue.throughput_limit
+                                |                           | perQueue               | q.fifo     | true       |
+                                |                           | perQueue               |            | open       |
+                                |                           | perQueue               | q.fifo     |            |
+            true                |                           | perQueue               |            |            | queue.deduplication, queue.throughput_limit
+            false               |                           |                        |            |            |
+            open                |                           |                        |            |            |
+                                | null                      |                        |            |            |
+                                |                           | ""                     |            |            |
+            "#,
+        );
     }
 }

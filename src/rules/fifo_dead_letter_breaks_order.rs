@@ -49,38 +49,20 @@ fn breaks(queue: &Queue, redrive: &Known<'_, Option<Box<RedrivePolicy>>>, fifo: 
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::findings;
+    use crate::testing::queue;
 
     #[test]
     fn fifo_queue_with_dead_letter_queue_is_flagged() {
-        let policy =
-            "jsonencode({ deadLetterTargetArn = \"arn:aws:sqs:eu-west-1:111122223333:d.fifo\", maxReceiveCount = 5 })";
-        for (fifo, policy, expected) in [
-            ("true", policy, 1),
-            ("true", "null", 0),
-            ("true", "var.open", 0),
-            ("false", policy, 0),
-            ("var.open", policy, 0),
-        ] {
-            let text = format!(
-                "variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\n fifo_queue = {fifo}\n redrive_policy = {policy}\n}}\n"
-            );
-            assert_eq!(findings(&RULE, Terraform, &text).len(), expected, "{fifo} {policy}");
-        }
-    }
-
-    #[test]
-    fn cloudformation_queue_is_flagged() {
-        let template = "
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      FifoQueue: true
-      RedrivePolicy: {deadLetterTargetArn: 'arn:aws:sqs:eu-west-1:111122223333:d.fifo', maxReceiveCount: 5}
-";
-        assert_eq!(findings(&RULE, CloudFormation, template).len(), 1);
-        assert_eq!(findings(&RULE, Sam, template).len(), 1);
+        queue().check(
+            &RULE,
+            "
+            queue.fifo | queue.target                              | queue.redrive | finding
+            true       | arn:aws:sqs:eu-west-1:111122223333:d.fifo |               | 1
+            true       |                                           | null          |
+            true       |                                           | open          |
+            false      | arn:aws:sqs:eu-west-1:111122223333:d.fifo |               |
+            open       | arn:aws:sqs:eu-west-1:111122223333:d.fifo |               |
+            ",
+        );
     }
 }

@@ -67,59 +67,21 @@ fn short(dlq: &Queue, retention: &Operand<'_>, minimum: i64) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(fifo: &str, retention: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "failed" {{
-  fifo_queue                = {fifo}
-  message_retention_seconds = {retention}
-}}
-resource "aws_sqs_queue" "orders" {{
-  fifo_queue     = {fifo}
-  redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 }})
-}}
-"#
-        )
-    }
+    use crate::testing::queue;
 
     #[test]
     fn retention_below_four_days_is_flagged() {
-        for (fifo, retention) in [
-            ("true", "345600"),
-            ("true", "null"),
-            ("true", "var.open"),
-            ("false", "60"),
-            ("var.open", "60"),
-        ] {
-            check(&RULE, Terraform, &terraform(fifo, retention));
-        }
-        check(
+        queue().check(
             &RULE,
-            Terraform,
-            &terraform("true", "345599 # expect: fifo-dead-letter-queue-retention-short"),
+            "
+            queue.fifo | dlq.fifo | dlq.retention | finding
+            true       | true     | 345600        |
+            true       | true     | 345599        | dlq.retention
+            true       | true     | null          |
+            true       | true     | open          |
+            false      | false    | 60            |
+            open       | open     | 60            |
+            ",
         );
-    }
-
-    #[test]
-    fn cloudformation_queue_is_flagged() {
-        let template = "
-Resources:
-  Failed:
-    Type: AWS::SQS::Queue
-    Properties:
-      FifoQueue: true
-      MessageRetentionPeriod: 86400 # expect: fifo-dead-letter-queue-retention-short
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties:
-      FifoQueue: true
-      RedrivePolicy: {deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}
-";
-        check(&RULE, CloudFormation, template);
-        check(&RULE, Sam, template);
     }
 }

@@ -97,82 +97,30 @@ fn blocked(queue: &Queue, consumer: &Consumer<'_>, retries: &Retries<'_>, severi
 
 #[cfg(test)]
 mod tests {
-    use super::{RULE, Severity};
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings};
-
-    fn severity(fifo: &str, visibility: &str, count: &str, timeout: &str) -> Option<Severity> {
-        let text = format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{
-  fifo_queue                 = {fifo}
-  visibility_timeout_seconds = {visibility}
-  redrive_policy = jsonencode({{
-    deadLetterTargetArn = "arn:aws:sqs:eu-west-1:111122223333:failed.fifo"
-    maxReceiveCount     = {count}
-  }})
-}}
-resource "aws_lambda_function" "f" {{
-  function_name = "f"
-  timeout       = {timeout}
-}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name    = aws_lambda_function.f.arn
-}}
-"#
-        );
-        findings(&RULE, Terraform, &text).first().map(|found| found.severity)
-    }
+    use super::RULE;
+    use crate::testing::stack;
 
     #[test]
     fn wait_above_15_minutes_is_an_info_and_above_an_hour_a_warning() {
-        for (visibility, count, timeout, expected) in [
-            ("90", "10", "3", None),
-            ("91", "10", "3", Some(Severity::Info)),
-            ("360", "10", "3", Some(Severity::Info)),
-            ("361", "10", "3", Some(Severity::Warning)),
+        stack().queue("target", "arn:aws:sqs:eu-west-1:111122223333:failed.fifo").check(
+            &RULE,
+            "
+            queue.fifo | queue.visibility_timeout | queue.max_receive_count | function.timeout | finding
+            true       | 90                       | 10                      | 3                |
+            true       | 91                       | 10                      | 3                | info queue.visibility_timeout
+            true       | 360                      | 10                      | 3                | info queue.visibility_timeout
+            true       | 361                      | 10                      | 3                | warning queue.visibility_timeout
+            true       | 900                      | 10                      |                  | queue.visibility_timeout
             // AWS's own recommendation.
-            ("1800", "5", "300", None),
-            ("1801", "5", "300", Some(Severity::Warning)),
-            ("1800", "6", "300", Some(Severity::Warning)),
-            ("var.open", "10", "3", None),
-            ("361", "var.open", "3", None),
-            ("1801", "5", "var.open", None),
-        ] {
-            assert_eq!(
-                severity("true", visibility, count, timeout),
-                expected,
-                "{visibility} {count} {timeout}"
-            );
-        }
-        assert_eq!(severity("false", "361", "10", "3"), None);
-        assert_eq!(severity("var.open", "361", "10", "3"), None);
-    }
-
-    #[test]
-    fn cloudformation_queue_is_flagged() {
-        let queue = "
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      FifoQueue: true
-      VisibilityTimeout: 900 # expect: fifo-group-blocked-too-long
-      RedrivePolicy: {deadLetterTargetArn: 'arn:aws:sqs:eu-west-1:111122223333:failed.fifo', maxReceiveCount: 10}
-";
-        let mapping = "  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: f}
-";
-        check(&RULE, CloudFormation, &format!("{queue}{mapping}"));
-        let event = "  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}
-";
-        check(&RULE, Sam, &format!("{queue}{event}"));
+            true       | 1800                     | 5                       | 300              |
+            true       | 1801                     | 5                       | 300              | warning queue.visibility_timeout
+            true       | 1800                     | 6                       | 300              | warning queue.visibility_timeout
+            true       | open                     | 10                      | 3                |
+            true       | 361                      | open                    | 3                |
+            true       | 1801                     | 5                       | open             |
+            false      | 361                      | 10                      | 3                |
+            open       | 361                      | 10                      | 3                |
+            ",
+        );
     }
 }

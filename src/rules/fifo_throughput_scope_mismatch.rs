@@ -95,48 +95,28 @@ fn useless(queue: &Queue, limit: &Setting<'_>, scope: &Setting<'_>) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::{RULE, Severity};
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings};
-
-    fn severity(fifo: &str, limit: &str, scope: &str) -> Option<Severity> {
-        let text = format!(
-            "variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\nfifo_queue = {fifo}\nfifo_throughput_limit = {limit}\ndeduplication_scope = {scope}\n}}\n"
-        );
-        findings(&RULE, Terraform, &text).first().map(|found| found.severity)
-    }
+    use super::RULE;
+    use crate::testing::queue;
 
     #[test]
     fn per_group_limit_and_scope_must_be_set_together() {
-        let (group, messages) = ("\"perMessageGroupId\"", "\"messageGroup\"");
-        for (limit, scope, expected) in [
-            (group, messages, None),
-            ("null", "null", None),
-            ("\"perQueue\"", "\"queue\"", None),
-            (group, "null", Some(Severity::Error)),
-            (group, "\"queue\"", Some(Severity::Error)),
-            ("null", messages, Some(Severity::Info)),
-            ("\"perQueue\"", messages, Some(Severity::Info)),
-            (group, "var.open", None),
-            ("var.open", messages, None),
-        ] {
-            assert_eq!(severity("true", limit, scope), expected, "{limit} {scope}");
-        }
-        assert_eq!(severity("false", group, "null"), None);
-        assert_eq!(severity("var.open", group, "null"), None);
-    }
-
-    #[test]
-    fn cloudformation_queue_is_flagged() {
-        let template = "
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      FifoQueue: true
-      FifoThroughputLimit: perMessageGroupId # expect: fifo-throughput-scope-mismatch
-";
-        check(&RULE, CloudFormation, template);
-        check(&RULE, Sam, template);
+        queue().check(
+            &RULE,
+            "
+            queue.fifo | queue.throughput_limit | queue.deduplication_scope | finding
+            true       | perMessageGroupId      | messageGroup              |
+            true       | null                   | null                      |
+            true       | perQueue               | queue                     |
+            true       | perMessageGroupId      | null                      | error queue.throughput_limit
+            true       | perMessageGroupId      |                           | error queue.throughput_limit
+            true       | perMessageGroupId      | queue                     | error
+            true       | null                   | messageGroup              | info
+            true       | perQueue               | messageGroup              | info
+            true       | perMessageGroupId      | open                      |
+            true       | open                   | messageGroup              |
+            false      | perMessageGroupId      | null                      |
+            open       | perMessageGroupId      | null                      |
+            ",
+        );
     }
 }

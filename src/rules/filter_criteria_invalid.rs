@@ -78,64 +78,57 @@ fn too_many(mapping: &EventSourceMapping, filters: &Known<'_, Vec<Attribute<Stri
 
 #[cfg(test)]
 mod tests {
-    use super::{RULE, Severity};
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings};
-
-    fn terraform(patterns: &[&str]) -> String {
-        let filters: Vec<String> = patterns
-            .iter()
-            .map(|pattern| format!("filter {{\n pattern = {pattern}\n }}"))
-            .collect();
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q"
-  function_name    = "f"
-  filter_criteria {{
-    {}
-  }}
-}}
-"#,
-            filters.join("\n")
-        )
-    }
-
-    const GOOD: &str = "jsonencode({ body = { kind = [\"order\"] } })";
+    use super::RULE;
+    use crate::diagnostic::Severity;
+    use crate::testing::Dialect::Terraform;
+    use crate::testing::{findings, stack};
 
     #[test]
     fn pattern_that_is_not_a_json_object_is_flagged() {
-        for pattern in [
-            GOOD,
-            "var.open",
-            "\"{}\"",
-            "\"{\\\"body\\\": {\\\"a\\\": [\\\"${var.open}\\\"]}}\"",
-        ] {
-            check(&RULE, Terraform, &terraform(&[pattern]));
-        }
-        for pattern in ["\"kind = order\"", "jsonencode([1])", "\"\"", "\"{'body': 1}\""] {
-            let expected = format!("{pattern} # expect: filter-criteria-invalid");
-            check(&RULE, Terraform, &terraform(&[&expected]));
-        }
+        stack().check(
+            &RULE,
+            r#"
+            mapping.pattern                | finding
+            {"body": {"kind": ["order"]}}  |
+            open                           |
+            {}                             |
+            kind = order                   | mapping.pattern
+            "[1]"                          | mapping.pattern
+            ""                             | mapping.pattern
+            {'body': 1}                    | mapping.pattern
+            "#,
+        );
+        stack().only(&[Terraform]).check(
+            &RULE,
+            r#"
+            mapping.pattern                               | finding
+            = "{\"body\": {\"a\": [\"${var.open}\"]}}"    |
+            = jsonencode([1])                             | mapping.pattern
+            "#,
+        );
     }
 
     #[test]
     fn pattern_above_4096_characters_is_flagged() {
-        let long = |length: usize| {
-            format!(
-                "\"{{\\\"body\\\": [\\\"{}\\\"]}}\"",
+        let count = |length: usize| {
+            let pattern = format!(
+                "{{\"body\": [\"{}\"]}}",
                 "x".repeat(length - "{\"body\": [\"\"]}".len())
-            )
+            );
+            stack().mapping("pattern", pattern).findings(&RULE, Terraform).len()
         };
-        assert!(findings(&RULE, Terraform, &terraform(&[&long(4096)])).is_empty());
-        assert_eq!(findings(&RULE, Terraform, &terraform(&[&long(4097)])).len(), 1);
+        assert_eq!((count(4096), count(4097)), (0, 1));
     }
 
     #[test]
     fn more_than_five_filters_are_an_info_and_more_than_ten_an_error() {
         let severity = |count: usize| {
-            let found = findings(&RULE, Terraform, &terraform(&vec![GOOD; count]));
+            let filters = "    filter { pattern = jsonencode({ body = { kind = [\"order\"] } }) }\n".repeat(count);
+            let mapping = "  event_source_arn = \"arn:aws:sqs:eu-west-1:111122223333:q\"\n  function_name = \"f\"\n";
+            let text = format!(
+                "resource \"aws_lambda_event_source_mapping\" \"m\" {{\n{mapping}  filter_criteria {{\n{filters}  }}\n}}\n"
+            );
+            let found = findings(&RULE, Terraform, &text);
             found.first().map(|found| found.severity)
         };
         for (count, expected) in [
@@ -146,47 +139,5 @@ resource "aws_lambda_event_source_mapping" "m" {{
         ] {
             assert_eq!(severity(count), expected, "{count}");
         }
-    }
-
-    #[test]
-    fn cloudformation_filters_are_flagged() {
-        let template = |kind: &str, properties: &str| {
-            format!(
-                "
-Resources:
-  M:
-    Type: {kind}
-    Properties:
-{properties}
-"
-            )
-        };
-        check(
-            &RULE,
-            CloudFormation,
-            &template(
-                "AWS::Lambda::EventSourceMapping",
-                "      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
-      FunctionName: f
-      FilterCriteria:
-        Filters:
-          - Pattern: body.kind = order # expect: filter-criteria-invalid",
-            ),
-        );
-        check(
-            &RULE,
-            Sam,
-            &template(
-                "AWS::Serverless::Function",
-                "      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: arn:aws:sqs:eu-west-1:111122223333:q
-            FilterCriteria:
-              Filters:
-                - Pattern: '[1]' # expect: filter-criteria-invalid",
-            ),
-        );
     }
 }

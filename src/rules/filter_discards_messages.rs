@@ -62,69 +62,43 @@ fn discards(
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::findings;
-
-    fn terraform(source: &str, filters: &str, more: &str) -> usize {
-        let text = format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = {source}
-  function_name    = "f"
-  filter_criteria {{
-    {filters}
-  }}
-}}
-{more}
-"#
-        );
-        findings(&RULE, Terraform, &text).len()
-    }
-
-    const FILTER: &str = "filter {\n pattern = jsonencode({ body = { a = [1] } })\n }";
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::stack;
 
     #[test]
     fn filter_on_queue_is_flagged() {
-        assert_eq!(terraform("aws_sqs_queue.q.arn", FILTER, ""), 1);
-        assert_eq!(terraform("\"arn:aws:sqs:eu-west-1:111122223333:q\"", FILTER, ""), 1);
-        assert_eq!(terraform("aws_sqs_queue.q.arn", "", ""), 0);
-        // A source without a starting position is a queue.
-        assert_eq!(terraform("var.open", FILTER, ""), 1);
-        assert_eq!(terraform("var.open\n starting_position = \"LATEST\"", FILTER, ""), 0);
+        stack().check(
+            &RULE,
+            r#"
+            mapping.pattern      | mapping.source                       | finding
+            {"body": {"a": [1]}} |                                      | 1
+            {"body": {"a": [1]}} | arn:aws:sqs:eu-west-1:111122223333:q | 1
+                                 |                                      |
+            "#,
+        );
+        stack()
+            .only(&[Terraform, CloudFormation])
+            .mapping("source", "open")
+            .check(
+                &RULE,
+                r#"
+            mapping.pattern      | mapping.starting_position | finding
+            // A source without a starting position is a queue.
+            {"body": {"a": [1]}} |                           | 1
+            {"body": {"a": [1]}} | LATEST                    |
+            "#,
+            );
     }
 
     #[test]
     fn queue_with_another_consumer_is_left_to_other_rule() {
-        let other = "resource \"aws_lambda_event_source_mapping\" \"n\" {\n event_source_arn = aws_sqs_queue.q.arn\n function_name = \"g\"\n }";
-        assert_eq!(terraform("aws_sqs_queue.q.arn", FILTER, other), 0);
-    }
-
-    #[test]
-    fn cloudformation_filter_is_flagged() {
-        let text = r#"
-Resources:
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
-      FunctionName: f
-      FilterCriteria: {Filters: [{Pattern: '{"body": {"a": [1]}}'}]}
-"#;
-        assert_eq!(findings(&RULE, CloudFormation, text).len(), 1);
-        let text = r#"
-Resources:
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: arn:aws:sqs:eu-west-1:111122223333:q
-            FilterCriteria: {Filters: [{Pattern: '{"body": {"a": [1]}}'}]}
-"#;
-        assert_eq!(findings(&RULE, Sam, text).len(), 1);
+        let other = r#"
+resource "aws_lambda_event_source_mapping" "other" {
+  event_source_arn = aws_sqs_queue.orders.arn
+  function_name    = "g"
+}"#;
+        stack()
+            .terraform(other)
+            .check(&RULE, "mapping.pattern | finding\n {\"body\": {\"a\": [1]}} |");
     }
 }

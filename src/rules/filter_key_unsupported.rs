@@ -62,87 +62,34 @@ fn unsupported(
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(source: &str, pattern: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = {source}
-  function_name    = "f"
-  filter_criteria {{
-    filter {{
-      pattern = {pattern}
-    }}
-  }}
-}}
-"#
-        )
-    }
-
-    const QUEUE: &str = "\"arn:aws:sqs:eu-west-1:111122223333:q\"";
+    use crate::testing::Dialect::Terraform;
+    use crate::testing::stack;
 
     #[test]
     fn filter_on_other_key_than_body_is_flagged() {
-        for (source, pattern) in [
-            (QUEUE, "jsonencode({ body = { a = [1] } })"),
-            (QUEUE, "jsonencode({})"),
-            (QUEUE, "jsonencode({ \"$or\" = [{ body = { a = [1] } }] })"),
-            (QUEUE, "var.open"),
-            (QUEUE, "\"no json\""),
-            (
-                "var.open\n starting_position = \"LATEST\"",
-                "jsonencode({ messageAttributes = { a = [1] } })",
-            ),
-        ] {
-            check(&RULE, Terraform, &terraform(source, pattern));
-        }
-        for pattern in [
-            "jsonencode({ messageAttributes = { a = [1] } })",
-            "jsonencode({ body = { a = [1] }, kind = [1] })",
-            "jsonencode({ Body = { a = [1] } })",
-        ] {
-            let expected = format!("{pattern} # expect: filter-key-unsupported");
-            check(&RULE, Terraform, &terraform(QUEUE, &expected));
-        }
-    }
-
-    #[test]
-    fn cloudformation_filter_is_flagged() {
-        check(
+        stack().check(
             &RULE,
-            CloudFormation,
             r#"
-Resources:
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
-      FunctionName: f
-      FilterCriteria:
-        Filters:
-          - Pattern: '{"messageAttributes": {"kind": ["order"]}}' # expect: filter-key-unsupported
-"#,
+            mapping.pattern                                              | finding
+            {"body": {"a": [1]}}                                         |
+            {}                                                           |
+            {"$or": [{"body": {"a": [1]}}]}                              |
+            open                                                         |
+            no json                                                      |
+            {"messageAttributes": {"a": [1]}}                            | mapping.pattern
+            {"body": {"a": [1]}, "kind": [1]}                            | mapping.pattern
+            {"Body": {"a": [1]}}                                         | mapping.pattern
+            {"kind": ["order"]}                                          | mapping.pattern
+            "#,
         );
-        check(
+        stack().only(&[Terraform]).check(
             &RULE,
-            Sam,
             r#"
-Resources:
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: arn:aws:sqs:eu-west-1:111122223333:q
-            FilterCriteria:
-              Filters:
-                - Pattern: '{"kind": ["order"]}' # expect: filter-key-unsupported
-"#,
+            mapping.source | mapping.starting_position | mapping.pattern                                   | finding
+                           |                           | = jsonencode({ body = { a = [1] } })              |
+                           |                           | = jsonencode({ messageAttributes = { a = [1] } }) | mapping.pattern
+            open           | LATEST                    | = jsonencode({ messageAttributes = { a = [1] } }) |
+            "#,
         );
     }
 }

@@ -145,92 +145,75 @@ fn exceeds(function: &Function, reserved: &Operand<'_>, maximums: &[Maximum<'_>]
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings};
-
-    fn terraform(reserved: &str, maximum: &str, more: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_lambda_function" "f" {{
-  function_name                  = "f"
-  reserved_concurrent_executions = {reserved}
-}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q"
-  function_name    = aws_lambda_function.f.arn
-  scaling_config {{
-    maximum_concurrency = {maximum}
-  }}
-}}
-{more}
-"#
-        )
-    }
-
-    const EXPECTED: &str = "# expect: maximum-concurrency-exceeds-reserved";
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::{check_cases, stack};
 
     #[test]
     fn maximum_above_reserved_concurrency_is_flagged() {
-        for (reserved, maximum) in [
-            ("10", "10".to_owned()),
-            ("10", format!("11 {EXPECTED}")),
-            ("1", format!("2 {EXPECTED}")),
-            ("-1", "11".to_owned()),
-            ("null", "11".to_owned()),
-            ("var.open", "11".to_owned()),
-            ("10", "var.open".to_owned()),
+        stack().check(
+            &RULE,
+            "
+            function.reserved_concurrency | mapping.concurrency | finding
+            10                            | 10                  |
+            10                            | 11                  | mapping.concurrency
+            5                             | 50                  | mapping.concurrency
+            1                             | 2                   | mapping.concurrency
+            -1                            | 11                  |
+            null                          | 11                  |
+            open                          | 11                  |
+            10                            | open                |
             // Other rules report these values.
-            ("0", "11".to_owned()),
-            ("1", "0".to_owned()),
-        ] {
-            check(&RULE, Terraform, &terraform(reserved, &maximum, ""));
-        }
+            0                             | 11                  |
+            1                             | 0                   |
+            ",
+        );
     }
 
     #[test]
     fn maximums_of_all_enabled_mappings_are_added() {
-        let second = |more: &str| {
-            format!(
-                r#"
-resource "aws_lambda_event_source_mapping" "n" {{
+        let second = r#"
+resource "aws_lambda_function" "f" {
+  function_name                  = "f"
+  reserved_concurrent_executions = <reserved>
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:q"
+  function_name    = aws_lambda_function.f.arn
+  scaling_config {
+    maximum_concurrency = <first>
+  }
+}
+variable "open" {}
+resource "aws_lambda_event_source_mapping" "n" {
   event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:r"
   function_name    = "f"
-  {more}
-}}
-"#
-            )
-        };
-        let six = "scaling_config {\n maximum_concurrency = 6\n }";
-        check(&RULE, Terraform, &terraform("10", "6", &second("")));
-        check(&RULE, Terraform, &terraform("12", "6", &second(six)));
-        check(
+  <enabled>
+  scaling_config {
+    <second>
+  }
+}
+"#;
+        check_cases(
             &RULE,
             Terraform,
-            &terraform(&format!("11 {EXPECTED}"), "6", &second(six)),
-        );
-        check(
-            &RULE,
-            Terraform,
-            &terraform("11", "6", &second(&format!("enabled = false\n {six}"))),
-        );
-        // Unknown maximums could only add to the known ones.
-        let unknown = second("scaling_config {\n maximum_concurrency = var.open\n }");
-        check(&RULE, Terraform, &terraform("10", &format!("12 {EXPECTED}"), &unknown));
-        let found = findings(&RULE, Terraform, &terraform("11", "6", &second(six)));
-        assert_eq!(
-            found.first().and_then(|found| found.calculation.as_deref()),
-            Some("6 + 6 = 12")
+            second,
+            "
+            reserved | first | second                         | enabled         | finding  | calculation
+            10       | 6     |                                |                 |          |
+            12       | 6     | maximum_concurrency = 6        |                 |          |
+            11       | 6     | maximum_concurrency = 6        |                 | reserved | 6 + 6 = 12
+            11       | 6     | maximum_concurrency = 6        | enabled = false |          |
+            // Unknown maximums could only add to the known ones.
+            10       | 12    | maximum_concurrency = var.open |                 | first    |
+            ",
         );
     }
 
     #[test]
     fn maximums_under_exclusive_conditions_are_not_added() {
-        let template = |other: &str, expected: &str| {
-            format!(
-                "
+        let template = "
 Parameters:
-  Stage: {{Type: String}}
+  Stage: {Type: String}
 Conditions:
   IsProd: !Equals [!Ref Stage, prod]
   IsTest: !Not [!Condition IsProd]
@@ -238,47 +221,31 @@ Resources:
   F:
     Type: AWS::Lambda::Function
     Properties:
-      ReservedConcurrentExecutions: 10 {expected}
+      ReservedConcurrentExecutions: <reserved>
   M:
     Type: AWS::Lambda::EventSourceMapping
     Condition: IsProd
     Properties:
       EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
       FunctionName: !Ref F
-      ScalingConfig: {{MaximumConcurrency: 6}}
+      ScalingConfig: {MaximumConcurrency: 6}
   N:
     Type: AWS::Lambda::EventSourceMapping
-    Condition: {other}
+    Condition: <condition>
     Properties:
       EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:r
       FunctionName: !Ref F
-      ScalingConfig: {{MaximumConcurrency: 6}}
-"
-            )
-        };
-        check(&RULE, CloudFormation, &template("IsTest", ""));
-        check(&RULE, CloudFormation, &template("IsProd", EXPECTED));
-    }
-
-    #[test]
-    fn sam_event_is_flagged() {
-        check(
+      ScalingConfig: {MaximumConcurrency: 6}
+";
+        check_cases(
             &RULE,
-            Sam,
-            r"
-Resources:
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      ReservedConcurrentExecutions: 5
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: arn:aws:sqs:eu-west-1:111122223333:q
-            ScalingConfig:
-              MaximumConcurrency: 50 # expect: maximum-concurrency-exceeds-reserved
-",
+            CloudFormation,
+            template,
+            "
+            reserved | condition | finding
+            10       | IsTest    |
+            10       | IsProd    | reserved
+            ",
         );
     }
 }

@@ -48,29 +48,23 @@ fn expires(queue: &Queue, delay: &Operand<'_>, retention: &Operand<'_>) -> Findi
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, findings};
+    use crate::testing::queue;
 
     #[test]
     fn delay_not_below_retention_is_flagged() {
-        let count = |delay: &str, retention: &str| {
-            let text = format!(
-                "variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\n  delay_seconds = {delay}\n  \
-                 message_retention_seconds = {retention}\n}}\n"
-            );
-            findings(&RULE, Terraform, &text).len()
-        };
-        assert_eq!(count("60", "60"), 1);
-        assert_eq!(count("60", "61"), 0);
-        assert_eq!(count("900", "60"), 1);
-        assert_eq!(count("901", "60"), 0); // out of its own range
-        assert_eq!(count("var.open", "60"), 0);
-        assert_eq!(count("60", "var.open"), 0);
-        check(
+        queue().check(
             &RULE,
-            CloudFormation,
-            "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      DelaySeconds: 120\n      \
-             MessageRetentionPeriod: 60 # expect: queue-delay-exceeds-retention\n",
+            "
+            queue.delay | queue.retention | finding
+            60          | 60              | queue.retention
+            60          | 61              |
+            120         | 60              | queue.retention
+            900         | 60              | queue.retention
+            // The rule for ranges reports it.
+            901         | 60              |
+            open        | 60              |
+            60          | open            |
+            ",
         );
     }
 }

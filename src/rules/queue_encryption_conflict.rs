@@ -46,29 +46,21 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::Terraform;
-    use crate::testing::findings;
+    use crate::testing::queue;
 
     #[test]
     fn two_kinds_of_encryption_are_flagged() {
-        let count = |arguments: &str| {
-            let text = format!("variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\n{arguments}\n}}\n");
-            findings(&RULE, Terraform, &text).len()
-        };
-        assert_eq!(
-            count("sqs_managed_sse_enabled = true\nkms_master_key_id = \"alias/orders\""),
-            1
+        queue().check(
+            &RULE,
+            "
+            queue.managed_encryption | queue.key    | finding
+            true                     | alias/orders | 1
+            false                    | alias/orders |
+            true                     |              |
+                                     | alias/orders |
+            open                     | alias/orders |
+            true                     | open         |
+            ",
         );
-        assert_eq!(
-            count("sqs_managed_sse_enabled = false\nkms_master_key_id = \"alias/orders\""),
-            0
-        );
-        assert_eq!(count("sqs_managed_sse_enabled = true"), 0);
-        assert_eq!(count("kms_master_key_id = \"alias/orders\""), 0);
-        assert_eq!(
-            count("sqs_managed_sse_enabled = var.open\nkms_master_key_id = \"alias/orders\""),
-            0
-        );
-        assert_eq!(count("sqs_managed_sse_enabled = true\nkms_master_key_id = var.open"), 0);
     }
 }

@@ -76,71 +76,50 @@ fn too_short(queue: &Queue, retention: &Operand<'_>, consumer: &Consumer<'_>, mi
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, findings, run_files};
-
-    fn terraform(retention: &str, more: &str) -> String {
-        format!(
-            r#"
-            variable "open" {{}}
-            resource "aws_sqs_queue" "orders" {{
-              message_retention_seconds = {retention}
-            }}
-            resource "aws_lambda_event_source_mapping" "orders" {{
-              event_source_arn = aws_sqs_queue.orders.arn
-              function_name    = "worker"
-              {more}
-            }}
-            "#
-        )
-    }
-
-    const EXPECTED: &str = "# expect: queue-retention-too-short";
+    use crate::testing::{queue, stack};
 
     #[test]
     fn retention_below_a_day_is_flagged() {
-        check(&RULE, Terraform, &terraform("86400", ""));
-        check(&RULE, Terraform, &terraform(&format!("86399 {EXPECTED}"), ""));
-        check(&RULE, Terraform, &terraform("null", ""));
-        check(&RULE, Terraform, &terraform("var.open", ""));
-        check(&RULE, Terraform, &terraform("3600", "enabled = false"));
-        check(&RULE, Terraform, &terraform("14", ""));
-    }
-
-    #[test]
-    fn retention_without_retries_is_left_to_other_rules() {
-        let text = terraform("3600\n visibility_timeout_seconds = 3600", "");
-        check(&RULE, Terraform, &text);
+        stack().check(
+            &RULE,
+            "
+            queue.retention | queue.visibility_timeout | mapping.enabled | finding
+            86400           |                          |                 |
+            86399           |                          |                 | queue.retention
+            null            |                          |                 |
+            open            |                          |                 |
+            3600            |                          | false           |
+            // Other rules report these.
+            14              |                          |                 |
+            3600            | 3600                     |                 |
+            ",
+        );
     }
 
     #[test]
     fn minimum_retention_can_be_set() {
         let settings = "[rules.queue-retention-too-short]\nminimum = 172800\n";
-        let outcome = run_files(
-            &RULE,
-            &[("main.tf", &terraform("86400", "")), ("sqslint.toml", settings)],
-        );
-        assert_eq!(outcome.findings.len(), 1);
+        stack()
+            .configured(settings)
+            .check(&RULE, "queue.retention | finding\n 86400 | queue.retention");
     }
 
     #[test]
     fn dead_letter_queues_and_unconsumed_queues_are_ignored() {
-        let template = "
-Resources:
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties:
-      MessageRetentionPeriod: 3600
-      RedrivePolicy: {deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}
-  Failed:
-    Type: AWS::SQS::Queue
-    Properties: {MessageRetentionPeriod: 3600}
-";
-        assert!(findings(&RULE, CloudFormation, template).is_empty());
-        let declared = "[[consumer]]\nqueue = \"*\"\n";
-        let template = format!("{template}AWSTemplateFormatVersion: 2010-09-09\n");
-        let outcome = run_files(&RULE, &[("template.yaml", &template), ("sqslint.toml", declared)]);
-        let addresses: Vec<&str> = outcome.findings.iter().map(|found| &*found.subject.address).collect();
-        assert_eq!(addresses, ["Orders"]);
+        queue().check(
+            &RULE,
+            r#"
+            queue.retention | dlq.retention | consumer | finding
+            3600            | 3600          |          |
+            "#,
+        );
+        let consumers = "[[consumer]]\nqueue = \"*\"\n";
+        queue().configured(consumers).check(
+            &RULE,
+            "
+            queue.retention | dlq.retention | finding
+            3600            | 3600          | queue.retention
+            ",
+        );
     }
 }

@@ -132,210 +132,68 @@ fn no_arn<T>(place: &Place<'_>, known: &Known<'_, T>, link: &Link, queue: Option
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings};
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::{check, check_cases, stack};
 
     #[test]
     fn urls_and_names_are_flagged() {
-        check(
+        stack().queue("name", "orders").check(
             &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name = "orders"
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.id # expect: queue-url-in-place-of-arn
-  function_name = "f"
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name = "orders"
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.url # expect: queue-url-in-place-of-arn
-  function_name = "f"
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name = "orders"
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.name # expect: queue-url-in-place-of-arn
-  function_name = "f"
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name = "orders"
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = "https://sqs.eu-west-1.amazonaws.com/111122223333/elsewhere" # expect: queue-url-in-place-of-arn
-  function_name = "f"
-}
-"#,
-        );
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: !Ref Q # expect: queue-url-in-place-of-arn
-      FunctionName: f
-",
-        );
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: !GetAtt Q.QueueName # expect: queue-url-in-place-of-arn
-      FunctionName: f
-",
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: !Ref Q # expect: queue-url-in-place-of-arn
-",
-        );
-    }
-
-    #[test]
-    fn arns_and_unresolved_values_are_accepted() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name = "orders"
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = "f"
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name = "orders"
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:orders"
-  function_name = "f"
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-variable "x" {}
-resource "aws_sqs_queue" "q" {
-  name = "orders"
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = var.x
-  function_name = "f"
-}
-"#,
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: !GetAtt Q.Arn
-",
+            "
+            mapping.source                                                | finding
+            queue.id                                                      | mapping.source
+            queue.url                                                     | mapping.source
+            queue.name                                                    | mapping.source
+            https://sqs.eu-west-1.amazonaws.com/111122223333/elsewhere    | mapping.source
+            queue.arn                                                     |
+            arn:aws:sqs:eu-west-1:111122223333:orders                     |
+            open                                                          |
+            ",
         );
     }
 
     #[test]
     fn help_spells_arn_in_dialect() {
-        let found = findings(
+        stack().only(&[CloudFormation]).check(
             &RULE,
-            Sam,
-            "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n  M:\n    Type: AWS::Lambda::EventSourceMapping\n    Properties:\n      EventSourceArn: !Ref Q\n      FunctionName: f\n",
+            "
+            mapping.source | finding        | help
+            queue.url      | mapping.source | set `EventSourceArn` to `!GetAtt Orders.Arn`
+            ",
         );
-        let help = found.first().and_then(|found| found.help.as_deref());
-        assert_eq!(help, Some("set `EventSourceArn` to `!GetAtt Q.Arn`"));
     }
 
     #[test]
     fn every_attribute_that_requires_an_arn_is_checked() {
-        let lines = [
-            "resource \"aws_pipes_pipe\" \"p\" {\n target = \"arn:aws:states:eu-west-1:123456789012:stateMachine:m\"\n source = aws_sqs_queue.q.url",
-            "resource \"aws_pipes_pipe\" \"p\" {\n source = \"arn:aws:kinesis:eu-west-1:123456789012:stream/s\"\n target = aws_sqs_queue.q.id",
-            "resource \"aws_sns_topic_subscription\" \"s\" {\n topic_arn = \"arn:aws:sns:eu-west-1:123456789012:t\"\n protocol = \"sqs\"\n endpoint = aws_sqs_queue.q.url",
-            "resource \"aws_cloudwatch_event_target\" \"t\" {\n rule = \"r\"\n arn = aws_sqs_queue.q.id",
-            "resource \"aws_cloudwatch_event_target\" \"t\" {\n rule = \"r\"\n arn = \"arn:aws:lambda:eu-west-1:123456789012:function:f\"\n dead_letter_config {\n arn = aws_sqs_queue.q.name",
-            "resource \"aws_lambda_function\" \"f\" {\n function_name = \"f\"\n dead_letter_config {\n target_arn = aws_sqs_queue.q.url",
-            "resource \"aws_s3_bucket_notification\" \"n\" {\n bucket = \"b\"\n queue {\n queue_arn = aws_sqs_queue.q.id",
-        ];
-        for line in lines {
-            let closing = if line.contains("{\n dead") || line.contains("queue {") || line.contains("config {") {
-                "}\n}"
-            } else {
-                "}"
-            };
-            let wrong = format!(
-                "resource \"aws_sqs_queue\" \"q\" {{}}\n{line} # expect: queue-url-in-place-of-arn\n{closing}\n"
-            );
-            check(&RULE, Terraform, &wrong);
-            let right = wrong
-                .replace(".q.url", ".q.arn")
-                .replace(".q.id", ".q.arn")
-                .replace(".q.name", ".q.arn");
-            let right = right.replace(" # expect: queue-url-in-place-of-arn", "");
-            check(&RULE, Terraform, &right);
-        }
+        check_cases(
+            &RULE,
+            Terraform,
+            r#"
+resource "aws_sqs_queue" "q" {}
+resource "<type>" "r" {
+  <others>
+  <attribute> = aws_sqs_queue.q.<value>
+  <end>
+}
+"#,
+            r#"
+            type                         | others                                                                                                  | attribute  | value | end | finding
+            aws_pipes_pipe               | target = "arn:aws:states:eu-west-1:123456789012:stateMachine:m"                                          | source     | url   |     | value
+            aws_pipes_pipe               | target = "arn:aws:states:eu-west-1:123456789012:stateMachine:m"                                          | source     | arn   |     |
+            aws_pipes_pipe               | source = "arn:aws:kinesis:eu-west-1:123456789012:stream/s"                                               | target     | id    |     | value
+            aws_pipes_pipe               | source = "arn:aws:kinesis:eu-west-1:123456789012:stream/s"                                               | target     | arn   |     |
+            aws_sns_topic_subscription   | topic_arn = "arn:aws:sns:eu-west-1:123456789012:t"\n protocol = "sqs"                                    | endpoint   | url   |     | value
+            aws_sns_topic_subscription   | topic_arn = "arn:aws:sns:eu-west-1:123456789012:t"\n protocol = "sqs"                                    | endpoint   | arn   |     |
+            aws_cloudwatch_event_target  | rule = "r"                                                                                               | arn        | id    |     | value
+            aws_cloudwatch_event_target  | rule = "r"                                                                                               | arn        | arn   |     |
+            aws_cloudwatch_event_target  | rule = "r"\n arn = "arn:aws:lambda:eu-west-1:123456789012:function:f"\n dead_letter_config {             | arn        | name  | }   | value
+            aws_cloudwatch_event_target  | rule = "r"\n arn = "arn:aws:lambda:eu-west-1:123456789012:function:f"\n dead_letter_config {             | arn        | arn   | }   |
+            aws_lambda_function          | function_name = "f"\n dead_letter_config {                                                               | target_arn | url   | }   | value
+            aws_lambda_function          | function_name = "f"\n dead_letter_config {                                                               | target_arn | arn   | }   |
+            aws_s3_bucket_notification   | bucket = "b"\n queue {                                                                                   | queue_arn  | id    | }   | value
+            aws_s3_bucket_notification   | bucket = "b"\n queue {                                                                                   | queue_arn  | arn   | }   |
+            "#,
+        );
     }
 
     #[test]

@@ -103,93 +103,57 @@ fn excludes(source: &Queue, dlq: &Queue, target: &Known<'_, Link>, permission: &
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
+    use crate::testing::Dialect::Terraform;
+    use crate::testing::{check_cases, queue};
 
-    fn terraform(permission: &str, sources: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "failed" {{
+    const QUEUES: &str = r#"
+variable "open" {}
+resource "aws_sqs_queue" "failed" {
   name = "failed"
-}}
-resource "aws_sqs_queue" "other" {{
+}
+resource "aws_sqs_queue" "other" {
   name = "other"
-}}
-resource "aws_sqs_queue" "orders" {{
-  name           = "orders"
-  redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 }})
-}}
-resource "aws_sqs_queue_redrive_allow_policy" "failed" {{
+}
+resource "aws_sqs_queue" "orders" {
+  <name>
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue_redrive_allow_policy" "failed" {
   queue_url            = aws_sqs_queue.failed.id
-  redrive_allow_policy = jsonencode({{
-    redrivePermission = {permission}
-    {sources}
-  }})
-}}
-"#
-        )
-    }
-
-    const BY_QUEUE: &str = "\"byQueue\"";
+  redrive_allow_policy = jsonencode({
+    redrivePermission = <permission>
+    sourceQueueArns   = <sources>
+  })
+}
+"#;
 
     #[test]
     fn excluded_source_queue_is_flagged() {
-        for (permission, sources) in [
-            ("\"allowAll\"", ""),
-            (BY_QUEUE, "sourceQueueArns = [aws_sqs_queue.orders.arn]"),
-            (
-                BY_QUEUE,
-                "sourceQueueArns = [aws_sqs_queue.other.arn, aws_sqs_queue.orders.arn]",
-            ),
-            (
-                BY_QUEUE,
-                "sourceQueueArns = [\"arn:aws:sqs:eu-west-1:111122223333:orders\"]",
-            ),
-            (BY_QUEUE, "sourceQueueArns = [var.open]"),
-            (BY_QUEUE, "sourceQueueArns = var.open"),
-            (BY_QUEUE, "sourceQueueArns = [aws_sqs_queue.other.arn, var.open]"),
-            ("var.open", ""),
-        ] {
-            check(&RULE, Terraform, &terraform(permission, sources));
-        }
-        let expected = |permission: &str| format!("{permission} # expect: redrive-allow-policy-excludes-source");
-        for (permission, sources) in [
-            ("\"denyAll\"", ""),
-            (BY_QUEUE, "sourceQueueArns = [aws_sqs_queue.other.arn]"),
-            (
-                BY_QUEUE,
-                "sourceQueueArns = [\"arn:aws:sqs:eu-west-1:111122223333:elsewhere\"]",
-            ),
-        ] {
-            check(&RULE, Terraform, &terraform(&expected(permission), sources));
-        }
-    }
-
-    #[test]
-    fn source_with_unknown_name_is_not_judged() {
-        let text = terraform(
-            BY_QUEUE,
-            "sourceQueueArns = [\"arn:aws:sqs:eu-west-1:111122223333:elsewhere\"]",
+        check_cases(
+            &RULE,
+            Terraform,
+            QUEUES,
+            r#"
+            name            | permission | sources                                            | finding
+            name = "orders" | "allowAll" | null                                               |
+            name = "orders" | "byQueue"  | [aws_sqs_queue.orders.arn]                         |
+            name = "orders" | "byQueue"  | [aws_sqs_queue.other.arn, aws_sqs_queue.orders.arn] |
+            name = "orders" | "byQueue"  | ["arn:aws:sqs:eu-west-1:111122223333:orders"]      |
+            name = "orders" | "byQueue"  | [var.open]                                         |
+            name = "orders" | "byQueue"  | var.open                                           |
+            name = "orders" | "byQueue"  | [aws_sqs_queue.other.arn, var.open]                |
+            name = "orders" | var.open   | null                                               |
+            name = "orders" | "denyAll"  | null                                               | permission
+            name = "orders" | "byQueue"  | [aws_sqs_queue.other.arn]                          | permission
+            name = "orders" | "byQueue"  | ["arn:aws:sqs:eu-west-1:111122223333:elsewhere"]   | permission
+            // The name of the source is unknown.
+                            | "byQueue"  | ["arn:aws:sqs:eu-west-1:111122223333:elsewhere"]   |
+            "#,
         );
-        check(&RULE, Terraform, &text.replace("name           = \"orders\"", ""));
     }
 
     #[test]
-    fn cloudformation_queue_is_flagged() {
-        let template = "
-Resources:
-  Failed:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedriveAllowPolicy:
-        redrivePermission: denyAll # expect: redrive-allow-policy-excludes-source
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedrivePolicy: {deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}
-";
-        check(&RULE, CloudFormation, template);
-        check(&RULE, Sam, template);
+    fn denied_source_in_every_dialect_is_flagged() {
+        queue().check(&RULE, "dlq.permission | finding\n denyAll | dlq.permission");
     }
 }

@@ -132,97 +132,63 @@ fn superfluous(queue: &Queue, policy: &RedriveAllowPolicy, permission: &Known<'_
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(policy: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-provider "aws" {{
-  region = "eu-west-1"
-}}
-resource "aws_sqs_queue" "orders" {{}}
-resource "aws_sqs_queue" "failed" {{
-  redrive_allow_policy = jsonencode({{
-    {policy}
-  }})
-}}
-"#
-        )
-    }
-
-    fn sources(count: usize) -> String {
-        let arns: Vec<String> = (0..count)
-            .map(|at| format!("\"arn:aws:sqs:eu-west-1:111122223333:q{at}\""))
-            .collect();
-        format!("sourceQueueArns = [{}]", arns.join(", "))
-    }
-
-    const EXPECTED: &str = "# expect: redrive-allow-policy-invalid";
+    use crate::testing::Dialect::{CloudFormation, Sam};
+    use crate::testing::{check, queue};
 
     #[test]
     fn one_to_ten_queues_are_accepted() {
-        for count in [1, 10] {
-            check(
-                &RULE,
-                Terraform,
-                &terraform(&format!("redrivePermission = \"byQueue\"\n{}", sources(count))),
-            );
+        for (count, finding) in [(0, "queue.permission"), (1, ""), (10, ""), (11, "queue.permission")] {
+            let arns = (0..count).map(|at| format!("arn:aws:sqs:eu-west-1:111122223333:q{at}"));
+            let list = format!("[{}]", arns.collect::<Vec<_>>().join(", "));
+            let table = format!("queue.permission | queue.sources | finding\n byQueue | {list} | {finding}");
+            queue().check(&RULE, &table);
         }
-        for count in [0, 11] {
-            let policy = format!("redrivePermission = \"byQueue\" {EXPECTED}\n{}", sources(count));
-            check(&RULE, Terraform, &terraform(&policy));
-        }
-        check(
+        queue().check(
             &RULE,
-            Terraform,
-            &terraform(&format!("redrivePermission = \"byQueue\" {EXPECTED}")),
+            "
+            queue.permission | queue.sources                           | finding
+            byQueue          |                                         | queue.permission
+            byQueue          | open                                    |
+            byQueue          | = [for queue in var.open : queue]       |
+            ",
         );
-        for open in ["var.open", "[for queue in var.open : queue]"] {
-            let policy = format!("redrivePermission = \"byQueue\"\nsourceQueueArns = {open}");
-            check(&RULE, Terraform, &terraform(&policy));
-        }
     }
 
     #[test]
     fn unknown_permission_is_flagged() {
-        for permission in ["\"allowAll\"", "\"denyAll\"", "var.open"] {
-            check(
-                &RULE,
-                Terraform,
-                &terraform(&format!("redrivePermission = {permission}")),
-            );
-        }
-        for permission in ["\"AllowAll\"", "\"ByQueue\"", "\"\""] {
-            check(
-                &RULE,
-                Terraform,
-                &terraform(&format!("redrivePermission = {permission} {EXPECTED}")),
-            );
-        }
-    }
-
-    #[test]
-    fn source_queues_with_other_permission_are_flagged() {
-        let policy = format!("redrivePermission = \"allowAll\" {EXPECTED}\n{}", sources(1));
-        check(&RULE, Terraform, &terraform(&policy));
+        queue().check(
+            &RULE,
+            r#"
+            queue.permission | queue.sources                          | finding
+            allowAll         |                                        |
+            denyAll          |                                        |
+            open             |                                        |
+            AllowAll         |                                        | queue.permission
+            ByQueue          |                                        | queue.permission
+            ""               |                                        | queue.permission
+            allowAll         | [arn:aws:sqs:eu-west-1:111122223333:q] | queue.permission
+            "#,
+        );
     }
 
     #[test]
     fn source_queue_in_other_region_is_flagged() {
-        let policy = |region: &str, note: &str| {
-            format!(
-                "redrivePermission = \"byQueue\"\nsourceQueueArns = [\"arn:aws:sqs:{region}:111122223333:q\"] {note}"
-            )
-        };
-        check(&RULE, Terraform, &terraform(&policy("eu-west-1", "")));
-        check(&RULE, Terraform, &terraform(&policy("${var.open}", "")));
-        check(&RULE, Terraform, &terraform(&policy("us-east-1", EXPECTED)));
+        queue()
+            .queue("permission", "byQueue")
+            .terraform("provider \"aws\" {\n  region = \"eu-west-1\"\n}")
+            .check(
+                &RULE,
+                r#"
+            queue.sources                                          | finding
+            [arn:aws:sqs:eu-west-1:111122223333:q]                 |
+            = ["arn:aws:sqs:${var.open}:111122223333:q"]           |
+            [arn:aws:sqs:us-east-1:111122223333:q]                 | queue.sources
+            "#,
+            );
     }
 
     #[test]
-    fn cloudformation_policies_are_flagged() {
+    fn missing_permission_is_flagged() {
         let template = "
 Resources:
   Failed:
@@ -232,9 +198,6 @@ Resources:
         sourceQueueArns: [!GetAtt Orders.Arn]
   Orders:
     Type: AWS::SQS::Queue
-    Properties:
-      RedriveAllowPolicy:
-        redrivePermission: byQueue # expect: redrive-allow-policy-invalid
 ";
         check(&RULE, CloudFormation, template);
         check(&RULE, Sam, template);

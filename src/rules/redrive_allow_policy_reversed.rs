@@ -92,65 +92,24 @@ fn finding(source: &Queue, dlq: &Queue, listed: &Known<'_, Link>) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(allow: &str, dlq: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "other" {{}}
-resource "aws_sqs_queue" "failed" {{
-  {dlq}
-}}
-resource "aws_sqs_queue" "orders" {{
-  redrive_policy       = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 }})
-  redrive_allow_policy = jsonencode({{
-    redrivePermission = "byQueue"
-    sourceQueueArns   = {allow}
-  }})
-}}
-"#
-        )
-    }
+    use crate::testing::queue;
 
     #[test]
     fn policy_on_source_that_lists_dead_letter_queue_is_flagged() {
-        check(
+        let other = r#"resource "aws_sqs_queue" "other" {}"#;
+        queue().terraform(other).queue("permission", "byQueue").check(
             &RULE,
-            Terraform,
-            &terraform("[aws_sqs_queue.failed.arn] # expect: redrive-allow-policy-reversed", ""),
+            "
+            queue.sources                 | dlq.permission | dlq.redrive_allow | dlq.redrive | finding
+            [dlq.arn]                     |                |                   |             | queue.sources
+            = [aws_sqs_queue.other.arn]   |                |                   |             |
+            [open]                        |                |                   |             |
+            [dlq.arn]                     |                | open              |             |
+            [dlq.arn]                     |                |                   | open        |
+            [dlq.arn]                     | allowAll       |                   |             |
+            ",
         );
-        for (allow, dlq) in [
-            ("[aws_sqs_queue.other.arn]", ""),
-            ("[var.open]", ""),
-            ("[aws_sqs_queue.failed.arn]", "redrive_allow_policy = var.open"),
-            ("[aws_sqs_queue.failed.arn]", "redrive_policy = var.open"),
-            (
-                "[aws_sqs_queue.failed.arn]",
-                "redrive_allow_policy = jsonencode({ redrivePermission = \"allowAll\" })",
-            ),
-        ] {
-            check(&RULE, Terraform, &terraform(allow, dlq));
-        }
-    }
-
-    #[test]
-    fn cloudformation_policy_is_flagged() {
-        let template = "
-Resources:
-  Failed:
-    Type: AWS::SQS::Queue
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedrivePolicy: {deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}
-      RedriveAllowPolicy:
-        redrivePermission: byQueue
-        sourceQueueArns:
-          - !GetAtt Failed.Arn # expect: redrive-allow-policy-reversed
-";
-        check(&RULE, CloudFormation, template);
-        check(&RULE, Sam, template);
+        let table = "queue.sources | dlq.fifo | finding\n [dlq.arn] | false | queue.sources";
+        queue().queue("permission", "byQueue").check(&RULE, table);
     }
 }

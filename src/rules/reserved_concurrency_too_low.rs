@@ -129,108 +129,45 @@ fn too_low(
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings};
-
-    fn terraform(queue: &str, reserved: &str, mapping: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_lambda_function" "f" {{
-  function_name                  = "f"
-  reserved_concurrent_executions = {reserved}
-}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = {queue}
-  function_name    = aws_lambda_function.f.arn
-  {mapping}
-}}
-"#
-        )
-    }
-
-    const STANDARD: &str = "\"arn:aws:sqs:eu-west-1:111122223333:q\"";
-    const FIFO: &str = "\"arn:aws:sqs:eu-west-1:111122223333:q.fifo\"";
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::stack;
 
     #[test]
     fn concurrency_below_five_is_flagged() {
-        for reserved in ["5", "-1", "null", "var.open", "0"] {
-            check(&RULE, Terraform, &terraform(STANDARD, reserved, ""));
-        }
-        for reserved in ["4", "1"] {
-            let reserved = format!("{reserved} # expect: reserved-concurrency-too-low");
-            check(&RULE, Terraform, &terraform(STANDARD, &reserved, ""));
-        }
-    }
-
-    #[test]
-    fn limited_or_disabled_mapping_is_accepted() {
-        for (queue, mapping) in [
-            (FIFO, ""),
-            ("var.open", ""),
-            (STANDARD, "enabled = false"),
-            (STANDARD, "enabled = var.open"),
-            (STANDARD, "scaling_config {\n maximum_concurrency = 2\n }"),
-            (STANDARD, "scaling_config {\n maximum_concurrency = var.open\n }"),
-            (STANDARD, "provisioned_poller_config {\n minimum_pollers = 2\n }"),
-        ] {
-            check(&RULE, Terraform, &terraform(queue, "2", mapping));
-        }
+        stack().check(
+            &RULE,
+            "
+            function.reserved_concurrency | mapping.source                            | mapping.enabled | mapping.concurrency | mapping.minimum_pollers | finding
+            5                             |                                           |                 |                     |                         |
+            4                             |                                           |                 |                     |                         | function.reserved_concurrency
+            1                             |                                           |                 |                     |                         | function.reserved_concurrency
+            2                             |                                           |                 |                     |                         | function.reserved_concurrency
+            -1                            |                                           |                 |                     |                         |
+            null                          |                                           |                 |                     |                         |
+            open                          |                                           |                 |                     |                         |
+            0                             |                                           |                 |                     |                         |
+            // A limited or disabled mapping.
+            2                             | arn:aws:sqs:eu-west-1:111122223333:q.fifo |                 |                     |                         |
+            2                             |                                           | false           |                     |                         |
+            2                             |                                           | open            |                     |                         |
+            2                             |                                           |                 | 2                   |                         |
+            2                             |                                           |                 | open                |                         |
+            2                             |                                           |                 |                     | 2                       |
+            ",
+        );
+        let table = "function.reserved_concurrency | mapping.source | finding\n 2 | open |";
+        stack().only(&[Terraform, CloudFormation]).check(&RULE, table);
     }
 
     #[test]
     fn help_names_values_to_set() {
-        let help = |reserved: &str| {
-            let found = findings(&RULE, Terraform, &terraform(STANDARD, reserved, ""));
-            found.first().and_then(|found| found.help.clone()).unwrap_or_default()
-        };
-        assert_eq!(
-            help("3"),
-            "set `maximum_concurrency` of `aws_lambda_event_source_mapping.m` to 3, or `reserved_concurrent_executions` to 5 or more"
-        );
-        assert_eq!(
-            help("1"),
-            "set `reserved_concurrent_executions` to 5 or more, or to 2 together with a `maximum_concurrency` of 2 on `aws_lambda_event_source_mapping.m`"
-        );
-    }
-
-    #[test]
-    fn cloudformation_function_is_flagged() {
-        check(
+        stack().only(&[Terraform]).check(
             &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Lambda::Function
-    Properties:
-      ReservedConcurrentExecutions: 2 # expect: reserved-concurrency-too-low
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: !GetAtt Q.Arn
-      FunctionName: !Ref F
-",
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      ReservedConcurrentExecutions: 1 # expect: reserved-concurrency-too-low
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: !GetAtt Q.Arn
-",
+            "
+            function.reserved_concurrency | finding | help
+            3                             | 1       | set `maximum_concurrency` of `aws_lambda_event_source_mapping.orders` to 3, or `reserved_concurrent_executions` to 5 or more
+            1                             | 1       | set `reserved_concurrent_executions` to 5 or more, or to 2 together with a `maximum_concurrency` of 2 on `aws_lambda_event_source_mapping.orders`
+            ",
         );
     }
 }

@@ -91,124 +91,59 @@ fn help(retries: &Retries<'_>, retention: &Operand<'_>, recommended: i64) -> Str
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
-    use super::{RULE, Severity};
-    use crate::testing::{Dialect, check, findings};
-
-    fn terraform(settings: &str, count: i64, mapping: &str) -> String {
-        format!(
-            r#"
-            variable "open" {{}}
-            resource "aws_sqs_queue" "orders" {{
-              {settings}
-              redrive_policy = jsonencode({{
-                deadLetterTargetArn = "arn:aws:sqs:eu-west-1:123456789012:failed"
-                maxReceiveCount     = {count}
-              }})
-            }}
-            resource "aws_lambda_event_source_mapping" "orders" {{
-              event_source_arn = aws_sqs_queue.orders.arn
-              function_name    = "worker"
-              {mapping}
-            }}
-            "#
-        )
-    }
-
-    fn settings(visibility: &str, delay: &str, retention: &str) -> String {
-        format!(
-            "visibility_timeout_seconds = {visibility}\n delay_seconds = {delay}\n message_retention_seconds = {retention}"
-        )
-    }
+    use super::RULE;
+    use crate::testing::Dialect::Terraform;
+    use crate::testing::stack;
 
     #[test]
     fn equal_retention_is_flagged() {
-        let short = settings("60", "10", "310 # expect: retries-outlast-retention");
-        check(&RULE, Dialect::Terraform, &terraform(&short, 5, ""));
-        check(
+        stack().queue("max_receive_count", 5).check(
             &RULE,
-            Dialect::Terraform,
-            &terraform(&settings("60", "10", "311"), 5, ""),
-        );
-        check(
-            &RULE,
-            Dialect::Terraform,
-            &terraform(&settings("60", "10", "310"), 5, "enabled = false"),
+            "
+            queue.visibility_timeout | queue.delay | queue.retention | mapping.enabled | finding
+            60                       | 10          | 310             |                 | queue.retention
+            60                       | 10          | 311             |                 |
+            60                       | 10          | 310             | false           |
+            // The severity depends on the number of attempts.
+            60                       | 0           | 120             |                 | error queue.retention
+            60                       | 0           | 121             |                 | warning queue.retention
+            // Other rules report these values.
+            0                        | 0           | 60              |                 |
+            60                       | 0           | 60              |                 |
+            60000                    | 0           | 300             |                 |
+            60                       | 0           | 59              |                 |
+            open                     | 0           | 300             |                 |
+            60                       | 0           | open            |                 |
+            ",
         );
     }
 
     #[test]
-    fn severity_depends_on_number_of_attempts() {
-        let severity = |retention: &str| {
-            findings(
-                &RULE,
-                Dialect::Terraform,
-                &terraform(&settings("60", "0", retention), 5, ""),
-            )[0]
-            .severity
-        };
-        assert_eq!(severity("120"), Severity::Error);
-        assert_eq!(severity("121"), Severity::Warning);
-    }
-
-    #[test]
-    fn zero_timeout_single_attempt_and_ranges_are_left_to_other_rules() {
-        for (visibility, retention, count) in [
-            ("0", "60", 5),
-            ("60", "60", 5),
-            ("60", "300", 2000),
-            ("60000", "300", 5),
-            ("60", "59", 5),
-            ("var.open", "300", 5),
-            ("60", "var.open", 5),
-        ] {
-            let text = terraform(&settings(visibility, "0", retention), count, "");
-            check(&RULE, Dialect::Terraform, &text);
-        }
+    fn receive_count_out_of_range_and_default_retention_are_judged() {
+        stack().check(
+            &RULE,
+            "
+            queue.visibility_timeout | queue.retention | queue.max_receive_count | finding
+            60                       | 300             | 2000                    |
+            5400                     |                 | 64                      | queue
+            5400                     |                 | 63                      |
+            ",
+        );
     }
 
     #[test]
     fn help_names_values_that_fit() {
-        let help = |visibility: &str, retention: &str, count| {
-            let text = terraform(&settings(visibility, "0", retention), count, "");
-            let found = findings(&RULE, Dialect::Terraform, &text);
-            (found[0].help.clone().unwrap(), found[0].calculation.clone().unwrap())
-        };
-        assert_eq!(
-            help("60", "1000", 20),
-            (
-                "raise `message_retention_seconds` above 1200, or lower `maxReceiveCount` to 16 or less".to_owned(),
-                "0 s + 20 × 60 s = 1200 s".to_owned()
-            )
-        );
-        // Another rule reports fewer than five receives.
-        assert_eq!(help("60", "200", 5).0, "raise `message_retention_seconds` above 300");
-        // No retention period is long enough.
-        assert_eq!(help("43200", "1209600", 28).0, "lower `maxReceiveCount` to 27 or less");
-    }
-
-    #[test]
-    fn default_retention_is_used() {
-        let text = "
-Resources:
-  Orders: # expect: retries-outlast-retention
-    Type: AWS::SQS::Queue
-    Properties:
-      VisibilityTimeout: 5400
-      RedrivePolicy: {deadLetterTargetArn: 'arn:aws:sqs:eu-west-1:123456789012:failed', maxReceiveCount: 64}
-  Worker:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events: {Q: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}
-";
-        check(&RULE, Dialect::Sam, text);
-        check(
+        stack().only(&[Terraform]).queue("delay", 0).check(
             &RULE,
-            Dialect::Sam,
-            &text
-                .replace("64}", "63}")
-                .replace("# expect: retries-outlast-retention", ""),
+            "
+            queue.visibility_timeout | queue.retention | queue.max_receive_count | finding | calculation              | help
+            60                       | 1000            | 20                      | 1       | 0 s + 20 × 60 s = 1200 s | raise `message_retention_seconds` above 1200, or lower `maxReceiveCount` to 16 or less
+            // Another rule reports fewer than five receives.
+            60                       | 200             | 5                       | 1       |                          | raise `message_retention_seconds` above 300
+            // No retention period is long enough.
+            43200                    | 1209600         | 28                      | 1       |                          | lower `maxReceiveCount` to 27 or less
+            ",
         );
     }
 }

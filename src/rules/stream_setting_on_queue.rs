@@ -65,96 +65,43 @@ fn for_streams(mapping: &EventSourceMapping, source: &str, settings: &[&StreamSe
 
 #[cfg(test)]
 mod tests {
-    use super::{RULE, Severity};
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings};
-
-    fn terraform(source: &str, settings: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{
-  fifo_queue = var.open
-}}
-resource "aws_kinesis_stream" "s" {{}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = {source}
-  function_name    = "f"
-  {settings}
-}}
-"#
-        )
-    }
-
-    const QUEUE: &str = "aws_sqs_queue.q.arn";
+    use super::RULE;
+    use crate::testing::stack;
 
     #[test]
     fn starting_position_is_an_error_and_other_settings_a_warning() {
-        let severity = |settings: &str| {
-            let found = findings(&RULE, Terraform, &terraform(QUEUE, settings));
-            assert!(found.len() <= 1, "one cause, one finding: {found:?}");
-            found.first().map(|found| found.severity)
-        };
-        for (settings, expected) in [
-            ("starting_position = \"LATEST\"", Some(Severity::Error)),
-            ("starting_position = null", None),
-            ("starting_position = var.open", None),
-            ("maximum_retry_attempts = 2", Some(Severity::Warning)),
-            ("bisect_batch_on_function_error = true", Some(Severity::Warning)),
-            (
-                "parallelization_factor = 2\n starting_position = \"LATEST\"",
-                Some(Severity::Error),
-            ),
+        stack().queue("fifo", "open").check(
+            &RULE,
+            r#"
+            mapping.starting_position | mapping.maximum_retries | mapping.maximum_age | mapping.bisect | mapping.parallelization | finding
+            LATEST                    |                         |                     |                |                         | error mapping.starting_position
+            null                      |                         |                     |                |                         |
+            open                      |                         |                     |                |                         |
+                                      | 2                       |                     |                |                         | warning mapping.maximum_retries
+                                      |                         |                     | true           |                         | warning mapping.bisect
+            // One cause, one finding.
+            LATEST                    |                         |                     |                | 2                       | error mapping.starting_position
+            LATEST                    | 3                       |                     |                |                         | error mapping.starting_position
             // Values that plans and states contain for absent attributes.
-            ("maximum_retry_attempts = -1", None),
-            ("maximum_record_age_in_seconds = 0", None),
-            ("bisect_batch_on_function_error = false", None),
-            ("starting_position = \"\"", None),
-        ] {
-            assert_eq!(severity(settings), expected, "{settings}");
-        }
+                                      | -1                      |                     |                |                         |
+                                      |                         | 0                   |                |                         |
+                                      |                         |                     | false          |                         |
+            ""                        |                         |                     |                |                         |
+            "#,
+        );
     }
 
     #[test]
     fn streams_and_unresolved_sources_are_accepted() {
-        for source in ["aws_kinesis_stream.s.arn", "var.open"] {
-            check(&RULE, Terraform, &terraform(source, "starting_position = \"LATEST\""));
-        }
-    }
-
-    #[test]
-    fn cloudformation_mapping_is_flagged() {
-        check(
+        let stream = r#"resource "aws_kinesis_stream" "s" {}"#;
+        stack().terraform(stream).mapping("starting_position", "LATEST").check(
             &RULE,
-            CloudFormation,
-            r"
-Resources:
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
-      FunctionName: f
-      MaximumRetryAttempts: 3
-      StartingPosition: LATEST # expect: stream-setting-on-queue
-",
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: !GetAtt Q.Arn
-            MaximumRetryAttempts: 3 # expect: stream-setting-on-queue
-",
+            "
+            mapping.source              | finding
+            = aws_kinesis_stream.s.arn  |
+            open                        |
+            queue.arn                   | mapping.starting_position
+            ",
         );
     }
 }

@@ -102,154 +102,86 @@ fn is_rarely_throttled(poll: &PollingMapping<'_>, time: &RunTime<'_>, visibility
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
-    use super::{RULE, Severity};
-    use crate::testing::{Dialect, check, findings, run_files};
-
-    fn sam(visibility: &str, fifo: &str, timeout: &str, event: &str) -> String {
-        format!(
-            "
-Parameters:
-  Open: {{Type: Number}}
-Resources:
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties:
-      VisibilityTimeout: {visibility}
-      {fifo}
-  Worker:
-    Type: AWS::Serverless::Function
-    Properties:
-      Timeout: {timeout}
-      Events:
-        Orders:
-          Type: SQS
-          Properties:
-            Queue: !GetAtt Orders.Arn
-            {event}
-"
-        )
-    }
-
-    const EXPECTED: &str = "# expect: visibility-timeout-too-short";
+    use super::RULE;
+    use crate::testing::Dialect::Sam;
+    use crate::testing::stack;
 
     #[test]
     fn timeout_below_six_function_timeouts_and_window_is_flagged() {
-        let window = "MaximumBatchingWindowInSeconds: 5";
-        check(&RULE, Dialect::Sam, &sam("360", "", "60", ""));
-        check(&RULE, Dialect::Sam, &sam(&format!("359 {EXPECTED}"), "", "60", ""));
-        check(&RULE, Dialect::Sam, &sam("365", "", "60", window));
-        check(&RULE, Dialect::Sam, &sam(&format!("364 {EXPECTED}"), "", "60", window));
-    }
-
-    #[test]
-    fn zero_and_timeout_below_function_timeout_are_left_to_other_rules() {
-        check(&RULE, Dialect::Sam, &sam("59", "", "60", ""));
-        check(&RULE, Dialect::Sam, &sam("0", "", "60", ""));
-        check(&RULE, Dialect::Sam, &sam(&format!("60 {EXPECTED}"), "", "60", ""));
-    }
-
-    #[test]
-    fn unresolved_values_are_noted_and_not_judged() {
-        for text in [
-            sam("!Ref Open", "", "60", ""),
-            sam("60", "", "!Ref Open", ""),
-            sam("360", "", "60", "MaximumBatchingWindowInSeconds: !Ref Open"),
-        ] {
-            let text = format!("{text}Transform: AWS::Serverless-2016-10-31\n");
-            let outcome = run_files(&RULE, &[("template.yaml", &text)]);
-            assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);
-            assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
-        }
+        stack().function("timeout", 60).check(
+            &RULE,
+            "
+            queue.visibility_timeout | mapping.window | mapping.enabled | finding
+            360                      |                |                 |
+            359                      |                |                 | queue.visibility_timeout
+            365                      | 5              |                 |
+            364                      | 5              |                 | queue.visibility_timeout
+            60                       |                |                 | warning queue.visibility_timeout
+            60                       |                | false           | info queue.visibility_timeout
+            // Other rules report these values.
+            59                       |                |                 |
+            0                        |                |                 |
+            open                     |                |                 | unjudged
+            360                      | open           |                 | unjudged
+            ",
+        );
+        let table = "queue.visibility_timeout | function.timeout | finding\n 60 | open | unjudged";
+        stack().check(&RULE, table);
     }
 
     #[test]
     fn headline_warns_if_window_uses_up_first_attempt() {
-        let found = findings(
+        stack().only(&[Sam]).function("timeout", 60).mapping("window", 5).check(
             &RULE,
-            Dialect::Sam,
-            &sam("62", "", "60", "MaximumBatchingWindowInSeconds: 5"),
-        );
-        assert!(found[0].headline.contains("may take 65 s"), "{}", found[0].headline);
-        assert_eq!(found[0].calculation.as_deref(), Some("6 × 60 s + 5 s = 365 s"));
-        assert_eq!(
-            found[0].help.as_deref(),
-            Some("set `VisibilityTimeout` to 365 or more: six times the function timeout plus the batching window")
+            "
+            queue.visibility_timeout | finding                  | headline            | calculation            | help
+            62                       | queue.visibility_timeout | …may take 65 s… | 6 × 60 s + 5 s = 365 s | set `VisibilityTimeout` to 365 or more: six times the function timeout plus the batching window
+            ",
         );
     }
 
     #[test]
     fn finding_mentions_fifo_and_concurrency() {
-        let found = findings(&RULE, Dialect::Sam, &sam("60", "FifoQueue: true", "60", ""));
-        assert!(
-            found[0]
-                .labels()
-                .iter()
-                .any(|label| label.message.contains("exactly-once"))
+        stack().queue("visibility_timeout", 60).function("timeout", 60).check(
+            &RULE,
+            "
+            queue.fifo | function.reserved_concurrency | mapping.concurrency | finding                          | label             | help
+            true       |                               |                     | queue.visibility_timeout         | …exactly-once… |
+                       | 10                            | 10                  | warning queue.visibility_timeout |                   | …throttling is unlikely…
+            ",
         );
-        let limited = sam(
-            "60",
-            "",
-            "60\n      ReservedConcurrentExecutions: 10",
-            "ScalingConfig: {MaximumConcurrency: 10}",
-        );
-        let found = findings(&RULE, Dialect::Sam, &limited);
-        assert!(found[0].help.as_ref().unwrap().contains("throttling is unlikely"));
-        assert_eq!(found[0].severity, Severity::Warning);
     }
 
-    #[test]
-    fn disabled_mapping_is_an_info() {
-        let found = findings(&RULE, Dialect::Sam, &sam("60", "", "60", "Enabled: false"));
-        assert_eq!(found[0].severity, Severity::Info);
+    /// Returns another function on the queue.
+    fn second(timeout: i64) -> String {
+        format!(
+            r#"
+resource "aws_lambda_function" "second" {{
+  timeout = {timeout}
+}}
+resource "aws_lambda_event_source_mapping" "second" {{
+  event_source_arn = aws_sqs_queue.orders.arn
+  function_name    = aws_lambda_function.second.arn
+}}"#
+        )
     }
 
     #[test]
     fn one_finding_names_largest_required_timeout() {
-        let text = r#"
-            resource "aws_sqs_queue" "orders" { # expect: visibility-timeout-too-short
-            }
-            resource "aws_lambda_function" "small" {
-              timeout = 6
-            }
-            resource "aws_lambda_function" "large" {
-              timeout = 7
-            }
-            resource "aws_lambda_event_source_mapping" "small" {
-              event_source_arn = aws_sqs_queue.orders.arn
-              function_name    = aws_lambda_function.small.arn
-            }
-            resource "aws_lambda_event_source_mapping" "large" {
-              event_source_arn = aws_sqs_queue.orders.arn
-              function_name    = aws_lambda_function.large.arn
-            }
-        "#;
-        check(&RULE, Dialect::Terraform, text);
-        let found = findings(&RULE, Dialect::Terraform, text);
-        assert_eq!(found[0].calculation.as_deref(), Some("6 × 7 s + 0 s = 42 s"));
+        stack().function("timeout", 6).terraform(&second(7)).check(
+            &RULE,
+            "
+            finding | calculation
+            queue   | 6 × 7 s + 0 s = 42 s
+            ",
+        );
     }
 
     #[test]
     fn function_timeout_above_visibility_timeout_takes_precedence() {
-        let text = r#"
-            resource "aws_sqs_queue" "orders" {
-            }
-            resource "aws_lambda_function" "small" {
-              timeout = 6
-            }
-            resource "aws_lambda_function" "large" {
-              timeout = 60
-            }
-            resource "aws_lambda_event_source_mapping" "small" {
-              event_source_arn = aws_sqs_queue.orders.arn
-              function_name    = aws_lambda_function.small.arn
-            }
-            resource "aws_lambda_event_source_mapping" "large" {
-              event_source_arn = aws_sqs_queue.orders.arn
-              function_name    = aws_lambda_function.large.arn
-            }
-        "#;
-        check(&RULE, Dialect::Terraform, text);
+        stack()
+            .terraform(&second(60))
+            .check(&RULE, "function.timeout | finding\n 6 |");
     }
 }

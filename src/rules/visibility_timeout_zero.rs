@@ -88,86 +88,45 @@ fn zero(queue: &Queue, visibility: &Operand<'_>) -> Finding {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
-    use super::{RULE, Severity};
-    use crate::testing::{Dialect, check, findings, run_files};
-
-    fn cloudformation(visibility: &str, enabled: &str) -> String {
-        format!(
-            "
-Parameters:
-  Open: {{Type: Number}}
-Resources:
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties:
-      VisibilityTimeout: {visibility}
-  OrdersMapping:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: !GetAtt Orders.Arn
-      FunctionName: worker
-      {enabled}
-"
-        )
-    }
+    use super::RULE;
+    use crate::testing::Dialect::{Sam, Terraform};
+    use crate::testing::{queue, stack};
 
     #[test]
     fn only_zero_is_flagged() {
-        check(
+        stack().check(
             &RULE,
-            Dialect::CloudFormation,
-            &cloudformation("0 # expect: visibility-timeout-zero", ""),
+            "
+            queue.visibility_timeout | mapping.enabled | finding
+            0                        |                 | error queue.visibility_timeout
+            0                        | false           | warning queue.visibility_timeout
+            1                        |                 |
+            null                     |                 |
+            open                     |                 | unjudged
+            ",
         );
-        check(&RULE, Dialect::CloudFormation, &cloudformation("1", ""));
-        check(&RULE, Dialect::CloudFormation, &cloudformation("!Ref AWS::NoValue", ""));
-    }
-
-    #[test]
-    fn enabled_mapping_makes_it_an_error() {
-        let severity = |enabled: &str| {
-            let found = findings(&RULE, Dialect::CloudFormation, &cloudformation("0", enabled));
-            found[0].severity
-        };
-        assert_eq!(severity(""), Severity::Error);
-        assert_eq!(severity("Enabled: false"), Severity::Warning);
-    }
-
-    #[test]
-    fn queue_without_known_consumer_is_a_warning() {
-        let text = "resource \"aws_sqs_queue\" \"orders\" {\n  visibility_timeout_seconds = 0\n}\n";
-        let found = findings(&RULE, Dialect::Terraform, text);
-        assert_eq!(found[0].severity, Severity::Warning);
-        assert!(found[0].help.as_ref().unwrap().contains("`visibility_timeout_seconds`"));
-    }
-
-    #[test]
-    fn unresolved_timeout_is_noted_and_not_judged() {
-        let text = format!(
-            "{}AWSTemplateFormatVersion: 2010-09-09\n",
-            cloudformation("!Ref Open", "")
-        );
-        let outcome = run_files(&RULE, &[("template.yaml", &text)]);
-        assert!(outcome.findings.is_empty());
-        assert_eq!(outcome.not_evaluated.len(), 1);
     }
 
     #[test]
     fn help_is_computed_from_function_timeout() {
-        let text = "
-Resources:
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties:
-      VisibilityTimeout: 0
-  Worker:
-    Type: AWS::Serverless::Function
-    Properties:
-      Timeout: 20
-      Events: {Q: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}
-";
-        let found = findings(&RULE, Dialect::Sam, text);
-        assert!(found[0].help.as_ref().unwrap().contains("`VisibilityTimeout` to 120"));
+        stack().only(&[Sam]).check(
+            &RULE,
+            "
+            queue.visibility_timeout | function.timeout | finding                  | help
+            0                        | 20               | queue.visibility_timeout | …`VisibilityTimeout` to 120…
+            ",
+        );
+    }
+
+    #[test]
+    fn queue_without_known_consumer_is_a_warning() {
+        queue().only(&[Terraform]).check(
+            &RULE,
+            "
+            queue.visibility_timeout | finding                          | help
+            0                        | warning queue.visibility_timeout | …`visibility_timeout_seconds`…
+            ",
+        );
     }
 }

@@ -180,8 +180,15 @@ impl Stack {
                 _ if cell.is_empty() => stack,
                 "terraform" => stack.terraform(cell),
                 "template" => stack.template(cell),
-                // The name of the queue in every dialect.
-                "consumer" => stack.configured(&format!("[[consumer]]\nqueue = \"*rders\"\n{cell}\n")),
+                "consumer" => {
+                    // The names in every dialect.
+                    let function = if stack.has_mapping {
+                        "function = \"*orker\"\n"
+                    } else {
+                        ""
+                    };
+                    stack.configured(&format!("[[consumer]]\nqueue = \"*rders\"\n{function}{cell}\n"))
+                }
                 "except" => {
                     stack.dialects.retain(|dialect| format!("{dialect:?}") != *cell);
                     stack

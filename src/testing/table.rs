@@ -30,9 +30,9 @@ pub(super) struct Row {
 /// Expected result of a case.
 #[derive(Debug, Default)]
 struct Outcomes {
-    /// Column `finding`: empty for no finding; `unjudged` for no finding but one resource that is not judged; the
-    /// number of findings; or for each finding, separated by commas, its severity, the place of its primary label, or
-    /// both.
+    /// Column `finding`: empty for no finding; `unjudged` or `2 unjudged` for no finding but resources that are not
+    /// judged; the number of findings; or for each finding, separated by commas, its severity, the place of its primary
+    /// label, or both.
     finding: String,
     /// Column `headline`: the first finding's headline, where `…` stands for any text.
     headline: String,
@@ -96,7 +96,7 @@ impl Outcomes {
     /// Returns the severity and the place of each expected finding, or `None` if only their number matters.
     fn findings(&self) -> Option<Vec<(Option<Severity>, &str)>> {
         let texts = self.finding.split(',').map(str::trim);
-        let texts = texts.filter(|text| !text.is_empty() && *text != "unjudged");
+        let texts = texts.filter(|text| !text.is_empty() && !text.ends_with("unjudged"));
         let is_count = self.finding.parse::<usize>().is_ok();
         let findings = texts.map(|text| {
             let (first, rest) = text.split_once(' ').unwrap_or((text, ""));
@@ -136,6 +136,7 @@ impl Row {
         };
         let message = || format!("{}\n{files:#?}\n{}", self.text, describe(&outcome));
         assert!(outcome.errors.is_empty(), "{:?}\n{}", outcome.errors, message());
+        assert!(outcome.unmatched.is_empty(), "{:?}\n{}", outcome.unmatched, message());
         let severities: Vec<Severity> = outcome.findings.iter().map(|found| found.severity).collect();
         match expected {
             None => assert_eq!(severities.len().to_string(), self.outcomes.finding, "{}", message()),
@@ -147,8 +148,9 @@ impl Row {
                 assert!(all_match, "{}", message());
             }
         }
-        if self.outcomes.finding == "unjudged" {
-            assert_eq!(outcome.not_evaluated.len(), 1, "{}", message());
+        if let Some(count) = self.outcomes.finding.strip_suffix("unjudged") {
+            let count = count.trim().parse().unwrap_or(1);
+            assert_eq!(outcome.not_evaluated.len(), count, "{}", message());
         }
         self.check_texts(&outcome, &message());
     }
