@@ -57,46 +57,27 @@ fn refused(function: &Function, setting: &FailureTarget, target: &Known<'_, Link
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(fifo: &str, target: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sns_topic" "t" {{
-  fifo_topic = true
-}}
-resource "aws_sqs_queue" "failed" {{
-  fifo_queue = {fifo}
-}}
-resource "aws_lambda_function" "f" {{
-  function_name = "f"
-  dead_letter_config {{
-    target_arn = {target}
-  }}
-}}
-"#
-        )
-    }
-
-    const EXPECTED: &str = "# expect: async-failure-target-fifo";
+    use crate::testing::Dialect::CloudFormation;
+    use crate::testing::{check, queue};
 
     #[test]
     fn only_fifo_targets_are_flagged() {
-        let failed = "aws_sqs_queue.failed.arn";
-        for (fifo, target) in [
-            ("false", failed),
-            ("var.open", failed),
-            ("true", "var.open"),
-            ("true", "aws_sns_topic.t.arn"),
-            ("true", "\"arn:aws:sqs:eu-west-1:111122223333:failed\""),
-        ] {
-            check(&RULE, Terraform, &terraform(fifo, target));
-        }
-        for target in [failed, "\"arn:aws:sqs:eu-west-1:111122223333:failed.fifo\""] {
-            check(&RULE, Terraform, &terraform("true", &format!("{target} {EXPECTED}")));
-        }
+        queue().check(
+            &RULE,
+            "
+            queue.fifo | function.failure_target                        | finding
+            false      | queue.arn                                      |
+            open       | queue.arn                                      |
+            true       | queue.arn                                      | function.failure_target
+            true       | open                                           |
+            true       | arn:aws:sqs:eu-west-1:111122223333:failed      |
+            true       | arn:aws:sqs:eu-west-1:111122223333:failed.fifo | function.failure_target
+            ",
+        );
+        let topic = "resource \"aws_sns_topic\" \"t\" {\n  fifo_topic = true\n}";
+        queue()
+            .terraform(topic)
+            .check(&RULE, "function.failure_target | finding\n = aws_sns_topic.t.arn |");
     }
 
     #[test]
@@ -119,22 +100,6 @@ Resources:
       DestinationConfig:
         OnFailure:
           Destination: !GetAtt Failed.Arn # expect: async-failure-target-fifo
-",
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Failed:
-    Type: AWS::SQS::Queue
-    Properties: {FifoQueue: true}
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      DeadLetterQueue:
-        Type: SQS
-        TargetArn: !GetAtt Failed.Arn # expect: async-failure-target-fifo
 ",
         );
     }

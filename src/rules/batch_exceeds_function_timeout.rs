@@ -91,89 +91,44 @@ fn exceeds(
 
 #[cfg(test)]
 mod tests {
-    use super::{RULE, Severity};
-    use crate::Outcome;
-    use crate::testing::run_files;
-
-    fn run(function: &str, mapping: &str, says: &str) -> Outcome {
-        let text = format!(
-            r#"
-            variable "open" {{}}
-            resource "aws_sqs_queue" "orders" {{
-              name = "orders"
-            }}
-            resource "aws_lambda_function" "fulfil" {{
-              function_name = "fulfil"
-              {function}
-            }}
-            resource "aws_lambda_event_source_mapping" "orders" {{
-              event_source_arn = aws_sqs_queue.orders.arn
-              function_name    = aws_lambda_function.fulfil.arn
-              {mapping}
-            }}
-            "#
-        );
-        let settings = format!("[[consumer]]\nqueue = \"orders\"\nfunction = \"fulfil\"\n{says}\n");
-        let outcome = run_files(&RULE, &[("main.tf", &text), ("sqslint.toml", &settings)]);
-        assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
-        outcome
-    }
-
-    fn found(function: &str, mapping: &str, says: &str) -> Vec<Severity> {
-        let outcome = run(function, mapping, says);
-        outcome.findings.iter().map(|found| found.severity).collect()
-    }
+    use super::RULE;
+    use crate::testing::stack;
 
     #[test]
     fn whole_batch_must_fit_into_timeout() {
-        let seconds = "processing = { p99 = \"6s\" }";
-        assert_eq!(found("timeout = 60", "", seconds), []);
-        assert_eq!(found("timeout = 59", "", seconds), [Severity::Warning]);
-        assert_eq!(found("timeout = 59", "batch_size = 9", seconds), []);
-        assert_eq!(found("timeout = 59", "enabled = false", seconds), [Severity::Info]);
-        assert_eq!(found("", "", "processing = { p99 = \"300ms\" }"), []);
-        assert_eq!(found("", "", "processing = { p99 = \"301ms\" }"), [Severity::Warning]);
-    }
-
-    #[test]
-    fn parallelism_shortens_batch() {
-        let parallel = |count: i64| format!("processing = {{ p99 = \"20s\" }}\nparallelism = {count}");
-        assert_eq!(found("timeout = 60", "", &parallel(3)), [Severity::Warning]);
-        assert_eq!(found("timeout = 60", "", &parallel(4)), []);
+        stack().check(
+            &RULE,
+            r#"
+            function.timeout | mapping.batch_size | mapping.enabled | consumer                                              | except     | finding
+            60               |                    |                 | processing = { p99 = "6s" }                           |            |
+            59               |                    |                 | processing = { p99 = "6s" }                           |            | warning
+            59               | 9                  |                 | processing = { p99 = "6s" }                           |            |
+            59               |                    | false           | processing = { p99 = "6s" }                           |            | info
+            // The default of the Serverless Framework is 6 s.
+                             |                    |                 | processing = { p99 = "300ms" }                        | Serverless |
+                             |                    |                 | processing = { p99 = "301ms" }                        | Serverless | warning
+            60               |                    |                 | processing = { p99 = "20s" }\nparallelism = 3         |            | warning
+            60               |                    |                 | processing = { p99 = "20s" }\nparallelism = 4         |            |
+            // Another rule reports a single message above the timeout.
+            60               |                    |                 | processing = { p99 = "7s", max = "60s" }              |            |
+            60               |                    |                 | processing = { p99 = "7s", max = "59s" }              |            | warning
+            open             |                    |                 | processing = { p99 = "59s" }                          |            | unjudged
+            60               | open               |                 | processing = { p99 = "59s" }                          |            | unjudged
+            "#,
+        );
     }
 
     #[test]
     fn finding_names_declared_time() {
-        for (says, key) in [
-            ("processing = { p50 = \"1s\", p99 = \"6s\", max = \"30s\" }", "p99"),
-            ("processing = { p50 = \"1s\", max = \"30s\" }", "max"),
-            ("processing = { p50 = \"6s\" }", "p50"),
-        ] {
-            let outcome = run("timeout = 31", "", says);
-            assert!(outcome.findings[0].headline.contains(&format!("by `{key}`")), "{says}");
-        }
-        let outcome = run("timeout = 31", "", "processing = { p99 = \"6s\" }");
-        assert_eq!(outcome.findings[0].calculation.as_deref(), Some("10 × 6 s = 60 s"));
-    }
-
-    #[test]
-    fn single_message_above_timeout_is_left_to_other_rule() {
-        assert_eq!(
-            found("timeout = 60", "", "processing = { p99 = \"7s\", max = \"60s\" }"),
-            []
+        stack().function("timeout", 31).check(
+            &RULE,
+            r#"
+            consumer                                              | finding | headline      | calculation
+            processing = { p50 = "1s", p99 = "6s", max = "30s" }  | 1       | …by `p99`…    |
+            processing = { p50 = "1s", max = "30s" }              | 1       | …by `max`…    |
+            processing = { p50 = "6s" }                           | 1       | …by `p50`…    |
+            processing = { p99 = "6s" }                           | 1       |               | 10 × 6 s = 60 s
+            "#,
         );
-        assert_eq!(
-            found("timeout = 60", "", "processing = { p99 = \"7s\", max = \"59s\" }"),
-            [Severity::Warning]
-        );
-    }
-
-    #[test]
-    fn unresolved_values_are_not_judged() {
-        for (function, mapping) in [("timeout = var.open", ""), ("timeout = 60", "batch_size = var.open")] {
-            let outcome = run(function, mapping, "processing = { p99 = \"59s\" }");
-            assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);
-            assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
-        }
     }
 }

@@ -130,66 +130,41 @@ fn too_slow(queue: &Queue, every: Duration, renewed: &Renewed<'_>, severity: Sev
 
 #[cfg(test)]
 mod tests {
-    use super::{RULE, Severity};
-    use crate::testing::run_files;
-
-    fn found(visibility: &str, every: &str, extend_to: &str) -> Vec<Severity> {
-        let queue = format!("resource \"aws_sqs_queue\" \"q\" {{\n  visibility_timeout_seconds = {visibility}\n}}\n");
-        let settings = format!(
-            "[[consumer]]\nqueue = \"aws_sqs_queue.q\"\nheartbeat = {{ every = \"{every}\", extend-to = \"{extend_to}\" }}\n"
-        );
-        let outcome = run_files(&RULE, &[("main.tf", &queue), ("sqslint.toml", &settings)]);
-        assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
-        outcome.findings.iter().map(|found| found.severity).collect()
-    }
+    use super::RULE;
+    use crate::testing::Dialect::CloudFormation;
+    use crate::testing::queue;
 
     #[test]
     fn renewal_at_timeout_is_a_warning_and_after_half_an_info() {
-        assert_eq!(found("60", "60s", "10m"), [Severity::Warning]);
-        assert_eq!(found("60", "59999ms", "10m"), [Severity::Info]);
-        assert_eq!(found("60", "31s", "10m"), [Severity::Info]);
-        assert_eq!(found("60", "30s", "10m"), []);
+        queue().check(
+            &RULE,
+            r#"
+            queue.visibility_timeout | consumer                                               | finding
+            60                       | heartbeat = { every = "60s", extend-to = "10m" }       | warning
+            60                       | heartbeat = { every = "59999ms", extend-to = "10m" }   | info
+            60                       | heartbeat = { every = "31s", extend-to = "10m" }       | info
+            60                       | heartbeat = { every = "30s", extend-to = "10m" }       |
+            // The extension must also be renewed in time.
+            600                      | heartbeat = { every = "60s", extend-to = "60s" }       | warning
+            600                      | heartbeat = { every = "60s", extend-to = "61s" }       | info
+            600                      | heartbeat = { every = "60s", extend-to = "2m" }        |
+            // Both deadlines share one finding.
+            60                       | heartbeat = { every = "90s", extend-to = "60s" }       | warning
+            60                       | heartbeat = { every = "40s", extend-to = "40s" }       | warning
+            0                        | heartbeat = { every = "20s", extend-to = "60s" }       |
+            open                     | heartbeat = { every = "20s", extend-to = "60s" }       | unjudged
+            "#,
+        );
     }
 
     #[test]
-    fn extension_must_also_be_renewed_in_time() {
-        assert_eq!(found("600", "60s", "60s"), [Severity::Warning]);
-        assert_eq!(found("600", "60s", "61s"), [Severity::Info]);
-        assert_eq!(found("600", "60s", "2m"), []);
-    }
-
-    #[test]
-    fn both_deadlines_share_one_finding() {
-        assert_eq!(found("60", "90s", "60s"), [Severity::Warning]);
-        assert_eq!(found("60", "40s", "40s"), [Severity::Warning]);
-    }
-
-    #[test]
-    fn zero_and_unresolved_timeouts_are_not_compared() {
-        assert_eq!(found("0", "20s", "60s"), []);
-        let queue =
-            "variable \"open\" {}\nresource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = var.open\n}\n";
-        let settings =
-            "[[consumer]]\nqueue = \"aws_sqs_queue.q\"\nheartbeat = { every = \"20s\", extend-to = \"60s\" }\n";
-        let outcome = run_files(&RULE, &[("main.tf", queue), ("sqslint.toml", settings)]);
-        assert!(outcome.findings.is_empty());
-        assert_eq!(outcome.not_evaluated.len(), 1);
-    }
-
-    #[test]
-    fn cloudformation_queue_is_flagged() {
-        let template = "
-AWSTemplateFormatVersion: '2010-09-09'
-Resources:
-  Orders: {Type: AWS::SQS::Queue}
-";
-        let settings = "[[consumer]]\nqueue = \"Orders\"\nheartbeat = { every = \"30s\", extend-to = \"60s\" }\n";
-        let outcome = run_files(&RULE, &[("template.yaml", template), ("sqslint.toml", settings)]);
-        assert_eq!(outcome.findings.len(), 1);
-        assert_eq!(
-            outcome.findings[0].headline,
-            "the worker of `Orders` renews the visibility timeout of 30 s only after 30 s: the message has reappeared by then, and \
-             another worker has it"
+    fn headline_names_renewal() {
+        queue().only(&[CloudFormation]).check(
+            &RULE,
+            r#"
+            consumer                                         | finding | headline
+            heartbeat = { every = "30s", extend-to = "60s" } | 1       | the worker of `Orders` renews the visibility timeout of 30 s only after 30 s: the message has reappeared by then, and another worker has it
+            "#,
         );
     }
 }

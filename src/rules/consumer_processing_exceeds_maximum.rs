@@ -48,38 +48,23 @@ fn exceeds(queue: &Queue, work: ProcessingTime) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::run_files;
-
-    fn found(says: &str) -> usize {
-        let template = "
-AWSTemplateFormatVersion: '2010-09-09'
-Resources:
-  Films: {Type: AWS::SQS::Queue}
-";
-        let queue = "resource \"aws_sqs_queue\" \"films\" {}\n";
-        let counts = [("template.yaml", template, "Films"), ("main.tf", queue, "*.films")].map(|(name, text, of)| {
-            let settings = format!("[[consumer]]\nqueue = \"{of}\"\n{says}\n");
-            let outcome = run_files(&RULE, &[(name, text), ("sqslint.toml", &settings)]);
-            assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
-            outcome.findings.len()
-        });
-        assert_eq!(counts[0], counts[1]);
-        counts[0]
-    }
+    use crate::testing::queue;
 
     #[test]
     fn processing_above_twelve_hours_is_flagged() {
-        assert_eq!(found("processing = { max = \"12h\" }"), 0);
-        assert_eq!(found("processing = { max = \"43201s\" }"), 1);
-        assert_eq!(found("processing = { max = \"43200001ms\" }"), 1);
-        assert_eq!(found("processing = { p50 = \"1h\", p99 = \"13h\" }"), 1);
-        assert_eq!(found("processing = { p50 = \"13h\" }"), 0);
-        assert_eq!(found(""), 0);
-    }
-
-    #[test]
-    fn heartbeat_does_not_extend_maximum() {
-        let heartbeat = "heartbeat = { every = \"1h\", extend-to = \"2h\" }";
-        assert_eq!(found(&format!("processing = {{ max = \"13h\" }}\n{heartbeat}")), 1);
+        queue().check(
+            &RULE,
+            r#"
+            consumer                                                                          | finding
+            processing = { max = "12h" }                                                      |
+            processing = { max = "43201s" }                                                   | 1
+            processing = { max = "43200001ms" }                                               | 1
+            processing = { p50 = "1h", p99 = "13h" }                                          | 1
+            processing = { p50 = "13h" }                                                      |
+            # No times.                                                                       |
+            // A heartbeat does not extend the maximum.
+            processing = { max = "13h" }\nheartbeat = { every = "1h", extend-to = "2h" }      | 1
+            "#,
+        );
     }
 }

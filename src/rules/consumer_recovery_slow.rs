@@ -60,43 +60,26 @@ fn slow(queue: &Queue, visibility: &Operand<'_>, work: ProcessingTime) -> Findin
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::run_files;
-
-    fn found(visibility: &str, says: &str) -> usize {
-        let queue = format!(
-            "variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\n  visibility_timeout_seconds = {visibility}\n}}\n"
-        );
-        let settings = format!("[[consumer]]\nqueue = \"aws_sqs_queue.q\"\n{says}\n");
-        let outcome = run_files(&RULE, &[("main.tf", &queue), ("sqslint.toml", &settings)]);
-        assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
-        outcome.findings.len()
-    }
+    use crate::testing::queue;
 
     #[test]
     fn timeout_above_ten_times_the_work_is_flagged() {
-        assert_eq!(found("900", "processing = { p99 = \"90s\" }"), 0);
-        assert_eq!(found("901", "processing = { p99 = \"90s\" }"), 1);
-        assert_eq!(found("900", "processing = { p99 = \"89s\" }"), 1);
-        assert_eq!(found("899", "processing = { p99 = \"1s\" }"), 0);
-        assert_eq!(found("43200", "processing = { p99 = \"30m\" }"), 1);
-    }
-
-    #[test]
-    fn p99_and_maximum_are_used_and_median_ignored() {
-        assert_eq!(found("3600", "processing = { max = \"60s\" }"), 1);
-        assert_eq!(found("3600", "processing = { max = \"6m\" }"), 0);
-        assert_eq!(found("3600", "processing = { p50 = \"1s\" }"), 0);
-        assert_eq!(found("3600", "processing = { p99 = \"6m\", max = \"7m\" }"), 0);
-    }
-
-    #[test]
-    fn consumer_with_heartbeat_is_ignored() {
-        let heartbeat = "processing = { p99 = \"1s\" }\nheartbeat = { every = \"20s\", extend-to = \"60s\" }";
-        assert_eq!(found("3600", heartbeat), 0);
-    }
-
-    #[test]
-    fn unresolved_timeout_is_not_judged() {
-        assert_eq!(found("var.open", "processing = { p99 = \"1s\" }"), 0);
+        queue().check(
+            &RULE,
+            r#"
+            queue.visibility_timeout | consumer                                                                           | finding
+            900                      | processing = { p99 = "90s" }                                                       |
+            901                      | processing = { p99 = "90s" }                                                       | 1
+            900                      | processing = { p99 = "89s" }                                                       | 1
+            899                      | processing = { p99 = "1s" }                                                        |
+            43200                    | processing = { p99 = "30m" }                                                       | 1
+            3600                     | processing = { max = "60s" }                                                       | 1
+            3600                     | processing = { max = "6m" }                                                        |
+            3600                     | processing = { p50 = "1s" }                                                        |
+            3600                     | processing = { p99 = "6m", max = "7m" }                                            |
+            3600                     | processing = { p99 = "1s" }\nheartbeat = { every = "20s", extend-to = "60s" }      |
+            open                     | processing = { p99 = "1s" }                                                        |
+            "#,
+        );
     }
 }

@@ -110,77 +110,69 @@ fn found(
 
 #[cfg(test)]
 mod tests {
-    use super::{RULE, Severity};
+    use super::RULE;
     use crate::Outcome;
-    use crate::testing::run_files;
-
-    fn terraform(queue: &str) -> String {
-        format!(
-            "variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"orders\" {{\n  name = \"orders\"\n  {queue}\n}}\n"
-        )
-    }
-
-    const FUNCTION: &str = r#"
-        resource "aws_lambda_function" "fulfil" {
-          function_name = "fulfil-order"
-          timeout       = 60
-        }
-        resource "aws_lambda_event_source_mapping" "orders" {
-          event_source_arn = aws_sqs_queue.orders.arn
-          function_name    = aws_lambda_function.fulfil.arn
-        }
-    "#;
-
-    fn declared(queue: &str, says: &str) -> Outcome {
-        let settings = format!("[[consumer]]\nqueue = \"orders\"\n{says}\n");
-        run_files(&RULE, &[("main.tf", queue), ("sqslint.toml", &settings)])
-    }
-
-    fn severities(outcome: &Outcome) -> Vec<Severity> {
-        outcome.findings.iter().map(|found| found.severity).collect()
-    }
+    use crate::testing::{queue, run_files};
 
     #[test]
     fn processing_time_above_timeout_is_flagged() {
-        let queue = terraform("visibility_timeout_seconds = 60");
-        for (says, expected) in [
-            ("processing = { max = \"60s\" }", vec![]),
-            ("processing = { max = \"60001ms\" }", vec![Severity::Warning]),
-            ("processing = { max = \"61s\" }", vec![Severity::Warning]),
-            ("processing = { p50 = \"1s\", p99 = \"61s\" }", vec![Severity::Warning]),
-            ("processing = { p99 = \"61s\", max = \"62s\" }", vec![Severity::Warning]),
-            ("processing = { p50 = \"30s\" }", vec![]),
-            ("processing = { p50 = \"31s\" }", vec![Severity::Info]),
-            ("processing = { p50 = \"31s\", p99 = \"60s\" }", vec![]),
-            (
-                "processing = { max = \"90s\" }\nheartbeat = { every = \"20s\", extend-to = \"60s\" }",
-                vec![],
-            ),
-            ("", vec![]),
-        ] {
-            assert_eq!(severities(&declared(&queue, says)), expected, "{says}");
-        }
+        queue().queue("name", "orders").queue("visibility_timeout", 60).check(
+            &RULE,
+            r#"
+            consumer                                                                                | finding
+            processing = { max = "60s" }                                                            |
+            processing = { max = "60001ms" }                                                        | warning
+            processing = { max = "61s" }                                                            | warning
+            processing = { max = "2m" }                                                             | warning
+            processing = { p50 = "1s", p99 = "61s" }                                                | warning
+            processing = { p99 = "61s", max = "62s" }                                               | warning
+            processing = { p50 = "30s" }                                                            |
+            processing = { p50 = "31s" }                                                            | info
+            processing = { p50 = "31s", p99 = "60s" }                                               |
+            processing = { max = "90s" }\nheartbeat = { every = "20s", extend-to = "60s" }          |
+            "#,
+        );
+        queue()
+            .queue("visibility_timeout", 60)
+            .check(&RULE, "consumer | finding\n # No times. |");
+    }
+
+    #[test]
+    fn milliseconds_are_compared_with_seconds() {
+        queue().check(
+            &RULE,
+            r#"
+            consumer                         | queue.visibility_timeout | finding | headline
+            processing = { max = "30500ms" } |                          | 1       | …may take 30500 ms…
+            processing = { max = "29500ms" } |                          |         |
+            processing = { max = "2m" }      | 60                       | 1       | …may take 120 s…
+            // Another rule reports it.
+            processing = { max = "9s" }      | 0                        |         |
+            processing = { max = "9s" }      | open                     | unjudged |
+            "#,
+        );
+    }
+
+    fn declared(text: &str, settings: &str) -> Outcome {
+        let settings = format!("[[consumer]]\nqueue = \"orders\"\n{settings}\n");
+        run_files(&RULE, &[("main.tf", text), ("sqslint.toml", &settings)])
     }
 
     #[test]
     fn finding_shows_both_values_and_help() {
-        let outcome = declared(&terraform(""), "processing = { max = \"280s\" }");
+        let text = "resource \"aws_sqs_queue\" \"orders\" {\n  name = \"orders\"\n}\n";
+        let outcome = declared(text, "processing = { max = \"280s\" }");
         let found = &outcome.findings[0];
         assert_eq!(
             found.headline,
             "`aws_sqs_queue.orders` has a visibility timeout of 30 s, but its worker may take 280 s for a message, so a second \
              worker gets the message while the first still works on it"
         );
-        let labels = found.labels().iter();
-        let labels: Vec<String> = labels
-            .map(|label| {
-                format!(
-                    "{} {}",
-                    outcome.sources.file(label.span.file).base_name(),
-                    label.message
-                )
-            })
-            .collect();
+        let labels = found.labels().iter().map(|label| {
+            let file = outcome.sources.file(label.span.file);
+            format!("{} {}", file.base_name(), label.message)
+        });
+        let labels: Vec<String> = labels.collect();
         assert_eq!(
             labels,
             [
@@ -193,57 +185,39 @@ mod tests {
     }
 
     #[test]
-    fn milliseconds_are_compared_with_seconds() {
-        let outcome = declared(&terraform(""), "processing = { max = \"30500ms\" }");
-        assert_eq!(outcome.findings.len(), 1);
-        assert!(outcome.findings[0].headline.contains("may take 30500 ms"));
-        assert!(
-            declared(&terraform(""), "processing = { max = \"29500ms\" }")
-                .findings
-                .is_empty()
-        );
-    }
-
-    #[test]
     fn declared_function_must_poll_the_queue() {
-        let text = terraform("visibility_timeout_seconds = 60") + FUNCTION;
-        for (function, expected) in [
-            ("fulfil-order", 1),
-            ("aws_lambda_function.fulfil", 1),
-            ("fulfil*", 1),
-            ("bill", 0),
+        let text = r#"
+resource "aws_sqs_queue" "orders" {
+  name                       = "orders"
+  visibility_timeout_seconds = <visibility>
+}
+resource "aws_lambda_function" "fulfil" {
+  function_name = "fulfil-order"
+  timeout       = 60
+}
+resource "aws_lambda_event_source_mapping" "orders" {
+  event_source_arn = aws_sqs_queue.orders.arn
+  function_name    = aws_lambda_function.fulfil.arn
+}
+"#;
+        for (visibility, function, max, expected, unmatched) in [
+            ("60", "fulfil-order", "90s", 1, 0),
+            ("60", "aws_lambda_function.fulfil", "90s", 1, 0),
+            ("60", "fulfil*", "90s", 1, 0),
+            ("60", "bill", "90s", 0, 1),
+            // Another rule reports a timeout below that of the function.
+            ("45", "fulfil-order", "59s", 0, 0),
+            ("60", "fulfil-order", "59s", 0, 0),
         ] {
-            let says = format!("function = \"{function}\"\nprocessing = {{ max = \"90s\" }}");
-            let outcome = declared(&text, &says);
-            assert_eq!(outcome.findings.len(), expected, "{function}");
-            assert_eq!(outcome.unmatched.len(), 1 - expected, "{function}");
+            let settings = format!("function = \"{function}\"\nprocessing = {{ max = \"{max}\" }}");
+            let outcome = declared(&text.replace("<visibility>", visibility), &settings);
+            let counts = (outcome.findings.len(), outcome.unmatched.len());
+            assert_eq!(counts, (expected, unmatched), "{visibility} {function} {max}");
         }
     }
 
     #[test]
-    fn zero_and_timeout_below_function_timeout_are_left_to_other_rules() {
-        assert!(
-            declared(
-                &terraform("visibility_timeout_seconds = 0"),
-                "processing = { max = \"9s\" }"
-            )
-            .findings
-            .is_empty()
-        );
-        let function = "function = \"fulfil-order\"\nprocessing = { max = \"59s\" }";
-        let text = |seconds: i64| terraform(&format!("visibility_timeout_seconds = {seconds}")) + FUNCTION;
-        assert!(declared(&text(45), function).findings.is_empty());
-        assert!(declared(&text(60), function).findings.is_empty());
-    }
-
-    #[test]
-    fn bounds_decide_and_unresolved_timeout_is_noted() {
-        let outcome = declared(
-            &terraform("visibility_timeout_seconds = var.open"),
-            "processing = { max = \"9s\" }",
-        );
-        assert!(outcome.findings.is_empty());
-        assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
+    fn bounds_decide() {
         let bounded = "
             variable \"seconds\" {
               type = number
@@ -257,22 +231,11 @@ mod tests {
               visibility_timeout_seconds = var.seconds
             }
         ";
-        assert_eq!(declared(bounded, "processing = { max = \"61s\" }").findings.len(), 1);
-        assert!(declared(bounded, "processing = { max = \"60s\" }").findings.is_empty());
-    }
-
-    #[test]
-    fn cloudformation_queue_is_flagged() {
-        let template = "
-AWSTemplateFormatVersion: '2010-09-09'
-Resources:
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties: {VisibilityTimeout: 60}
-";
-        let settings = "[[consumer]]\nqueue = \"Ord*\"\nprocessing = { max = \"2m\" }\n";
-        let outcome = run_files(&RULE, &[("template.yaml", template), ("sqslint.toml", settings)]);
-        assert_eq!(outcome.findings.len(), 1);
-        assert!(outcome.findings[0].headline.contains("may take 120 s"));
+        let count = |max: &str| {
+            declared(bounded, &format!("processing = {{ max = \"{max}\" }}"))
+                .findings
+                .len()
+        };
+        assert_eq!((count("61s"), count("60s")), (1, 0));
     }
 }

@@ -22,73 +22,56 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::Terraform;
-    use crate::testing::check;
+    use crate::testing::queue;
 
-    fn terraform(target: &str, note: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-provider "aws" {{
+    const OTHERS: &str = r#"
+provider "aws" {
   allowed_account_ids = ["111122223333"]
-}}
-provider "aws" {{
+}
+provider "aws" {
   alias = "other"
-  assume_role {{
+  assume_role {
     role_arn = "arn:aws:iam::444455556666:role/deploy"
-  }}
-}}
-provider "aws" {{
+  }
+}
+provider "aws" {
   alias = "open"
-  assume_role {{
+  assume_role {
     role_arn = var.open
-  }}
-}}
-resource "aws_sqs_queue" "here" {{}}
-resource "aws_sqs_queue" "there" {{
+  }
+}
+resource "aws_sqs_queue" "here" {}
+resource "aws_sqs_queue" "there" {
   provider = aws.other
-}}
-resource "aws_sqs_queue" "open" {{
+}
+resource "aws_sqs_queue" "open" {
   provider = aws.open
-}}
-resource "aws_sqs_queue" "orders" {{
-  redrive_policy = jsonencode({{
-    deadLetterTargetArn = {target} {note}
-    maxReceiveCount     = 5
-  }})
-}}
-"#
-        )
-    }
+}"#;
 
     #[test]
     fn dead_letter_queue_in_other_account_is_flagged() {
-        for target in [
-            "aws_sqs_queue.here.arn",
-            "aws_sqs_queue.open.arn",
-            "\"arn:aws:sqs:eu-west-1:111122223333:failed\"",
-            "\"arn:aws:sqs:eu-west-1:${var.open}:failed\"",
-            "var.open",
-        ] {
-            check(&RULE, Terraform, &terraform(target, ""));
-        }
-        for target in [
-            "aws_sqs_queue.there.arn",
-            "\"arn:aws:sqs:eu-west-1:444455556666:failed\"",
-        ] {
-            check(
-                &RULE,
-                Terraform,
-                &terraform(target, "# expect: dead-letter-queue-cross-account"),
-            );
-        }
+        queue().terraform(OTHERS).check(
+            &RULE,
+            r#"
+            queue.target                                  | finding
+            = aws_sqs_queue.here.arn                      |
+            = aws_sqs_queue.open.arn                      |
+            arn:aws:sqs:eu-west-1:111122223333:failed     |
+            = "arn:aws:sqs:eu-west-1:${var.open}:failed"  |
+            open                                          |
+            = aws_sqs_queue.there.arn                     | queue.target
+            arn:aws:sqs:eu-west-1:444455556666:failed     | queue.target
+            "#,
+        );
     }
 
     #[test]
     fn unknown_account_is_not_judged() {
-        let text = terraform("aws_sqs_queue.there.arn", "").replace("allowed_account_ids = [\"111122223333\"]", "");
-        check(&RULE, Terraform, &text);
-        let two = terraform("aws_sqs_queue.there.arn", "").replace("[\"111122223333\"]", "[\"111122223333\", \"1\"]");
-        check(&RULE, Terraform, &two);
+        for accounts in ["[]", "[\"111122223333\", \"1\"]"] {
+            let others = OTHERS.replace("[\"111122223333\"]", accounts);
+            queue()
+                .terraform(&others)
+                .check(&RULE, "queue.target | finding\n = aws_sqs_queue.there.arn |");
+        }
     }
 }

@@ -22,53 +22,33 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::Terraform;
-    use crate::testing::check;
-
-    fn terraform(target: &str, note: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-provider "aws" {{
-  region = "eu-west-1"
-}}
-resource "aws_sqs_queue" "here" {{}}
-resource "aws_sqs_queue" "there" {{
-  region = "us-east-1"
-}}
-resource "aws_sqs_queue" "open" {{
-  region = var.open
-}}
-resource "aws_sqs_queue" "orders" {{
-  redrive_policy = jsonencode({{
-    deadLetterTargetArn = {target} {note}
-    maxReceiveCount     = 5
-  }})
-}}
-"#
-        )
-    }
+    use crate::testing::queue;
 
     #[test]
     fn dead_letter_queue_in_other_region_is_flagged() {
-        for target in [
-            "aws_sqs_queue.here.arn",
-            "aws_sqs_queue.open.arn",
-            "\"arn:aws:sqs:eu-west-1:111122223333:failed\"",
-            "\"arn:aws:sqs:${var.open}:111122223333:failed\"",
-            "var.open",
-        ] {
-            check(&RULE, Terraform, &terraform(target, ""));
-        }
-        for target in [
-            "aws_sqs_queue.there.arn",
-            "\"arn:aws:sqs:us-east-1:111122223333:failed\"",
-        ] {
-            check(
-                &RULE,
-                Terraform,
-                &terraform(target, "# expect: dead-letter-queue-cross-region"),
-            );
-        }
+        let others = r#"
+provider "aws" {
+  region = "eu-west-1"
+}
+resource "aws_sqs_queue" "here" {}
+resource "aws_sqs_queue" "there" {
+  region = "us-east-1"
+}
+resource "aws_sqs_queue" "open" {
+  region = var.open
+}"#;
+        queue().terraform(others).check(
+            &RULE,
+            r#"
+            queue.target                                     | finding
+            = aws_sqs_queue.here.arn                         |
+            = aws_sqs_queue.open.arn                         |
+            arn:aws:sqs:eu-west-1:111122223333:failed        |
+            = "arn:aws:sqs:${var.open}:111122223333:failed"  |
+            open                                             |
+            = aws_sqs_queue.there.arn                        | queue.target
+            arn:aws:sqs:us-east-1:111122223333:failed        | queue.target
+            "#,
+        );
     }
 }

@@ -57,47 +57,44 @@ fn redriven(source: &Queue, dlq: &Queue, redrive: &Known<'_, Option<Box<RedriveP
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(policy: &str, more: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "last" {{}}
-resource "aws_sqs_queue" "failed" {{
-  redrive_policy = {policy}
-}}
-resource "aws_sqs_queue" "orders" {{
-  redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 }})
-}}
-{more}
-"#
-        )
-    }
-
-    const LAST: &str = "jsonencode({ deadLetterTargetArn = aws_sqs_queue.last.arn, maxReceiveCount = 5 })";
+    use crate::testing::{check, check_cases, queue};
 
     #[test]
     fn unconsumed_dead_letter_queue_with_policy_is_flagged() {
-        check(
+        queue().check(
+            &RULE,
+            "
+            dlq.redrive | finding
+                        |
+            null        |
+            open        |
+            ",
+        );
+        check_cases(
             &RULE,
             Terraform,
-            &terraform(&format!("{LAST} # expect: dead-letter-queue-redriven"), ""),
-        );
-        let reads = |source: &str| {
-            format!(
-                "resource \"aws_lambda_event_source_mapping\" \"m\" {{\n event_source_arn = {source}\n function_name = \"f\"\n}}"
-            )
-        };
-        for (policy, more) in [
-            ("null", ""),
-            ("var.open", ""),
+            r#"
+variable "open" {}
+resource "aws_sqs_queue" "last" {}
+resource "aws_sqs_queue" "failed" {
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.last.arn, maxReceiveCount = 5 }) <policy>
+}
+resource "aws_sqs_queue" "orders" {
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = <polled>
+  function_name    = "f"
+}
+"#,
+            "
+            policy | polled                                       | finding
+                   | \"arn:aws:sqs:eu-west-1:111122223333:other\" | policy
             // Two stages of retries.
-            (LAST, &*reads("aws_sqs_queue.failed.arn")),
-            (LAST, &*reads("var.open")),
-        ] {
-            check(&RULE, Terraform, &terraform(policy, more));
-        }
+                   | aws_sqs_queue.failed.arn                     |
+                   | var.open                                     |
+            ",
+        );
     }
 
     #[test]

@@ -108,70 +108,56 @@ fn reprocessed(source: &Queue, dlq: &Queue, first: &Reader<'_>, again: &Reader<'
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(note: &str, function: &str, more: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "failed" {{}}
-resource "aws_sqs_queue" "orders" {{
-  redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 }})
-}}
-resource "aws_lambda_function" "f" {{
-  function_name = "f"
-}}
-resource "aws_lambda_function" "g" {{
-  function_name = "g"
-}}
-resource "aws_lambda_event_source_mapping" "orders" {{
-  event_source_arn = aws_sqs_queue.orders.arn
-  function_name    = aws_lambda_function.f.arn
-}}
-resource "aws_lambda_event_source_mapping" "failed" {{ {note}
-  event_source_arn = aws_sqs_queue.failed.arn
-  function_name    = {function}
-  {more}
-}}
-"#
-        )
-    }
-
-    const EXPECTED: &str = "# expect: dead-letter-queue-reprocessed";
-    const SAME: &str = "aws_lambda_function.f.arn";
+    use crate::testing::{check, check_cases, stack};
 
     #[test]
     fn function_on_queue_and_its_dead_letter_queue_is_flagged() {
-        check(&RULE, Terraform, &terraform(EXPECTED, SAME, ""));
-        check(&RULE, Terraform, &terraform("", "aws_lambda_function.g.arn", ""));
-        check(&RULE, Terraform, &terraform("", "var.open", ""));
-        check(&RULE, Terraform, &terraform("", SAME, "enabled = false"));
-        check(&RULE, Terraform, &terraform("", SAME, "enabled = var.open"));
+        check_cases(
+            &RULE,
+            Terraform,
+            r#"
+variable "open" {}
+resource "aws_sqs_queue" "failed" {}
+resource "aws_sqs_queue" "orders" {
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })
+}
+resource "aws_lambda_function" "f" {
+  function_name = "f"
+}
+resource "aws_lambda_function" "g" {
+  function_name = "g"
+}
+resource "aws_lambda_event_source_mapping" "orders" {
+  event_source_arn = aws_sqs_queue.orders.arn
+  function_name    = aws_lambda_function.f.arn
+}
+resource "aws_lambda_event_source_mapping" "failed" { <header>
+  event_source_arn = aws_sqs_queue.failed.arn
+  function_name    = <function>
+  enabled          = <enabled>
+}
+"#,
+            "
+            header | function                  | enabled  | finding
+                   | aws_lambda_function.f.arn | true     | header
+                   | aws_lambda_function.f.arn | null     | header
+                   | aws_lambda_function.g.arn | null     |
+                   | var.open                  | null     |
+                   | aws_lambda_function.f.arn | false    |
+                   | aws_lambda_function.f.arn | var.open |
+            ",
+        );
     }
 
     #[test]
     fn function_invoked_by_pipe_is_flagged() {
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Failed:
-    Type: AWS::SQS::Queue
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedrivePolicy: {deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}
-  F:
-    Type: AWS::Lambda::Function
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties: {EventSourceArn: !GetAtt Orders.Arn, FunctionName: !Ref F}
-  P: # expect: dead-letter-queue-reprocessed
+        let pipe = "  P: # expect: dead-letter-queue-reprocessed
     Type: AWS::Pipes::Pipe
-    Properties: {Source: !GetAtt Failed.Arn, Target: !GetAtt F.Arn}
-",
-        );
+    Properties: {Source: !GetAtt Failed.Arn, Target: !GetAtt Worker.Arn}";
+        stack()
+            .only(&[CloudFormation, Sam])
+            .template(pipe)
+            .check(&RULE, "dlq.fifo | finding\n false | pipe");
     }
 
     #[test]

@@ -101,55 +101,42 @@ fn judge<T>(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
+    use crate::testing::{check, queue};
 
-    fn terraform(target: &str, note: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "failed" {{}}
-resource "aws_sqs_queue" "none" {{
+    #[test]
+    fn undeclared_target_is_flagged() {
+        let others = r#"
+resource "aws_sqs_queue" "none" {
   count = 0
-}}
-module "away" {{
+}
+module "away" {
   source = "example.com/queues"
-}}
-resource "aws_sqs_queue" "orders" {{
-  redrive_policy = jsonencode({{
-    deadLetterTargetArn = {target} {note}
-    maxReceiveCount     = 5
-  }})
-}}
-"#
-        )
+}"#;
+        queue().dead_letter_queue("fifo", false).terraform(others).check(
+            &RULE,
+            "
+            queue.target                              | finding
+            dlq.arn                                   |
+            = aws_sqs_queue.none[0].arn               |
+            arn:aws:sqs:eu-west-1:111122223333:failed |
+            open                                      |
+            = module.away.arn                         |
+            = aws_sqs_queue.gone.arn                  | queue.target
+            = module.gone.arn                         | queue.target
+            = data.aws_sqs_queue.gone.arn             | queue.target
+            ",
+        );
+        queue().only(&[CloudFormation, Sam]).check(
+            &RULE,
+            "
+            queue.target       | function.failure_target | finding
+            = !GetAtt Gone.Arn | = !GetAtt Gone.Arn      | queue.target, function.failure_target
+            ",
+        );
     }
 
     #[test]
-    fn declared_and_external_queues_are_accepted() {
-        for target in [
-            "aws_sqs_queue.failed.arn",
-            "aws_sqs_queue.none[0].arn",
-            "\"arn:aws:sqs:eu-west-1:111122223333:failed\"",
-            "var.open",
-            "module.away.arn",
-        ] {
-            check(&RULE, Terraform, &terraform(target, ""));
-        }
-        for target in [
-            "aws_sqs_queue.gone.arn",
-            "module.gone.arn",
-            "data.aws_sqs_queue.gone.arn",
-        ] {
-            check(
-                &RULE,
-                Terraform,
-                &terraform(target, "# expect: dead-letter-queue-undeclared"),
-            );
-        }
-    }
-
-    #[test]
-    fn separate_redrive_policy_resource_is_checked() {
+    fn every_reference_to_a_dead_letter_queue_is_checked() {
         check(
             &RULE,
             Terraform,
@@ -162,16 +149,6 @@ resource "aws_sqs_queue_redrive_policy" "orders" {
     maxReceiveCount     = 5
   })
 }
-"#,
-        );
-    }
-
-    #[test]
-    fn failure_targets_and_delivery_dead_letter_queues_are_checked() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
 resource "aws_lambda_function" "f" {
   function_name = "f"
   dead_letter_config {
@@ -193,25 +170,5 @@ resource "aws_sns_topic_subscription" "s" {
 }
 "#,
         );
-    }
-
-    #[test]
-    fn undeclared_references_in_template_are_flagged() {
-        let template = "
-Resources:
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedrivePolicy:
-        deadLetterTargetArn: !GetAtt Gone.Arn # expect: dead-letter-queue-undeclared
-        maxReceiveCount: 5
-  F:
-    Type: AWS::Lambda::Function
-    Properties:
-      DeadLetterConfig:
-        TargetArn: !GetAtt Gone.Arn # expect: dead-letter-queue-undeclared
-";
-        check(&RULE, CloudFormation, template);
-        check(&RULE, Sam, template);
     }
 }

@@ -68,87 +68,55 @@ fn apart(mapping: &EventSourceMapping, queue: &Known<'_, Link>, from: &str, to: 
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(queue: &str, function: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-provider "aws" {{
-  region = "eu-west-1"
-}}
-provider "aws" {{
-  alias  = "there"
-  region = "us-east-1"
-}}
-provider "aws" {{
-  alias  = "open"
-  region = var.open
-}}
-resource "aws_sqs_queue" "here" {{}}
-resource "aws_sqs_queue" "there" {{
-  provider = aws.there
-}}
-resource "aws_sqs_queue" "open" {{
-  provider = aws.open
-}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = {queue}
-  function_name    = {function}
-}}
-"#
-        )
-    }
+    use crate::testing::Dialect::{CloudFormation, Sam, Serverless};
+    use crate::testing::stack;
 
     #[test]
     fn queue_in_other_region_is_flagged() {
-        for queue in [
-            "aws_sqs_queue.here.arn",
-            "aws_sqs_queue.open.arn",
-            "var.open",
-            "\"arn:aws:sqs:eu-west-1:111122223333:q\"",
-            "\"arn:aws:sqs:${var.open}:111122223333:q\"",
-            "aws_sqs_queue.there.arn # expect: event-source-mapping-cross-region",
-            "\"arn:aws:sqs:us-east-1:111122223333:q\" # expect: event-source-mapping-cross-region",
-        ] {
-            check(&RULE, Terraform, &terraform(queue, "\"f\""));
-        }
+        let providers = r#"
+provider "aws" {
+  region = "eu-west-1"
+}
+provider "aws" {
+  alias  = "there"
+  region = "us-east-1"
+}
+provider "aws" {
+  alias  = "open"
+  region = var.open
+}
+resource "aws_sqs_queue" "there" {
+  provider = aws.there
+}
+resource "aws_sqs_queue" "open" {
+  provider = aws.open
+}"#;
+        stack().terraform(providers).check(
+            &RULE,
+            r#"
+            mapping.source                                 | finding
+            queue.arn                                      |
+            = aws_sqs_queue.open.arn                       |
+            open                                           |
+            arn:aws:sqs:eu-west-1:111122223333:q           |
+            = "arn:aws:sqs:${var.open}:111122223333:q"     |
+            = aws_sqs_queue.there.arn                      | mapping.source
+            arn:aws:sqs:us-east-1:111122223333:q           | mapping.source
+            "#,
+        );
     }
 
     #[test]
     fn regions_in_arns_are_compared() {
-        check(
+        stack().only(&[CloudFormation]).check(
             &RULE,
-            CloudFormation,
-            r"
-Resources:
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: arn:aws:sqs:us-east-1:111122223333:q # expect: event-source-mapping-cross-region
-      FunctionName: arn:aws:lambda:eu-west-1:111122223333:function:f
-  Here:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: !Sub arn:aws:sqs:${AWS::Region}:111122223333:q
-      FunctionName: arn:aws:lambda:eu-west-1:111122223333:function:f
-",
+            "
+            mapping.source                                   | mapping.function                                | finding
+            arn:aws:sqs:us-east-1:111122223333:q             | arn:aws:lambda:eu-west-1:111122223333:function:f | mapping.source
+            = !Sub arn:aws:sqs:${AWS::Region}:111122223333:q | arn:aws:lambda:eu-west-1:111122223333:function:f |
+            ",
         );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: arn:aws:sqs:us-east-1:111122223333:q
-",
-        );
+        let table = "mapping.source | finding\n arn:aws:sqs:us-east-1:111122223333:q |";
+        stack().only(&[Sam, Serverless]).check(&RULE, table);
     }
 }

@@ -97,127 +97,103 @@ fn duplicate(first: &EventSourceMapping, second: &EventSourceMapping) -> Finding
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, run_files};
-
-    fn terraform(header: &str, queue: &str, function: &str, more: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{
-  name = "q"
-}}
-resource "aws_sqs_queue" "r" {{}}
-resource "aws_lambda_function" "f" {{
-  function_name = "f"
-}}
-resource "aws_lambda_alias" "live" {{
-  name          = "live"
-  function_name = aws_lambda_function.f.function_name
-}}
-resource "aws_lambda_event_source_mapping" "a" {{
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name    = aws_lambda_function.f.arn
-}}
-resource "aws_lambda_event_source_mapping" "b" {{ {header}
-  event_source_arn = {queue}
-  function_name    = {function}
-  {more}
-}}
-"#
-        )
-    }
-
-    const EXPECTED: &str = "# expect: event-source-mapping-duplicate";
-    const QUEUE: &str = "aws_sqs_queue.q.arn";
-    const FUNCTION: &str = "aws_lambda_function.f.arn";
+    use crate::testing::{check, check_cases};
 
     #[test]
     fn same_queue_and_function_are_flagged() {
-        for (queue, function, more) in [
-            (QUEUE, FUNCTION, ""),
-            (QUEUE, "aws_lambda_function.f.function_name", ""),
-            ("\"arn:aws:sqs:eu-west-1:111122223333:q\"", "\"f\"", "enabled = false"),
-        ] {
-            check(&RULE, Terraform, &terraform(EXPECTED, queue, function, more));
-        }
-    }
-
-    #[test]
-    fn different_or_unresolved_ends_are_accepted() {
-        for (queue, function, more) in [
-            ("aws_sqs_queue.r.arn", FUNCTION, ""),
-            (QUEUE, "\"g\"", ""),
-            (QUEUE, "aws_lambda_alias.live.arn", ""),
-            (QUEUE, "\"f:2\"", ""),
-            ("var.open", FUNCTION, ""),
-            (QUEUE, "var.open", ""),
-            (QUEUE, FUNCTION, "count = var.open"),
-            (QUEUE, FUNCTION, "count = 0"),
-        ] {
-            check(&RULE, Terraform, &terraform("", queue, function, more));
-        }
+        check_cases(
+            &RULE,
+            Terraform,
+            r#"
+variable "open" {}
+resource "aws_sqs_queue" "q" {
+  name = "q"
+}
+resource "aws_sqs_queue" "r" {}
+resource "aws_lambda_function" "f" {
+  function_name = "f"
+}
+resource "aws_lambda_alias" "live" {
+  name          = "live"
+  function_name = aws_lambda_function.f.function_name
+}
+resource "aws_lambda_event_source_mapping" "a" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = aws_lambda_function.f.arn
+}
+resource "aws_lambda_event_source_mapping" "b" { <header>
+  event_source_arn = <queue>
+  function_name    = <function>
+  <more>
+}
+"#,
+            r#"
+            header | queue                                  | function                            | more             | finding
+                   | aws_sqs_queue.q.arn                    | aws_lambda_function.f.arn           |                  | header
+                   | aws_sqs_queue.q.arn                    | aws_lambda_function.f.function_name |                  | header
+                   | "arn:aws:sqs:eu-west-1:111122223333:q" | "f"                                 | enabled = false  | header
+                   | aws_sqs_queue.r.arn                    | aws_lambda_function.f.arn           |                  |
+                   | aws_sqs_queue.q.arn                    | "g"                                 |                  |
+                   | aws_sqs_queue.q.arn                    | aws_lambda_alias.live.arn           |                  |
+                   | aws_sqs_queue.q.arn                    | "f:2"                               |                  |
+                   | var.open                               | aws_lambda_function.f.arn           |                  |
+                   | aws_sqs_queue.q.arn                    | var.open                            |                  |
+                   | aws_sqs_queue.q.arn                    | aws_lambda_function.f.arn           | count = var.open |
+                   | aws_sqs_queue.q.arn                    | aws_lambda_function.f.arn           | count = 0        |
+            "#,
+        );
     }
 
     #[test]
     fn placeholders_are_not_the_same_queue() {
-        let terraform = |source: &str| {
-            let mapping = |name: &str| {
-                format!(
-                    "resource \"aws_lambda_event_source_mapping\" \"{name}\" {{\n  event_source_arn = \"{source}\"\n  \
-                     function_name = \"f\"\n}}\n"
-                )
-            };
-            format!(
-                "resource \"aws_sqs_queue\" \"q\" {{ name = \"orders\" }}\n{}{}",
-                mapping("a"),
-                mapping("b")
-            )
-        };
-        let template = |source: &str| {
-            let mapping = |name: &str| {
-                format!(
-                    "  {name}:\n    Type: AWS::Lambda::EventSourceMapping\n    Properties: {{EventSourceArn: '{source}', \
-                     FunctionName: f}}\n"
-                )
-            };
-            format!(
-                "AWSTemplateFormatVersion: '2010-09-09'\nResources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties: \
-                 {{QueueName: orders}}\n{}{}",
-                mapping("A"),
-                mapping("B")
-            )
-        };
-        for (source, found, unjudged) in [
-            ("not-used", 0, 2),
-            ("arn:not-used", 0, 2),
-            ("arn:aws:sqs:eu-west-1:111122223333", 0, 2),
-            ("#{Queue}", 0, 2),
-            ("arn:aws:sqs:#{AWS::Region}:#{AWS::AccountId}:other", 0, 2),
-            ("arn:aws:sqs:eu-west-1:111122223333:other", 1, 0),
-            ("https://sqs.eu-west-1.amazonaws.com/111122223333/other", 1, 0),
-            // The name of a declared queue.
-            ("orders", 1, 0),
-        ] {
-            for (file, text) in [("main.tf", terraform(source)), ("template.yaml", template(source))] {
-                let outcome = run_files(&RULE, &[(file, &text)]);
-                let counts = (outcome.findings.len(), outcome.not_evaluated.len());
-                assert_eq!(
-                    counts,
-                    (found, unjudged),
-                    "{file} {source}: {:?}",
-                    outcome.not_evaluated
-                );
-            }
+        let blocks = r#"
+resource "aws_sqs_queue" "q" {
+  name = "orders"
+}
+resource "aws_lambda_event_source_mapping" "a" {
+  event_source_arn = "<source>"
+  function_name    = "f"
+}
+resource "aws_lambda_event_source_mapping" "b" {
+  event_source_arn = "<source>"
+  function_name    = "f"
+}
+"#;
+        let template = "
+Resources:
+  Q: {Type: AWS::SQS::Queue, Properties: {QueueName: orders}}
+  A: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: '<source>', FunctionName: f}}
+  B: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: '<source>', FunctionName: f}}
+";
+        for (dialect, text) in [(Terraform, blocks), (CloudFormation, template)] {
+            check_cases(
+                &RULE,
+                dialect,
+                text,
+                "
+                source                                                   | finding
+                not-used                                                 | 2 unjudged
+                arn:not-used                                             | 2 unjudged
+                arn:aws:sqs:eu-west-1:111122223333                       | 2 unjudged
+                #{Queue}                                                 | 2 unjudged
+                arn:aws:sqs:#{AWS::Region}:#{AWS::AccountId}:other       | 2 unjudged
+                arn:aws:sqs:eu-west-1:111122223333:other                 | 1
+                https://sqs.eu-west-1.amazonaws.com/111122223333/other   | 1
+                // The name of a declared queue.
+                orders                                                   | 1
+                ",
+            );
         }
     }
 
     #[test]
     fn mappings_under_exclusive_conditions_are_accepted() {
-        let template = |other: &str, expected: &str| {
-            format!(
-                "
+        check_cases(
+            &RULE,
+            CloudFormation,
+            "
 Parameters:
-  Stage: {{Type: String}}
+  Stage: {Type: String}
 Conditions:
   IsProd: !Equals [!Ref Stage, prod]
   IsTest: !Not [!Condition IsProd]
@@ -225,20 +201,18 @@ Resources:
   A:
     Type: AWS::Lambda::EventSourceMapping
     Condition: IsProd
-    Properties:
-      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
-      FunctionName: f
-  B: {expected}
+    Properties: {EventSourceArn: 'arn:aws:sqs:eu-west-1:111122223333:q', FunctionName: f}
+  B: <header>
     Type: AWS::Lambda::EventSourceMapping
-    Condition: {other}
-    Properties:
-      EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q
-      FunctionName: f
-"
-            )
-        };
-        check(&RULE, CloudFormation, &template("IsTest", ""));
-        check(&RULE, CloudFormation, &template("IsProd", EXPECTED));
+    Condition: <condition>
+    Properties: {EventSourceArn: 'arn:aws:sqs:eu-west-1:111122223333:q', FunctionName: f}
+",
+            "
+            header | condition | finding
+                   | IsTest    |
+                   | IsProd    | header
+            ",
+        );
     }
 
     #[test]
@@ -254,14 +228,10 @@ Resources:
     Type: AWS::Serverless::Function
     Properties:
       Events:
-        A:
-          Type: SQS
-          Properties:
-            Queue: !GetAtt Q.Arn
+        A: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}
         B: # expect: event-source-mapping-duplicate
           Type: SQS
-          Properties:
-            Queue: !GetAtt Q.Arn
+          Properties: {Queue: !GetAtt Q.Arn}
 ",
         );
     }

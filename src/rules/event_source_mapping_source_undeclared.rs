@@ -85,122 +85,91 @@ fn unreadable(reader: &Resource, attribute: &'static str, source: &Known<'_, Lin
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, check_files, findings, run_files};
+    use crate::testing::{check, check_cases, run_files};
 
-    fn terraform(source: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{}}
-resource "aws_sqs_queue" "none" {{
+    const MODULE: &str = r#"
+variable "open" {}
+resource "aws_sqs_queue" "q" {}
+resource "aws_sqs_queue" "none" {
   count = 0
-}}
-resource "aws_kinesis_stream" "s" {{}}
-resource "aws_sns_topic" "t" {{}}
-module "away" {{
+}
+resource "aws_kinesis_stream" "s" {}
+resource "aws_sns_topic" "t" {}
+module "away" {
   source = "example.com/queues"
-}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = {source}
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = <source>
   function_name    = "f"
-}}
-"#
-        )
-    }
-
-    const EXPECTED: &str = "# expect: event-source-mapping-source-undeclared";
-
-    #[test]
-    fn declared_and_external_sources_are_accepted() {
-        for source in [
-            "aws_sqs_queue.q.arn",
-            "aws_sqs_queue.none[0].arn",
-            "aws_kinesis_stream.s.arn",
-            "\"arn:aws:sqs:eu-west-1:111122223333:q\"",
-            "\"arn:aws:kinesis:eu-west-1:111122223333:stream/s\"",
-            "var.open",
-            "module.away.queue_arn",
-            "var.open ? aws_sqs_queue.q.arn : aws_kinesis_stream.s.arn",
-        ] {
-            check(&RULE, Terraform, &terraform(source));
-        }
-    }
+}
+"#;
 
     #[test]
     fn undeclared_sources_are_flagged() {
-        for source in [
-            "aws_sqs_queue.gone.arn",
-            "aws_sqs_queue.gone[0].arn",
-            "aws_sqs_queue.gone[\"orders\"].arn",
-            "data.aws_sqs_queue.gone.arn",
-            "module.gone.queue_arn",
-            "local.gone",
-            "var.gone",
-            "var.open ? aws_sqs_queue.q.arn : aws_sqs_queue.gone.arn",
-        ] {
-            check(&RULE, Terraform, &terraform(&format!("{source} {EXPECTED}")));
-        }
+        check_cases(
+            &RULE,
+            Terraform,
+            MODULE,
+            r#"
+            source                                                         | finding
+            aws_sqs_queue.q.arn                                            |
+            aws_sqs_queue.none[0].arn                                      |
+            aws_kinesis_stream.s.arn                                       |
+            "arn:aws:sqs:eu-west-1:111122223333:q"                         |
+            "arn:aws:kinesis:eu-west-1:111122223333:stream/s"              |
+            var.open                                                       |
+            module.away.queue_arn                                          |
+            var.open ? aws_sqs_queue.q.arn : aws_kinesis_stream.s.arn      |
+            aws_sqs_queue.gone.arn                                         | source
+            aws_sqs_queue.gone[0].arn                                      | source
+            aws_sqs_queue.gone["orders"].arn                               | source
+            data.aws_sqs_queue.gone.arn                                    | source
+            module.gone.queue_arn                                          | source
+            local.gone                                                     | source
+            var.gone                                                       | source
+            var.open ? aws_sqs_queue.q.arn : aws_sqs_queue.gone.arn        | source
+            "arn:aws:sns:eu-west-1:111122223333:t"                         | source
+            "#,
+        );
     }
 
     #[test]
     fn unsupported_source_types_are_flagged() {
-        for source in ["aws_sns_topic.t.arn", "\"arn:aws:sns:eu-west-1:111122223333:t\""] {
-            check(&RULE, Terraform, &terraform(&format!("{source} {EXPECTED}")));
-        }
-        let found = findings(&RULE, Terraform, &terraform("aws_sns_topic.t.arn"));
-        assert_eq!(
-            found.first().map(|found| &*found.headline),
-            Some(
-                "`aws_lambda_event_source_mapping.m` reads a resource of the type `aws_sns_topic`, which is no source of messages"
-            )
-        );
-    }
-
-    #[test]
-    fn module_with_syntax_error_is_not_judged() {
-        let broken = terraform("aws_sqs_queue.gone.arn") + "resource \"aws_sqs_queue\" \"half";
-        let outcome = run_files(&RULE, &[("main.tf", &broken)]);
-        assert!(
-            outcome.findings.iter().all(|found| found.rule != RULE.id),
-            "{:?}",
-            outcome.findings
-        );
-        let files = [
-            ("main.tf", &*terraform("aws_sqs_queue.gone.arn")),
-            ("queues.tf", "resource {"),
-        ];
-        let outcome = run_files(&RULE, &files);
-        assert!(
-            outcome.findings.iter().all(|found| found.rule != RULE.id),
-            "{:?}",
-            outcome.findings
-        );
-    }
-
-    #[test]
-    fn module_with_terragrunt_file_is_not_judged() {
-        check_files(
+        check_cases(
             &RULE,
-            &[
-                ("terragrunt.hcl", "inputs = { open = \"a\" }\n"),
-                ("main.tf", &terraform("aws_sqs_queue.gone.arn")),
-            ],
+            Terraform,
+            MODULE,
+            "
+            source              | finding | headline
+            aws_sns_topic.t.arn | source  | `aws_lambda_event_source_mapping.m` reads a resource of the type `aws_sns_topic`, which is no source of messages
+            ",
         );
     }
 
     #[test]
-    fn module_with_file_template_is_not_judged() {
-        let text = terraform("aws_sqs_queue.gone.arn");
-        check_files(&RULE, &[("main.tf", &text), ("queues.tf.j2", "")]);
-        let expected = terraform(&format!("aws_sqs_queue.gone.arn {EXPECTED}"));
-        check_files(&RULE, &[("main.tf", &expected), ("queues.tf.bak", "")]);
+    fn incomplete_module_is_not_judged() {
+        let gone = MODULE.replace("<source>", "aws_sqs_queue.gone.arn");
+        let half = format!("{gone}resource \"aws_sqs_queue\" \"half");
+        for (files, expected) in [
+            ([("main.tf", &*half), ("other.tf", "")], 0),
+            ([("main.tf", &*gone), ("queues.tf", "resource {")], 0),
+            (
+                [("main.tf", &*gone), ("terragrunt.hcl", "inputs = { open = \"a\" }\n")],
+                0,
+            ),
+            // A template of a file of the module.
+            ([("main.tf", &*gone), ("queues.tf.j2", "")], 0),
+            ([("main.tf", &*gone), ("queues.tf.bak", "")], 1),
+        ] {
+            let found = run_files(&RULE, &files).findings;
+            let count = found.iter().filter(|found| found.rule == RULE.id).count();
+            assert_eq!(count, expected, "{:?}: {found:?}", files[1]);
+        }
     }
 
-    fn template(source: &str) -> String {
-        format!(
-            "
+    const TEMPLATE: &str = "
 Parameters:
-  Open: {{Type: String}}
+  Open: {Type: String}
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -213,52 +182,52 @@ Resources:
   M:
     Type: AWS::Lambda::EventSourceMapping
     Properties:
-      EventSourceArn: {source}
+      EventSourceArn: <source>
       FunctionName: f
-"
-        )
-    }
+";
 
     #[test]
     fn undeclared_references_in_template_are_flagged() {
-        for source in [
-            "!GetAtt Q.Arn",
-            "!GetAtt S.Arn",
-            "!GetAtt Custom.Arn",
-            "!Ref Open",
-            "!ImportValue queue",
-        ] {
-            check(&RULE, CloudFormation, &template(source));
-        }
-        for source in ["!GetAtt Gone.Arn", "!Sub '${Gone.Arn}'", "!Ref T"] {
-            let source = format!("{source} {EXPECTED}");
-            check(&RULE, CloudFormation, &template(&source));
-            check(&RULE, Sam, &template(&source));
+        for dialect in [CloudFormation, Sam] {
+            check_cases(
+                &RULE,
+                dialect,
+                TEMPLATE,
+                "
+                source              | finding
+                !GetAtt Q.Arn       |
+                !GetAtt S.Arn       |
+                !GetAtt Custom.Arn  |
+                !Ref Open           |
+                !ImportValue queue  |
+                !GetAtt Gone.Arn    | source
+                !Sub '${Gone.Arn}'  | source
+                !Ref T              | source
+                ",
+            );
         }
     }
 
     #[test]
     fn incomplete_template_is_not_judged() {
-        let source = "!GetAtt Gone.Arn";
-        // A macro, and a syntax error.
-        for (before, after) in [
-            ("AWSTemplateFormatVersion: 2010-09-09\nTransform: Count\n", ""),
-            ("AWSTemplateFormatVersion: 2010-09-09\n", "  Broken: [\n"),
+        let template = TEMPLATE.replace("<source>", "!GetAtt Gone.Arn");
+        let versioned = |next: &str| format!("AWSTemplateFormatVersion: 2010-09-09\n{next}{template}");
+        let resources = |first: &str| versioned("").replace("Resources:\n", &format!("Resources:\n  {first}\n"));
+        for (text, expected) in [
+            // The version line is optional: without it, a template is whole.
+            (template.clone(), 1),
+            (versioned("Transform: Count\n"), 0),
+            (versioned("") + "  Broken: [\n", 0),
+            (resources("Go: {Type: Acme::Queues::Queue::MODULE}"), 0),
+            (
+                resources("Fn::Transform: {Name: AWS::Include, Parameters: {Location: s3://bucket/queues.yaml}}"),
+                0,
+            ),
         ] {
-            let text = format!("{before}{}{after}", template(source));
-            let outcome = run_files(&RULE, &[("template.yaml", &text)]);
-            assert!(outcome.findings.iter().all(|found| found.rule != RULE.id), "{text}");
+            let found = run_files(&RULE, &[("template.yaml", &text)]).findings;
+            let count = found.iter().filter(|found| found.rule == RULE.id).count();
+            assert_eq!(count, expected, "{text}");
         }
-        // The version line is optional: without it, a template is whole.
-        let whole = run_files(&RULE, &[("template.yaml", &template(source))]);
-        assert!(whole.findings.iter().any(|found| found.rule == RULE.id));
-        let module = "Resources:\n  Go: {Type: Acme::Queues::Queue::MODULE}\n";
-        check(&RULE, CloudFormation, &template(source).replace("Resources:\n", module));
-        let including = template(source).replace(
-            "Resources:\n",
-            "Resources:\n  Fn::Transform: {Name: AWS::Include, Parameters: {Location: s3://bucket/queues.yaml}}\n",
-        );
-        check(&RULE, CloudFormation, &including);
     }
 
     #[test]

@@ -87,83 +87,38 @@ fn back(
 
 #[cfg(test)]
 mod tests {
-    use super::{RULE, Severity};
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings};
-
-    fn terraform(target: &str, mapping: &str, more: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "orders" {{}}
-resource "aws_sqs_queue" "failed" {{}}
-resource "aws_lambda_function" "f" {{
-  function_name = "f"
-  dead_letter_config {{
-    target_arn = {target}
-  }}
-}}
-resource "aws_lambda_event_source_mapping" "orders" {{
-  event_source_arn = aws_sqs_queue.orders.arn
-  function_name    = aws_lambda_function.f.arn
-  {mapping}
-}}
-{more}
-"#
-        )
-    }
-
-    const ORDERS: &str = "aws_sqs_queue.orders.arn";
+    use super::RULE;
+    use crate::testing::Dialect::Sam;
+    use crate::testing::{check, stack};
 
     #[test]
     fn failure_target_that_function_consumes_is_flagged() {
-        let expected = format!("{ORDERS} # expect: failure-target-is-source-queue");
-        check(&RULE, Terraform, &terraform(&expected, "", ""));
-        for (target, mapping) in [
-            ("aws_sqs_queue.failed.arn", ""),
-            ("var.open", ""),
-            (ORDERS, "enabled = false"),
-            (ORDERS, "enabled = var.open"),
-        ] {
-            check(&RULE, Terraform, &terraform(target, mapping, ""));
-        }
+        stack().check(
+            &RULE,
+            "
+            function.failure_target                   | mapping.enabled | finding
+            queue.arn                                 |                 | error function.failure_target
+            arn:aws:sqs:eu-west-1:111122223333:failed |                 |
+            open                                      |                 |
+            queue.arn                                 | false           |
+            queue.arn                                 | open            |
+            ",
+        );
     }
 
     #[test]
     fn allowed_recursive_loop_is_a_warning() {
-        let asked = r#"
+        let allowed = r#"
 resource "aws_lambda_function_recursion_config" "f" {
-  function_name  = aws_lambda_function.f.function_name
+  function_name  = aws_lambda_function.worker.function_name
   recursive_loop = "Allow"
-}
-"#;
-        let severity = |more: &str| {
-            let found = findings(&RULE, Terraform, &terraform(ORDERS, "", more));
-            found.first().map(|found| found.severity)
-        };
-        assert_eq!(severity(""), Some(Severity::Error));
-        assert_eq!(severity(asked), Some(Severity::Warning));
+}"#;
+        let table = "function.failure_target | finding\n queue.arn | warning function.failure_target";
+        stack().terraform(allowed).check(&RULE, table);
     }
 
     #[test]
-    fn cloudformation_function_is_flagged() {
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Orders:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Lambda::Function
-    Properties:
-      DeadLetterConfig:
-        TargetArn: !GetAtt Orders.Arn # expect: failure-target-is-source-queue
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties: {EventSourceArn: !GetAtt Orders.Arn, FunctionName: !Ref F}
-",
-        );
+    fn failure_destination_is_checked() {
         check(
             &RULE,
             Sam,

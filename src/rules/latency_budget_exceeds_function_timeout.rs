@@ -54,58 +54,24 @@ fn exceeds(poll: &PollingMapping<'_>, time: &RunTime<'_>, work: ProcessingTime) 
 
 #[cfg(test)]
 mod tests {
-    use super::{RULE, Severity};
-    use crate::testing::run_files;
-
-    fn found(timeout: &str, more: &str, says: &str) -> Vec<Severity> {
-        let template = format!(
-            "
-Transform: AWS::Serverless-2016-10-31
-Parameters:
-  Open: {{Type: Number}}
-Resources:
-  Orders: {{Type: AWS::SQS::Queue}}
-  Fulfil:
-    Type: AWS::Serverless::Function
-    Properties:
-      Timeout: {timeout}
-      Events: {{Q: {{Type: SQS, Properties: {{Queue: !GetAtt Orders.Arn{more}}}}}}}
-"
-        );
-        let settings = format!("[[consumer]]\nqueue = \"Orders\"\nfunction = \"Fulfil\"\n{says}\n");
-        let outcome = run_files(&RULE, &[("template.yaml", &template), ("sqslint.toml", &settings)]);
-        assert!(
-            outcome.errors.is_empty() && outcome.unmatched.is_empty(),
-            "{:?}",
-            outcome.unmatched
-        );
-        outcome.findings.iter().map(|found| found.severity).collect()
-    }
+    use super::RULE;
+    use crate::testing::stack;
 
     #[test]
     fn slowest_message_must_take_less_than_the_timeout() {
-        assert_eq!(found("60", "", "processing = { max = \"60s\" }"), [Severity::Warning]);
-        assert_eq!(found("60", "", "processing = { max = \"59999ms\" }"), []);
-        assert_eq!(found("60", "", "processing = { max = \"59s\" }"), []);
-        assert_eq!(found("60", "", "processing = { p99 = \"60s\" }"), [Severity::Warning]);
-        assert_eq!(
-            found("60", "", "processing = { p99 = \"60s\", max = \"2m\" }"),
-            [Severity::Warning]
+        stack().check(
+            &RULE,
+            r#"
+            function.timeout | mapping.enabled | consumer                                                              | finding
+            60               |                 | processing = { max = "60s" }                     | warning
+            60               |                 | processing = { max = "59999ms" }                 |
+            60               |                 | processing = { max = "59s" }                     |
+            60               |                 | processing = { p99 = "60s" }                     | warning
+            60               |                 | processing = { p99 = "60s", max = "2m" }         | warning
+            60               |                 | processing = { p50 = "60s" }                     |
+            60               | false           | processing = { max = "60s" }                     | info
+            open             |                 | processing = { max = "60s" }                     |
+            "#,
         );
-        assert_eq!(found("60", "", "processing = { p50 = \"60s\" }"), []);
-    }
-
-    #[test]
-    fn disabled_mapping_is_an_info() {
-        let disabled = ", Enabled: false";
-        assert_eq!(
-            found("60", disabled, "processing = { max = \"60s\" }"),
-            [Severity::Info]
-        );
-    }
-
-    #[test]
-    fn unresolved_timeout_is_not_judged() {
-        assert_eq!(found("!Ref Open", "", "processing = { max = \"60s\" }"), []);
     }
 }

@@ -41,88 +41,62 @@ fn competing(queue: &Queue, pair: &CompetingPair<'_, '_>) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(header: &str, function: &str, more: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{ {header}
-  name = "q"
-}}
-resource "aws_lambda_function" "f" {{
-  function_name = "f"
-}}
-resource "aws_lambda_event_source_mapping" "a" {{
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name    = aws_lambda_function.f.arn
-}}
-resource "aws_lambda_event_source_mapping" "b" {{
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name    = {function}
-  {more}
-}}
-"#
-        )
-    }
-
-    const EXPECTED: &str = "# expect: queue-competing-consumers";
-    const FILTERS: &str = "filter_criteria {\n filter {\n pattern = jsonencode({ body = { a = [1] } })\n }\n }";
+    use crate::testing::{check, check_cases, stack};
 
     #[test]
     fn mappings_of_two_functions_are_flagged() {
-        check(&RULE, Terraform, &terraform(EXPECTED, "\"g\"", ""));
-        for (function, more) in [
+        check_cases(
+            &RULE,
+            Terraform,
+            r#"
+variable "open" {}
+resource "aws_sqs_queue" "q" { <header>
+  name = "q"
+}
+resource "aws_lambda_function" "f" {
+  function_name = "f"
+}
+resource "aws_lambda_event_source_mapping" "a" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = aws_lambda_function.f.arn
+}
+resource "aws_lambda_event_source_mapping" "b" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = <function>
+  <more>
+}
+"#,
+            r#"
+            header | function                                                 | more                                                                                      | finding
+                   | "g"                                                      |                                                                                           | header
             // The same function, even with a different version.
-            ("aws_lambda_function.f.function_name", ""),
-            ("\"f:live\"", ""),
-            ("\"arn:aws:lambda:eu-west-1:111122223333:function:f:live\"", ""),
-            ("var.open", ""),
-            ("\"g\"", "enabled = false"),
-            ("\"g\"", "enabled = var.open"),
-            ("\"g\"", "count = var.open"),
-            ("\"g\"", FILTERS),
-        ] {
-            check(&RULE, Terraform, &terraform("", function, more));
-        }
+                   | aws_lambda_function.f.function_name                      |                                                                                           |
+                   | "f:live"                                                 |                                                                                           |
+                   | "arn:aws:lambda:eu-west-1:111122223333:function:f:live"  |                                                                                           |
+                   | var.open                                                 |                                                                                           |
+                   | "g"                                                      | enabled = false                                                                           |
+                   | "g"                                                      | enabled = var.open                                                                        |
+                   | "g"                                                      | count = var.open                                                                          |
+                   | "g"                                                      | filter_criteria {\n filter {\n pattern = jsonencode({ body = { a = [1] } })\n }\n }       |
+            "#,
+        );
     }
 
     #[test]
     fn mapping_and_pipe_are_flagged() {
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q: # expect: queue-competing-consumers
-    Type: AWS::SQS::Queue
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: f}
-  P:
+        let pipe = "  P:
     Type: AWS::Pipes::Pipe
-    Properties: {Source: !GetAtt Q.Arn, Target: arn:aws:sqs:eu-west-1:111122223333:r}
-",
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Q: # expect: queue-competing-consumers
-    Type: AWS::SQS::Queue
-  F:
+    Properties: {Source: !GetAtt Orders.Arn, Target: arn:aws:sqs:eu-west-1:111122223333:r}";
+        stack().template(pipe).check(&RULE, "finding | headline\n queue |");
+        let event = "  G:
     Type: AWS::Serverless::Function
     Properties:
       Events:
-        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}
-  G:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}
-",
-        );
+        E: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}";
+        stack()
+            .only(&[Sam])
+            .template(event)
+            .check(&RULE, "finding | headline\n queue |");
     }
 
     #[test]

@@ -46,96 +46,64 @@ fn competing(queue: &Queue, pair: &CompetingPair<'_, '_>) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(header: &str, first: &str, second: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{ {header}
-  name = "q"
-}}
-resource "aws_lambda_event_source_mapping" "a" {{
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name    = "f"
-  {first}
-}}
-resource "aws_lambda_event_source_mapping" "b" {{
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name    = "g"
-  {second}
-}}
-"#
-        )
-    }
-
-    const EXPECTED: &str = "# expect: queue-competing-filters";
-    const FILTERS: &str = "filter_criteria {\n filter {\n pattern = jsonencode({ body = { a = [1] } })\n }\n }";
+    use crate::testing::{check_cases, stack};
 
     #[test]
     fn one_filter_among_two_consumers_is_flagged() {
-        check(&RULE, Terraform, &terraform(EXPECTED, FILTERS, ""));
-        check(&RULE, Terraform, &terraform(EXPECTED, "", FILTERS));
-        check(&RULE, Terraform, &terraform(EXPECTED, FILTERS, FILTERS));
-        let disabled = format!("enabled = false\n{FILTERS}");
-        let unknown = "filter_criteria {\n dynamic \"filter\" {\n for_each = var.open\n content {\n pattern = filter.value\n }\n }\n }";
-        for (first, second) in [
-            ("", ""),
-            (FILTERS, "enabled = false"),
-            ("", &*disabled),
-            (FILTERS, unknown),
-        ] {
-            check(&RULE, Terraform, &terraform("", first, second));
-        }
+        check_cases(
+            &RULE,
+            Terraform,
+            r#"
+variable "open" {}
+locals {
+  pattern = jsonencode({ body = { a = [1] } })
+}
+resource "aws_sqs_queue" "q" { <header>
+  name = "q"
+}
+resource "aws_lambda_event_source_mapping" "a" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = "f"
+  <first>
+}
+resource "aws_lambda_event_source_mapping" "b" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = "g"
+  <enabled>
+  <second>
+}
+"#,
+            r#"
+            header | first                                                             | enabled         | second                                                            | finding
+                   | filter_criteria {\n filter {\n pattern = local.pattern\n }\n }    |                 |                                                                   | header
+                   |                                                                   |                 | filter_criteria {\n filter {\n pattern = local.pattern\n }\n }    | header
+                   | filter_criteria {\n filter {\n pattern = local.pattern\n }\n }    |                 | filter_criteria {\n filter {\n pattern = local.pattern\n }\n }    | header
+                   |                                                                   |                 |                                                                   |
+                   | filter_criteria {\n filter {\n pattern = local.pattern\n }\n }    | enabled = false |                                                                   |
+                   |                                                                   | enabled = false | filter_criteria {\n filter {\n pattern = local.pattern\n }\n }    |
+                   | filter_criteria {\n filter {\n pattern = local.pattern\n }\n }    |                 | filter_criteria {\n dynamic "filter" {\n for_each = var.open\n content {\n pattern = filter.value\n }\n }\n } |
+            "#,
+        );
     }
 
     #[test]
-    fn cloudformation_queue_is_flagged() {
-        check(
-            &RULE,
-            CloudFormation,
-            r#"
-Resources:
-  Q: # expect: queue-competing-filters
-    Type: AWS::SQS::Queue
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: f}
-  P:
+    fn filter_of_pipe_and_of_event_are_flagged() {
+        let pipe = r#"  P:
     Type: AWS::Pipes::Pipe
     Properties:
-      Source: !GetAtt Q.Arn
-      SourceParameters:
-        FilterCriteria:
-          Filters:
-            - Pattern: '{"body": {"a": [1]}}'
-      Target: arn:aws:sqs:eu-west-1:111122223333:r
-"#,
-        );
-        check(
-            &RULE,
-            Sam,
-            r#"
-Resources:
-  Q: # expect: queue-competing-filters
-    Type: AWS::SQS::Queue
-  F:
+      Source: !GetAtt Orders.Arn
+      SourceParameters: {FilterCriteria: {Filters: [{Pattern: '{"body": {"a": [1]}}'}]}}
+      Target: arn:aws:sqs:eu-west-1:111122223333:r"#;
+        stack()
+            .only(&[CloudFormation])
+            .template(pipe)
+            .check(&RULE, "finding | headline\n queue |");
+        let event = "  Other:
     Type: AWS::Serverless::Function
     Properties:
       Events:
-        E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}
-  G:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: !GetAtt Q.Arn
-            FilterCriteria:
-              Filters:
-                - Pattern: '{"body": {"a": [1]}}'
-"#,
-        );
+        E: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}";
+        let table = "mapping.pattern | finding\n {\"body\": {\"a\": [1]}} | queue";
+        stack().only(&[Sam]).template(event).check(&RULE, table);
     }
 }

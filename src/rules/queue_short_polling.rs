@@ -52,42 +52,38 @@ fn short(queue: &Queue, wait: &Operand<'_>, worker: &Consumer<'_>) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::run_files;
-
-    const DECLARED: (&str, &str) = ("sqslint.toml", "[[consumer]]\nqueue = \"aws_sqs_queue.jobs\"\n");
-
-    fn queue(wait: &str, more: &str) -> String {
-        format!(
-            "variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"jobs\" {{\n  receive_wait_time_seconds = {wait}\n}}\n{more}"
-        )
-    }
-
-    fn found(wait: &str, more: &str) -> usize {
-        let outcome = run_files(&RULE, &[("main.tf", &queue(wait, more)), DECLARED]);
-        assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
-        outcome.findings.len()
-    }
+    use crate::testing::{queue, stack};
 
     #[test]
     fn worker_on_queue_without_wait_time_is_flagged() {
-        assert_eq!(found("0", ""), 1);
-        assert_eq!(found("null", ""), 1);
-        assert_eq!(found("1", ""), 0);
-        assert_eq!(found("20", ""), 0);
-        assert_eq!(found("21", ""), 0);
-        assert_eq!(found("var.open", ""), 0);
+        queue().configured("[[consumer]]\nqueue = \"*rders\"\n").check(
+            &RULE,
+            "
+            queue.wait_time | finding
+            0               | 1
+                            | 1
+            null            | 1
+            1               |
+            20              |
+            21              |
+            open            |
+            ",
+        );
     }
 
     #[test]
     fn queue_without_worker_is_ignored() {
-        assert!(run_files(&RULE, &[("main.tf", &queue("0", ""))]).findings.is_empty());
+        queue().check(&RULE, "queue.wait_time | finding\n 0 |");
     }
 
     #[test]
     fn lambda_sources_and_dead_letter_queues_are_ignored() {
-        let mapping = "resource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = aws_sqs_queue.jobs.arn\n  function_name = \"f\"\n}\n";
-        assert_eq!(found("0", mapping), 0);
-        let source = "resource \"aws_sqs_queue\" \"source\" {\n  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.jobs.arn, maxReceiveCount = 5 })\n}\n";
-        assert_eq!(found("0", source), 0);
+        stack()
+            .configured("[[consumer]]\nqueue = \"*rders\"\n")
+            .check(&RULE, "queue.wait_time | finding\n 0 |");
+        let dead_letters = "[[consumer]]\nqueue = \"*ailed\"\n";
+        queue()
+            .configured(dead_letters)
+            .check(&RULE, "dlq.wait_time | finding\n 0 |");
     }
 }

@@ -69,58 +69,49 @@ fn without(queue: &Queue, redrive: &Known<'_, Option<Box<RedrivePolicy>>>) -> Fi
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(header: &str, queue: &str, more: &str) -> String {
-        format!("variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{ {header}\n  {queue}\n}}\n{more}\n")
-    }
-
-    const EXPECTED: &str = "# expect: queue-without-redrive-policy";
+    use crate::testing::{check, queue, stack};
 
     #[test]
     fn queue_without_declared_consumer_is_flagged() {
-        check(&RULE, Terraform, &terraform(EXPECTED, "", ""));
-        let reads = |source: &str| {
-            format!(
-                "resource \"aws_lambda_event_source_mapping\" \"m\" {{\n event_source_arn = {source}\n function_name = \"f\"\n}}"
-            )
-        };
-        let failures = "resource \"aws_lambda_function\" \"f\" {\n function_name = \"f\"\n dead_letter_config {\n target_arn = aws_sqs_queue.q.arn\n }\n}";
-        for (queue, more) in [
-            ("", &*reads("aws_sqs_queue.q.arn")),
-            ("", &*reads("var.open")),
-            ("", failures),
-            ("redrive_policy = var.open", ""),
-            (
-                "redrive_allow_policy = jsonencode({ redrivePermission = \"allowAll\" })",
-                "",
-            ),
-            (
-                "redrive_policy = jsonencode({ deadLetterTargetArn = \"arn:aws:sqs:eu-west-1:111122223333:d\", maxReceiveCount = 5 })",
-                "",
-            ),
-        ] {
-            check(&RULE, Terraform, &terraform("", queue, more));
-        }
+        queue().check(
+            &RULE,
+            "
+            queue.max_receive_count | queue.redrive | queue.permission | queue.name  | finding
+                                    |               |                  |             | queue
+            5                       |               |                  |             |
+                                    | open          |                  |             |
+                                    |               | allowAll         |             |
+                                    |               |                  | dead-orders | queue
+            ",
+        );
+        stack().check(
+            &RULE,
+            "
+            mapping.source | function.failure_target | finding
+                           |                         |
+            open           |                         |
+            ",
+        );
+        queue().check(&RULE, "function.failure_target | finding\n queue.arn |");
     }
 
     /// Programs may send failed messages to such a queue.
     #[test]
     fn queue_named_as_dead_letter_queue_is_ignored() {
         for name in ["orders_dlq", "dead_letters", "orders-DeadLetter", "fatalDlq"] {
-            let address = terraform("", "", "").replace("\"q\"", &format!("\"{name}\""));
-            check(&RULE, Terraform, &address);
-            check(&RULE, Terraform, &terraform("", &format!("name = \"{name}\""), ""));
+            queue().check(&RULE, &format!("queue.name | finding\n {name} |"));
+            check(
+                &RULE,
+                Terraform,
+                &format!("resource \"aws_sqs_queue\" \"{name}\" {{}}\n"),
+            );
         }
-        check(&RULE, Terraform, &terraform(EXPECTED, "name = \"dead-orders\"", ""));
     }
 
     #[test]
-    fn cloudformation_queue_is_flagged() {
+    fn exported_queue_is_ignored() {
         let template = "
 Resources:
-  Q: # expect: queue-without-redrive-policy
-    Type: AWS::SQS::Queue
   Exported:
     Type: AWS::SQS::Queue
 Outputs:

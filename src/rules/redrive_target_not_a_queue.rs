@@ -47,86 +47,52 @@ fn not_a_queue(queue: &Queue, target: &Known<'_, Link>, what: &str) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings};
-
-    fn terraform(target: &str, note: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "failed" {{}}
-resource "aws_sqs_queue" "none" {{
-  count = 0
-}}
-resource "aws_sns_topic" "failed" {{}}
-resource "aws_sqs_queue" "orders" {{
-  redrive_policy = jsonencode({{
-    deadLetterTargetArn = {target} {note}
-    maxReceiveCount     = 5
-  }})
-}}
-"#
-        )
-    }
+    use crate::testing::queue;
 
     #[test]
     fn target_that_is_not_a_queue_is_flagged() {
-        for target in [
-            "aws_sqs_queue.failed.arn",
-            "aws_sqs_queue.none[0].arn",
-            "aws_sqs_queue.gone.arn",
-            "\"arn:aws:sqs:eu-west-1:111122223333:failed\"",
-            "\"arn:${var.open}:sqs:eu-west-1:111122223333:failed\"",
-            "var.open",
-        ] {
-            check(&RULE, Terraform, &terraform(target, ""));
-        }
-        for target in [
-            "aws_sns_topic.failed.arn",
-            "\"arn:aws:sns:eu-west-1:111122223333:failed\"",
-            "var.open ? aws_sqs_queue.failed.arn : aws_sns_topic.failed.arn",
-        ] {
-            check(
-                &RULE,
-                Terraform,
-                &terraform(target, "# expect: redrive-target-not-a-queue"),
-            );
-        }
-    }
-
-    #[test]
-    fn headline_names_type_of_target() {
-        let found = findings(&RULE, Terraform, &terraform("aws_sns_topic.failed.arn", ""));
-        assert_eq!(
-            found.first().map(|found| &*found.headline),
-            Some(
-                "`aws_sqs_queue.orders` has a resource of the type `aws_sns_topic` as its dead-letter queue, but SQS accepts only a queue"
-            )
+        let others = r#"
+resource "aws_sqs_queue" "none" {
+  count = 0
+}
+resource "aws_sns_topic" "failed" {}"#;
+        queue().dead_letter_queue("fifo", false).terraform(others).check(
+            &RULE,
+            r#"
+            queue.target                                                      | finding
+            dlq.arn                                                           |
+            = aws_sqs_queue.none[0].arn                                       |
+            = aws_sqs_queue.gone.arn                                          |
+            arn:aws:sqs:eu-west-1:111122223333:failed                         |
+            = "arn:${var.open}:sqs:eu-west-1:111122223333:failed"             |
+            open                                                              |
+            = aws_sns_topic.failed.arn                                        | queue.target
+            arn:aws:sns:eu-west-1:111122223333:failed                         | queue.target
+            = var.open ? aws_sqs_queue.failed.arn : aws_sns_topic.failed.arn  | queue.target
+            "#,
+        );
+        queue().terraform(others).check(
+            &RULE,
+            "
+            queue.target               | finding      | headline
+            = aws_sns_topic.failed.arn | queue.target | `aws_sqs_queue.orders` has a resource of the type `aws_sns_topic` as its dead-letter queue, but SQS accepts only a queue
+            ",
         );
     }
 
     #[test]
     fn cloudformation_target_is_flagged() {
-        let template = "
-Parameters:
-  Open: {Type: String}
-Resources:
-  Topic:
+        let others = "  Topic:
     Type: AWS::SNS::Topic
   Custom:
-    Type: Custom::Queue
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedrivePolicy:
-        deadLetterTargetArn: !Ref Topic # expect: redrive-target-not-a-queue
-        maxReceiveCount: 5
-  Others:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedrivePolicy: {deadLetterTargetArn: !GetAtt Custom.Arn, maxReceiveCount: 5}
-";
-        check(&RULE, CloudFormation, template);
-        check(&RULE, Sam, template);
+    Type: Custom::Queue";
+        queue().template(others).check(
+            &RULE,
+            "
+            queue.target         | finding
+            = !Ref Topic         | queue.target
+            = !GetAtt Custom.Arn |
+            ",
+        );
     }
 }
