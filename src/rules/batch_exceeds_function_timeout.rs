@@ -99,21 +99,21 @@ mod tests {
         stack().check(
             &RULE,
             r#"
-            function.timeout | mapping.batch_size | mapping.enabled | consumer                                              | except     | finding
-            60               |                    |                 | processing = { p99 = "6s" }                           |            |
-            59               |                    |                 | processing = { p99 = "6s" }                           |            | warning
-            59               | 9                  |                 | processing = { p99 = "6s" }                           |            |
-            59               |                    | false           | processing = { p99 = "6s" }                           |            | info
+            function.timeout | mapping.batch_size | mapping.enabled | consumer                                      | except     | finding
+            60               |                    |                 | processing = { p99 = "6s" }                   |            |
+            59               |                    |                 | processing = { p99 = "6s" }                   |            | warning
+            59               | 9                  |                 | processing = { p99 = "6s" }                   |            |
+            59               |                    | false           | processing = { p99 = "6s" }                   |            | info
             // The default of the Serverless Framework is 6 s.
-                             |                    |                 | processing = { p99 = "300ms" }                        | Serverless |
-                             |                    |                 | processing = { p99 = "301ms" }                        | Serverless | warning
-            60               |                    |                 | processing = { p99 = "20s" }\nparallelism = 3         |            | warning
-            60               |                    |                 | processing = { p99 = "20s" }\nparallelism = 4         |            |
+                             |                    |                 | processing = { p99 = "300ms" }                | Serverless |
+                             |                    |                 | processing = { p99 = "301ms" }                | Serverless | warning
+            60               |                    |                 | processing = { p99 = "20s" }\nparallelism = 3 |            | warning
+            60               |                    |                 | processing = { p99 = "20s" }\nparallelism = 4 |            |
             // Another rule reports a single message above the timeout.
-            60               |                    |                 | processing = { p99 = "7s", max = "60s" }              |            |
-            60               |                    |                 | processing = { p99 = "7s", max = "59s" }              |            | warning
-            open             |                    |                 | processing = { p99 = "59s" }                          |            | unjudged
-            60               | open               |                 | processing = { p99 = "59s" }                          |            | unjudged
+            60               |                    |                 | processing = { p99 = "7s", max = "60s" }      |            |
+            60               |                    |                 | processing = { p99 = "7s", max = "59s" }      |            | warning
+            open             |                    |                 | processing = { p99 = "59s" }                  |            | unjudged
+            60               | open               |                 | processing = { p99 = "59s" }                  |            | unjudged
             "#,
         );
     }
@@ -123,11 +123,11 @@ mod tests {
         stack().function("timeout", 31).check(
             &RULE,
             r#"
-            consumer                                              | finding | headline      | calculation
-            processing = { p50 = "1s", p99 = "6s", max = "30s" }  | 1       | …by `p99`…    |
-            processing = { p50 = "1s", max = "30s" }              | 1       | …by `max`…    |
-            processing = { p50 = "6s" }                           | 1       | …by `p50`…    |
-            processing = { p99 = "6s" }                           | 1       |               | 10 × 6 s = 60 s
+            consumer                                             | finding | headline   | calculation
+            processing = { p50 = "1s", p99 = "6s", max = "30s" } | 1       | …by `p99`… |
+            processing = { p50 = "1s", max = "30s" }             | 1       | …by `max`… |
+            processing = { p50 = "6s" }                          | 1       | …by `p50`… |
+            processing = { p99 = "6s" }                          | 1       |            | 10 × 6 s = 60 s
             "#,
         );
     }

@@ -136,13 +136,13 @@ mod tests {
             .mapping("source", "open")
             .check(
                 &RULE,
-                r#"
+                "
             mapping.concurrency | mapping.starting_position | finding
                                 |                           | mapping
             5                   |                           | mapping
                                 | LATEST                    |
                                 | open                      |
-            "#,
+            ",
             );
         check_cases(
             &RULE,
@@ -157,11 +157,11 @@ resource "aws_lambda_event_source_mapping" "m" {
 }
 "#,
             r#"
-            setting                              | finding
-            topics = ["t"]                       |
-            queues = ["q"]                       |
+            setting                             | finding
+            topics = ["t"]                      |
+            queues = ["q"]                      |
             // The response types may be an input, like the queue.
-            function_response_types = var.types  |
+            function_response_types = var.types |
             "#,
         );
         check_cases(
@@ -175,7 +175,7 @@ Resources:
     Properties: {EventSourceArn: <source>, FunctionName: f<position>}
 ",
             "
-            header | source                                         | position                   | finding
+            header | source                                           | position                   | finding
                    | !Sub 'arn:aws:mq:${AWS::Region}:1:broker:${Arn}' |                            |
                    | !Sub 'arn:aws:sqs:${AWS::Region}:1:${Arn}'       | , StartingPosition: LATEST | header
                    | !Sub '${Arn}-orders.fifo'                        | , StartingPosition: LATEST | header
@@ -202,11 +202,11 @@ Resources:
       StartingPosition: !If [IsQueue, <queue>, <stream>]
 ",
             "
-            scaling                 | queue              | stream             | finding | when
-            !Ref AWS::NoValue       | !Ref AWS::NoValue  | LATEST             | 1       | IsQueue
-            !Ref AWS::NoValue       | LATEST             | !Ref AWS::NoValue  | 1       | not IsQueue
-            !Ref AWS::NoValue       | LATEST             | TRIM_HORIZON       |         |
-            {MaximumConcurrency: 5} | !Ref AWS::NoValue  | LATEST             | 1       | IsQueue
+            scaling                 | queue             | stream            | finding | when
+            !Ref AWS::NoValue       | !Ref AWS::NoValue | LATEST            | 1       | IsQueue
+            !Ref AWS::NoValue       | LATEST            | !Ref AWS::NoValue | 1       | not IsQueue
+            !Ref AWS::NoValue       | LATEST            | TRIM_HORIZON      |         |
+            {MaximumConcurrency: 5} | !Ref AWS::NoValue | LATEST            | 1       | IsQueue
             ",
         );
     }

@@ -126,11 +126,11 @@ mod tests {
             .check(
                 &RULE,
                 "
-            mapping.source                                    | finding
-            arn:aws:sqs:eu-west-1:111122223333:q              | mapping.batch_size
-            arn:aws:sqs:eu-west-1:111122223333:q.fifo         |
-            arn:aws:kinesis:eu-west-1:111122223333:stream/q   |
-            open                                              |
+            mapping.source                                  | finding
+            arn:aws:sqs:eu-west-1:111122223333:q            | mapping.batch_size
+            arn:aws:sqs:eu-west-1:111122223333:q.fifo       |
+            arn:aws:kinesis:eu-west-1:111122223333:stream/q |
+            open                                            |
             ",
             );
     }

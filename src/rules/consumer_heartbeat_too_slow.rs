@@ -139,20 +139,20 @@ mod tests {
         queue().check(
             &RULE,
             r#"
-            queue.visibility_timeout | consumer                                               | finding
-            60                       | heartbeat = { every = "60s", extend-to = "10m" }       | warning
-            60                       | heartbeat = { every = "59999ms", extend-to = "10m" }   | info
-            60                       | heartbeat = { every = "31s", extend-to = "10m" }       | info
-            60                       | heartbeat = { every = "30s", extend-to = "10m" }       |
+            queue.visibility_timeout | consumer                                             | finding
+            60                       | heartbeat = { every = "60s", extend-to = "10m" }     | warning
+            60                       | heartbeat = { every = "59999ms", extend-to = "10m" } | info
+            60                       | heartbeat = { every = "31s", extend-to = "10m" }     | info
+            60                       | heartbeat = { every = "30s", extend-to = "10m" }     |
             // The extension must also be renewed in time.
-            600                      | heartbeat = { every = "60s", extend-to = "60s" }       | warning
-            600                      | heartbeat = { every = "60s", extend-to = "61s" }       | info
-            600                      | heartbeat = { every = "60s", extend-to = "2m" }        |
+            600                      | heartbeat = { every = "60s", extend-to = "60s" }     | warning
+            600                      | heartbeat = { every = "60s", extend-to = "61s" }     | info
+            600                      | heartbeat = { every = "60s", extend-to = "2m" }      |
             // Both deadlines share one finding.
-            60                       | heartbeat = { every = "90s", extend-to = "60s" }       | warning
-            60                       | heartbeat = { every = "40s", extend-to = "40s" }       | warning
-            0                        | heartbeat = { every = "20s", extend-to = "60s" }       |
-            open                     | heartbeat = { every = "20s", extend-to = "60s" }       | unjudged
+            60                       | heartbeat = { every = "90s", extend-to = "60s" }     | warning
+            60                       | heartbeat = { every = "40s", extend-to = "40s" }     | warning
+            0                        | heartbeat = { every = "20s", extend-to = "60s" }     |
+            open                     | heartbeat = { every = "20s", extend-to = "60s" }     | unjudged
             "#,
         );
     }

@@ -55,15 +55,15 @@ mod tests {
         queue().check(
             &RULE,
             r#"
-            consumer                                                                          | finding
-            processing = { max = "12h" }                                                      |
-            processing = { max = "43201s" }                                                   | 1
-            processing = { max = "43200001ms" }                                               | 1
-            processing = { p50 = "1h", p99 = "13h" }                                          | 1
-            processing = { p50 = "13h" }                                                      |
-            # No times.                                                                       |
+            consumer                                                                     | finding
+            processing = { max = "12h" }                                                 |
+            processing = { max = "43201s" }                                              | 1
+            processing = { max = "43200001ms" }                                          | 1
+            processing = { p50 = "1h", p99 = "13h" }                                     | 1
+            processing = { p50 = "13h" }                                                 |
+            # No times.                                                                  |
             // A heartbeat does not extend the maximum.
-            processing = { max = "13h" }\nheartbeat = { every = "1h", extend-to = "2h" }      | 1
+            processing = { max = "13h" }\nheartbeat = { every = "1h", extend-to = "2h" } | 1
             "#,
         );
     }

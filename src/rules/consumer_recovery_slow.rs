@@ -67,18 +67,18 @@ mod tests {
         queue().check(
             &RULE,
             r#"
-            queue.visibility_timeout | consumer                                                                           | finding
-            900                      | processing = { p99 = "90s" }                                                       |
-            901                      | processing = { p99 = "90s" }                                                       | 1
-            900                      | processing = { p99 = "89s" }                                                       | 1
-            899                      | processing = { p99 = "1s" }                                                        |
-            43200                    | processing = { p99 = "30m" }                                                       | 1
-            3600                     | processing = { max = "60s" }                                                       | 1
-            3600                     | processing = { max = "6m" }                                                        |
-            3600                     | processing = { p50 = "1s" }                                                        |
-            3600                     | processing = { p99 = "6m", max = "7m" }                                            |
-            3600                     | processing = { p99 = "1s" }\nheartbeat = { every = "20s", extend-to = "60s" }      |
-            open                     | processing = { p99 = "1s" }                                                        |
+            queue.visibility_timeout | consumer                                                                      | finding
+            900                      | processing = { p99 = "90s" }                                                  |
+            901                      | processing = { p99 = "90s" }                                                  | 1
+            900                      | processing = { p99 = "89s" }                                                  | 1
+            899                      | processing = { p99 = "1s" }                                                   |
+            43200                    | processing = { p99 = "30m" }                                                  | 1
+            3600                     | processing = { max = "60s" }                                                  | 1
+            3600                     | processing = { max = "6m" }                                                   |
+            3600                     | processing = { p50 = "1s" }                                                   |
+            3600                     | processing = { p99 = "6m", max = "7m" }                                       |
+            3600                     | processing = { p99 = "1s" }\nheartbeat = { every = "20s", extend-to = "60s" } |
+            open                     | processing = { p99 = "1s" }                                                   |
             "#,
         );
     }

@@ -119,17 +119,17 @@ mod tests {
         queue().queue("name", "orders").queue("visibility_timeout", 60).check(
             &RULE,
             r#"
-            consumer                                                                                | finding
-            processing = { max = "60s" }                                                            |
-            processing = { max = "60001ms" }                                                        | warning
-            processing = { max = "61s" }                                                            | warning
-            processing = { max = "2m" }                                                             | warning
-            processing = { p50 = "1s", p99 = "61s" }                                                | warning
-            processing = { p99 = "61s", max = "62s" }                                               | warning
-            processing = { p50 = "30s" }                                                            |
-            processing = { p50 = "31s" }                                                            | info
-            processing = { p50 = "31s", p99 = "60s" }                                               |
-            processing = { max = "90s" }\nheartbeat = { every = "20s", extend-to = "60s" }          |
+            consumer                                                                       | finding
+            processing = { max = "60s" }                                                   |
+            processing = { max = "60001ms" }                                               | warning
+            processing = { max = "61s" }                                                   | warning
+            processing = { max = "2m" }                                                    | warning
+            processing = { p50 = "1s", p99 = "61s" }                                       | warning
+            processing = { p99 = "61s", max = "62s" }                                      | warning
+            processing = { p50 = "30s" }                                                   |
+            processing = { p50 = "31s" }                                                   | info
+            processing = { p50 = "31s", p99 = "60s" }                                      |
+            processing = { max = "90s" }\nheartbeat = { every = "20s", extend-to = "60s" } |
             "#,
         );
         queue()
@@ -142,12 +142,12 @@ mod tests {
         queue().check(
             &RULE,
             r#"
-            consumer                         | queue.visibility_timeout | finding | headline
-            processing = { max = "30500ms" } |                          | 1       | …may take 30500 ms…
-            processing = { max = "29500ms" } |                          |         |
-            processing = { max = "2m" }      | 60                       | 1       | …may take 120 s…
+            consumer                         | queue.visibility_timeout | finding  | headline
+            processing = { max = "30500ms" } |                          | 1        | …may take 30500 ms…
+            processing = { max = "29500ms" } |                          |          |
+            processing = { max = "2m" }      | 60                       | 1        | …may take 120 s…
             // Another rule reports it.
-            processing = { max = "9s" }      | 0                        |         |
+            processing = { max = "9s" }      | 0                        |          |
             processing = { max = "9s" }      | open                     | unjudged |
             "#,
         );

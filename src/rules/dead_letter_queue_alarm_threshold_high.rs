@@ -114,57 +114,46 @@ fn needs(findings: &mut Findings<'_>, alarm: &Alarm, queue: &Queue, periods: &Op
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::findings;
+    use crate::testing::check_cases;
 
-    fn count(arguments: &str, more: &str) -> usize {
-        let text = format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{
-  redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 }})
-}}
-resource "aws_sqs_queue" "d" {{}}
-resource "aws_cloudwatch_metric_alarm" "a" {{
-  namespace   = "AWS/SQS"
-  metric_name = "ApproximateNumberOfMessagesVisible"
-  dimensions  = {{ QueueName = aws_sqs_queue.d.name }}
-  statistic   = "Maximum"
-  {arguments}
-}}
-{more}
-"#
-        );
-        findings(&RULE, Terraform, &text).len()
-    }
+    const QUEUES: &str = r#"
+variable "open" {}
+resource "aws_sqs_queue" "q" {
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "d" {}
+resource "aws_cloudwatch_metric_alarm" "a" {
+  namespace           = "AWS/SQS"
+  metric_name         = "ApproximateNumberOfMessagesVisible"
+  dimensions          = { QueueName = aws_sqs_queue.d.name }
+  statistic           = "Maximum"
+  comparison_operator = <comparison>
+  threshold           = <threshold>
+  evaluation_periods  = <periods>
+  period              = <period>
+  datapoints_to_alarm = <datapoints>
+}
+"#;
 
-    #[test]
-    fn threshold_above_one_message_is_flagged() {
-        let with = |comparison: &str, threshold: &str| {
-            count(
-                &format!("comparison_operator = \"{comparison}\"\n  threshold = {threshold}"),
-                "",
-            )
-        };
-        assert_eq!(with("GreaterThanThreshold", "0"), 0);
-        assert_eq!(with("GreaterThanThreshold", "1"), 1);
-        assert_eq!(with("GreaterThanOrEqualToThreshold", "1"), 0);
-        assert_eq!(with("GreaterThanOrEqualToThreshold", "2"), 1);
-        assert_eq!(with("GreaterThanThreshold", "var.open"), 0);
-        assert_eq!(with("LessThanThreshold", "5"), 0);
-    }
+    const CASES: &str = r#"
+        comparison                      | threshold | periods | period   | datapoints | finding
+        "GreaterThanThreshold"          | 0         | null    | null     | null       |
+        "GreaterThanThreshold"          | 1         | null    | null     | null       | 1
+        "GreaterThanThreshold"          | 10        | null    | null     | null       | 1
+        "GreaterThanOrEqualToThreshold" | 1         | null    | null     | null       |
+        "GreaterThanOrEqualToThreshold" | 2         | null    | null     | null       | 1
+        "GreaterThanThreshold"          | var.open  | null    | null     | null       |
+        "LessThanThreshold"             | 5         | null    | null     | null       |
+        // An evaluation above fifteen minutes.
+        null                            | null      | 3       | 300      | null       |
+        null                            | null      | 4       | 300      | null       | 1
+        null                            | null      | 4       | 300      | 1          |
+        null                            | null      | 1       | var.open | null       |
+        "#;
 
     #[test]
-    fn evaluation_above_fifteen_minutes_is_flagged() {
-        let with = |periods: &str, period: &str, more: &str| {
-            count(
-                &format!("evaluation_periods = {periods}\n  period = {period}\n  {more}"),
-                "",
-            )
-        };
-        assert_eq!(with("3", "300", ""), 0);
-        assert_eq!(with("4", "300", ""), 1);
-        assert_eq!(with("4", "300", "datapoints_to_alarm = 1"), 0);
-        assert_eq!(with("1", "var.open", ""), 0);
+    fn threshold_above_one_message_and_long_evaluation_are_flagged() {
+        check_cases(&RULE, Terraform, QUEUES, CASES);
     }
 
     #[test]
@@ -174,8 +163,9 @@ resource "aws_cloudwatch_metric_alarm" "b" {
   namespace   = "AWS/SQS"
   metric_name = "ApproximateNumberOfMessagesVisible"
   dimensions  = { QueueName = aws_sqs_queue.d.name }
-}"#;
-        let many = "comparison_operator = \"GreaterThanThreshold\"\n  threshold = 10";
-        assert_eq!((count(many, ""), count(many, other)), (1, 0));
+}
+"#;
+        let accepted = CASES.replace("| 1\n", "|\n");
+        check_cases(&RULE, Terraform, &format!("{QUEUES}{other}"), &accepted);
     }
 }

@@ -53,14 +53,14 @@ resource "aws_sqs_queue" "open" {
         queue().terraform(OTHERS).check(
             &RULE,
             r#"
-            queue.target                                  | finding
-            = aws_sqs_queue.here.arn                      |
-            = aws_sqs_queue.open.arn                      |
-            arn:aws:sqs:eu-west-1:111122223333:failed     |
-            = "arn:aws:sqs:eu-west-1:${var.open}:failed"  |
-            open                                          |
-            = aws_sqs_queue.there.arn                     | queue.target
-            arn:aws:sqs:eu-west-1:444455556666:failed     | queue.target
+            queue.target                                 | finding
+            = aws_sqs_queue.here.arn                     |
+            = aws_sqs_queue.open.arn                     |
+            arn:aws:sqs:eu-west-1:111122223333:failed    |
+            = "arn:aws:sqs:eu-west-1:${var.open}:failed" |
+            open                                         |
+            = aws_sqs_queue.there.arn                    | queue.target
+            arn:aws:sqs:eu-west-1:444455556666:failed    | queue.target
             "#,
         );
     }

@@ -40,14 +40,14 @@ resource "aws_sqs_queue" "open" {
         queue().terraform(others).check(
             &RULE,
             r#"
-            queue.target                                     | finding
-            = aws_sqs_queue.here.arn                         |
-            = aws_sqs_queue.open.arn                         |
-            arn:aws:sqs:eu-west-1:111122223333:failed        |
-            = "arn:aws:sqs:${var.open}:111122223333:failed"  |
-            open                                             |
-            = aws_sqs_queue.there.arn                        | queue.target
-            arn:aws:sqs:us-east-1:111122223333:failed        | queue.target
+            queue.target                                    | finding
+            = aws_sqs_queue.here.arn                        |
+            = aws_sqs_queue.open.arn                        |
+            arn:aws:sqs:eu-west-1:111122223333:failed       |
+            = "arn:aws:sqs:${var.open}:111122223333:failed" |
+            open                                            |
+            = aws_sqs_queue.there.arn                       | queue.target
+            arn:aws:sqs:us-east-1:111122223333:failed       | queue.target
             "#,
         );
     }

@@ -132,180 +132,112 @@ mod tests {
     use super::RULE;
     use crate::diagnostic::Severity;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings, run_files};
+    use crate::testing::{check, check_cases, findings, run_files};
 
-    const EXPECTED: &str = "# expect: dead-letter-queue-unalarmed";
-
-    /// Returns a queue with a dead-letter queue, whose header is followed by `comment`, an alarm on the source queue,
-    /// and `more`.
-    fn beside(comment: &str, more: &str) -> String {
-        format!(
-            r#"
-resource "aws_sqs_queue" "q" {{
-  name = "q"
-  redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 }})
-}}
-resource "aws_sqs_queue" "d" {{ {comment}
-  name = "d"
-}}
-resource "aws_cloudwatch_metric_alarm" "other" {{
-  namespace = "AWS/SQS"
-  metric_name = "ApproximateAgeOfOldestMessage"
-  dimensions = {{ QueueName = aws_sqs_queue.q.name }}
-}}
-{more}"#
-        )
-    }
-
-    #[test]
-    fn custom_resource_with_queue_name_may_watch_it() {
-        let template = |custom: &str| {
-            format!(
-                "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties: {{RedrivePolicy: {{deadLetterTargetArn: !GetAtt D.Arn, \
-                 maxReceiveCount: 5}}}}\n  D: {{Type: AWS::SQS::Queue, Properties: {{QueueName: orders-dlq}}}}\n  {custom}\n"
-            )
-        };
-        let count = |custom: &str| crate::testing::findings(&RULE, CloudFormation, &template(custom)).len();
-        assert_eq!(count(""), 1);
-        assert_eq!(
-            count("A: {Type: 'Custom::SQSAlarms', Properties: {QueueName: orders-dlq}}"),
-            0
-        );
-        assert_eq!(
-            count("A: {Type: 'Custom::SQSAlarms', Properties: {QueueName: orders}}"),
-            1
-        );
-        assert_eq!(
-            count("A: {Type: 'AWS::CloudFormation::CustomResource', Properties: {Queue: !GetAtt D.QueueName}}"),
-            0
-        );
-        assert_eq!(
-            count("A: {Type: 'Custom::S3BucketNotifications', Properties: {Queue: !GetAtt D.Arn}}"),
-            1
-        );
-    }
-
-    /// A variable leaves out a queue together with its alarm. The alarm's reference to that queue must not match
-    /// another one.
-    #[test]
-    fn alarm_left_out_with_its_queue_watches_no_other_queue() {
-        let module = |switch: &str| {
-            format!(
-                r#"
-variable "on" {{ {switch} }}
-resource "aws_sqs_queue" "q" {{
+    /// Queue with a dead-letter queue, and an alarm on the source queue, so that the unit has an alarm.
+    const QUEUES: &str = r#"
+variable "open" {}
+variable "stage" {}
+variable "topic" { default = "" }
+variable "alarms" { default = false }
+resource "aws_sqs_queue" "q" {
   name           = "q"
-  redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 }})
-}}
-resource "aws_sqs_queue" "d" {{
-  name = "d"
-}}
-resource "aws_sqs_queue" "other" {{
-  count = var.on ? 1 : 0
-  name  = "other"
-}}
-resource "aws_cloudwatch_metric_alarm" "other" {{
-  count       = var.on ? 1 : 0
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "d" { <queue>
+  name = "${var.stage}-orders-dlq"
+}
+resource "aws_cloudwatch_metric_alarm" "other" {
   namespace   = "AWS/SQS"
-  metric_name = "ApproximateNumberOfMessagesVisible"
-  dimensions  = {{ QueueName = aws_sqs_queue.other[0].name }}
-}}
-"#
-            )
-        };
-        for switch in ["default = false", "default = true", "type = bool"] {
-            let outcome = run_files(&RULE, &[("main.tf", &module(switch))]);
-            assert_eq!(outcome.findings.len(), 1, "{switch}: {:?}", outcome.not_evaluated);
+  metric_name = "ApproximateAgeOfOldestMessage"
+  dimensions  = { QueueName = aws_sqs_queue.q.name }
+}
+"#;
+
+    const ALARM: &str = r#"
+resource "aws_cloudwatch_metric_alarm" "d" {
+  namespace   = "AWS/SQS"
+  metric_name = <metric>
+  dimensions  = { QueueName = <name> }
+  <existence>
+}
+"#;
+
+    const DEPTH: &str = "\"ApproximateNumberOfMessagesVisible\"";
+
+    #[test]
+    fn alarm_on_another_queue_or_metric_is_ignored() {
+        check_cases(
+            &RULE,
+            Terraform,
+            &format!("{QUEUES}{ALARM}").replace("${var.stage}-orders-dlq", "d"),
+            r#"
+            queue | metric                               | name                 | existence        | finding
+                  | "ApproximateNumberOfMessagesVisible" | aws_sqs_queue.d.name |                  |
+                  | "ApproximateAgeOfOldestMessage"      | "d"                  |                  |
+                  | "ApproximateNumberOfMessagesVisible" | aws_sqs_queue.q.name |                  | queue
+                  | "NumberOfMessagesDeleted"            | aws_sqs_queue.d.name |                  | queue
+            // Another rule reports a metric that is blind to redriven messages.
+                  | "NumberOfMessagesSent"               | aws_sqs_queue.d.name |                  |
+            // An alarm that may watch the queue.
+                  | "ApproximateNumberOfMessagesVisible" | var.open             |                  |
+                  | var.open                             | aws_sqs_queue.d.name |                  |
+                  | "ApproximateNumberOfMessagesVisible" | aws_sqs_queue.d.name | count = var.open |
+            "#,
+        );
+        for dialect in [CloudFormation, Sam] {
+            check_cases(
+                &RULE,
+                dialect,
+                "
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}
+  D: <queue>
+    Type: AWS::SQS::Queue
+  A:
+    Type: AWS::CloudWatch::Alarm
+    Properties:
+      Namespace: AWS/SQS
+      MetricName: ApproximateNumberOfMessagesVisible
+      Dimensions: [{Name: QueueName, Value: !GetAtt <watched>.QueueName}]
+",
+                "
+                queue | watched | finding
+                      | Q       | queue
+                      | D       |
+                ",
+            );
         }
     }
 
     #[test]
-    fn alarm_on_another_queue_is_ignored() {
-        check(&RULE, Terraform, &beside(EXPECTED, ""));
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}
-  D: # expect: dead-letter-queue-unalarmed
-    Type: AWS::SQS::Queue
-  A:
-    Type: AWS::CloudWatch::Alarm
-    Properties:
-      Namespace: AWS/SQS
-      MetricName: ApproximateNumberOfMessagesVisible
-      Dimensions:
-        - {Name: QueueName, Value: !GetAtt Q.QueueName}
-",
-        );
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}
-  D: # expect: dead-letter-queue-unalarmed
-    Type: AWS::SQS::Queue
-  A:
-    Type: AWS::CloudWatch::Alarm
-    Properties:
-      Namespace: AWS/SQS
-      MetricName: ApproximateNumberOfMessagesVisible
-      Dimensions:
-        - {Name: QueueName, Value: !GetAtt Q.QueueName}
-",
-        );
-    }
-
-    #[test]
-    fn alarms_on_depth_and_age_are_accepted() {
-        check(
+    fn alarm_left_out_on_purpose_is_accepted() {
+        check_cases(&RULE, Terraform, QUEUES, "queue | finding\n | queue");
+        let alarm = ALARM
+            .replace("<metric>", DEPTH)
+            .replace("<name>", "aws_sqs_queue.d.name");
+        check_cases(
             &RULE,
             Terraform,
+            &format!("{QUEUES}{alarm}"),
             r#"
-resource "aws_sqs_queue" "q" {
-  name = "q"
-  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
-}
-resource "aws_sqs_queue" "d" {
-  name = "d"
-}
-resource "aws_cloudwatch_metric_alarm" "a" {
-  namespace = "AWS/SQS"
-  metric_name = "ApproximateNumberOfMessagesVisible"
-  dimensions = { QueueName = aws_sqs_queue.d.name }
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name = "q"
-  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
-}
-resource "aws_sqs_queue" "d" {
-  name = "d"
-}
-resource "aws_cloudwatch_metric_alarm" "a" {
-  namespace = "AWS/SQS"
-  metric_name = "ApproximateAgeOfOldestMessage"
-  dimensions = { QueueName = "d" }
-}
-"#,
+            queue | existence                              | finding | unjudged
+                  | count = var.alarms ? 1 : 0             |         | 0
+                  | count = var.topic == "" ? 0 : 1        |         | 0
+                  | for_each = toset(compact([var.topic])) |         | 0
+            "#,
         );
         check(
             &RULE,
             CloudFormation,
-            r"
+            r#"
+Parameters:
+  Topic: {Type: String, Default: ""}
+Conditions:
+  HasTopic: !Not [!Equals [!Ref Topic, ""]]
 Resources:
   Q:
     Type: AWS::SQS::Queue
@@ -315,71 +247,151 @@ Resources:
     Type: AWS::SQS::Queue
   A:
     Type: AWS::CloudWatch::Alarm
+    Condition: HasTopic
     Properties:
       Namespace: AWS/SQS
       MetricName: ApproximateNumberOfMessagesVisible
-      Dimensions:
-        - {Name: QueueName, Value: !GetAtt D.QueueName}
-",
-        );
-    }
-
-    #[test]
-    fn alarm_on_other_metric_is_ignored() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  name = "q"
-  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
-}
-resource "aws_sqs_queue" "d" { # expect: dead-letter-queue-unalarmed
-  name = "d"
-}
-resource "aws_cloudwatch_metric_alarm" "a" {
-  namespace = "AWS/SQS"
-  metric_name = "NumberOfMessagesDeleted"
-  dimensions = { QueueName = aws_sqs_queue.d.name }
-}
+      Dimensions: [{Name: QueueName, Value: !GetAtt D.QueueName}]
 "#,
         );
     }
 
+    /// A variable leaves out a queue together with its alarm. The alarm's reference to that queue must not match
+    /// another one.
     #[test]
-    fn alarm_on_blind_metric_is_left_to_other_rule() {
-        check(
+    fn alarm_left_out_with_its_queue_watches_no_other_queue() {
+        check_cases(
             &RULE,
             Terraform,
             r#"
+variable "on" { <switch> }
 resource "aws_sqs_queue" "q" {
-  name = "q"
+  name           = "q"
   redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
 }
 resource "aws_sqs_queue" "d" {
   name = "d"
 }
-resource "aws_cloudwatch_metric_alarm" "a" {
-  namespace = "AWS/SQS"
-  metric_name = "NumberOfMessagesSent"
-  dimensions = { QueueName = aws_sqs_queue.d.name }
+resource "aws_sqs_queue" "other" {
+  count = var.on ? 1 : 0
+  name  = "other"
+}
+resource "aws_cloudwatch_metric_alarm" "other" {
+  count       = var.on ? 1 : 0
+  namespace   = "AWS/SQS"
+  metric_name = "ApproximateNumberOfMessagesVisible"
+  dimensions  = { QueueName = aws_sqs_queue.other[0].name }
 }
 "#,
+            "
+            switch          | finding
+            default = false | 1
+            default = true  | 1
+            type = bool     | 1
+            ",
         );
+    }
+
+    #[test]
+    fn custom_resource_with_queue_name_may_watch_it() {
+        check_cases(
+            &RULE,
+            CloudFormation,
+            "
+Resources:
+  Q: {Type: AWS::SQS::Queue, Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}}}
+  D: {Type: AWS::SQS::Queue, Properties: {QueueName: orders-dlq}}
+  A: {Type: '<type>', Properties: <properties>}
+",
+            "
+            type                                | properties                   | finding
+            Custom::Other                       | {}                           | 1
+            Custom::SQSAlarms                   | {QueueName: orders-dlq}      |
+            Custom::SQSAlarms                   | {QueueName: orders}          | 1
+            AWS::CloudFormation::CustomResource | {Queue: !GetAtt D.QueueName} |
+            Custom::S3BucketNotifications       | {Queue: !GetAtt D.Arn}       | 1
+            ",
+        );
+    }
+
+    #[test]
+    fn uncreated_alarm_module_may_watch_it() {
+        let call = "module \"alarms\" {\n  source = \"./alarms\"\n  count = 0\n  queue = aws_sqs_queue.d.name\n}\n";
+        let main = format!("{QUEUES}{call}").replace("<queue>", "");
+        let outcome = run_files(
+            &RULE,
+            &[("main.tf", &main), ("alarms/main.tf", "variable \"queue\" {}\n")],
+        );
+        assert_eq!(outcome.findings.len(), 0);
+        let open = outcome.not_evaluated.iter();
+        let open: Vec<String> = open
+            .map(|open| format!("{}: {}", open.subject.address, open.reason))
+            .collect();
+        assert_eq!(
+            open,
+            ["aws_sqs_queue.d: a module that is not created here may watch it"]
+        );
+    }
+
+    #[test]
+    fn partly_unknown_name_may_match() {
+        let alarm = ALARM.replace("<metric>", DEPTH).replace("<existence>", "");
+        check_cases(
+            &RULE,
+            Terraform,
+            &format!("{QUEUES}{alarm}"),
+            r#"
+            queue | name                       | finding | unjudged
+                  | "${var.stage}-orders-dlq"  |         |
+                  | "${var.other}-dlq"         |         |
+                  | "prod-orders-dlq"          |         |
+                  | "${var.stage}-refunds-dlq" | queue   | 0
+                  | "prod-refunds-dlq"         | queue   | 0
+            "#,
+        );
+        let queues = QUEUES.replace("<queue>", "");
+        for (name, expected) in [
+            ("${var.env}-orders-dlq", 0),
+            ("prod-orders-dlq", 0),
+            ("${var.env}-refunds-dlq", 1),
+            ("${var.env}", 1),
+        ] {
+            let alarms = alarm.replace("<name>", &format!("\"{name}\""));
+            let alarms = format!("variable \"env\" {{}}\n{alarms}");
+            let outcome = run_files(&RULE, &[("queues/main.tf", &*queues), ("alarms/main.tf", &alarms)]);
+            assert_eq!(outcome.findings.len(), expected, "{name}");
+            assert!(expected == 0 || outcome.not_evaluated.is_empty(), "{name}");
+        }
     }
 
     /// A mapping with an unresolved source may poll any queue. Findings on all queues must not be suppressed because of
     /// that.
     #[test]
     fn mapping_with_unresolved_source_suppresses_nothing() {
-        let terraform = |source: &str| {
-            let mapping = format!("event_source_arn = {source}\n  function_name = \"f\"");
-            let mapping = format!("resource \"aws_lambda_event_source_mapping\" \"m\" {{\n  {mapping}\n}}\n");
-            beside(EXPECTED, &format!("variable \"x\" {{}}\n{mapping}"))
-        };
-        for source in ["var.x", "\"arn:aws:sqs:eu-west-1:123456789012:${var.x}\""] {
-            check(&RULE, Terraform, &terraform(source));
-        }
+        let mapping = r#"
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = <source>
+  function_name    = "f"
+  enabled          = <enabled>
+}
+data "aws_ssm_parameter" "arn" {
+  name = "x"
+}
+"#;
+        check_cases(
+            &RULE,
+            Terraform,
+            &format!("{QUEUES}{mapping}"),
+            r#"
+            queue | source                                           | enabled | finding  | unjudged
+                  | var.open                                         | true    | queue    | 0
+                  | "arn:aws:sqs:eu-west-1:123456789012:${var.open}" | true    | queue    |
+                  | data.aws_ssm_parameter.arn.value                 | true    | unjudged |
+            // A consumed dead-letter queue.
+                  | aws_sqs_queue.d.arn                              | true    |          |
+                  | aws_sqs_queue.d.arn                              | false   | queue    |
+            "#,
+        );
         check(
             &RULE,
             CloudFormation,
@@ -407,271 +419,39 @@ Resources:
     }
 
     #[test]
-    fn alarm_with_unresolved_queue_may_watch_it() {
-        check(
-            &RULE,
-            Terraform,
-            &beside(
-                "",
-                r#"
-variable "x" {}
-resource "aws_cloudwatch_metric_alarm" "a" {
-  namespace = "AWS/SQS"
-  metric_name = "ApproximateNumberOfMessagesVisible"
-  dimensions = { QueueName = var.x }
-}
-"#,
-            ),
-        );
-        check(
-            &RULE,
-            Terraform,
-            &beside(
-                "",
-                r#"
-variable "x" {}
-resource "aws_cloudwatch_metric_alarm" "a" {
-  namespace = "AWS/SQS"
-  metric_name = var.x
-  dimensions = { QueueName = aws_sqs_queue.d.name }
-}
-"#,
-            ),
-        );
-        check(
-            &RULE,
-            Terraform,
-            &beside(
-                "",
-                r#"
-variable "x" {}
-resource "aws_cloudwatch_metric_alarm" "a" {
-  namespace = "AWS/SQS"
-  metric_name = "ApproximateNumberOfMessagesVisible"
-  dimensions = { QueueName = aws_sqs_queue.d.name }
-  count = var.x
-}
-"#,
-            ),
-        );
-    }
-
-    #[test]
-    fn consumed_dead_letter_queue_is_accepted() {
-        check(
-            &RULE,
-            Terraform,
-            &beside(
-                "",
-                r#"
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.d.arn
-  function_name = "f"
-}
-"#,
-            ),
-        );
-        check(
-            &RULE,
-            Terraform,
-            &beside(
-                EXPECTED,
-                r#"
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.d.arn
-  function_name = "f"
-  enabled = false
-}
-"#,
-            ),
-        );
-    }
-
-    /// Source queue with its dead-letter queue, and another queue with an alarm, so that the unit has an alarm.
-    const QUEUES: &str = r#"
-resource "aws_sqs_queue" "q" {
-  name = "q"
-  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
-}
-resource "aws_sqs_queue" "d" {
-  name = "${var.stage}-orders-dlq"
-}
-variable "stage" {}
-resource "aws_cloudwatch_metric_alarm" "other" {
-  namespace = "AWS/SQS"
-  metric_name = "ApproximateAgeOfOldestMessage"
-  dimensions = { QueueName = aws_sqs_queue.q.name }
-}
-"#;
-
-    /// Returns the number of findings and the unjudged resources for the module of [`QUEUES`] with `more`.
-    fn outcome(more: &str) -> (usize, Vec<String>) {
-        outcome_of(&[("main.tf", &format!("{QUEUES}{more}"))])
-    }
-
-    fn outcome_of(files: &[(&str, &str)]) -> (usize, Vec<String>) {
-        let outcome = run_files(&RULE, files);
-        let open = outcome.not_evaluated.iter();
-        let open = open.map(|open| format!("{}: {}", open.subject.address, open.reason));
-        (outcome.findings.len(), open.collect())
-    }
-
-    const SILENT: (usize, Vec<String>) = (0, Vec::new());
-
-    #[test]
-    fn alarm_left_out_on_purpose_is_accepted() {
-        assert_eq!(outcome("").0, 1);
-        let alarm = |existence: &str| {
-            outcome(&format!(
-                r#"
-variable "alarms" {{ default = false }}
-variable "topic" {{ default = "" }}
-resource "aws_cloudwatch_metric_alarm" "d" {{
-  {existence}
-  namespace = "AWS/SQS"
-  metric_name = "ApproximateNumberOfMessagesVisible"
-  dimensions = {{ QueueName = aws_sqs_queue.d.name }}
-}}
-"#
-            ))
-        };
-        assert_eq!(alarm("count = var.alarms ? 1 : 0"), SILENT);
-        assert_eq!(alarm("count = var.topic == \"\" ? 0 : 1"), SILENT);
-        assert_eq!(alarm("for_each = toset(compact([var.topic]))"), SILENT);
-        check(
-            &RULE,
-            CloudFormation,
-            r#"
-Parameters:
-  Topic: {Type: String, Default: ""}
-Conditions:
-  HasTopic: !Not [!Equals [!Ref Topic, ""]]
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}
-  D:
-    Type: AWS::SQS::Queue
-  A:
-    Type: AWS::CloudWatch::Alarm
-    Condition: HasTopic
-    Properties:
-      Namespace: AWS/SQS
-      MetricName: ApproximateNumberOfMessagesVisible
-      Dimensions:
-        - {Name: QueueName, Value: !GetAtt D.QueueName}
-"#,
-        );
-    }
-
-    #[test]
-    fn uncreated_alarm_module_may_watch_it() {
-        let (findings, open) = outcome_of(&[
-            (
-                "main.tf",
-                &format!(
-                    "{QUEUES}module \"alarms\" {{\n  source = \"./alarms\"\n  count = 0\n  queue = aws_sqs_queue.d.name\n}}\n"
-                ),
-            ),
-            ("alarms/main.tf", "variable \"queue\" {}\n"),
-        ]);
-        assert_eq!(findings, 0);
-        assert_eq!(
-            open,
-            ["aws_sqs_queue.d: a module that is not created here may watch it"]
-        );
-    }
-
-    #[test]
-    fn partly_unknown_name_may_match() {
-        let alarm = |name: &str| {
-            format!(
-                r#"
-resource "aws_cloudwatch_metric_alarm" "d" {{
-  namespace = "AWS/SQS"
-  metric_name = "ApproximateNumberOfMessagesVisible"
-  dimensions = {{ QueueName = "{name}" }}
-}}
-"#
-            )
-        };
-        let here = |name: &str| outcome(&alarm(name));
-        assert_eq!(here("${var.stage}-orders-dlq").0, 0);
-        assert_eq!(here("${var.other}-dlq").0, 0);
-        assert_eq!(here("prod-orders-dlq").0, 0);
-        assert_eq!(here("${var.stage}-refunds-dlq"), (1, Vec::new()));
-        assert_eq!(here("prod-refunds-dlq"), (1, Vec::new()));
-        let elsewhere = |name: &str| {
-            let alarms = format!("variable \"env\" {{}}\n{}", alarm(name));
-            outcome_of(&[("queues/main.tf", QUEUES), ("alarms/main.tf", &alarms)])
-        };
-        assert_eq!(elsewhere("${var.env}-orders-dlq").0, 0);
-        assert_eq!(elsewhere("prod-orders-dlq").0, 0);
-        assert_eq!(elsewhere("${var.env}-refunds-dlq"), (1, Vec::new()));
-        assert_eq!(elsewhere("${var.env}"), (1, Vec::new()));
-    }
-
-    #[test]
-    fn mapping_source_from_input_is_not_a_queue_of_the_unit() {
-        let mapping = |source: &str| {
-            outcome(&format!(
-                "variable \"arn\" {{}}\nresource \"aws_lambda_event_source_mapping\" \"m\" {{\n  event_source_arn = {source}\n  \
-                 function_name = \"f\"\n}}\n"
-            ))
-        };
-        assert_eq!(mapping("var.arn"), (1, Vec::new()));
-        let (findings, open) =
-            mapping("data.aws_ssm_parameter.arn.value\n}\ndata \"aws_ssm_parameter\" \"arn\" {\n  name = \"x\"");
-        assert_eq!((findings, open.len()), (0, 1), "{open:?}");
-    }
-
-    #[test]
     fn third_party_monitor_may_watch_it() {
-        let monitor = |query: &str| {
-            outcome(&format!(
-                "resource \"datadog_monitor\" \"m\" {{\n  query = \"{query}\"\n}}\n"
-            ))
-        };
-        assert_eq!(
-            monitor("max(last_5m):max:aws.sqs.approximate_number_of_messages_visible{*} > 0").0,
-            0
+        let monitor = "resource \"datadog_monitor\" \"m\" {\n  query = \"<query>\"\n}\n";
+        check_cases(
+            &RULE,
+            Terraform,
+            &format!("{QUEUES}{monitor}"),
+            "
+            queue | query                                                                  | finding | unjudged
+                  | max(last_5m):max:aws.sqs.approximate_number_of_messages_visible{*} > 0 |         |
+                  | avg(last_5m):avg:system.cpu.user{*} > 90                               | queue   | 0
+            ",
         );
-        assert_eq!(monitor("avg(last_5m):avg:system.cpu.user{*} > 90"), (1, Vec::new()));
     }
 
     #[test]
     fn finding_names_source_queue() {
-        let headline = |text: &str| {
-            let found = findings(&RULE, CloudFormation, text);
-            found.first().map(|found| found.headline.clone()).unwrap_or_default()
-        };
-        let owned = |owner: &str| {
-            headline(&format!(
-                "Resources:\n  D: {{Type: AWS::SQS::Queue}}\n  O:\n    {owner}"
-            ))
-        };
-        assert_eq!(
-            owned(
-                "Type: AWS::SQS::Queue\n    Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}}\n"
-            ),
-            "no alarm reports messages in `D`, the dead-letter queue of `O`"
-        );
-        assert_eq!(
-            owned("Type: AWS::Lambda::Function\n    Properties: {DeadLetterConfig: {TargetArn: !GetAtt D.Arn}}\n"),
-            "no alarm reports messages in `D`, the dead-letter queue of the function `O`"
-        );
-        assert_eq!(
-            owned(
-                "Type: AWS::SNS::Subscription\n    Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn}}\n"
-            ),
-            "no alarm reports messages in `D`, the dead-letter queue of the subscription `O`"
-        );
-        assert_eq!(
-            owned(
-                "Type: AWS::Events::Rule\n    Properties: {Targets: [{Id: a, Arn: x, DeadLetterConfig: {Arn: !GetAtt D.Arn}}]}\n"
-            ),
-            "no alarm reports messages in `D`, the dead-letter queue of the rule `O`"
+        check_cases(
+            &RULE,
+            CloudFormation,
+            "
+Resources:
+  D: {Type: AWS::SQS::Queue}
+  O:
+    Type: <type>
+    Properties: <properties>
+",
+            "
+            type                   | properties                                                                | finding | headline
+            AWS::SQS::Queue        | {RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}} | 1       | no alarm reports messages in `D`, the dead-letter queue of `O`
+            AWS::Lambda::Function  | {DeadLetterConfig: {TargetArn: !GetAtt D.Arn}}                            | 1       | no alarm reports messages in `D`, the dead-letter queue of the function `O`
+            AWS::SNS::Subscription | {RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn}}                     | 1       | no alarm reports messages in `D`, the dead-letter queue of the subscription `O`
+            AWS::Events::Rule      | {Targets: [{Id: a, Arn: x, DeadLetterConfig: {Arn: !GetAtt D.Arn}}]}      | 1       | no alarm reports messages in `D`, the dead-letter queue of the rule `O`
+            ",
         );
     }
 

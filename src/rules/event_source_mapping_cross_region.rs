@@ -94,14 +94,14 @@ resource "aws_sqs_queue" "open" {
         stack().terraform(providers).check(
             &RULE,
             r#"
-            mapping.source                                 | finding
-            queue.arn                                      |
-            = aws_sqs_queue.open.arn                       |
-            open                                           |
-            arn:aws:sqs:eu-west-1:111122223333:q           |
-            = "arn:aws:sqs:${var.open}:111122223333:q"     |
-            = aws_sqs_queue.there.arn                      | mapping.source
-            arn:aws:sqs:us-east-1:111122223333:q           | mapping.source
+            mapping.source                             | finding
+            queue.arn                                  |
+            = aws_sqs_queue.open.arn                   |
+            open                                       |
+            arn:aws:sqs:eu-west-1:111122223333:q       |
+            = "arn:aws:sqs:${var.open}:111122223333:q" |
+            = aws_sqs_queue.there.arn                  | mapping.source
+            arn:aws:sqs:us-east-1:111122223333:q       | mapping.source
             "#,
         );
     }
@@ -111,7 +111,7 @@ resource "aws_sqs_queue" "open" {
         stack().only(&[CloudFormation]).check(
             &RULE,
             "
-            mapping.source                                   | mapping.function                                | finding
+            mapping.source                                   | mapping.function                                 | finding
             arn:aws:sqs:us-east-1:111122223333:q             | arn:aws:lambda:eu-west-1:111122223333:function:f | mapping.source
             = !Sub arn:aws:sqs:${AWS::Region}:111122223333:q | arn:aws:lambda:eu-west-1:111122223333:function:f |
             ",

@@ -171,16 +171,16 @@ Resources:
                 dialect,
                 text,
                 "
-                source                                                   | finding
-                not-used                                                 | 2 unjudged
-                arn:not-used                                             | 2 unjudged
-                arn:aws:sqs:eu-west-1:111122223333                       | 2 unjudged
-                #{Queue}                                                 | 2 unjudged
-                arn:aws:sqs:#{AWS::Region}:#{AWS::AccountId}:other       | 2 unjudged
-                arn:aws:sqs:eu-west-1:111122223333:other                 | 1
-                https://sqs.eu-west-1.amazonaws.com/111122223333/other   | 1
+                source                                                 | finding | unjudged
+                not-used                                               |         | 2
+                arn:not-used                                           |         | 2
+                arn:aws:sqs:eu-west-1:111122223333                     |         | 2
+                #{Queue}                                               |         | 2
+                arn:aws:sqs:#{AWS::Region}:#{AWS::AccountId}:other     |         | 2
+                arn:aws:sqs:eu-west-1:111122223333:other               | 1       | 0
+                https://sqs.eu-west-1.amazonaws.com/111122223333/other | 1       | 0
                 // The name of a declared queue.
-                orders                                                   | 1
+                orders                                                 | 1       | 0
                 ",
             );
         }

@@ -111,24 +111,24 @@ resource "aws_lambda_event_source_mapping" "m" {
             Terraform,
             MODULE,
             r#"
-            source                                                         | finding
-            aws_sqs_queue.q.arn                                            |
-            aws_sqs_queue.none[0].arn                                      |
-            aws_kinesis_stream.s.arn                                       |
-            "arn:aws:sqs:eu-west-1:111122223333:q"                         |
-            "arn:aws:kinesis:eu-west-1:111122223333:stream/s"              |
-            var.open                                                       |
-            module.away.queue_arn                                          |
-            var.open ? aws_sqs_queue.q.arn : aws_kinesis_stream.s.arn      |
-            aws_sqs_queue.gone.arn                                         | source
-            aws_sqs_queue.gone[0].arn                                      | source
-            aws_sqs_queue.gone["orders"].arn                               | source
-            data.aws_sqs_queue.gone.arn                                    | source
-            module.gone.queue_arn                                          | source
-            local.gone                                                     | source
-            var.gone                                                       | source
-            var.open ? aws_sqs_queue.q.arn : aws_sqs_queue.gone.arn        | source
-            "arn:aws:sns:eu-west-1:111122223333:t"                         | source
+            source                                                    | finding
+            aws_sqs_queue.q.arn                                       |
+            aws_sqs_queue.none[0].arn                                 |
+            aws_kinesis_stream.s.arn                                  |
+            "arn:aws:sqs:eu-west-1:111122223333:q"                    |
+            "arn:aws:kinesis:eu-west-1:111122223333:stream/s"         |
+            var.open                                                  |
+            module.away.queue_arn                                     |
+            var.open ? aws_sqs_queue.q.arn : aws_kinesis_stream.s.arn |
+            aws_sqs_queue.gone.arn                                    | source
+            aws_sqs_queue.gone[0].arn                                 | source
+            aws_sqs_queue.gone["orders"].arn                          | source
+            data.aws_sqs_queue.gone.arn                               | source
+            module.gone.queue_arn                                     | source
+            local.gone                                                | source
+            var.gone                                                  | source
+            var.open ? aws_sqs_queue.q.arn : aws_sqs_queue.gone.arn   | source
+            "arn:aws:sns:eu-west-1:111122223333:t"                    | source
             "#,
         );
     }
@@ -194,15 +194,15 @@ Resources:
                 dialect,
                 TEMPLATE,
                 "
-                source              | finding
-                !GetAtt Q.Arn       |
-                !GetAtt S.Arn       |
-                !GetAtt Custom.Arn  |
-                !Ref Open           |
-                !ImportValue queue  |
-                !GetAtt Gone.Arn    | source
-                !Sub '${Gone.Arn}'  | source
-                !Ref T              | source
+                source             | finding
+                !GetAtt Q.Arn      |
+                !GetAtt S.Arn      |
+                !GetAtt Custom.Arn |
+                !Ref Open          |
+                !ImportValue queue |
+                !GetAtt Gone.Arn   | source
+                !Sub '${Gone.Arn}' | source
+                !Ref T             | source
                 ",
             );
         }

@@ -52,53 +52,33 @@ fn missing(target: &EventTarget) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, findings};
+    use crate::testing::{check, check_cases};
 
     #[test]
     fn rule_target_without_dead_letter_queue_is_flagged() {
-        for (arguments, expected) in [
-            ("arn = \"arn:aws:sns:eu-west-1:1:a\"", 1),
-            ("arn = var.open", 0),
-            ("arn = \"not-used\"", 0),
-            (
-                "arn = \"arn:aws:sns:eu-west-1:1:a\"\n  dead_letter_config {\n    arn = \"arn:aws:sqs:eu-west-1:1:d\"\n  }",
-                0,
-            ),
-            (
-                "arn = \"arn:aws:sns:eu-west-1:1:a\"\n  dead_letter_config {\n    arn = var.open\n  }",
-                0,
-            ),
-            (
-                "arn = \"arn:aws:sns:eu-west-1:1:a\"\n  dynamic \"dead_letter_config\" {\n    for_each = var.open\n    content {\n      arn = \"arn:aws:sqs:eu-west-1:1:d\"\n    }\n  }",
-                0,
-            ),
-        ] {
-            let text = format!(
-                "variable \"open\" {{}}\nresource \"aws_cloudwatch_event_target\" \"t\" {{\n  rule = \"r\"\n  {arguments}\n}}\n"
-            );
-            assert_eq!(findings(&RULE, Terraform, &text).len(), expected, "{arguments}");
-        }
-    }
-
-    #[test]
-    fn headline_states_maximum_event_age() {
-        for (policy, within) in [
-            ("", "deliver within 86400 s (1 day) is lost"),
-            (
-                "retry_policy {\n    maximum_event_age_in_seconds = 60\n  }",
-                "deliver within 60 s is lost",
-            ),
-            (
-                "retry_policy {\n    maximum_event_age_in_seconds = var.open\n  }",
-                "deliver is lost",
-            ),
-        ] {
-            let text = format!(
-                "variable \"open\" {{}}\nresource \"aws_cloudwatch_event_target\" \"t\" {{\n  rule = \"r\"\n  arn = \"arn:aws:sns:eu-west-1:1:a\"\n  {policy}\n}}\n"
-            );
-            let found = findings(&RULE, Terraform, &text);
-            assert!(found[0].headline.ends_with(within), "{}", found[0].headline);
-        }
+        check_cases(
+            &RULE,
+            Terraform,
+            r#"
+variable "open" {}
+resource "aws_cloudwatch_event_target" "t" {
+  rule = "r"
+  arn  = <arn>
+  <settings>
+}
+"#,
+            r#"
+            arn                         | settings                                                                                                     | finding | headline
+            "arn:aws:sns:eu-west-1:1:a" |                                                                                                              | 1       | …deliver within 86400 s (1 day) is lost
+            "arn:aws:sns:eu-west-1:1:a" | retry_policy {\n maximum_event_age_in_seconds = 60\n }                                                       | 1       | …deliver within 60 s is lost
+            "arn:aws:sns:eu-west-1:1:a" | retry_policy {\n maximum_event_age_in_seconds = var.open\n }                                                 | 1       | …deliver is lost
+            var.open                    |                                                                                                              |         |
+            "not-used"                  |                                                                                                              |         |
+            "arn:aws:sns:eu-west-1:1:a" | dead_letter_config {\n arn = "arn:aws:sqs:eu-west-1:1:d"\n }                                                 |         |
+            "arn:aws:sns:eu-west-1:1:a" | dead_letter_config {\n arn = var.open\n }                                                                    |         |
+            "arn:aws:sns:eu-west-1:1:a" | dynamic "dead_letter_config" {\n for_each = var.open\n content {\n arn = "arn:aws:sqs:eu-west-1:1:d"\n }\n } |         |
+            "#,
+        );
     }
 
     #[test]

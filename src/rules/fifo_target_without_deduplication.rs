@@ -66,71 +66,57 @@ fn refused(target: &EventTarget, queue: &Queue, link: &Known<'_, Link>, content:
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(queue: &str, target: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{
-  name = "q.fifo"
-  {queue}
-}}
-resource "aws_cloudwatch_event_target" "t" {{
-  rule = "r"
-  arn  = {target}
-  sqs_target {{
-    message_group_id = "g"
-  }}
-}}
-"#
-        )
-    }
+    use crate::testing::queue;
 
     #[test]
     fn fifo_target_without_content_deduplication_is_flagged() {
-        let expected = "aws_sqs_queue.q.arn # expect: fifo-target-without-deduplication";
-        check(&RULE, Terraform, &terraform("fifo_queue = true", expected));
-        for (queue, target) in [
-            (
-                "fifo_queue = true\ncontent_based_deduplication = true",
-                "aws_sqs_queue.q.arn",
-            ),
-            (
-                "fifo_queue = true\ncontent_based_deduplication = var.open",
-                "aws_sqs_queue.q.arn",
-            ),
-            ("fifo_queue = var.open", "aws_sqs_queue.q.arn"),
-            ("", "aws_sqs_queue.q.arn"),
-            ("fifo_queue = true", "var.open"),
-        ] {
-            check(&RULE, Terraform, &terraform(queue, target));
-        }
+        let target = r#"
+resource "aws_cloudwatch_event_target" "t" {
+  rule = "r"
+  arn  = aws_sqs_queue.orders.arn
+  sqs_target {
+    message_group_id = "g"
+  }
+}"#;
+        queue().queue("name", "q.fifo").terraform(target).check(
+            &RULE,
+            "
+            queue.fifo | queue.deduplication | finding
+            true       |                     | 1
+            true       | true                |
+            true       | open                |
+            open       |                     |
+                       |                     |
+            ",
+        );
+        queue()
+            .terraform(&target.replace("aws_sqs_queue.orders.arn", "var.open"))
+            .check(
+                &RULE,
+                "
+            queue.fifo | finding
+            true       |
+            ",
+            );
     }
 
     #[test]
-    fn cloudformation_targets_are_flagged() {
-        let template = "
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties: {FifoQueue: true}
-  R:
+    fn finding_points_at_target() {
+        let targets = "  R:
     Type: AWS::Events::Rule
     Properties:
       Targets:
         - Id: q
-          Arn: !GetAtt Q.Arn # expect: fifo-target-without-deduplication
+          Arn: !GetAtt Orders.Arn # expect: fifo-target-without-deduplication
           SqsParameters: {MessageGroupId: g}
   S:
     Type: AWS::Scheduler::Schedule
     Properties:
       Target:
-        Arn: !GetAtt Q.Arn # expect: fifo-target-without-deduplication
-        SqsParameters: {MessageGroupId: g}
-";
-        check(&RULE, CloudFormation, template);
-        check(&RULE, Sam, template);
+        Arn: !GetAtt Orders.Arn # expect: fifo-target-without-deduplication
+        SqsParameters: {MessageGroupId: g}";
+        queue()
+            .template(targets)
+            .check(&RULE, "queue.fifo | finding\n true | targets, targets");
     }
 }

@@ -74,39 +74,33 @@ fn judge(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(header: &str, fifo: &str, group: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{
-  fifo_queue = {fifo}
-}}
-resource "aws_cloudwatch_event_target" "t" {{ {header}
-  rule = "r"
-  arn  = aws_sqs_queue.q.arn
-  {group}
-}}
-"#
-        )
-    }
+    use crate::testing::{check, check_cases};
 
     #[test]
     fn fifo_target_without_message_group_is_flagged() {
-        check(
+        check_cases(
             &RULE,
             Terraform,
-            &terraform("# expect: fifo-target-without-message-group", "true", ""),
+            r#"
+variable "open" {}
+resource "aws_sqs_queue" "q" {
+  fifo_queue = <fifo>
+}
+resource "aws_cloudwatch_event_target" "t" { <header>
+  rule = "r"
+  arn  = aws_sqs_queue.q.arn
+  <group>
+}
+"#,
+            r#"
+            header | fifo     | group                                          | finding
+                   | true     |                                                | header
+                   | true     | sqs_target {\n message_group_id = "g"\n }      |
+                   | true     | sqs_target {\n message_group_id = var.open\n } |
+                   | false    |                                                |
+                   | var.open |                                                |
+            "#,
         );
-        for (fifo, group) in [
-            ("true", "sqs_target {\n message_group_id = \"g\"\n }"),
-            ("true", "sqs_target {\n message_group_id = var.open\n }"),
-            ("false", ""),
-            ("var.open", ""),
-        ] {
-            check(&RULE, Terraform, &terraform("", fifo, group));
-        }
     }
 
     #[test]

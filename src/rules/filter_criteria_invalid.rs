@@ -88,22 +88,22 @@ mod tests {
         stack().check(
             &RULE,
             r#"
-            mapping.pattern                | finding
-            {"body": {"kind": ["order"]}}  |
-            open                           |
-            {}                             |
-            kind = order                   | mapping.pattern
-            "[1]"                          | mapping.pattern
-            ""                             | mapping.pattern
-            {'body': 1}                    | mapping.pattern
+            mapping.pattern               | finding
+            {"body": {"kind": ["order"]}} |
+            open                          |
+            {}                            |
+            kind = order                  | mapping.pattern
+            "[1]"                         | mapping.pattern
+            ""                            | mapping.pattern
+            {'body': 1}                   | mapping.pattern
             "#,
         );
         stack().only(&[Terraform]).check(
             &RULE,
             r#"
-            mapping.pattern                               | finding
-            = "{\"body\": {\"a\": [\"${var.open}\"]}}"    |
-            = jsonencode([1])                             | mapping.pattern
+            mapping.pattern                            | finding
+            = "{\"body\": {\"a\": [\"${var.open}\"]}}" |
+            = jsonencode([1])                          | mapping.pattern
             "#,
         );
     }

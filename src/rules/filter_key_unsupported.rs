@@ -70,26 +70,26 @@ mod tests {
         stack().check(
             &RULE,
             r#"
-            mapping.pattern                                              | finding
-            {"body": {"a": [1]}}                                         |
-            {}                                                           |
-            {"$or": [{"body": {"a": [1]}}]}                              |
-            open                                                         |
-            no json                                                      |
-            {"messageAttributes": {"a": [1]}}                            | mapping.pattern
-            {"body": {"a": [1]}, "kind": [1]}                            | mapping.pattern
-            {"Body": {"a": [1]}}                                         | mapping.pattern
-            {"kind": ["order"]}                                          | mapping.pattern
+            mapping.pattern                   | finding
+            {"body": {"a": [1]}}              |
+            {}                                |
+            {"$or": [{"body": {"a": [1]}}]}   |
+            open                              |
+            no json                           |
+            {"messageAttributes": {"a": [1]}} | mapping.pattern
+            {"body": {"a": [1]}, "kind": [1]} | mapping.pattern
+            {"Body": {"a": [1]}}              | mapping.pattern
+            {"kind": ["order"]}               | mapping.pattern
             "#,
         );
         stack().only(&[Terraform]).check(
             &RULE,
-            r#"
+            "
             mapping.source | mapping.starting_position | mapping.pattern                                   | finding
                            |                           | = jsonencode({ body = { a = [1] } })              |
                            |                           | = jsonencode({ messageAttributes = { a = [1] } }) | mapping.pattern
             open           | LATEST                    | = jsonencode({ messageAttributes = { a = [1] } }) |
-            "#,
+            ",
         );
     }
 }

@@ -211,71 +211,66 @@ fn misses(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
+    use crate::testing::{check, check_cases};
 
-    fn terraform(pattern: &str, raw: &str, more: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sns_topic" "t" {{}}
-resource "aws_sqs_queue" "q" {{}}
-resource "aws_sns_topic_subscription" "s" {{
+    const SUBSCRIPTION: &str = r#"
+variable "open" {}
+resource "aws_sns_topic" "t" {}
+resource "aws_sqs_queue" "q" {}
+resource "aws_sns_topic_subscription" "s" {
   topic_arn            = aws_sns_topic.t.arn
   protocol             = "sqs"
   endpoint             = aws_sqs_queue.q.arn
-  raw_message_delivery = {raw}
-}}
-resource "aws_lambda_event_source_mapping" "m" {{
+  raw_message_delivery = <raw>
+}
+resource "aws_lambda_event_source_mapping" "m" {
   event_source_arn = aws_sqs_queue.q.arn
   function_name    = "f"
-  filter_criteria {{ {pattern}
-  }}
-}}
-{more}
-"#
-        )
+  filter_criteria { <criteria>
+    filter {
+      pattern = jsonencode({ body = <body> })
     }
-
-    const EXPECTED: &str = "# expect: filter-misses-sns-envelope";
-
-    fn pattern(body: &str, note: &str) -> String {
-        format!("{note}\n filter {{\n pattern = jsonencode({{ body = {body} }})\n }}")
-    }
+  }
+}
+"#;
 
     #[test]
     fn filter_on_field_inside_envelope_is_flagged() {
-        check(
+        check_cases(
             &RULE,
             Terraform,
-            &terraform(&pattern("{ kind = [\"order\"] }", EXPECTED), "false", ""),
+            SUBSCRIPTION,
+            r#"
+            criteria | body                            | raw      | finding
+                     | { kind = ["order"] }            | false    | criteria
+                     | { kind = ["order"] }            | null     | criteria
+                     | { kind = ["order"] }            | true     |
+                     | { kind = ["order"] }            | var.open |
+                     | { Type = ["Notification"] }     | false    |
+                     | { kind = [{ exists = false }] } | false    |
+                     | ["text"]                        | false    |
+                     | var.open                        | false    |
+            "#,
         );
-        check(
-            &RULE,
-            Terraform,
-            &terraform(&pattern("{ kind = [\"order\"] }", EXPECTED), "null", ""),
-        );
-        for (body, raw) in [
-            ("{ kind = [\"order\"] }", "true"),
-            ("{ kind = [\"order\"] }", "var.open"),
-            ("{ Type = [\"Notification\"] }", "false"),
-            ("{ kind = [{ exists = false }] }", "false"),
-            ("[\"text\"]", "false"),
-            ("var.open", "false"),
-        ] {
-            check(&RULE, Terraform, &terraform(&pattern(body, ""), raw, ""));
-        }
     }
 
     #[test]
     fn queue_with_another_producer_is_accepted() {
-        let kind = pattern("{ kind = [\"order\"] }", "");
-        for more in [
-            "resource \"aws_cloudwatch_event_target\" \"t\" {\n rule = \"r\"\n arn = aws_sqs_queue.q.arn\n}",
-            "resource \"aws_iam_role_policy\" \"p\" {\n role = \"r\"\n policy = jsonencode({ Statement = [{ Effect = \"Allow\", Action = \"sqs:SendMessage\", Resource = \"*\" }] })\n}",
-            "resource \"aws_iam_role_policy\" \"p\" {\n role = \"r\"\n policy = var.open\n}",
-        ] {
-            check(&RULE, Terraform, &terraform(&kind, "false", more));
-        }
+        let filtered = SUBSCRIPTION
+            .replace("<body>", "{ kind = [\"order\"] }")
+            .replace("<raw>", "false")
+            .replace("<criteria>", "");
+        check_cases(
+            &RULE,
+            Terraform,
+            &format!("{filtered}{}", "resource \"<type>\" \"other\" {\n  <arguments>\n}\n"),
+            r#"
+            type                        | arguments                                                                                                            | finding
+            aws_cloudwatch_event_target | rule = "r"\n arn = aws_sqs_queue.q.arn                                                                               |
+            aws_iam_role_policy         | role = "r"\n policy = jsonencode({ Statement = [{ Effect = "Allow", Action = "sqs:SendMessage", Resource = "*" }] }) |
+            aws_iam_role_policy         | role = "r"\n policy = var.open                                                                                       |
+            "#,
+        );
     }
 
     #[test]

@@ -62,15 +62,15 @@ mod tests {
         stack().check(
             &RULE,
             r#"
-            function.timeout | mapping.enabled | consumer                                                              | finding
-            60               |                 | processing = { max = "60s" }                     | warning
-            60               |                 | processing = { max = "59999ms" }                 |
-            60               |                 | processing = { max = "59s" }                     |
-            60               |                 | processing = { p99 = "60s" }                     | warning
-            60               |                 | processing = { p99 = "60s", max = "2m" }         | warning
-            60               |                 | processing = { p50 = "60s" }                     |
-            60               | false           | processing = { max = "60s" }                     | info
-            open             |                 | processing = { max = "60s" }                     |
+            function.timeout | mapping.enabled | consumer                                 | finding
+            60               |                 | processing = { max = "60s" }             | warning
+            60               |                 | processing = { max = "59999ms" }         |
+            60               |                 | processing = { max = "59s" }             |
+            60               |                 | processing = { p99 = "60s" }             | warning
+            60               |                 | processing = { p99 = "60s", max = "2m" } | warning
+            60               |                 | processing = { p50 = "60s" }             |
+            60               | false           | processing = { max = "60s" }             | info
+            open             |                 | processing = { max = "60s" }             |
             "#,
         );
     }

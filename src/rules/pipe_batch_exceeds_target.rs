@@ -49,78 +49,67 @@ fn too_large(pipe: &Pipe, batch: &Operand<'_>, kind: &Known<'_, TargetKind>, mos
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, run_files};
-
-    fn terraform(target: &str, batch: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "orders" {{}}
-resource "aws_sqs_queue" "out" {{}}
-resource "aws_sns_topic" "out" {{}}
-resource "aws_cloudwatch_event_bus" "out" {{}}
-resource "aws_kinesis_stream" "out" {{}}
-resource "aws_kinesis_firehose_delivery_stream" "out" {{}}
-resource "aws_cloudwatch_log_group" "out" {{}}
-resource "aws_lambda_function" "out" {{}}
-resource "aws_pipes_pipe" "orders" {{
-  source = aws_sqs_queue.orders.arn
-  target = {target}
-  source_parameters {{
-    sqs_queue_parameters {{
-      {batch}
-    }}
-  }}
-}}
-"#
-        )
-    }
+    use crate::testing::check_cases;
 
     #[test]
     fn batch_size_above_target_limit_is_flagged() {
-        for (target, most) in [
-            ("aws_sqs_queue.out.arn", 10),
-            ("aws_sns_topic.out.arn", 10),
-            ("aws_cloudwatch_event_bus.out.arn", 10),
-            ("\"arn:aws:events:eu-west-1:111122223333:event-bus/out\"", 10),
-            ("\"arn:aws:sqs:eu-west-1:111122223333:out\"", 10),
-            ("aws_kinesis_stream.out.arn", 500),
-            ("aws_kinesis_firehose_delivery_stream.out.arn", 500),
-        ] {
-            let batch = |size| format!("batch_size = {size}");
-            check(&RULE, Terraform, &terraform(target, &batch(most)));
-            let expected = format!("{} # expect: pipe-batch-exceeds-target", batch(most + 1));
-            check(&RULE, Terraform, &terraform(target, &expected));
-        }
+        check_cases(
+            &RULE,
+            Terraform,
+            r#"
+variable "open" {}
+resource "aws_sqs_queue" "orders" {}
+resource "aws_sqs_queue" "out" {}
+resource "aws_sns_topic" "out" {}
+resource "aws_cloudwatch_event_bus" "out" {}
+resource "aws_kinesis_stream" "out" {}
+resource "aws_kinesis_firehose_delivery_stream" "out" {}
+resource "aws_cloudwatch_log_group" "out" {}
+resource "aws_lambda_function" "out" {}
+resource "aws_pipes_pipe" "orders" {
+  source = aws_sqs_queue.orders.arn
+  target = <target>
+  source_parameters {
+    sqs_queue_parameters {
+      batch_size = <batch>
     }
-
-    #[test]
-    fn other_targets_and_default_size_are_accepted() {
-        for target in [
-            "aws_lambda_function.out.arn",
-            "aws_cloudwatch_log_group.out.arn",
-            "\"arn:aws:states:eu-west-1:111122223333:stateMachine:m\"",
-        ] {
-            check(&RULE, Terraform, &terraform(target, "batch_size = 10000"));
-        }
-        check(&RULE, Terraform, &terraform("aws_sqs_queue.out.arn", ""));
-    }
-
-    #[test]
-    fn unresolved_values_are_noted_and_not_judged() {
-        for text in [
-            terraform("var.open", "batch_size = 100"),
-            terraform("aws_sqs_queue.out.arn", "batch_size = var.open"),
-        ] {
-            let outcome = run_files(&RULE, &[("main.tf", &text)]);
-            assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);
-            assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
-        }
+  }
+}
+"#,
+            r#"
+            target                                                 | batch    | finding
+            aws_sqs_queue.out.arn                                  | 10       |
+            aws_sqs_queue.out.arn                                  | 11       | batch
+            aws_sns_topic.out.arn                                  | 10       |
+            aws_sns_topic.out.arn                                  | 11       | batch
+            aws_cloudwatch_event_bus.out.arn                       | 10       |
+            aws_cloudwatch_event_bus.out.arn                       | 11       | batch
+            "arn:aws:events:eu-west-1:111122223333:event-bus/out"  | 10       |
+            "arn:aws:events:eu-west-1:111122223333:event-bus/out"  | 11       | batch
+            "arn:aws:sqs:eu-west-1:111122223333:out"               | 10       |
+            "arn:aws:sqs:eu-west-1:111122223333:out"               | 11       | batch
+            aws_kinesis_stream.out.arn                             | 500      |
+            aws_kinesis_stream.out.arn                             | 501      | batch
+            aws_kinesis_firehose_delivery_stream.out.arn           | 500      |
+            aws_kinesis_firehose_delivery_stream.out.arn           | 501      | batch
+            // Targets that accept any batch, and the default.
+            aws_lambda_function.out.arn                            | 10000    |
+            aws_cloudwatch_log_group.out.arn                       | 10000    |
+            "arn:aws:states:eu-west-1:111122223333:stateMachine:m" | 10000    |
+            aws_sqs_queue.out.arn                                  | null     |
+            var.open                                               | 100      | unjudged
+            aws_sqs_queue.out.arn                                  | var.open | unjudged
+            "#,
+        );
     }
 
     #[test]
     fn cloudformation_pipe_is_flagged() {
-        let template = "
+        for dialect in [CloudFormation, Sam] {
+            check_cases(
+                &RULE,
+                dialect,
+                "
 Resources:
   Topic:
     Type: AWS::SNS::Topic
@@ -131,14 +120,14 @@ Resources:
       Target: !Ref Topic
       SourceParameters:
         SqsQueueParameters:
-          BatchSize: 11 # expect: pipe-batch-exceeds-target
-";
-        check(&RULE, CloudFormation, template);
-        check(&RULE, Sam, template);
-        check(
-            &RULE,
-            CloudFormation,
-            &template.replace("11 # expect: pipe-batch-exceeds-target", "10"),
-        );
+          BatchSize: <batch>
+",
+                "
+                batch | finding
+                10    |
+                11    | batch
+                ",
+            );
+        }
     }
 }

@@ -142,124 +142,103 @@ fn names(functions: &[&RunTime<'_>]) -> String {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings, run_files};
+    use crate::testing::{check_cases, findings, queue};
 
-    const EXPECTED: &str = "# expect: pipe-visibility-timeout-too-short";
-
-    /// Returns a pipe with an enrichment function of 20 s and a target function of 30 s.
-    fn terraform(visibility: &str, pipe: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "orders" {{
-  visibility_timeout_seconds = {visibility}
-}}
-resource "aws_lambda_function" "enrich" {{
+    /// Pipe with an enrichment function of 20 s and a target function of 30 s.
+    const PIPE: &str = r#"
+variable "open" {}
+locals {
+  enrich  = aws_lambda_function.enrich.arn
+  work    = aws_lambda_function.work.arn
+  other   = "arn:aws:lambda:eu-west-1:111122223333:function:elsewhere"
+  machine = "arn:aws:states:eu-west-1:111122223333:stateMachine:m"
+}
+resource "aws_sqs_queue" "orders" {
+  visibility_timeout_seconds = <visibility>
+}
+resource "aws_lambda_function" "enrich" {
   timeout = 20
-}}
-resource "aws_lambda_function" "work" {{
+}
+resource "aws_lambda_function" "work" {
   timeout = 30
-}}
-resource "aws_pipes_pipe" "orders" {{
-  source = aws_sqs_queue.orders.arn
-  {pipe}
-}}
-"#
-        )
+}
+resource "aws_pipes_pipe" "orders" {
+  source        = aws_sqs_queue.orders.arn
+  enrichment    = <enrichment>
+  target        = <target>
+  desired_state = <state>
+  source_parameters {
+    sqs_queue_parameters {
+      maximum_batching_window_in_seconds = <window>
     }
-
-    const BOTH: &str = "enrichment = aws_lambda_function.enrich.arn\n target = aws_lambda_function.work.arn";
-
-    fn with(settings: &str) -> String {
-        format!("{BOTH}\n{settings}")
+  }
+  target_parameters {
+    lambda_function_parameters {
+      invocation_type = <invocation>
     }
+  }
+}
+"#;
 
     #[test]
     fn timeout_below_six_times_both_functions_and_window_is_flagged() {
-        let window =
-            with("source_parameters {\n sqs_queue_parameters {\n maximum_batching_window_in_seconds = 5\n}\n}");
-        for (visibility, pipe) in [("300", BOTH), ("305", &*window)] {
-            check(&RULE, Terraform, &terraform(visibility, pipe));
-        }
-        for (visibility, pipe) in [("299", BOTH), ("304", &*window)] {
-            check(&RULE, Terraform, &terraform(&format!("{visibility} {EXPECTED}"), pipe));
-        }
+        check_cases(
+            &RULE,
+            Terraform,
+            PIPE,
+            r#"
+            visibility | enrichment   | target        | window | invocation        | state     | finding
+            300        | local.enrich | local.work    | null   | null              | null      |
+            299        | local.enrich | local.work    | null   | null              | null      | visibility
+            305        | local.enrich | local.work    | 5      | null              | null      |
+            304        | local.enrich | local.work    | 5      | null              | null      | visibility
+            // A target that the pipe does not wait for takes no time.
+            120        | local.enrich | local.work    | null   | "FIRE_AND_FORGET" | null      |
+            119        | local.enrich | local.work    | null   | "FIRE_AND_FORGET" | null      | visibility
+            120        | local.enrich | local.machine | null   | null              | null      |
+            119        | local.enrich | local.machine | null   | null              | null      | visibility
+            // Stopped pipes and external functions.
+            30         | local.enrich | local.work    | null   | null              | "STOPPED" |
+            30         | local.enrich | local.work    | null   | null              | var.open  |
+            30         | null         | local.other   | null   | null              | null      |
+            30         | null         | local.machine | null   | null              | null      |
+            30         | null         | var.open      | null   | null              | null      |
+            var.open   | local.enrich | local.work    | null   | null              | null      | unjudged
+            // Another rule reports it.
+            0          | local.enrich | local.work    | null   | null              | null      |
+            "#,
+        );
     }
 
     #[test]
     fn calculation_includes_both_functions() {
-        let found = findings(&RULE, Terraform, &terraform("299", BOTH));
+        let functions = PIPE
+            .replace("<enrichment>", "local.enrich")
+            .replace("<target>", "local.work");
+        let text = |visibility: &str| {
+            let text = functions.replace("<visibility>", visibility);
+            ["<window>", "<invocation>", "<state>"]
+                .iter()
+                .fold(text, |text, hole| text.replace(hole, "null"))
+        };
+        let found = findings(&RULE, Terraform, &text("299"));
         assert_eq!(
             found[0].calculation.as_deref(),
             Some("6 × 20 s + 6 × 30 s + 0 s = 300 s")
         );
         assert!(!found[0].headline.contains("reappear"), "{}", found[0].headline);
-        let found = findings(&RULE, Terraform, &terraform("49", BOTH));
+        let found = findings(&RULE, Terraform, &text("49"));
         assert!(found[0].headline.contains("reappear"), "{}", found[0].headline);
     }
 
     #[test]
-    fn targets_without_wait_take_no_time() {
-        let forgotten =
-            "target_parameters {\n lambda_function_parameters {\n invocation_type = \"FIRE_AND_FORGET\"\n}\n}";
-        check(&RULE, Terraform, &terraform("120", &with(forgotten)));
-        check(
-            &RULE,
-            Terraform,
-            &terraform(&format!("119 {EXPECTED}"), &with(forgotten)),
-        );
-        let machine = "enrichment = aws_lambda_function.enrich.arn\n target = \"arn:aws:states:eu-west-1:111122223333:stateMachine:m\"";
-        check(&RULE, Terraform, &terraform(&format!("119 {EXPECTED}"), machine));
-        check(&RULE, Terraform, &terraform("120", machine));
-    }
-
-    #[test]
-    fn stopped_pipes_and_external_functions_are_not_judged() {
-        for pipe in [
-            with("desired_state = \"STOPPED\""),
-            with("desired_state = var.open"),
-            "target = \"arn:aws:lambda:eu-west-1:111122223333:function:elsewhere\"".to_owned(),
-            "target = \"arn:aws:states:eu-west-1:111122223333:stateMachine:m\"".to_owned(),
-            "target = var.open".to_owned(),
-        ] {
-            check(&RULE, Terraform, &terraform("30", &pipe));
-        }
-    }
-
-    #[test]
-    fn unresolved_timeout_is_noted_and_not_judged() {
-        let text = terraform("var.open", BOTH);
-        let outcome = run_files(&RULE, &[("main.tf", &text)]);
-        assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);
-        assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
-    }
-
-    #[test]
-    fn zero_timeout_is_left_to_other_rule() {
-        check(&RULE, Terraform, &terraform("0", BOTH));
-    }
-
-    #[test]
     fn cloudformation_queue_is_flagged() {
-        let template = |kind| {
-            format!(
-                "
-Resources:
-  Orders: # expect: pipe-visibility-timeout-too-short
-    Type: AWS::SQS::Queue
-  Work:
-    Type: {kind}
-    Properties:
-      Timeout: 6
-  Pipe:
+        let pipe = "  Pipe:
     Type: AWS::Pipes::Pipe
-    Properties:
-      Source: !GetAtt Orders.Arn
-      Target: !GetAtt Work.Arn
-"
-            )
-        };
-        check(&RULE, CloudFormation, &template("AWS::Lambda::Function"));
-        check(&RULE, Sam, &template("AWS::Serverless::Function"));
+    Properties: {Source: !GetAtt Orders.Arn, Target: !GetAtt Worker.Arn}";
+        queue()
+            .only(&[CloudFormation, Sam])
+            .template(pipe)
+            .check(&RULE, "function.timeout | finding\n 6 | queue");
     }
 }

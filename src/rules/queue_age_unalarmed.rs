@@ -59,50 +59,39 @@ fn unalarmed(queue: &Queue) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::{check, findings};
-
-    fn module(alarm: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{ # expect: queue-age-unalarmed
-  redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 }})
-}}
-resource "aws_sqs_queue" "d" {{}}
-resource "aws_sqs_queue" "unread" {{}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name    = "f"
-}}
-resource "aws_cloudwatch_metric_alarm" "a" {{
-  namespace   = "AWS/SQS"
-  {alarm}
-}}
-"#
-        )
-    }
+    use crate::testing::{check_cases, findings};
 
     #[test]
     fn consumed_queue_without_age_alarm_is_flagged() {
-        let of = |metric: &str, queue: &str| {
-            module(&format!(
-                "metric_name = \"{metric}\"\n  dimensions = {{ QueueName = {queue} }}"
-            ))
-        };
-        check(
+        check_cases(
             &RULE,
             Terraform,
-            &of("ApproximateNumberOfMessagesVisible", "aws_sqs_queue.q.name"),
+            r#"
+variable "open" {}
+resource "aws_sqs_queue" "q" { <queue>
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "d" {}
+resource "aws_sqs_queue" "unread" {}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = "f"
+}
+resource "aws_cloudwatch_metric_alarm" "a" {
+  namespace   = "AWS/SQS"
+  metric_name = <metric>
+  dimensions  = { QueueName = <name> }
+}
+"#,
+            r#"
+            queue | metric                               | name                 | finding
+                  | "ApproximateNumberOfMessagesVisible" | aws_sqs_queue.q.name | queue
+                  | "ApproximateAgeOfOldestMessage"      | aws_sqs_queue.d.name | queue
+                  | "ApproximateAgeOfOldestMessage"      | aws_sqs_queue.q.name |
+                  | "ApproximateAgeOfOldestMessage"      | var.open             |
+                  | var.open                             | aws_sqs_queue.q.name |
+            "#,
         );
-        check(
-            &RULE,
-            Terraform,
-            &of("ApproximateAgeOfOldestMessage", "aws_sqs_queue.d.name"),
-        );
-        let count = |metric: &str, queue: &str| findings(&RULE, Terraform, &of(metric, queue)).len();
-        assert_eq!(count("ApproximateAgeOfOldestMessage", "aws_sqs_queue.q.name"), 0);
-        assert_eq!(count("ApproximateAgeOfOldestMessage", "var.open"), 0);
-        assert_eq!(count("${var.open}", "aws_sqs_queue.q.name"), 0);
     }
 
     #[test]

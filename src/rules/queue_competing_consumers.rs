@@ -67,17 +67,17 @@ resource "aws_lambda_event_source_mapping" "b" {
 }
 "#,
             r#"
-            header | function                                                 | more                                                                                      | finding
-                   | "g"                                                      |                                                                                           | header
+            header | function                                                | more                                                                                | finding
+                   | "g"                                                     |                                                                                     | header
             // The same function, even with a different version.
-                   | aws_lambda_function.f.function_name                      |                                                                                           |
-                   | "f:live"                                                 |                                                                                           |
-                   | "arn:aws:lambda:eu-west-1:111122223333:function:f:live"  |                                                                                           |
-                   | var.open                                                 |                                                                                           |
-                   | "g"                                                      | enabled = false                                                                           |
-                   | "g"                                                      | enabled = var.open                                                                        |
-                   | "g"                                                      | count = var.open                                                                          |
-                   | "g"                                                      | filter_criteria {\n filter {\n pattern = jsonencode({ body = { a = [1] } })\n }\n }       |
+                   | aws_lambda_function.f.function_name                     |                                                                                     |
+                   | "f:live"                                                |                                                                                     |
+                   | "arn:aws:lambda:eu-west-1:111122223333:function:f:live" |                                                                                     |
+                   | var.open                                                |                                                                                     |
+                   | "g"                                                     | enabled = false                                                                     |
+                   | "g"                                                     | enabled = var.open                                                                  |
+                   | "g"                                                     | count = var.open                                                                    |
+                   | "g"                                                     | filter_criteria {\n filter {\n pattern = jsonencode({ body = { a = [1] } })\n }\n } |
             "#,
         );
     }

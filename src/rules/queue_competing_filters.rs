@@ -56,32 +56,36 @@ mod tests {
             r#"
 variable "open" {}
 locals {
-  pattern = jsonencode({ body = { a = [1] } })
+  orders = jsonencode({ body = { a = [1] } })
 }
-resource "aws_sqs_queue" "q" { <header>
+resource "aws_sqs_queue" "q" { <queue>
   name = "q"
 }
 resource "aws_lambda_event_source_mapping" "a" {
   event_source_arn = aws_sqs_queue.q.arn
   function_name    = "f"
-  <first>
+  filter_criteria {
+    <first>
+  }
 }
 resource "aws_lambda_event_source_mapping" "b" {
   event_source_arn = aws_sqs_queue.q.arn
   function_name    = "g"
-  <enabled>
-  <second>
+  enabled          = <enabled>
+  filter_criteria {
+    <second>
+  }
 }
 "#,
             r#"
-            header | first                                                             | enabled         | second                                                            | finding
-                   | filter_criteria {\n filter {\n pattern = local.pattern\n }\n }    |                 |                                                                   | header
-                   |                                                                   |                 | filter_criteria {\n filter {\n pattern = local.pattern\n }\n }    | header
-                   | filter_criteria {\n filter {\n pattern = local.pattern\n }\n }    |                 | filter_criteria {\n filter {\n pattern = local.pattern\n }\n }    | header
-                   |                                                                   |                 |                                                                   |
-                   | filter_criteria {\n filter {\n pattern = local.pattern\n }\n }    | enabled = false |                                                                   |
-                   |                                                                   | enabled = false | filter_criteria {\n filter {\n pattern = local.pattern\n }\n }    |
-                   | filter_criteria {\n filter {\n pattern = local.pattern\n }\n }    |                 | filter_criteria {\n dynamic "filter" {\n for_each = var.open\n content {\n pattern = filter.value\n }\n }\n } |
+            queue | first                             | second                                                                                | enabled | finding
+                  | filter { pattern = local.orders } |                                                                                       | true    | queue
+                  |                                   | filter { pattern = local.orders }                                                     | true    | queue
+                  | filter { pattern = local.orders } | filter { pattern = local.orders }                                                     | true    | queue
+                  |                                   |                                                                                       | true    |
+                  | filter { pattern = local.orders } |                                                                                       | false   |
+                  |                                   | filter { pattern = local.orders }                                                     | false   |
+                  | filter { pattern = local.orders } | dynamic "filter" {\n for_each = var.open\n content {\n pattern = filter.value\n }\n } | true    |
             "#,
         );
     }
@@ -103,7 +107,13 @@ resource "aws_lambda_event_source_mapping" "b" {
     Properties:
       Events:
         E: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}";
-        let table = "mapping.pattern | finding\n {\"body\": {\"a\": [1]}} | queue";
-        stack().only(&[Sam]).template(event).check(&RULE, table);
+        stack().only(&[Sam]).template(event).check(
+            &RULE,
+            r#"
+            mapping.pattern      | finding
+            {"body": {"a": [1]}} | queue
+                                 |
+            "#,
+        );
     }
 }

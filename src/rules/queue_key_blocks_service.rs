@@ -55,45 +55,38 @@ fn blocks(delivery: &Delivery<'_>, key: &Known<'_, Option<Link>>) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::Terraform;
-    use crate::testing::findings;
-
-    fn count(key: &str, sender: &str) -> usize {
-        let text = format!("variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\n  {key}\n}}\n{sender}\n");
-        findings(&RULE, Terraform, &text).len()
-    }
-
-    const TOPIC: &str = "resource \"aws_sns_topic_subscription\" \"s\" {\n  topic_arn = \"t\"\n  protocol = \"sqs\"\n  \
-                         endpoint = aws_sqs_queue.q.arn\n}";
+    use crate::testing::queue;
 
     #[test]
     fn service_on_queue_with_aws_managed_key_is_flagged() {
-        assert_eq!(count("kms_master_key_id = \"alias/aws/sqs\"", TOPIC), 1);
-        assert_eq!(
-            count(
-                "kms_master_key_id = \"arn:aws:kms:eu-west-1:111122223333:alias/aws/sqs\"",
-                TOPIC
-            ),
-            1
+        let subscription = r#"
+resource "aws_sns_topic_subscription" "s" {
+  topic_arn = "t"
+  protocol  = "sqs"
+  endpoint  = aws_sqs_queue.orders.arn
+}"#;
+        queue().terraform(subscription).check(
+            &RULE,
+            "
+            queue.key                                        | queue.managed_encryption | finding
+            alias/aws/sqs                                    |                          | 1
+            arn:aws:kms:eu-west-1:111122223333:alias/aws/sqs |                          | 1
+            alias/orders                                     |                          |
+            open                                             |                          |
+                                                             | true                     |
+            ",
         );
-        assert_eq!(count("kms_master_key_id = \"alias/orders\"", TOPIC), 0);
-        assert_eq!(count("kms_master_key_id = var.open", TOPIC), 0);
-        assert_eq!(count("sqs_managed_sse_enabled = true", TOPIC), 0);
-        assert_eq!(count("kms_master_key_id = \"alias/aws/sqs\"", ""), 0);
+        queue().check(&RULE, "queue.key | finding\n alias/aws/sqs |");
     }
 
     #[test]
     fn target_with_role_is_accepted() {
-        let target = |role: &str| {
-            format!(
-                "resource \"aws_cloudwatch_event_target\" \"t\" {{\n  rule = \"r\"\n  arn = aws_sqs_queue.q.arn\n  {role}\n}}"
-            )
-        };
-        let key = "kms_master_key_id = \"alias/aws/sqs\"";
-        assert_eq!(count(key, &target("")), 1);
-        assert_eq!(
-            count(key, &target("role_arn = \"arn:aws:iam::111122223333:role/r\"")),
-            0
-        );
+        for (role, finding) in [("null", "1"), ("\"arn:aws:iam::111122223333:role/r\"", "")] {
+            let arguments = format!("rule = \"r\"\n  arn = aws_sqs_queue.orders.arn\n  role_arn = {role}");
+            let target = format!("resource \"aws_cloudwatch_event_target\" \"t\" {{\n  {arguments}\n}}");
+            queue()
+                .terraform(&target)
+                .check(&RULE, &format!("queue.key | finding\n alias/aws/sqs | {finding}"));
+        }
     }
 }

@@ -55,121 +55,81 @@ fn refused(delivery: &Delivery<'_>, policy: Option<source::Span>) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, findings};
+    use crate::testing::{check, check_cases};
 
-    fn count(policy: &str) -> usize {
-        let text = format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{
+    const SUBSCRIPTION: &str = r#"
+variable "open" {}
+resource "aws_sqs_queue" "q" {
   name = "orders"
-}}
-resource "aws_sqs_queue" "other" {{
+}
+resource "aws_sqs_queue" "other" {
   name = "other"
-}}
-resource "aws_sns_topic" "t" {{}}
-resource "aws_sns_topic_subscription" "s" {{
+}
+resource "aws_sns_topic" "t" {}
+resource "aws_sns_topic_subscription" "s" {
   topic_arn = aws_sns_topic.t.arn
   protocol  = "sqs"
   endpoint  = aws_sqs_queue.q.arn
-}}
-{policy}
-"#
-        );
-        findings(&RULE, Terraform, &text).len()
+}
+data "aws_iam_policy_document" "d" {
+  statement {
+    actions   = ["sqs:SendMessage"]
+    resources = [aws_sqs_queue.q.arn]
+    principals {
+      type        = "Service"
+      identifiers = ["sns.amazonaws.com"]
     }
-
-    fn statement(statement: &str) -> usize {
-        count(&format!(
-            "resource \"aws_sqs_queue_policy\" \"p\" {{\n  queue_url = aws_sqs_queue.q.url\n  policy = jsonencode({{ \
-             Version = \"2012-10-17\", Statement = [{{ {statement} }}] }})\n}}\n"
-        ))
-    }
+  }
+}
+"#;
 
     #[test]
     fn topic_without_allow_statement_is_flagged() {
-        assert_eq!(count(""), 1);
-        let sns = "Principal = { Service = \"sns.amazonaws.com\" }";
-        let send = "Action = \"sqs:SendMessage\"";
-        let queue = "Resource = aws_sqs_queue.q.arn";
-        assert_eq!(statement(&format!("Effect = \"Allow\", {sns}, {send}, {queue}")), 0);
-        assert_eq!(
-            statement(&format!("Effect = \"Allow\", {sns}, Action = [\"SQS:*\"], {queue}")),
-            0
+        let policy = r#"
+resource "aws_sqs_queue_policy" "p" {
+  queue_url = aws_sqs_queue.q.url
+  policy = jsonencode({ Version = "2012-10-17", Statement = [{ Effect = "<effect>", Principal = <principal>, <action>, Resource = <resource> }] })
+}
+"#;
+        check_cases(
+            &RULE,
+            Terraform,
+            &format!("{SUBSCRIPTION}{policy}"),
+            r#"
+            effect | principal                                  | action                        | resource                | finding
+            Allow  | { Service = "sns.amazonaws.com" }          | Action = "sqs:SendMessage"    | aws_sqs_queue.q.arn     |
+            Allow  | { Service = "sns.amazonaws.com" }          | Action = ["SQS:*"]            | aws_sqs_queue.q.arn     |
+            Allow  | { Service = "sns.amazonaws.com" }          | Action = "sqs:SendMessage"    | "*"                     |
+            Allow  | "*"                                        | Action = "sqs:SendMessage"    | aws_sqs_queue.q.arn     |
+            Allow  | { AWS = "*" }                              | Action = "sqs:SendMessage"    | aws_sqs_queue.q.arn     |
+            Allow  | { Service = var.open }                     | Action = "sqs:SendMessage"    | aws_sqs_queue.q.arn     |
+            Allow  | { Service = "sns.amazonaws.com" }          | Action = var.open             | aws_sqs_queue.q.arn     |
+            Allow  | { Service = "sns.amazonaws.com" }          | NotAction = "sqs:DeleteQueue" | aws_sqs_queue.q.arn     |
+            Deny   | { Service = "sns.amazonaws.com" }          | Action = "sqs:SendMessage"    | aws_sqs_queue.q.arn     | 1
+            Allow  | { Service = "sns.amazonaws.com" }          | Action = "sqs:ReceiveMessage" | aws_sqs_queue.q.arn     | 1
+            Allow  | { Service = "sns.amazonaws.com" }          | NotAction = "sqs:*"           | aws_sqs_queue.q.arn     | 1
+            Allow  | { Service = "sns.amazonaws.com" }          | Action = "sqs:SendMessage"    | aws_sqs_queue.other.arn | 1
+            Allow  | { Service = "events.amazonaws.com" }       | Action = "sqs:SendMessage"    | aws_sqs_queue.q.arn     | 1
+            Allow  | { AWS = "arn:aws:iam::111122223333:root" } | Action = "sqs:SendMessage"    | aws_sqs_queue.q.arn     | 1
+            "#,
         );
-        assert_eq!(
-            statement(&format!("Effect = \"Allow\", {sns}, {send}, Resource = \"*\"")),
-            0
-        );
-        assert_eq!(
-            statement(&format!("Effect = \"Allow\", Principal = \"*\", {send}, {queue}")),
-            0
-        );
-        assert_eq!(
-            statement(&format!(
-                "Effect = \"Allow\", Principal = {{ AWS = \"*\" }}, {send}, {queue}"
-            )),
-            0
-        );
-        assert_eq!(
-            statement(&format!(
-                "Effect = \"Allow\", Principal = {{ Service = var.open }}, {send}, {queue}"
-            )),
-            0
-        );
-        assert_eq!(
-            statement(&format!("Effect = \"Allow\", {sns}, Action = var.open, {queue}")),
-            0
-        );
-        assert_eq!(
-            statement(&format!(
-                "Effect = \"Allow\", {sns}, NotAction = \"sqs:DeleteQueue\", {queue}"
-            )),
-            0
-        );
-        assert_eq!(statement(&format!("Effect = \"Deny\", {sns}, {send}, {queue}")), 1);
-        assert_eq!(
-            statement(&format!(
-                "Effect = \"Allow\", {sns}, Action = \"sqs:ReceiveMessage\", {queue}"
-            )),
-            1
-        );
-        assert_eq!(
-            statement(&format!("Effect = \"Allow\", {sns}, NotAction = \"sqs:*\", {queue}")),
-            1
-        );
-        assert_eq!(
-            statement(&format!(
-                "Effect = \"Allow\", {sns}, {send}, Resource = aws_sqs_queue.other.arn"
-            )),
-            1
-        );
-        let events = "Principal = { Service = \"events.amazonaws.com\" }";
-        assert_eq!(statement(&format!("Effect = \"Allow\", {events}, {send}, {queue}")), 1);
-        let account = "Principal = { AWS = \"arn:aws:iam::111122223333:root\" }";
-        assert_eq!(statement(&format!("Effect = \"Allow\", {account}, {send}, {queue}")), 1);
     }
 
     #[test]
     fn separate_policy_resource_is_read() {
-        let document = "data \"aws_iam_policy_document\" \"d\" {\n  statement {\n    actions = [\"sqs:SendMessage\"]\n    \
-                        resources = [aws_sqs_queue.q.arn]\n    principals {\n      type = \"Service\"\n      \
-                        identifiers = [\"sns.amazonaws.com\"]\n    }\n  }\n}\n";
-        let policy = |url: &str, policy: &str| {
-            count(&format!(
-                "{document}resource \"aws_sqs_queue_policy\" \"p\" {{\n  queue_url = {url}\n  policy = {policy}\n}}\n"
-            ))
-        };
-        assert_eq!(policy("aws_sqs_queue.q.id", "data.aws_iam_policy_document.d.json"), 0);
-        assert_eq!(policy("var.open", "data.aws_iam_policy_document.d.json"), 0);
-        assert_eq!(policy("aws_sqs_queue.q.id", "var.open"), 0);
-        assert_eq!(
-            policy("aws_sqs_queue.other.id", "data.aws_iam_policy_document.d.json"),
-            1
-        );
-        assert_eq!(
-            count("module \"m\" {\n  source = \"acme/policy/aws\"\n  queue = aws_sqs_queue.q.url\n}\n"),
-            0
+        check_cases(
+            &RULE,
+            Terraform,
+            &format!("{SUBSCRIPTION}<more>\n"),
+            r#"
+            more                                                                                                                         | finding
+                                                                                                                                         | 1
+            resource "aws_sqs_queue_policy" "p" {\n queue_url = aws_sqs_queue.q.id\n policy = data.aws_iam_policy_document.d.json\n}     |
+            resource "aws_sqs_queue_policy" "p" {\n queue_url = var.open\n policy = data.aws_iam_policy_document.d.json\n}               |
+            resource "aws_sqs_queue_policy" "p" {\n queue_url = aws_sqs_queue.q.id\n policy = var.open\n}                                |
+            resource "aws_sqs_queue_policy" "p" {\n queue_url = aws_sqs_queue.other.id\n policy = data.aws_iam_policy_document.d.json\n} | 1
+            module "m" {\n source = "acme/policy/aws"\n queue = aws_sqs_queue.q.url\n}                                                   |
+            "#,
         );
     }
 

@@ -176,103 +176,65 @@ fn without_account(resource: &Resource, statement: &Statement) -> Finding {
 mod tests {
     use super::{RULE, is_anything};
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings};
+    use crate::testing::{check, check_cases};
 
-    fn statement(statement: &str) -> Vec<crate::diagnostic::Diagnostic> {
-        let text = format!(
-            "variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{}}\nresource \"aws_sqs_queue_policy\" \"p\" {{\n  \
-             queue_url = aws_sqs_queue.q.url\n  policy = jsonencode({{ Version = \"2012-10-17\", Statement = [{statement}] \
-             }})\n}}\n"
-        );
-        findings(&RULE, Terraform, &text)
-    }
-
-    const SNS: &str =
-        "Effect = \"Allow\", Action = \"sqs:SendMessage\", Principal = { Service = \"sns.amazonaws.com\" }";
+    const POLICY: &str = r#"
+variable "open" {}
+resource "aws_sqs_queue" "q" {}
+resource "aws_sqs_queue_policy" "p" {
+  queue_url = aws_sqs_queue.q.url
+  policy = jsonencode({ Version = "2012-10-17", Statement = [{ <statement> }] })
+}
+"#;
 
     #[test]
     fn service_without_source_condition_is_flagged() {
-        for (text, expected) in [
-            ("", 1),
-            (
-                ", Condition = { ArnEquals = { \"aws:SourceArn\" = \"arn:aws:sns:eu-west-1:111122223333:t\" } }",
-                0,
-            ),
-            (
-                ", Condition = { StringEquals = { \"AWS:SourceAccount\" = \"111122223333\" } }",
-                0,
-            ),
-            (", Condition = { StringEquals = { \"aws:SourceOrgID\" = \"o-1\" } }", 0),
-            (", Condition = { Bool = { \"aws:SecureTransport\" = \"true\" } }", 1),
-            (", Condition = { ArnLike = { \"aws:SourceArn\" = \"*\" } }", 1),
-            (
-                ", Condition = { ArnLike = { \"aws:SourceArn\" = \"arn:aws:sns:*:*:*\" } }",
-                1,
-            ),
-            (
-                ", Condition = { ArnLike = { \"aws:SourceArn\" = \"arn:aws:sns:*:*:orders\" } }",
-                0,
-            ),
-            (", Condition = { ArnLike = { \"aws:SourceArn\" = var.open } }", 0),
-            (", Condition = var.open", 0),
-            (
-                "}, { Effect = \"Deny\", Action = \"sqs:*\", Principal = \"*\", Condition = { StringNotEquals = { \
-              \"aws:SourceAccount\" = \"111122223333\" } }",
-                0,
-            ),
-            (
-                "}, { Effect = \"Deny\", Action = \"sqs:*\", Principal = \"*\", Condition = { Bool = { \
-              \"aws:SecureTransport\" = \"false\" } }",
-                1,
-            ),
-        ] {
-            assert_eq!(statement(&format!("{{ {SNS}{text} }}")).len(), expected, "{text}");
-        }
+        let service =
+            "Effect = \"Allow\", Action = \"sqs:SendMessage\", Principal = { Service = \"<service>.amazonaws.com\" }";
+        check_cases(
+            &RULE,
+            Terraform,
+            &POLICY.replace("<statement>", &format!("{service}<more>")),
+            r#"
+            service | more                                                                                                                                | finding
+            sns     |                                                                                                                                     | 1
+            sns     | , Condition = { ArnEquals = { "aws:SourceArn" = "arn:aws:sns:eu-west-1:111122223333:t" } }                                          |
+            sns     | , Condition = { StringEquals = { "AWS:SourceAccount" = "111122223333" } }                                                           |
+            sns     | , Condition = { StringEquals = { "aws:SourceOrgID" = "o-1" } }                                                                      |
+            sns     | , Condition = { Bool = { "aws:SecureTransport" = "true" } }                                                                         | 1
+            sns     | , Condition = { ArnLike = { "aws:SourceArn" = "*" } }                                                                               | 1
+            sns     | , Condition = { ArnLike = { "aws:SourceArn" = "arn:aws:sns:*:*:*" } }                                                               | 1
+            sns     | , Condition = { ArnLike = { "aws:SourceArn" = "arn:aws:sns:*:*:orders" } }                                                          |
+            sns     | , Condition = { ArnLike = { "aws:SourceArn" = var.open } }                                                                          |
+            sns     | , Condition = var.open                                                                                                              |
+            sns     | }, { Effect = "Deny", Action = "sqs:*", Principal = "*", Condition = { StringNotEquals = { "aws:SourceAccount" = "111122223333" } } |
+            sns     | }, { Effect = "Deny", Action = "sqs:*", Principal = "*", Condition = { Bool = { "aws:SecureTransport" = "false" } }                 | 1
+            // The ARN of a bucket does not name its account.
+            s3      | , Condition = { ArnLike = { "aws:SourceArn" = "arn:aws:s3:::uploads" } }                                                            | info
+            s3      | , Condition = { ArnLike = { "aws:SourceArn" = "arn:aws:s3:::uploads" }, StringEquals = { "aws:SourceAccount" = "111122223333" } }   |
+            s3      | , Condition = { StringEquals = { "aws:SourceAccount" = "111122223333" } }                                                           |
+            "#,
+        );
     }
 
     #[test]
     fn statements_that_do_not_allow_sending_are_ignored() {
-        for (text, expected) in [
-            ("Effect = \"Allow\", Action = \"sqs:*\", Principal = \"*\"", 1),
-            ("Effect = \"Allow\", Action = \"sqs:*\", Principal = { AWS = \"*\" }", 1),
-            (
-                "Effect = \"Allow\", NotAction = \"sqs:DeleteQueue\", Principal = \"*\"",
-                1,
-            ),
-            ("Effect = \"Allow\", NotAction = \"sqs:*\", Principal = \"*\"", 0),
-            (
-                "Effect = \"Allow\", Action = \"sqs:ReceiveMessage\", Principal = \"*\"",
-                0,
-            ),
-            (
-                "Effect = \"Allow\", Action = \"sqs:*\", Principal = { AWS = \"arn:aws:iam::111122223333:root\" }",
-                0,
-            ),
-            (
-                "Effect = \"Allow\", Action = \"sqs:*\", Principal = { Service = var.open }",
-                0,
-            ),
-            ("Effect = var.open, Action = \"sqs:*\", Principal = \"*\"", 0),
-        ] {
-            assert_eq!(statement(&format!("{{ {text} }}")).len(), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn bucket_arn_without_account_is_an_info() {
-        let s3 = SNS.replace("sns.", "s3.");
-        let arn = "ArnLike = { \"aws:SourceArn\" = \"arn:aws:s3:::uploads\" }";
-        let account = "StringEquals = { \"aws:SourceAccount\" = \"111122223333\" }";
-        let with = |conditions: &str| statement(&format!("{{ {s3}, Condition = {{ {conditions} }} }}"));
-        let found = with(arn);
-        assert_eq!(found.len(), 1);
-        assert!(
-            found
-                .iter()
-                .all(|found| found.severity == crate::diagnostic::Severity::Info)
+        check_cases(
+            &RULE,
+            Terraform,
+            POLICY,
+            r#"
+            statement                                                                                  | finding
+            Effect = "Allow", Action = "sqs:*", Principal = "*"                                        | 1
+            Effect = "Allow", Action = "sqs:*", Principal = { AWS = "*" }                              | 1
+            Effect = "Allow", NotAction = "sqs:DeleteQueue", Principal = "*"                           | 1
+            Effect = "Allow", NotAction = "sqs:*", Principal = "*"                                     |
+            Effect = "Allow", Action = "sqs:ReceiveMessage", Principal = "*"                           |
+            Effect = "Allow", Action = "sqs:*", Principal = { AWS = "arn:aws:iam::111122223333:root" } |
+            Effect = "Allow", Action = "sqs:*", Principal = { Service = var.open }                     |
+            Effect = var.open, Action = "sqs:*", Principal = "*"                                       |
+            "#,
         );
-        assert_eq!(with(&format!("{arn}, {account}")).len(), 0);
-        assert_eq!(with(account).len(), 0);
     }
 
     #[test]

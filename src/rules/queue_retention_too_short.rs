@@ -108,10 +108,10 @@ mod tests {
     fn dead_letter_queues_and_unconsumed_queues_are_ignored() {
         queue().check(
             &RULE,
-            r#"
-            queue.retention | dlq.retention | consumer | finding
-            3600            | 3600          |          |
-            "#,
+            "
+            queue.retention | dlq.retention | finding
+            3600            | 3600          |
+            ",
         );
         let consumers = "[[consumer]]\nqueue = \"*\"\n";
         queue().configured(consumers).check(

@@ -140,14 +140,14 @@ mod tests {
         stack().queue("name", "orders").check(
             &RULE,
             "
-            mapping.source                                                | finding
-            queue.id                                                      | mapping.source
-            queue.url                                                     | mapping.source
-            queue.name                                                    | mapping.source
-            https://sqs.eu-west-1.amazonaws.com/111122223333/elsewhere    | mapping.source
-            queue.arn                                                     |
-            arn:aws:sqs:eu-west-1:111122223333:orders                     |
-            open                                                          |
+            mapping.source                                             | finding
+            queue.id                                                   | mapping.source
+            queue.url                                                  | mapping.source
+            queue.name                                                 | mapping.source
+            https://sqs.eu-west-1.amazonaws.com/111122223333/elsewhere | mapping.source
+            queue.arn                                                  |
+            arn:aws:sqs:eu-west-1:111122223333:orders                  |
+            open                                                       |
             ",
         );
     }
@@ -177,21 +177,21 @@ resource "<type>" "r" {
 }
 "#,
             r#"
-            type                         | others                                                                                                  | attribute  | value | end | finding
-            aws_pipes_pipe               | target = "arn:aws:states:eu-west-1:123456789012:stateMachine:m"                                          | source     | url   |     | value
-            aws_pipes_pipe               | target = "arn:aws:states:eu-west-1:123456789012:stateMachine:m"                                          | source     | arn   |     |
-            aws_pipes_pipe               | source = "arn:aws:kinesis:eu-west-1:123456789012:stream/s"                                               | target     | id    |     | value
-            aws_pipes_pipe               | source = "arn:aws:kinesis:eu-west-1:123456789012:stream/s"                                               | target     | arn   |     |
-            aws_sns_topic_subscription   | topic_arn = "arn:aws:sns:eu-west-1:123456789012:t"\n protocol = "sqs"                                    | endpoint   | url   |     | value
-            aws_sns_topic_subscription   | topic_arn = "arn:aws:sns:eu-west-1:123456789012:t"\n protocol = "sqs"                                    | endpoint   | arn   |     |
-            aws_cloudwatch_event_target  | rule = "r"                                                                                               | arn        | id    |     | value
-            aws_cloudwatch_event_target  | rule = "r"                                                                                               | arn        | arn   |     |
-            aws_cloudwatch_event_target  | rule = "r"\n arn = "arn:aws:lambda:eu-west-1:123456789012:function:f"\n dead_letter_config {             | arn        | name  | }   | value
-            aws_cloudwatch_event_target  | rule = "r"\n arn = "arn:aws:lambda:eu-west-1:123456789012:function:f"\n dead_letter_config {             | arn        | arn   | }   |
-            aws_lambda_function          | function_name = "f"\n dead_letter_config {                                                               | target_arn | url   | }   | value
-            aws_lambda_function          | function_name = "f"\n dead_letter_config {                                                               | target_arn | arn   | }   |
-            aws_s3_bucket_notification   | bucket = "b"\n queue {                                                                                   | queue_arn  | id    | }   | value
-            aws_s3_bucket_notification   | bucket = "b"\n queue {                                                                                   | queue_arn  | arn   | }   |
+            type                        | others                                                                                       | attribute  | value | end | finding
+            aws_pipes_pipe              | target = "arn:aws:states:eu-west-1:123456789012:stateMachine:m"                              | source     | url   |     | value
+            aws_pipes_pipe              | target = "arn:aws:states:eu-west-1:123456789012:stateMachine:m"                              | source     | arn   |     |
+            aws_pipes_pipe              | source = "arn:aws:kinesis:eu-west-1:123456789012:stream/s"                                   | target     | id    |     | value
+            aws_pipes_pipe              | source = "arn:aws:kinesis:eu-west-1:123456789012:stream/s"                                   | target     | arn   |     |
+            aws_sns_topic_subscription  | topic_arn = "arn:aws:sns:eu-west-1:123456789012:t"\n protocol = "sqs"                        | endpoint   | url   |     | value
+            aws_sns_topic_subscription  | topic_arn = "arn:aws:sns:eu-west-1:123456789012:t"\n protocol = "sqs"                        | endpoint   | arn   |     |
+            aws_cloudwatch_event_target | rule = "r"                                                                                   | arn        | id    |     | value
+            aws_cloudwatch_event_target | rule = "r"                                                                                   | arn        | arn   |     |
+            aws_cloudwatch_event_target | rule = "r"\n arn = "arn:aws:lambda:eu-west-1:123456789012:function:f"\n dead_letter_config { | arn        | name  | }   | value
+            aws_cloudwatch_event_target | rule = "r"\n arn = "arn:aws:lambda:eu-west-1:123456789012:function:f"\n dead_letter_config { | arn        | arn   | }   |
+            aws_lambda_function         | function_name = "f"\n dead_letter_config {                                                   | target_arn | url   | }   | value
+            aws_lambda_function         | function_name = "f"\n dead_letter_config {                                                   | target_arn | arn   | }   |
+            aws_s3_bucket_notification  | bucket = "b"\n queue {                                                                       | queue_arn  | id    | }   | value
+            aws_s3_bucket_notification  | bucket = "b"\n queue {                                                                       | queue_arn  | arn   | }   |
             "#,
         );
     }

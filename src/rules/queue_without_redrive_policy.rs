@@ -87,9 +87,9 @@ mod tests {
         stack().check(
             &RULE,
             "
-            mapping.source | function.failure_target | finding
-                           |                         |
-            open           |                         |
+            mapping.source | finding
+                           |
+            open           |
             ",
         );
         queue().check(&RULE, "function.failure_target | finding\n queue.arn |");

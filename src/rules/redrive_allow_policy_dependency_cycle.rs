@@ -63,36 +63,29 @@ fn circle<T>(source: &Queue, dlq: &Queue, redrive: source::Span, allow: &Known<'
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check;
-
-    fn terraform(target: &str, source: &str, note: &str) -> String {
-        format!(
-            r#"
-resource "aws_sqs_queue" "failed" {{
-  name                 = "failed"
-  redrive_allow_policy = jsonencode({{ redrivePermission = "byQueue", sourceQueueArns = [{source}] }}) {note}
-}}
-resource "aws_sqs_queue" "orders" {{
-  name           = "orders"
-  redrive_policy = jsonencode({{ deadLetterTargetArn = {target}, maxReceiveCount = 5 }})
-}}
-"#
-        )
-    }
-
-    const EXPECTED: &str = "# expect: redrive-allow-policy-dependency-cycle";
-    const FAILED: &str = "aws_sqs_queue.failed.arn";
-    const ORDERS: &str = "aws_sqs_queue.orders.arn";
+    use crate::testing::{check, check_cases};
 
     #[test]
     fn references_in_both_directions_are_flagged() {
-        check(&RULE, Terraform, &terraform(FAILED, ORDERS, EXPECTED));
-        let written = "\"arn:aws:sqs:eu-west-1:111122223333:orders\"";
-        check(&RULE, Terraform, &terraform(FAILED, written, ""));
-        check(
+        check_cases(
             &RULE,
             Terraform,
-            &terraform("\"arn:aws:sqs:eu-west-1:111122223333:failed\"", ORDERS, ""),
+            r#"
+resource "aws_sqs_queue" "failed" {
+  name                 = "failed"
+  redrive_allow_policy = jsonencode({ redrivePermission = "byQueue", sourceQueueArns = [<source>] })
+}
+resource "aws_sqs_queue" "orders" {
+  name           = "orders"
+  redrive_policy = jsonencode({ deadLetterTargetArn = <target>, maxReceiveCount = 5 })
+}
+"#,
+            r#"
+            target                                      | source                                      | finding
+            aws_sqs_queue.failed.arn                    | aws_sqs_queue.orders.arn                    | source
+            aws_sqs_queue.failed.arn                    | "arn:aws:sqs:eu-west-1:111122223333:orders" |
+            "arn:aws:sqs:eu-west-1:111122223333:failed" | aws_sqs_queue.orders.arn                    |
+            "#,
         );
     }
 
@@ -114,36 +107,35 @@ resource "aws_sqs_queue_redrive_allow_policy" "failed" {
         );
     }
 
-    fn template(source: &str, note: &str) -> String {
-        format!(
-            "
+    #[test]
+    fn cloudformation_queues_are_flagged() {
+        for dialect in [CloudFormation, Sam] {
+            check_cases(
+                &RULE,
+                dialect,
+                "
 Resources:
   Failed:
     Type: AWS::SQS::Queue
     Properties:
-      QueueName: !Sub ${{AWS::StackName}}-failed
-      RedriveAllowPolicy: {note}
+      QueueName: !Sub ${AWS::StackName}-failed
+      RedriveAllowPolicy: <policy>
         redrivePermission: byQueue
-        sourceQueueArns: [{source}]
+        sourceQueueArns: [<source>]
   Orders:
     Type: AWS::SQS::Queue
     Properties:
-      QueueName: !Sub ${{AWS::StackName}}-orders
-      RedrivePolicy: {{deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}}
-"
-        )
-    }
-
-    #[test]
-    fn cloudformation_queues_are_flagged() {
-        check(&RULE, CloudFormation, &template("!GetAtt Orders.Arn", EXPECTED));
-        check(&RULE, Sam, &template("!Sub '${Orders.Arn}'", EXPECTED));
-        let composed = "!Sub 'arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:${AWS::StackName}-orders'";
-        check(&RULE, CloudFormation, &template(composed, ""));
-        check(
-            &RULE,
-            CloudFormation,
-            &template("arn:aws:sqs:eu-west-1:111122223333:orders", ""),
-        );
+      QueueName: !Sub ${AWS::StackName}-orders
+      RedrivePolicy: {deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}
+",
+                "
+                policy | source                                                                                     | finding
+                       | !GetAtt Orders.Arn                                                                         | policy
+                       | !Sub '${Orders.Arn}'                                                                       | policy
+                       | !Sub 'arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:${AWS::StackName}-orders' |
+                       | arn:aws:sqs:eu-west-1:111122223333:orders                                                  |
+                ",
+            );
+        }
     }
 }

@@ -146,10 +146,10 @@ mod tests {
         queue().check(
             &RULE,
             "
-            queue.permission | queue.sources                           | finding
-            byQueue          |                                         | queue.permission
-            byQueue          | open                                    |
-            byQueue          | = [for queue in var.open : queue]       |
+            queue.permission | queue.sources                     | finding
+            byQueue          |                                   | queue.permission
+            byQueue          | open                              |
+            byQueue          | = [for queue in var.open : queue] |
             ",
         );
     }
@@ -179,10 +179,10 @@ mod tests {
             .check(
                 &RULE,
                 r#"
-            queue.sources                                          | finding
-            [arn:aws:sqs:eu-west-1:111122223333:q]                 |
-            = ["arn:aws:sqs:${var.open}:111122223333:q"]           |
-            [arn:aws:sqs:us-east-1:111122223333:q]                 | queue.sources
+            queue.sources                                | finding
+            [arn:aws:sqs:eu-west-1:111122223333:q]       |
+            = ["arn:aws:sqs:${var.open}:111122223333:q"] |
+            [arn:aws:sqs:us-east-1:111122223333:q]       | queue.sources
             "#,
             );
     }

@@ -100,13 +100,13 @@ mod tests {
         queue().terraform(other).queue("permission", "byQueue").check(
             &RULE,
             "
-            queue.sources                 | dlq.permission | dlq.redrive_allow | dlq.redrive | finding
-            [dlq.arn]                     |                |                   |             | queue.sources
-            = [aws_sqs_queue.other.arn]   |                |                   |             |
-            [open]                        |                |                   |             |
-            [dlq.arn]                     |                | open              |             |
-            [dlq.arn]                     |                |                   | open        |
-            [dlq.arn]                     | allowAll       |                   |             |
+            queue.sources               | dlq.permission | dlq.redrive_allow | dlq.redrive | finding
+            [dlq.arn]                   |                |                   |             | queue.sources
+            = [aws_sqs_queue.other.arn] |                |                   |             |
+            [open]                      |                |                   |             |
+            [dlq.arn]                   |                | open              |             |
+            [dlq.arn]                   |                |                   | open        |
+            [dlq.arn]                   | allowAll       |                   |             |
             ",
         );
         let table = "queue.sources | dlq.fifo | finding\n [dlq.arn] | false | queue.sources";

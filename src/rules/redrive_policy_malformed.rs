@@ -111,177 +111,86 @@ fn policy(queue: &Queue, what: &str, place: Span, label: impl Into<String>) -> F
 
 #[cfg(test)]
 mod tests {
-    use super::{RULE, Severity};
-    use crate::testing::{Dialect, findings};
-
-    /// Returns the severity and the part of the headline after the queue's name, if there is a finding.
-    fn judge(dialect: Dialect, policy: &str) -> Option<(Severity, String)> {
-        let text = match dialect {
-            Dialect::Terraform => format!(
-                r#"
-                variable "open" {{}}
-                resource "aws_sqs_queue" "failed" {{}}
-                resource "aws_sns_topic" "failed" {{}}
-                resource "aws_sqs_queue" "orders" {{
-                  redrive_policy = {policy}
-                }}
-                "#
-            ),
-            _ => format!(
-                "
-Parameters:
-  Open: {{Type: String}}
-Resources:
-  Failed: {{Type: AWS::SQS::Queue}}
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedrivePolicy: {policy}
-"
-            ),
-        };
-        let found = findings(&RULE, dialect, &text);
-        assert!(found.len() <= 1, "one cause, one finding: {found:?}");
-        let first = found.first()?;
-        let (_, behind) = first.headline.split_once("has a redrive policy ")?;
-        Some((first.severity, behind.to_owned()))
-    }
+    use super::RULE;
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::check_cases;
 
     #[test]
     fn malformed_terraform_policies_are_flagged() {
-        for (policy, expected) in [
-            ("\"\"", None),
-            ("null", None),
-            ("var.open", None),
-            (
-                "jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })",
-                None,
-            ),
-            (
-                "jsonencode({ deadLetterTargetArn = var.open, maxReceiveCount = 5 })",
-                None,
-            ),
-            (
-                "jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 2.5 })",
-                None,
-            ),
+        check_cases(
+            &RULE,
+            Terraform,
+            r#"
+variable "open" {}
+resource "aws_sqs_queue" "failed" {}
+resource "aws_sns_topic" "failed" {}
+resource "aws_sqs_queue" "orders" {
+  redrive_policy = <policy>
+}
+"#,
+            r#"
+            policy                                                                                               | finding | headline
+            ""                                                                                                   |         |
+            null                                                                                                 |         |
+            var.open                                                                                             |         |
+            jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })                  |         |
+            jsonencode({ deadLetterTargetArn = var.open, maxReceiveCount = 5 })                                  |         |
+            jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 2.5 })                |         |
             // The quotes around the ARN are missing, whatever the unresolved parts are.
-            (
-                "<<EOT\n{\"deadLetterTargetArn\": ${aws_sqs_queue.failed.arn}, \"maxReceiveCount\": ${var.open}}\nEOT\n",
-                Some((Severity::Error, "that is not a JSON object")),
-            ),
-            (
-                "<<EOT\n{\"deadLetterTargetArn\": \"${aws_sqs_queue.failed.arn}\" \"maxReceiveCount\": 5}\nEOT\n",
-                Some((Severity::Error, "that is not a JSON object")),
-            ),
-            (
-                "\"{'deadLetterTargetArn': '${var.open}', 'maxReceiveCount': 5}\"",
-                Some((Severity::Error, "that is not a JSON object")),
-            ),
-            (
-                "{ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 }",
-                Some((Severity::Error, "that is not a JSON object")),
-            ),
-            (
-                "<<EOT\n{\"deadLetterTargetArn\": \"${aws_sqs_queue.failed.arn}\", \"maxReceiveCount\": ${var.open}}\nEOT\n",
-                None,
-            ),
+            <<EOT\n{"deadLetterTargetArn": ${aws_sqs_queue.failed.arn}, "maxReceiveCount": ${var.open}}\nEOT\n   | error   | … has a redrive policy that is not a JSON object
+            <<EOT\n{"deadLetterTargetArn": "${aws_sqs_queue.failed.arn}" "maxReceiveCount": 5}\nEOT\n            | error   | … has a redrive policy that is not a JSON object
+            "{'deadLetterTargetArn': '${var.open}', 'maxReceiveCount': 5}"                                       | error   | … has a redrive policy that is not a JSON object
+            { deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 }                              | error   | … has a redrive policy that is not a JSON object
+            <<EOT\n{"deadLetterTargetArn": "${aws_sqs_queue.failed.arn}", "maxReceiveCount": ${var.open}}\nEOT\n |         |
             // The unresolved part may be the rest of the object.
-            ("\"{\\\"maxReceiveCount\\\": 5${var.open}\"", None),
-            ("\"no json\"", Some((Severity::Error, "that is not a JSON object"))),
-            ("\"[]\"", Some((Severity::Error, "that is not a JSON object"))),
-            (
-                "jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = \"5\" })",
-                Some((Severity::Warning, "whose `maxReceiveCount` is the string \"5\"")),
-            ),
-            (
-                "jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn })",
-                Some((Severity::Error, "without `maxReceiveCount`")),
-            ),
-            (
-                "jsonencode({ maxReceiveCount = 5 })",
-                Some((Severity::Error, "without `deadLetterTargetArn`")),
-            ),
-            (
-                "jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.url, maxReceiveCount = 5 })",
-                Some((
-                    Severity::Error,
-                    "whose target is a queue's URL, where SQS accepts only a queue's ARN",
-                )),
-            ),
-            (
-                "jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.id, maxReceiveCount = 5 })",
-                Some((
-                    Severity::Error,
-                    "whose target is a queue's URL, where SQS accepts only a queue's ARN",
-                )),
-            ),
-            (
-                "jsonencode({ deadLetterTargetArn = \"arn:aws:sns:eu-west-1:123456789012:t\", maxReceiveCount = 5 })",
-                // `redrive-target-not-a-queue` reports this target.
-                None,
-            ),
-        ] {
-            let expected = expected.map(|(severity, text): (_, &str)| (severity, text.to_owned()));
-            assert_eq!(judge(Dialect::Terraform, policy), expected, "{policy}");
-        }
+            "{\"maxReceiveCount\": 5${var.open}"                                                                 |         |
+            "no json"                                                                                            | error   | … has a redrive policy that is not a JSON object
+            "[]"                                                                                                 | error   | … has a redrive policy that is not a JSON object
+            jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = "5" })                | warning | … has a redrive policy whose `maxReceiveCount` is the string "5"
+            jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn })                                       | error   | … has a redrive policy without `maxReceiveCount`
+            jsonencode({ maxReceiveCount = 5 })                                                                  | error   | … has a redrive policy without `deadLetterTargetArn`
+            jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.url, maxReceiveCount = 5 })                  | error   | … has a redrive policy whose target is a queue's URL, where SQS accepts only a queue's ARN
+            jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.id, maxReceiveCount = 5 })                   | error   | … has a redrive policy whose target is a queue's URL, where SQS accepts only a queue's ARN
+            // `redrive-target-not-a-queue` reports this target.
+            jsonencode({ deadLetterTargetArn = "arn:aws:sns:eu-west-1:123456789012:t", maxReceiveCount = 5 })    |         |
+            "#,
+        );
     }
 
     #[test]
     fn malformed_cloudformation_policies_are_flagged() {
-        for (policy, expected) in [
-            ("{}", None),
-            (
-                "!Sub '{\"deadLetterTargetArn\": \"${Failed.Arn}\", \"maxReceiveCount\": 5}'",
-                None,
-            ),
-            (
-                "!Sub '{\"deadLetterTargetArn\": ${Failed.Arn}, \"maxReceiveCount\": 5}'",
-                Some((Severity::Error, "that is not a JSON object")),
-            ),
-            (
-                "!Sub '{\"deadLetterTargetArn\": \"${Failed.Arn}\" \"maxReceiveCount\": ${Open}}'",
-                Some((Severity::Error, "that is not a JSON object")),
-            ),
-            ("!Sub '{\"deadLetterTargetArn\": \"${Failed.Arn}\" ${Open}}'", None),
-            (
-                "!Sub '{deadLetterTargetArn: \"${Failed.Arn}\", maxReceiveCount: 5}'",
-                Some((Severity::Error, "that is not a JSON object")),
-            ),
-            ("[]", Some((Severity::Error, "that is not a JSON object"))),
-            ("{deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}", None),
-            ("{deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: '5'}", None),
-            (
-                "{deadLetterTargetArn: !Ref Failed, maxReceiveCount: 5}",
-                Some((
-                    Severity::Error,
-                    "whose target is a queue's URL, where SQS accepts only a queue's ARN",
-                )),
-            ),
-            (
-                "{deadLetterTargetArn: !GetAtt Failed.QueueName, maxReceiveCount: 5}",
-                Some((
-                    Severity::Error,
-                    "whose target is a name, where SQS accepts only a queue's ARN",
-                )),
-            ),
-            (
-                "{deadLetterTargetArn: failed, maxReceiveCount: 5}",
-                Some((
-                    Severity::Error,
-                    "whose target is a name, where SQS accepts only a queue's ARN",
-                )),
-            ),
+        check_cases(
+            &RULE,
+            CloudFormation,
+            "
+Parameters:
+  Open: {Type: String}
+Resources:
+  Failed: {Type: AWS::SQS::Queue}
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: <policy>
+",
+            r#"
+            policy                                                                     | finding | headline
+            {}                                                                         |         |
+            !Sub '{"deadLetterTargetArn": "${Failed.Arn}", "maxReceiveCount": 5}'      |         |
+            !Sub '{"deadLetterTargetArn": ${Failed.Arn}, "maxReceiveCount": 5}'        | error   | … has a redrive policy that is not a JSON object
+            !Sub '{"deadLetterTargetArn": "${Failed.Arn}" "maxReceiveCount": ${Open}}' | error   | … has a redrive policy that is not a JSON object
+            !Sub '{"deadLetterTargetArn": "${Failed.Arn}" ${Open}}'                    |         |
+            !Sub '{deadLetterTargetArn: "${Failed.Arn}", maxReceiveCount: 5}'          | error   | … has a redrive policy that is not a JSON object
+            []                                                                         | error   | … has a redrive policy that is not a JSON object
+            {deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}              |         |
+            {deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: '5'}            |         |
+            {deadLetterTargetArn: !Ref Failed, maxReceiveCount: 5}                     | error   | … has a redrive policy whose target is a queue's URL, where SQS accepts only a queue's ARN
+            {deadLetterTargetArn: !GetAtt Failed.QueueName, maxReceiveCount: 5}        | error   | … has a redrive policy whose target is a name, where SQS accepts only a queue's ARN
+            {deadLetterTargetArn: failed, maxReceiveCount: 5}                          | error   | … has a redrive policy whose target is a name, where SQS accepts only a queue's ARN
             // Another tool replaces this text.
-            ("{deadLetterTargetArn: '#{Failed.Arn}', maxReceiveCount: 5}", None),
-            ("{deadLetterTargetArn: '<arn>', maxReceiveCount: 5}", None),
-            (
-                "{deadLetterTargetARN: !GetAtt Failed.Arn, maxReceiveCount: 5}",
-                Some((Severity::Error, "with the unknown key `deadLetterTargetARN`")),
-            ),
-        ] {
-            let expected = expected.map(|(severity, text): (_, &str)| (severity, text.to_owned()));
-            assert_eq!(judge(Dialect::CloudFormation, policy), expected, "{policy}");
-        }
+            {deadLetterTargetArn: '#{Failed.Arn}', maxReceiveCount: 5}                 |         |
+            {deadLetterTargetArn: '<arn>', maxReceiveCount: 5}                         |         |
+            {deadLetterTargetARN: !GetAtt Failed.Arn, maxReceiveCount: 5}              | error   | … has a redrive policy with the unknown key `deadLetterTargetARN`
+            "#,
+        );
     }
 }

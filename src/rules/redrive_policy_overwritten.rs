@@ -61,60 +61,51 @@ fn overwritten(queue: &Queue, first: &RedriveWriter, second: &RedriveWriter) -> 
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::{check, findings};
-
-    fn count(own: &str, rest: &str) -> usize {
-        let text = format!(
-            r#"
-variable "open" {{}}
-variable "separate" {{
-  default = true
-}}
-resource "aws_sqs_queue" "d" {{}}
-resource "aws_sqs_queue" "other" {{}}
-locals {{
-  policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 }})
-}}
-resource "aws_sqs_queue" "q" {{
-  {own}
-}}
-{rest}
-"#
-        );
-        findings(&RULE, Terraform, &text).len()
-    }
-
-    fn separate(name: &str, arguments: &str) -> String {
-        format!(
-            "resource \"aws_sqs_queue_redrive_policy\" \"{name}\" {{\n  redrive_policy = local.policy\n  {arguments}\n}}\n"
-        )
-    }
-
-    const OWN: &str = "redrive_policy = local.policy";
-    const ON_QUEUE: &str = "queue_url = aws_sqs_queue.q.id";
+    use crate::testing::{check, check_cases};
 
     #[test]
     fn policy_set_in_two_places_is_flagged() {
-        assert_eq!(count(OWN, ""), 0);
-        assert_eq!(count("", &separate("p", ON_QUEUE)), 0);
-        assert_eq!(count(OWN, &separate("p", ON_QUEUE)), 1);
-        assert_eq!(count(OWN, &separate("p", "queue_url = aws_sqs_queue.other.id")), 0);
-        assert_eq!(count(OWN, &separate("p", "queue_url = var.open")), 0);
-        assert_eq!(count("redrive_policy = null", &separate("p", ON_QUEUE)), 0);
-        assert_eq!(count("redrive_policy = var.open", &separate("p", ON_QUEUE)), 0);
-        let two = separate("p", ON_QUEUE) + &separate("r", ON_QUEUE);
-        assert_eq!(count("", &two), 1);
-    }
-
-    #[test]
-    fn policies_under_exclusive_conditions_are_accepted() {
-        let count_of = |count: &str| separate("p", &format!("{ON_QUEUE}\n  count = {count}"));
-        let own = "redrive_policy = var.separate ? null : local.policy";
-        assert_eq!(count(own, &count_of("var.separate ? 1 : 0")), 0);
-        assert_eq!(count(own, &count_of("var.separate ? 0 : 1")), 0);
-        assert_eq!(count(OWN, &count_of("1")), 1);
-        assert_eq!(count(OWN, &count_of("0")), 0);
-        assert_eq!(count(OWN, &count_of("var.open")), 0);
+        check_cases(
+            &RULE,
+            Terraform,
+            r#"
+variable "open" {}
+variable "separate" {
+  default = true
+}
+resource "aws_sqs_queue" "d" {}
+resource "aws_sqs_queue" "other" {}
+locals {
+  policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "q" {
+  redrive_policy = <own>
+}
+resource "aws_sqs_queue_redrive_policy" "p" {
+  redrive_policy = local.policy
+  queue_url      = <separate>
+  count          = <count>
+}
+resource "aws_sqs_queue_redrive_policy" "r" {
+  redrive_policy = local.policy
+  queue_url      = <other>
+}
+"#,
+            "
+            own                                | separate               | count                | other                  | finding
+            local.policy                       | aws_sqs_queue.other.id | 1                    | aws_sqs_queue.d.id     |
+            null                               | aws_sqs_queue.q.id     | 1                    | aws_sqs_queue.other.id |
+            local.policy                       | aws_sqs_queue.q.id     | 1                    | aws_sqs_queue.other.id | 1
+            local.policy                       | var.open               | 1                    | aws_sqs_queue.other.id |
+            var.open                           | aws_sqs_queue.q.id     | 1                    | aws_sqs_queue.other.id |
+            null                               | aws_sqs_queue.q.id     | 1                    | aws_sqs_queue.q.id     | 1
+            // Policies under exclusive conditions.
+            var.separate ? null : local.policy | aws_sqs_queue.q.id     | var.separate ? 1 : 0 | aws_sqs_queue.other.id |
+            var.separate ? null : local.policy | aws_sqs_queue.q.id     | var.separate ? 0 : 1 | aws_sqs_queue.other.id |
+            local.policy                       | aws_sqs_queue.q.id     | 0                    | aws_sqs_queue.other.id |
+            local.policy                       | aws_sqs_queue.q.id     | var.open             | aws_sqs_queue.other.id |
+            ",
+        );
     }
 
     #[test]

@@ -59,16 +59,16 @@ resource "aws_sns_topic" "failed" {}"#;
         queue().dead_letter_queue("fifo", false).terraform(others).check(
             &RULE,
             r#"
-            queue.target                                                      | finding
-            dlq.arn                                                           |
-            = aws_sqs_queue.none[0].arn                                       |
-            = aws_sqs_queue.gone.arn                                          |
-            arn:aws:sqs:eu-west-1:111122223333:failed                         |
-            = "arn:${var.open}:sqs:eu-west-1:111122223333:failed"             |
-            open                                                              |
-            = aws_sns_topic.failed.arn                                        | queue.target
-            arn:aws:sns:eu-west-1:111122223333:failed                         | queue.target
-            = var.open ? aws_sqs_queue.failed.arn : aws_sns_topic.failed.arn  | queue.target
+            queue.target                                                     | finding
+            dlq.arn                                                          |
+            = aws_sqs_queue.none[0].arn                                      |
+            = aws_sqs_queue.gone.arn                                         |
+            arn:aws:sqs:eu-west-1:111122223333:failed                        |
+            = "arn:${var.open}:sqs:eu-west-1:111122223333:failed"            |
+            open                                                             |
+            = aws_sns_topic.failed.arn                                       | queue.target
+            arn:aws:sns:eu-west-1:111122223333:failed                        | queue.target
+            = var.open ? aws_sqs_queue.failed.arn : aws_sns_topic.failed.arn | queue.target
             "#,
         );
         queue().terraform(others).check(

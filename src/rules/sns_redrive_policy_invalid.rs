@@ -147,86 +147,78 @@ fn of_another_type(subscription: &Subscription, queue: &TypedQueue<'_>, fifo: bo
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, findings};
+    use crate::testing::{check, check_cases};
 
-    fn count(policy: &str, topic: &str, queue: &str, endpoint: &str) -> usize {
-        let text = format!(
-            r#"
-variable "open" {{}}
-provider "aws" {{
+    const SUBSCRIPTION: &str = r#"
+variable "open" {}
+provider "aws" {
   region              = "eu-west-1"
   allowed_account_ids = ["111122223333"]
-}}
-resource "aws_sns_topic" "t" {{
-  fifo_topic = {topic}
-}}
-resource "aws_sqs_queue" "d" {{
-  {queue}
-}}
-resource "aws_sqs_queue" "q" {{
-  fifo_queue = {endpoint}
-}}
-resource "aws_sns_topic_subscription" "s" {{
+}
+resource "aws_sns_topic" "t" {
+  fifo_topic = <topic>
+}
+resource "aws_sqs_queue" "d" {
+  <queue>
+}
+resource "aws_sqs_queue" "q" {
+  fifo_queue = <endpoint>
+}
+resource "aws_sns_topic_subscription" "s" {
   topic_arn      = aws_sns_topic.t.arn
   protocol       = "sqs"
   endpoint       = aws_sqs_queue.q.arn
-  redrive_policy = {policy}
-}}
-"#
-        );
-        findings(&RULE, Terraform, &text).len()
-    }
-
-    const POLICY: &str = "jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn })";
+  redrive_policy = <policy>
+}
+"#;
 
     #[test]
     fn malformed_policy_is_flagged() {
-        let count = |policy: &str| count(policy, "false", "", "false");
-        assert_eq!(count(POLICY), 0);
-        assert_eq!(
-            count("jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })"),
-            1
+        let standard = SUBSCRIPTION.replace("<topic>", "false").replace("<endpoint>", "false");
+        check_cases(
+            &RULE,
+            Terraform,
+            &standard,
+            r#"
+            policy                                                                             | queue                | finding
+            jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn })                          |                      |
+            jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })     |                      | 1
+            jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = null })  |                      |
+            jsonencode({ maxReceiveCount = 5 })                                                |                      | 1
+            jsonencode({ deadLetterTarget = aws_sqs_queue.d.arn })                             |                      | 1
+            jsonencode([aws_sqs_queue.d.arn])                                                  |                      | 1
+            "{}"                                                                               |                      |
+            null                                                                               |                      |
+            var.open                                                                           |                      |
+            jsonencode({ deadLetterTargetArn = var.open })                                     |                      |
+            // A queue in another Region or account.
+            jsonencode({ deadLetterTargetArn = "arn:aws:sqs:eu-west-1:111122223333:failed" })  |                      |
+            jsonencode({ deadLetterTargetArn = "arn:aws:sqs:us-east-1:111122223333:failed" })  |                      | 1
+            jsonencode({ deadLetterTargetArn = "arn:aws:sqs:eu-west-1:444455556666:failed" })  |                      | 1
+            jsonencode({ deadLetterTargetArn = "arn:aws:sqs:${var.open}:${var.open}:failed" }) |                      |
+            jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn })                          | region = "us-east-1" | 1
+            jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn })                          | region = var.open    |
+            "#,
         );
-        assert_eq!(
-            count("jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = null })"),
-            0
-        );
-        assert_eq!(count("jsonencode({ maxReceiveCount = 5 })"), 1);
-        assert_eq!(count("jsonencode({ deadLetterTarget = aws_sqs_queue.d.arn })"), 1);
-        assert_eq!(count("jsonencode([aws_sqs_queue.d.arn])"), 1);
-        assert_eq!(count("\"{}\""), 0);
-        assert_eq!(count("null"), 0);
-        assert_eq!(count("var.open"), 0);
-        assert_eq!(count("jsonencode({ deadLetterTargetArn = var.open })"), 0);
     }
 
     #[test]
     fn queue_of_other_type_than_topic_is_flagged() {
-        let fifo = "fifo_queue = true";
-        assert_eq!(count(POLICY, "false", fifo, "false"), 1);
-        assert_eq!(count(POLICY, "true", fifo, "true"), 0);
-        assert_eq!(count(POLICY, "true", "", "true"), 1);
-        assert_eq!(count(POLICY, "true", "", "false"), 0);
-        assert_eq!(count(POLICY, "var.open", fifo, "false"), 0);
-        assert_eq!(count(POLICY, "false", "fifo_queue = var.open", "false"), 0);
-    }
-
-    #[test]
-    fn queue_in_other_region_or_account_is_flagged() {
-        let policy = |arn: &str| {
-            count(
-                &format!("jsonencode({{ deadLetterTargetArn = \"{arn}\" }})"),
-                "false",
-                "",
-                "false",
-            )
-        };
-        assert_eq!(policy("arn:aws:sqs:eu-west-1:111122223333:failed"), 0);
-        assert_eq!(policy("arn:aws:sqs:us-east-1:111122223333:failed"), 1);
-        assert_eq!(policy("arn:aws:sqs:eu-west-1:444455556666:failed"), 1);
-        assert_eq!(policy("arn:aws:sqs:${var.open}:${var.open}:failed"), 0);
-        assert_eq!(count(POLICY, "false", "region = \"us-east-1\"", "false"), 1);
-        assert_eq!(count(POLICY, "false", "region = var.open", "false"), 0);
+        let valid = SUBSCRIPTION.replace("<policy>", "jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn })");
+        check_cases(
+            &RULE,
+            Terraform,
+            &valid,
+            "
+            topic    | queue                 | endpoint | finding
+            false    | fifo_queue = true     | false    | 1
+            true     | fifo_queue = true     | true     |
+            true     |                       | true     | 1
+            true     |                       | false    |
+            var.open | fifo_queue = true     | false    |
+            false    | fifo_queue = var.open | false    |
+            ",
+        );
     }
 
     #[test]

@@ -97,10 +97,10 @@ mod tests {
         stack().terraform(stream).mapping("starting_position", "LATEST").check(
             &RULE,
             "
-            mapping.source              | finding
-            = aws_kinesis_stream.s.arn  |
-            open                        |
-            queue.arn                   | mapping.starting_position
+            mapping.source             | finding
+            = aws_kinesis_stream.s.arn |
+            open                       |
+            queue.arn                  | mapping.starting_position
             ",
         );
     }

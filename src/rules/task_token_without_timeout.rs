@@ -54,106 +54,78 @@ fn judge(findings: &mut Findings<'_>, machine: &StateMachine, task: &TokenTask, 
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, check_files, findings, run_files};
+    use crate::testing::{check_cases, check_files, run_files};
 
     const SENDS: &str = "arn:aws:states:::sqs:sendMessage.waitForTaskToken";
 
-    /// Returns a state machine with one task; `task` and `machine` add settings to them.
-    fn terraform(resource: &str, task: &str, machine: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-data "aws_partition" "current" {{}}
-resource "aws_sfn_state_machine" "approval" {{
-  {machine}
-  definition = jsonencode({{
+    /// State machine with one task.
+    const MACHINE: &str = r#"
+variable "open" {}
+data "aws_partition" "current" {}
+resource "aws_sfn_state_machine" "approval" {
+  <machine>
+  definition = jsonencode({
     StartAt = "Ask"
-    States = {{
-      Ask = {{
+    States = {
+      Ask = {
         Type     = "Task"
-        Resource = {resource}
-        {task}
+        Resource = <resource>
+        <task>
         End      = true
-      }}
-    }}
-  }})
-}}
-"#
-        )
+      }
     }
-
-    fn expected(resource: &str) -> String {
-        format!("{resource} # expect: task-token-without-timeout")
-    }
+  })
+}
+"#;
 
     #[test]
     fn task_without_limit_is_flagged() {
-        for resource in [
-            format!("\"{SENDS}\""),
-            "\"arn:aws-cn:states:::sqs:sendMessage.waitForTaskToken\"".to_owned(),
-            "\"arn:aws:states:::aws-sdk:sqs:sendMessage.waitForTaskToken\"".to_owned(),
-            "\"arn:${data.aws_partition.current.partition}:states:::sqs:sendMessage.waitForTaskToken\"".to_owned(),
-        ] {
-            check(&RULE, Terraform, &terraform(&expected(&resource), "", ""));
-        }
-        check(
+        check_cases(
             &RULE,
             Terraform,
-            &terraform(&expected(&format!("\"{SENDS}\"")), "TimeoutSeconds = null", ""),
-        );
-    }
-
-    #[test]
-    fn every_kind_of_limit_is_accepted() {
-        for limit in [
-            "TimeoutSeconds = 3600",
-            "TimeoutSecondsPath = \"$.timeout\"",
-            "HeartbeatSeconds = 60",
-            "HeartbeatSecondsPath = \"$.heartbeat\"",
-            "QueryLanguage = \"JSONata\"\n TimeoutSeconds = \"{% $states.input.timeout %}\"",
-            "TimeoutSeconds = var.open",
-        ] {
-            check(&RULE, Terraform, &terraform(&format!("\"{SENDS}\""), limit, ""));
-        }
-    }
-
-    #[test]
-    fn other_tasks_and_express_workflows_are_accepted() {
-        for resource in ["\"arn:aws:states:::sqs:sendMessage\"", "var.open"] {
-            check(&RULE, Terraform, &terraform(resource, "", ""));
-        }
-        for machine in ["type = \"EXPRESS\"", "type = var.open"] {
-            check(&RULE, Terraform, &terraform(&format!("\"{SENDS}\""), "", machine));
-        }
-        check(
-            &RULE,
-            Terraform,
-            &terraform(&expected(&format!("\"{SENDS}\"")), "", "type = \"STANDARD\""),
+            MACHINE,
+            r#"
+            resource                                                                                | task                                                                       | machine           | finding
+            "arn:aws:states:::sqs:sendMessage.waitForTaskToken"                                     |                                                                            |                   | resource
+            "arn:aws-cn:states:::sqs:sendMessage.waitForTaskToken"                                  |                                                                            |                   | resource
+            "arn:aws:states:::aws-sdk:sqs:sendMessage.waitForTaskToken"                             |                                                                            |                   | resource
+            "arn:${data.aws_partition.current.partition}:states:::sqs:sendMessage.waitForTaskToken" |                                                                            |                   | resource
+            "arn:aws:states:::sqs:sendMessage.waitForTaskToken"                                     | TimeoutSeconds = null                                                      |                   | resource
+            "arn:aws:states:::sqs:sendMessage.waitForTaskToken"                                     | TimeoutSeconds = 3600                                                      |                   |
+            "arn:aws:states:::sqs:sendMessage.waitForTaskToken"                                     | TimeoutSecondsPath = "$.timeout"                                           |                   |
+            "arn:aws:states:::sqs:sendMessage.waitForTaskToken"                                     | HeartbeatSeconds = 60                                                      |                   |
+            "arn:aws:states:::sqs:sendMessage.waitForTaskToken"                                     | HeartbeatSecondsPath = "$.heartbeat"                                       |                   |
+            "arn:aws:states:::sqs:sendMessage.waitForTaskToken"                                     | QueryLanguage = "JSONata"\n TimeoutSeconds = "{% $states.input.timeout %}" |                   |
+            "arn:aws:states:::sqs:sendMessage.waitForTaskToken"                                     | TimeoutSeconds = var.open                                                  |                   |
+            // Other tasks and express workflows.
+            "arn:aws:states:::sqs:sendMessage"                                                      |                                                                            |                   |
+            var.open                                                                                |                                                                            |                   |
+            "arn:aws:states:::sqs:sendMessage.waitForTaskToken"                                     |                                                                            | type = "EXPRESS"  |
+            "arn:aws:states:::sqs:sendMessage.waitForTaskToken"                                     |                                                                            | type = var.open   |
+            "arn:aws:states:::sqs:sendMessage.waitForTaskToken"                                     |                                                                            | type = "STANDARD" | resource
+            "#,
         );
     }
 
     #[test]
     fn unresolved_definition_is_noted_and_not_judged() {
-        let text = "variable \"open\" {}\nresource \"aws_sfn_state_machine\" \"m\" {\n definition = var.open\n}\n";
-        let outcome = run_files(&RULE, &[("main.tf", text)]);
-        assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
+        let machine =
+            "variable \"open\" {}\nresource \"aws_sfn_state_machine\" \"m\" {\n definition = <definition>\n}\n";
+        check_cases(&RULE, Terraform, machine, "definition | finding\n var.open | unjudged");
     }
 
     #[test]
     fn heredocs_and_template_files_are_read() {
-        let heredoc = format!(
-            r#"
-resource "aws_sfn_state_machine" "approval" {{
+        let heredoc = r#"
+resource "aws_sfn_state_machine" "approval" {
   definition = <<EOT
-{{"StartAt": "Ask", "States": {{"Ask": {{"Type": "Task", "Resource": "{SENDS}", "End": true,
-  "Parameters": {{"QueueUrl": "${{aws_sqs_queue.q.url}}", "MessageBody": {{"Token.$": "$$.Task.Token"}}}}}}}}}}
+{"StartAt": "Ask", "States": {"Ask": {"Type": "Task", "Resource": "<resource>", "End": true,
+  "Parameters": {"QueueUrl": "${aws_sqs_queue.q.url}", "MessageBody": {"Token.$": "$$.Task.Token"}}}}}
 EOT
-}}
-resource "aws_sqs_queue" "q" {{}}
-"#
-        );
-        let found = findings(&RULE, Terraform, &heredoc);
-        assert_eq!(found.len(), 1, "{found:?}");
+}
+resource "aws_sqs_queue" "q" {}
+"#;
+        check_cases(&RULE, Terraform, heredoc, &format!("resource | finding\n {SENDS} | 1"));
         let definition = format!(
             "{{\"States\": {{\"Ask\": {{\"Resource\": \"{SENDS}\", \"Parameters\": {{\"QueueUrl\": \"${{url}}\"}}}}}}}}"
         );
@@ -168,15 +140,16 @@ resource "aws_sfn_state_machine" "approval" {
 
     #[test]
     fn nested_states_are_read() {
-        let template = |limit: &str, of_all: &str| {
-            format!(
-                "
+        check_cases(
+            &RULE,
+            CloudFormation,
+            "
 Resources:
   Machine:
     Type: AWS::StepFunctions::StateMachine
     Properties:
       Definition:
-        {of_all}
+        <machine>
         StartAt: Both
         States:
           Both:
@@ -191,49 +164,40 @@ Resources:
                       States:
                         Ask:
                           Type: Task
-                          {limit}
-                          Resource: !Sub arn:${{AWS::Partition}}:states:::sqs:sendMessage.waitForTaskToken"
-            )
-        };
-        check(
-            &RULE,
-            CloudFormation,
-            &format!("{} # expect: task-token-without-timeout\n", template("", "")),
-        );
-        check(
-            &RULE,
-            CloudFormation,
-            &format!("{}\n", template("HeartbeatSeconds: 60", "")),
-        );
-        check(
-            &RULE,
-            CloudFormation,
-            &format!("{}\n", template("", "TimeoutSeconds: 600")),
+                          <task>
+                          Resource: <resource>
+",
+            "
+            resource                                                             | task                 | machine             | finding
+            !Sub arn:${AWS::Partition}:states:::sqs:sendMessage.waitForTaskToken |                      |                     | resource
+            !Sub arn:${AWS::Partition}:states:::sqs:sendMessage.waitForTaskToken | HeartbeatSeconds: 60 |                     |
+            !Sub arn:${AWS::Partition}:states:::sqs:sendMessage.waitForTaskToken |                      | TimeoutSeconds: 600 |
+            ",
         );
     }
 
     #[test]
     fn definition_string_with_substitutions_is_read() {
-        let template = |sub: &str| {
-            format!(
-                "
+        let template = format!(
+            "
 Resources:
   Queue:
     Type: AWS::SQS::Queue
   Machine:
     Type: AWS::StepFunctions::StateMachine
     Properties:
-      DefinitionString: {sub} '{{\"States\": {{\"Ask\": {{\"Resource\": \"{SENDS}\", \"Parameters\": {{\"QueueUrl\": \"${{Queue}}\"}}}}}}}}' # expect: task-token-without-timeout
+      DefinitionString: <sub> '{{\"States\": {{\"Ask\": {{\"Resource\": \"{SENDS}\", \"Parameters\": {{\"QueueUrl\": \"${{Queue}}\"}}}}}}}}'
 "
-            )
-        };
-        check(&RULE, CloudFormation, &template("!Sub"));
-        check(&RULE, CloudFormation, &template(""));
+        );
+        check_cases(&RULE, CloudFormation, &template, "sub | finding\n !Sub | sub\n | sub");
     }
 
     #[test]
     fn conditional_limit_is_flagged_under_other_condition() {
-        let template = "
+        check_cases(
+            &RULE,
+            CloudFormation,
+            "
 Parameters:
   Stage: {Type: String}
 Conditions:
@@ -248,11 +212,13 @@ Resources:
           Ask:
             Type: Task
             TimeoutSeconds: !If [Prod, 600, !Ref AWS::NoValue]
-            Resource: arn:aws:states:::sqs:sendMessage.waitForTaskToken # expect: task-token-without-timeout
-";
-        check(&RULE, CloudFormation, template);
-        let found = findings(&RULE, CloudFormation, template);
-        assert_eq!(found[0].when.as_deref(), Some("not Prod"));
+            Resource: <resource>
+",
+            "
+            resource                                          | finding  | when
+            arn:aws:states:::sqs:sendMessage.waitForTaskToken | resource | not Prod
+            ",
+        );
     }
 
     #[test]
@@ -280,25 +246,27 @@ Resources:
 
     #[test]
     fn inline_sam_definition_is_read() {
-        let template = "
+        check_cases(
+            &RULE,
+            Sam,
+            "
 Resources:
   Machine:
     Type: AWS::Serverless::StateMachine
     Properties:
+      <type>
       Definition:
         StartAt: Ask
         States:
           Ask:
             Type: Task
-            Resource: arn:aws:states:::sqs:sendMessage.waitForTaskToken # expect: task-token-without-timeout
-";
-        check(&RULE, Sam, template);
-        check(
-            &RULE,
-            Sam,
-            &template
-                .replace(" # expect: task-token-without-timeout", "")
-                .replace("Properties:", "Properties:\n      Type: EXPRESS"),
+            Resource: <resource>
+",
+            "
+            resource                                          | type          | finding
+            arn:aws:states:::sqs:sendMessage.waitForTaskToken |               | resource
+            arn:aws:states:::sqs:sendMessage.waitForTaskToken | Type: EXPRESS |
+            ",
         );
     }
 }

@@ -107,7 +107,7 @@ mod tests {
         stack().only(&[Terraform]).function("timeout", 300).mapping("window", 20).check(
             &RULE,
             "
-            finding | headline                                                                                                                                                             | calculation              | help
+            finding | headline                                                                                                                                         | calculation               | help
             queue   | `aws_sqs_queue.orders` has a visibility timeout of 30 s, but `aws_lambda_function.worker` may run for 300 s, so a message may be processed twice | 6 × 300 s + 20 s = 1820 s | …`visibility_timeout_seconds` to 1820…
             ",
         );
@@ -123,7 +123,7 @@ mod tests {
         stack().only(&[Sam]).template(small).check(
             &RULE,
             "
-            queue.visibility_timeout | function.timeout | finding                  | headline                           | label
+            queue.visibility_timeout | function.timeout | finding                  | headline                    | label
             60                       | 80               | queue.visibility_timeout | …`Worker` may run for 80 s… | …`Small`…
             ",
         );

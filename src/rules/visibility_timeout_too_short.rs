@@ -135,7 +135,7 @@ mod tests {
         stack().only(&[Sam]).function("timeout", 60).mapping("window", 5).check(
             &RULE,
             "
-            queue.visibility_timeout | finding                  | headline            | calculation            | help
+            queue.visibility_timeout | finding                  | headline        | calculation            | help
             62                       | queue.visibility_timeout | …may take 65 s… | 6 × 60 s + 5 s = 365 s | set `VisibilityTimeout` to 365 or more: six times the function timeout plus the batching window
             ",
         );
@@ -146,9 +146,9 @@ mod tests {
         stack().queue("visibility_timeout", 60).function("timeout", 60).check(
             &RULE,
             "
-            queue.fifo | function.reserved_concurrency | mapping.concurrency | finding                          | label             | help
+            queue.fifo | function.reserved_concurrency | mapping.concurrency | finding                          | label          | help
             true       |                               |                     | queue.visibility_timeout         | …exactly-once… |
-                       | 10                            | 10                  | warning queue.visibility_timeout |                   | …throttling is unlikely…
+                       | 10                            | 10                  | warning queue.visibility_timeout |                | …throttling is unlikely…
             ",
         );
     }

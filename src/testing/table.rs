@@ -30,10 +30,12 @@ pub(super) struct Row {
 /// Expected result of a case.
 #[derive(Debug, Default)]
 struct Outcomes {
-    /// Column `finding`: empty for no finding; `unjudged` or `2 unjudged` for no finding but resources that are not
-    /// judged; the number of findings; or for each finding, separated by commas, its severity, the place of its primary
-    /// label, or both.
+    /// Column `finding`: empty for no finding; `unjudged` for no finding but one resource that is not judged; the
+    /// number of findings; or for each finding, separated by commas, its severity, the place of its primary label, or
+    /// both.
     finding: String,
+    /// Column `unjudged`: the number of resources that are not judged.
+    unjudged: String,
     /// Column `headline`: the first finding's headline, where `…` stands for any text.
     headline: String,
     /// Column `label`: one of its labels, likewise.
@@ -84,6 +86,7 @@ impl Outcomes {
     fn column(&mut self, heading: &str) -> Option<&mut String> {
         Some(match heading {
             "finding" => &mut self.finding,
+            "unjudged" => &mut self.unjudged,
             "headline" => &mut self.headline,
             "label" => &mut self.label,
             "help" => &mut self.help,
@@ -96,7 +99,7 @@ impl Outcomes {
     /// Returns the severity and the place of each expected finding, or `None` if only their number matters.
     fn findings(&self) -> Option<Vec<(Option<Severity>, &str)>> {
         let texts = self.finding.split(',').map(str::trim);
-        let texts = texts.filter(|text| !text.is_empty() && !text.ends_with("unjudged"));
+        let texts = texts.filter(|text| !text.is_empty() && *text != "unjudged");
         let is_count = self.finding.parse::<usize>().is_ok();
         let findings = texts.map(|text| {
             let (first, rest) = text.split_once(' ').unwrap_or((text, ""));
@@ -136,6 +139,8 @@ impl Row {
         };
         let message = || format!("{}\n{files:#?}\n{}", self.text, describe(&outcome));
         assert!(outcome.errors.is_empty(), "{:?}\n{}", outcome.errors, message());
+        let is_own = |found: &Diagnostic| found.rule == rule.id;
+        assert!(outcome.findings.iter().all(is_own), "{}", message());
         assert!(outcome.unmatched.is_empty(), "{:?}\n{}", outcome.unmatched, message());
         let severities: Vec<Severity> = outcome.findings.iter().map(|found| found.severity).collect();
         match expected {
@@ -148,9 +153,12 @@ impl Row {
                 assert!(all_match, "{}", message());
             }
         }
-        if let Some(count) = self.outcomes.finding.strip_suffix("unjudged") {
-            let count = count.trim().parse().unwrap_or(1);
-            assert_eq!(outcome.not_evaluated.len(), count, "{}", message());
+        let unjudged = match &*self.outcomes.finding {
+            "unjudged" => "1",
+            _ => &self.outcomes.unjudged,
+        };
+        if !unjudged.is_empty() {
+            assert_eq!(outcome.not_evaluated.len().to_string(), unjudged, "{}", message());
         }
         self.check_texts(&outcome, &message());
     }

@@ -235,15 +235,12 @@ impl<'s> Writer<'s> {
             let marker = if child.is_marked { &*self.marker } else { "" };
             let dash = if tree.form == Form::List && at == 0 { "- " } else { "" };
             let start = format!("{}{dash}", &indent[..indent.len() - dash.len()]);
-            match &child.value {
-                Some(value) => {
-                    let _ = writeln!(self.text, "{start}{key}: {value}{marker}");
-                }
-                None => {
-                    let _ = writeln!(self.text, "{start}{key}:");
-                    let step = if child.form == Form::List { "    " } else { "  " };
-                    self.properties(child, &format!("{indent}{step}"));
-                }
+            if let Some(value) = &child.value {
+                let _ = writeln!(self.text, "{start}{key}: {value}{marker}");
+            } else {
+                let _ = writeln!(self.text, "{start}{key}:");
+                let step = if child.form == Form::List { "    " } else { "  " };
+                self.properties(child, &format!("{indent}{step}"));
             }
         }
     }
