@@ -66,59 +66,54 @@ fn locked(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::{TemporaryDirectory, findings, run};
-
-    fn count(queue: &str, source: &str) -> usize {
-        let text = format!(
-            r#"
-variable "open" {{}}
-provider "aws" {{
-  allowed_account_ids = ["111122223333"]
-}}
-provider "aws" {{
-  alias = "other"
-  assume_role {{
-    role_arn = "arn:aws:iam::444455556666:role/deploy"
-  }}
-}}
-provider "aws" {{
-  alias   = "profile"
-  profile = "third"
-}}
-resource "aws_sqs_queue" "q" {{
-  name = "orders"
-  {queue}
-}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = {source}
-  function_name    = "worker"
-}}
-"#
-        );
-        findings(&RULE, Terraform, &text).len()
-    }
+    use crate::testing::{TemporaryDirectory, check_cases, run};
 
     #[test]
     fn only_customer_managed_key_works_across_accounts() {
-        let key = "kms_master_key_id = \"alias/aws/sqs\"";
-        let queue = "aws_sqs_queue.q.arn";
-        let other = format!("provider = aws.other\n  {key}");
-        assert_eq!(count(&other, queue), 1);
-        assert_eq!(count(key, queue), 0);
-        assert_eq!(count(&format!("provider = aws.profile\n  {key}"), queue), 0);
-        assert_eq!(
-            count("provider = aws.other\n  kms_master_key_id = \"alias/orders\"", queue),
-            0
+        check_cases(
+            &RULE,
+            Terraform,
+            r#"
+variable "open" {}
+provider "aws" {
+  allowed_account_ids = ["111122223333"]
+}
+provider "aws" {
+  alias = "other"
+  assume_role {
+    role_arn = "arn:aws:iam::444455556666:role/deploy"
+  }
+}
+provider "aws" {
+  alias   = "profile"
+  profile = "third"
+}
+resource "aws_sqs_queue" "q" {
+  name              = "orders"
+  provider          = <provider>
+  kms_master_key_id = <key>
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = <source>
+  function_name    = "worker"
+}
+"#,
+            r#"
+            provider    | key             | source                                      | finding
+            aws.other   | "alias/aws/sqs" | aws_sqs_queue.q.arn                         | 1
+            aws         | "alias/aws/sqs" | aws_sqs_queue.q.arn                         |
+            aws.profile | "alias/aws/sqs" | aws_sqs_queue.q.arn                         |
+            aws.other   | "alias/orders"  | aws_sqs_queue.q.arn                         |
+            aws.other   | var.open        | aws_sqs_queue.q.arn                         |
+            aws.other   | null            | aws_sqs_queue.q.arn                         |
+            aws.other   | "alias/aws/sqs" | var.open                                    |
+            // A different queue of the same name.
+            aws         | "alias/aws/sqs" | "arn:aws:sqs:eu-west-1:444455556666:orders" |
+            aws.other   | "alias/aws/sqs" | "arn:aws:sqs:eu-west-1:444455556666:orders" | 1
+            aws.profile | "alias/aws/sqs" | "arn:aws:sqs:eu-west-1:444455556666:orders" | 1
+            aws         | "alias/aws/sqs" | "arn:aws:sqs:eu-west-1:111122223333:orders" |
+            "#,
         );
-        assert_eq!(count("provider = aws.other\n  kms_master_key_id = var.open", queue), 0);
-        assert_eq!(count("provider = aws.other", queue), 0);
-        assert_eq!(count(&other, "var.open"), 0);
-        // A different queue of the same name.
-        assert_eq!(count(key, "\"arn:aws:sqs:eu-west-1:444455556666:orders\""), 0);
-        assert_eq!(count(&other, "\"arn:aws:sqs:eu-west-1:444455556666:orders\""), 1);
-        let unsaid = format!("provider = aws.profile\n  {key}");
-        assert_eq!(count(&unsaid, "\"arn:aws:sqs:eu-west-1:444455556666:orders\""), 1);
-        assert_eq!(count(key, "\"arn:aws:sqs:eu-west-1:111122223333:orders\""), 0);
     }
 
     #[test]
@@ -138,17 +133,15 @@ resource "aws_lambda_event_source_mapping" "m" {{
   "EventSourceArn": "arn:aws:sqs:eu-west-1:{account}:orders", "FunctionName": "worker"}}}}}}}}"#
             )
         };
-        let count = |account: &str| {
-            let files = [
-                ("cdk.out/manifest.json", manifest(account)),
-                ("cdk.out/Queues.template.json", queues.to_owned()),
-                ("cdk.out/Workers.template.json", workers(account)),
-            ];
-            let files = files.iter().map(|(name, text)| (*name, text.as_str()));
-            let directory = TemporaryDirectory::with_files(files);
-            run(&RULE, &directory.path().join("cdk.out")).findings.len()
-        };
-        assert_eq!(count("444455556666"), 1);
-        assert_eq!(count("111122223333"), 0);
+        for (account, expected) in [("444455556666", 1), ("111122223333", 0)] {
+            let (manifest, workers) = (manifest(account), workers(account));
+            let directory = TemporaryDirectory::with_files([
+                ("cdk.out/manifest.json", &*manifest),
+                ("cdk.out/Queues.template.json", queues),
+                ("cdk.out/Workers.template.json", &*workers),
+            ]);
+            let found = run(&RULE, &directory.path().join("cdk.out")).findings;
+            assert_eq!(found.len(), expected, "{account}");
+        }
     }
 }

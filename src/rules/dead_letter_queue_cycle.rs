@@ -90,76 +90,68 @@ fn circle(path: &[Step<'_>]) -> Option<Finding> {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings};
+    use crate::testing::check_cases;
 
-    fn policy(of: &str, to: &str, note: &str) -> String {
-        format!(
-            r#"
-resource "aws_sqs_queue" "{of}" {{
-  name = "{of}"
-}}
-resource "aws_sqs_queue_redrive_policy" "{of}" {{
-  queue_url      = aws_sqs_queue.{of}.id
-  redrive_policy = jsonencode({{
-    deadLetterTargetArn = {to} {note}
+    /// Queues whose dead-letter queues are `a`, `b` and `c`.
+    const QUEUES: &str = r#"
+resource "aws_sqs_queue" "a" {
+  name = "a"
+}
+resource "aws_sqs_queue" "b" {}
+resource "aws_sqs_queue" "c" {}
+resource "aws_sqs_queue_redrive_policy" "a" {
+  queue_url      = aws_sqs_queue.a.id
+  redrive_policy = jsonencode({
+    deadLetterTargetArn = <a>
     maxReceiveCount     = 5
-  }})
-}}
-"#
-        )
-    }
-
-    const EXPECTED: &str = "# expect: dead-letter-queue-cycle";
-
-    #[test]
-    fn queue_as_its_own_dead_letter_queue_is_flagged() {
-        check(&RULE, Terraform, &policy("a", "aws_sqs_queue.a.arn", EXPECTED));
-        let by_name = policy("a", "\"arn:aws:sqs:eu-west-1:111122223333:a\"", EXPECTED);
-        check(&RULE, Terraform, &by_name);
-    }
-
-    #[test]
-    fn longer_cycle_is_reported_once() {
-        let two = policy("a", "aws_sqs_queue.b.arn", EXPECTED) + &policy("b", "aws_sqs_queue.a.arn", "");
-        check(&RULE, Terraform, &two);
-        let three = policy("a", "aws_sqs_queue.b.arn", EXPECTED)
-            + &policy("b", "aws_sqs_queue.c.arn", "")
-            + &policy("c", "aws_sqs_queue.a.arn", "");
-        check(&RULE, Terraform, &three);
-        let help = findings(&RULE, Terraform, &three).pop().and_then(|found| found.help);
-        assert!(
-            help.as_deref().is_some_and(|help| help.starts_with(
-                "the way is `aws_sqs_queue.a` → `aws_sqs_queue.b` → `aws_sqs_queue.c` → `aws_sqs_queue.a`:"
-            )),
-            "{help:?}"
-        );
-    }
+  })
+}
+resource "aws_sqs_queue_redrive_policy" "b" {
+  queue_url      = aws_sqs_queue.b.id
+  redrive_policy = jsonencode({
+    deadLetterTargetArn = <b>
+    maxReceiveCount     = 5
+  })
+}
+resource "aws_sqs_queue_redrive_policy" "c" {
+  queue_url      = aws_sqs_queue.c.id
+  redrive_policy = jsonencode({
+    deadLetterTargetArn = <c>
+    maxReceiveCount     = 5
+  })
+}
+"#;
 
     #[test]
-    fn chain_is_accepted() {
-        let chain = policy("a", "aws_sqs_queue.b.arn", "")
-            + &policy("b", "aws_sqs_queue.c.arn", "")
-            + "resource \"aws_sqs_queue\" \"c\" {}\n";
-        check(&RULE, Terraform, &chain);
-        // A queue outside the cycle whose path ends in it.
-        let tail = policy("a", "aws_sqs_queue.b.arn", "")
-            + &policy("b", "aws_sqs_queue.c.arn", EXPECTED)
-            + &policy("c", "aws_sqs_queue.b.arn", "");
-        check(&RULE, Terraform, &tail);
-        check(
+    fn each_cycle_is_reported_once() {
+        check_cases(
             &RULE,
             Terraform,
-            &policy("a", "var.open", "").replace("var.open", "local.open"),
+            QUEUES,
+            r#"
+            a                                      | b                   | c                   | finding | help
+            aws_sqs_queue.a.arn                    | local.open          | local.open          | a       |
+            "arn:aws:sqs:eu-west-1:111122223333:a" | local.open          | local.open          | a       |
+            aws_sqs_queue.b.arn                    | aws_sqs_queue.a.arn | local.open          | a       |
+            aws_sqs_queue.b.arn                    | aws_sqs_queue.c.arn | aws_sqs_queue.a.arn | a       | the way is `aws_sqs_queue.a` → `aws_sqs_queue.b` → `aws_sqs_queue.c` → `aws_sqs_queue.a`:…
+            // A chain.
+            aws_sqs_queue.b.arn                    | aws_sqs_queue.c.arn | local.open          |         |
+            // A queue outside the cycle whose path ends in it.
+            aws_sqs_queue.b.arn                    | aws_sqs_queue.c.arn | aws_sqs_queue.b.arn | b       |
+            local.open                             | local.open          | local.open          |         |
+            "#,
         );
     }
 
     #[test]
     fn cycle_under_exclusive_conditions_is_accepted() {
-        let template = |other: &str, expected: &str| {
-            format!(
+        for dialect in [CloudFormation, Sam] {
+            check_cases(
+                &RULE,
+                dialect,
                 "
 Parameters:
-  Stage: {{Type: String}}
+  Stage: {Type: String}
 Conditions:
   IsProd: !Equals [!Ref Stage, prod]
   IsTest: !Not [!Condition IsProd]
@@ -170,21 +162,24 @@ Resources:
       QueueName: a
       RedrivePolicy: !If
         - IsProd
-        - deadLetterTargetArn: arn:aws:sqs:eu-west-1:111122223333:b {expected}
+        - deadLetterTargetArn: <target>
           maxReceiveCount: 5
         - !Ref AWS::NoValue
   B:
     Type: AWS::SQS::Queue
-    Condition: {other}
+    Condition: <condition>
     Properties:
       QueueName: b
       RedrivePolicy:
         deadLetterTargetArn: arn:aws:sqs:eu-west-1:111122223333:a
         maxReceiveCount: 5
-"
-            )
-        };
-        check(&RULE, CloudFormation, &template("IsTest", ""));
-        check(&RULE, Sam, &template("IsProd", EXPECTED));
+",
+                "
+                target                               | condition | finding
+                arn:aws:sqs:eu-west-1:111122223333:b | IsTest    |
+                arn:aws:sqs:eu-west-1:111122223333:b | IsProd    | target
+                ",
+            );
+        }
     }
 }

@@ -122,65 +122,63 @@ fn overwritten(first: &Written<'_>, second: &Written<'_>) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, check_cases};
+    use crate::testing::{check, findings};
 
-    const QUEUES: &str = r#"
-variable "open" {}
-variable "separate" {
+    fn count(own: &str, rest: &str) -> usize {
+        let text = format!(
+            r#"
+variable "open" {{}}
+variable "separate" {{
   default = true
-}
-locals {
-  policy = jsonencode({ Version = "2012-10-17", Statement = [] })
-}
-resource "aws_sqs_queue" "other" {}
-resource "aws_sqs_queue" "q" {
-  name   = "orders"
-  policy = <own>
-}
-resource "aws_sqs_queue_policy" "p" {
-  policy    = local.policy
-  queue_url = <separate>
-  <count>
-}
-"#;
+}}
+locals {{
+  policy = jsonencode({{ Version = "2012-10-17", Statement = [] }})
+}}
+resource "aws_sqs_queue" "other" {{}}
+resource "aws_sqs_queue" "q" {{
+  name = "orders"
+  {own}
+}}
+{rest}
+"#
+        );
+        findings(&RULE, Terraform, &text).len()
+    }
+
+    fn separate(name: &str, arguments: &str) -> String {
+        format!("resource \"aws_sqs_queue_policy\" \"{name}\" {{\n  policy = local.policy\n  {arguments}\n}}\n")
+    }
+
+    const OWN: &str = "policy = local.policy";
+    const ON_QUEUE: &str = "queue_url = aws_sqs_queue.q.url";
 
     #[test]
     fn second_policy_on_queue_is_flagged() {
-        check_cases(
-            &RULE,
-            Terraform,
-            QUEUES,
-            "
-            own                                | separate                | count                        | finding
-            null                               | aws_sqs_queue.q.url     |                              |
-            local.policy                       | aws_sqs_queue.other.url |                              |
-            local.policy                       | aws_sqs_queue.q.url     |                              | 1
-            var.open                           | aws_sqs_queue.q.url     |                              |
-            // Policies under exclusive conditions.
-            var.separate ? null : local.policy | aws_sqs_queue.q.url     | count = var.separate ? 1 : 0 |
-            local.policy                       | aws_sqs_queue.q.url     | count = 0                    |
-            local.policy                       | aws_sqs_queue.q.url     | count = 1                    | 1
-            local.policy                       | aws_sqs_queue.q.url     | count = var.open             |
-            ",
+        assert_eq!(count(OWN, ""), 0);
+        assert_eq!(count("", &separate("p", ON_QUEUE)), 0);
+        assert_eq!(count(OWN, &separate("p", ON_QUEUE)), 1);
+        assert_eq!(count("policy = null", &separate("p", ON_QUEUE)), 0);
+        assert_eq!(count("policy = var.open", &separate("p", ON_QUEUE)), 0);
+        assert_eq!(count("", &(separate("p", ON_QUEUE) + &separate("r", ON_QUEUE))), 1);
+        let other = separate("r", "queue_url = aws_sqs_queue.other.url");
+        assert_eq!(count("", &(separate("p", ON_QUEUE) + &other)), 0);
+        let open = separate("r", "queue_url = var.open");
+        assert_eq!(count("", &(separate("p", ON_QUEUE) + &open)), 0);
+        let named = separate(
+            "r",
+            "queue_url = \"https://sqs.eu-west-1.amazonaws.com/111122223333/orders\"",
         );
-        let two = r#"
-resource "aws_sqs_queue_policy" "r" {
-  policy    = local.policy
-  queue_url = <other>
-}
-"#;
-        check_cases(
-            &RULE,
-            Terraform,
-            &format!("{QUEUES}{two}"),
-            r#"
-            own  | separate            | count | other                                                     | finding
-            null | aws_sqs_queue.q.url |       | aws_sqs_queue.q.url                                       | 1
-            null | aws_sqs_queue.q.url |       | aws_sqs_queue.other.url                                   |
-            null | aws_sqs_queue.q.url |       | var.open                                                  |
-            null | aws_sqs_queue.q.url |       | "https://sqs.eu-west-1.amazonaws.com/111122223333/orders" | 1
-            "#,
-        );
+        assert_eq!(count("", &(separate("p", ON_QUEUE) + &named)), 1);
+    }
+
+    #[test]
+    fn policies_under_exclusive_conditions_are_accepted() {
+        let count_of = |count: &str| separate("p", &format!("{ON_QUEUE}\n  count = {count}"));
+        let own = "policy = var.separate ? null : local.policy";
+        assert_eq!(count(own, &count_of("var.separate ? 1 : 0")), 0);
+        assert_eq!(count(OWN, &count_of("0")), 0);
+        assert_eq!(count(OWN, &count_of("1")), 1);
+        assert_eq!(count(OWN, &count_of("var.open")), 0);
     }
 
     #[test]
@@ -215,14 +213,13 @@ Resources:
 
     #[test]
     fn sam_generated_policy_counts_as_second_policy() {
-        check_cases(
-            &RULE,
-            Sam,
-            r"
+        let template = |queue: &str| {
+            format!(
+                r"
 Resources:
-  Q: {Type: AWS::SQS::Queue}
-  R: {Type: AWS::SQS::Queue}
-  T: {Type: AWS::SNS::Topic}
+  Q: {{Type: AWS::SQS::Queue}}
+  R: {{Type: AWS::SQS::Queue}}
+  T: {{Type: AWS::SNS::Topic}}
   F:
     Type: AWS::Serverless::Function
     Properties:
@@ -231,16 +228,14 @@ Resources:
           Type: SNS
           Properties:
             Topic: !Ref T
-            SqsSubscription: {QueueArn: !GetAtt <queue>.Arn, QueueUrl: !Ref <queue>}
+            SqsSubscription: {{QueueArn: !GetAtt {queue}.Arn, QueueUrl: !Ref {queue}}}
   P:
     Type: AWS::SQS::QueuePolicy
-    Properties: {PolicyDocument: {Statement: []}, Queues: [!Ref Q]}
-",
-            "
-            queue | finding
-            Q     | 1
-            R     |
-            ",
-        );
+    Properties: {{PolicyDocument: {{Statement: []}}, Queues: [!Ref Q]}}
+"
+            )
+        };
+        assert_eq!(findings(&RULE, Sam, &template("Q")).len(), 1);
+        assert_eq!(findings(&RULE, Sam, &template("R")).len(), 0);
     }
 }

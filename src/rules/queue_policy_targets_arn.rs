@@ -56,37 +56,30 @@ fn targets_arn(policy: &QueuePolicy, link: &Known<'_, Link>, queue: Option<&Queu
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, check_cases};
+    use crate::testing::{check, findings};
 
     #[test]
     fn arn_in_terraform_policy_is_flagged() {
-        check_cases(
-            &RULE,
-            Terraform,
-            r#"
-variable "open" {}
-resource "aws_sqs_queue" "q" {}
-resource "aws_sqs_queue_policy" "p" {
-  queue_url = <queue>
-  policy    = "{}"
-}
-"#,
-            r#"
-            queue                                                     | finding
-            aws_sqs_queue.q.url                                       |
-            aws_sqs_queue.q.id                                        |
-            aws_sqs_queue.q.arn                                       | 1
-            "arn:aws:sqs:eu-west-1:111122223333:orders"               | 1
-            "https://sqs.eu-west-1.amazonaws.com/111122223333/orders" |
-            var.open                                                  |
-            var.open ? aws_sqs_queue.q.arn : aws_sqs_queue.q.url      | 1
-            "#,
-        );
+        for (queue, expected) in [
+            ("aws_sqs_queue.q.url", 0),
+            ("aws_sqs_queue.q.id", 0),
+            ("aws_sqs_queue.q.arn", 1),
+            ("\"arn:aws:sqs:eu-west-1:111122223333:orders\"", 1),
+            ("\"https://sqs.eu-west-1.amazonaws.com/111122223333/orders\"", 0),
+            ("var.open", 0),
+            ("var.open ? aws_sqs_queue.q.arn : aws_sqs_queue.q.url", 1),
+        ] {
+            let text = format!(
+                "variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{}}\nresource \"aws_sqs_queue_policy\" \"p\" {{\n  \
+                 queue_url = {queue}\n  policy = \"{{}}\"\n}}\n"
+            );
+            assert_eq!(findings(&RULE, Terraform, &text).len(), expected, "{queue}");
+        }
     }
 
     #[test]
     fn arn_in_cloudformation_policy_is_flagged() {
-        check_cases(
+        check(
             &RULE,
             CloudFormation,
             r"
@@ -94,26 +87,15 @@ Parameters:
   Open: {Type: String}
 Resources:
   Q: {Type: AWS::SQS::Queue}
+  R: {Type: AWS::SQS::Queue}
   P:
     Type: AWS::SQS::QueuePolicy
     Properties:
       PolicyDocument: {Version: '2012-10-17', Statement: []}
       Queues:
+        - !Ref Q
         - !Ref Open
-        - <queue>
-",
-            "
-            queue         | finding | help
-            !Ref Q        |         |
-            !GetAtt Q.Arn | queue   | set `Queues` to `!Ref Q`
-            ",
-        );
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  R: {Type: AWS::SQS::Queue}
+        - !GetAtt R.Arn # expect: queue-policy-targets-arn
   Inline:
     Type: AWS::SQS::QueueInlinePolicy
     Properties:
@@ -121,5 +103,14 @@ Resources:
       Queue: !Sub '${R.Arn}' # expect: queue-policy-targets-arn
 ",
         );
+    }
+
+    #[test]
+    fn help_spells_url_in_dialect() {
+        let text = "Resources:\n  Q: {Type: AWS::SQS::Queue}\n  P:\n    Type: AWS::SQS::QueuePolicy\n    Properties:\n      \
+                    PolicyDocument: {Statement: []}\n      Queues: [!GetAtt Q.Arn]\n";
+        let found = findings(&RULE, CloudFormation, text);
+        let help = found.first().and_then(|found| found.help.as_deref());
+        assert_eq!(help, Some("set `Queues` to `!Ref Q`"));
     }
 }

@@ -45,32 +45,28 @@ fn missing(subscription: &Subscription, name: &str) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, check_cases};
+    use crate::testing::{check, findings};
 
     #[test]
     fn subscription_without_redrive_policy_is_flagged() {
-        check_cases(
-            &RULE,
-            Terraform,
-            r#"
-variable "open" {}
-resource "aws_sns_topic_subscription" "s" {
-  topic_arn      = "t"
-  endpoint       = "e"
-  protocol       = <protocol>
-  redrive_policy = <policy>
-}
-"#,
-            r#"
-            protocol | policy                                    | finding
-            "sqs"    | null                                      | 1
-            "lambda" | null                                      | 1
-            "email"  | null                                      |
-            var.open | null                                      |
-            "sqs"    | var.open                                  |
-            "sqs"    | jsonencode({ deadLetterTargetArn = "d" }) |
-            "#,
-        );
+        for (arguments, expected) in [
+            ("protocol = \"sqs\"", 1),
+            ("protocol = \"lambda\"", 1),
+            ("protocol = \"email\"", 0),
+            ("protocol = var.open", 0),
+            ("protocol = \"sqs\"\n  redrive_policy = null", 1),
+            ("protocol = \"sqs\"\n  redrive_policy = var.open", 0),
+            (
+                "protocol = \"sqs\"\n  redrive_policy = jsonencode({ deadLetterTargetArn = \"d\" })",
+                0,
+            ),
+        ] {
+            let text = format!(
+                "variable \"open\" {{}}\nresource \"aws_sns_topic_subscription\" \"s\" {{\n  topic_arn = \"t\"\n  endpoint = \
+                 \"e\"\n  {arguments}\n}}\n"
+            );
+            assert_eq!(findings(&RULE, Terraform, &text).len(), expected, "{arguments}");
+        }
     }
 
     #[test]

@@ -147,7 +147,8 @@ impl Stack {
     /// `terraform` or `template` for text in these dialects; `consumer` for the settings of a consumer in the
     /// configuration; or `except` for a dialect in which the row does not apply. A heading
     /// of the dead-letter queue declares one. The place of a finding is an
-    /// attribute, or the name of a resource for its header.
+    /// attribute, an attribute followed by `block` for the outermost block or key around it, or the name of a resource
+    /// for its header.
     ///
     /// # Panics
     /// If the findings are not those that the table expects, or no dialect can express a row.
@@ -179,7 +180,7 @@ impl Stack {
             stack = match &**heading {
                 _ if cell.is_empty() => stack,
                 "terraform" => stack.terraform(cell),
-                "template" => stack.template(cell),
+                "template" => stack.template(&format!("  {cell}")),
                 "consumer" => {
                     // The names in every dialect.
                     let function = if stack.has_mapping {

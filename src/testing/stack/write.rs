@@ -28,6 +28,14 @@ enum Form {
 }
 
 impl Tree {
+    /// Expects a finding at the outermost block or key of `path`.
+    fn mark(&mut self, path: &str) {
+        let key = path.split(['.', '!', '[']).next();
+        for child in self.children.iter_mut().filter(|child| Some(&*child.key) == key) {
+            child.is_marked = true;
+        }
+    }
+
     fn set(&mut self, path: &str, value: String, is_marked: bool) {
         let (first, rest) = path.split_once('.').unwrap_or((path, ""));
         let (key, form) = match (first.strip_suffix('!'), first.strip_suffix("[]")) {
@@ -139,6 +147,9 @@ impl<'s> Writer<'s> {
         for (name, path, value) in &self.attributes {
             if is_of(name, resource) {
                 tree.set(path, value.clone(), self.places.contains(name));
+                if self.places.contains(&&*format!("{name} block")) {
+                    tree.mark(path);
+                }
             }
         }
         if self.dialect == Dialect::Sam && tree.children.iter().any(|child| child.key == "DeadLetterQueue") {
@@ -179,8 +190,8 @@ impl<'s> Writer<'s> {
             let marker = if child.is_marked { &*self.marker } else { "" };
             let _ = match (&child.value, child.form) {
                 (Some(value), _) => writeln!(self.text, "{indent}{key} = {value}{marker}"),
-                (None, Form::Json) => writeln!(self.text, "{indent}{key} = jsonencode({{"),
-                (None, _) => writeln!(self.text, "{indent}{key} {{"),
+                (None, Form::Json) => writeln!(self.text, "{indent}{key} = jsonencode({{{marker}"),
+                (None, _) => writeln!(self.text, "{indent}{key} {{{marker}"),
             };
             if child.value.is_none() {
                 self.arguments(child, &format!("{indent}  "));
@@ -238,7 +249,7 @@ impl<'s> Writer<'s> {
             if let Some(value) = &child.value {
                 let _ = writeln!(self.text, "{start}{key}: {value}{marker}");
             } else {
-                let _ = writeln!(self.text, "{start}{key}:");
+                let _ = writeln!(self.text, "{start}{key}:{marker}");
                 let step = if child.form == Form::List { "    " } else { "  " };
                 self.properties(child, &format!("{indent}{step}"));
             }
