@@ -196,193 +196,92 @@ fn help(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, findings};
-
-    fn count(metric: &str, statistic: &str, comparison: &str, threshold: &str, period: &str) -> usize {
-        let text = format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{
-  redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 }})
-}}
-resource "aws_sqs_queue" "d" {{}}
-resource "aws_cloudwatch_metric_alarm" "a" {{
-  namespace           = "AWS/SQS"
-  metric_name         = "{metric}"
-  dimensions          = {{ QueueName = aws_sqs_queue.d.name }}
-  statistic           = {statistic}
-  comparison_operator = "{comparison}"
-  threshold           = {threshold}
-  period              = {period}
-}}
-"#
-        );
-        findings(&RULE, Terraform, &text).len()
-    }
-
-    const DEPTH: &str = "ApproximateNumberOfMessagesVisible";
-    const ABOVE: &str = "GreaterThanThreshold";
-    const FROM: &str = "GreaterThanOrEqualToThreshold";
+    use crate::testing::check_cases;
 
     #[test]
-    fn sum_of_gauge_over_several_samples_is_flagged() {
-        let sum = |comparison, threshold, period| count(DEPTH, "\"Sum\"", comparison, threshold, period);
-        assert_eq!(sum(ABOVE, "1", "300"), 1);
-        assert_eq!(sum(FROM, "2", "61"), 1);
-        // There is one sample per minute.
-        assert_eq!(sum(ABOVE, "1", "60"), 0);
-        // A sum is non-zero if any sample is.
-        assert_eq!(sum(ABOVE, "0", "300"), 0);
-        assert_eq!(sum(FROM, "1", "300"), 0);
-        for (threshold, period) in [("var.open", "300"), ("1", "var.open")] {
-            assert_eq!(sum(ABOVE, threshold, period), 0);
-        }
-        assert_eq!(count("NumberOfMessagesSent", "\"Sum\"", ABOVE, "10", "300"), 0);
-        assert_eq!(count(DEPTH, "\"Maximum\"", ABOVE, "10", "300"), 0);
-        assert_eq!(count(DEPTH, "var.open", ABOVE, "10", "300"), 0);
+    fn statistic_that_does_not_measure_the_threshold_is_flagged() {
+        check_cases(
+            &RULE,
+            Terraform,
+            r#"
+variable "open" {}
+resource "aws_sqs_queue" "q" {
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "d" {}
+resource "aws_cloudwatch_metric_alarm" "a" {
+  namespace           = "AWS/SQS"
+  metric_name         = "<metric>"
+  dimensions          = { QueueName = aws_sqs_queue.d.name }
+  statistic           = <statistic>
+  comparison_operator = "<comparison>"
+  threshold           = <threshold>
+  period              = <period>
+}
+"#,
+            r#"
+            metric                             | statistic     | comparison                    | threshold | period   | finding
+            ApproximateNumberOfMessagesVisible | "Sum"         | GreaterThanThreshold          | 1         | 300      | 1
+            ApproximateNumberOfMessagesVisible | "Sum"         | GreaterThanOrEqualToThreshold | 2         | 61       | 1
+            // There is one sample per minute.
+            ApproximateNumberOfMessagesVisible | "Sum"         | GreaterThanThreshold          | 1         | 60       |
+            // A sum is non-zero if any sample is.
+            ApproximateNumberOfMessagesVisible | "Sum"         | GreaterThanThreshold          | 0         | 300      |
+            ApproximateNumberOfMessagesVisible | "Sum"         | GreaterThanOrEqualToThreshold | 1         | 300      |
+            ApproximateNumberOfMessagesVisible | "Sum"         | GreaterThanThreshold          | var.open  | 300      |
+            ApproximateNumberOfMessagesVisible | "Sum"         | GreaterThanThreshold          | 1         | var.open |
+            NumberOfMessagesSent               | "Sum"         | GreaterThanThreshold          | 10        | 300      |
+            ApproximateNumberOfMessagesVisible | "Maximum"     | GreaterThanThreshold          | 10        | 300      |
+            ApproximateNumberOfMessagesVisible | var.open      | GreaterThanThreshold          | 10        | 300      |
+            ApproximateNumberOfMessagesVisible | "SampleCount" | GreaterThanThreshold          | 0         | 60       | 1
+            ApproximateNumberOfMessagesVisible | "Average"     | GreaterThanOrEqualToThreshold | 1         | 300      | 1
+            ApproximateNumberOfMessagesVisible | "Average"     | GreaterThanOrEqualToThreshold | 1         | 60       |
+            ApproximateNumberOfMessagesVisible | "Average"     | GreaterThanThreshold          | 0         | 300      |
+            ApproximateAgeOfOldestMessage      | "Average"     | GreaterThanOrEqualToThreshold | 1         | 300      |
+            NumberOfMessagesSent               | "Average"     | GreaterThanThreshold          | 10        | 300      | 1
+            NumberOfMessagesSent               | "Average"     | GreaterThanThreshold          | 0         | 300      |
+            SentMessageSize                    | "Average"     | GreaterThanThreshold          | 10        | 300      |
+            "#,
+        );
     }
 
     #[test]
     fn help_changes_the_threshold_with_the_statistic() {
-        let help = |queue: &str, metric: &str, statistic: &str, comparison: &str, threshold: &str| {
-            let text = format!(
-                "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      RedrivePolicy: \
-                 {{deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}}\n  D: {{Type: AWS::SQS::Queue}}\n  A:\n    \
-                 Type: AWS::CloudWatch::Alarm\n    Properties: {{Namespace: AWS/SQS, MetricName: {metric}, Statistic: \
-                 {statistic}, Dimensions: [{{Name: QueueName, Value: !GetAtt {queue}.QueueName}}], Period: 300, \
-                 ComparisonOperator: {comparison}, Threshold: {threshold}, EvaluationPeriods: 1}}\n"
-            );
-            let found = findings(&RULE, CloudFormation, &text);
-            found.into_iter().find_map(|found| found.help).unwrap_or_default()
-        };
-        let age = "ApproximateAgeOfOldestMessage";
-        let sent = "NumberOfMessagesSent";
-        let below = "LessThanThreshold";
-        for (queue, metric, statistic, comparison, threshold, wanted) in [
-            // A message that stays for the whole period gives a sum of 5 and a maximum of 1.
-            (
-                "D",
-                DEPTH,
-                "Sum",
-                FROM,
-                "5",
-                "set `Statistic` to `Maximum` and `Threshold` to 1, so that",
-            ),
-            (
-                "D",
-                DEPTH,
-                "Sum",
-                ABOVE,
-                "3",
-                "set `Statistic` to `Maximum` and `Threshold` to 0, so that",
-            ),
-            (
-                "D",
-                DEPTH,
-                "SampleCount",
-                ABOVE,
-                "0",
-                "set `Statistic` to `Maximum` and `Threshold` to 0, so that",
-            ),
-            (
-                "Q",
-                DEPTH,
-                "Sum",
-                ABOVE,
-                "102",
-                "set `Statistic` to `Maximum` and `Threshold` to 20: 102 was",
-            ),
-            (
-                "Q",
-                DEPTH,
-                "Sum",
-                FROM,
-                "102",
-                "set `Statistic` to `Maximum` and `Threshold` to 21: 102 was",
-            ),
-            (
-                "Q",
-                DEPTH,
-                "Sum",
-                FROM,
-                "100",
-                "set `Statistic` to `Maximum` and `Threshold` to 20: 100 was",
-            ),
-            (
-                "Q",
-                age,
-                "Sum",
-                below,
-                "102",
-                "set `Statistic` to `Maximum` and `Threshold` to 21: 102 was",
-            ),
-            (
-                "Q",
-                age,
-                "SampleCount",
-                ABOVE,
-                "3",
-                "set `Statistic` to `Maximum`, and `Threshold` to a value",
-            ),
-            (
-                "Q",
-                sent,
-                "Average",
-                ABOVE,
-                "10",
-                "set `Statistic` to `Sum`, and `Threshold` to 50 if 10",
-            ),
-            ("D", DEPTH, "Average", FROM, "1", "set `Statistic` to `Maximum`"),
-        ] {
-            let help = help(queue, metric, statistic, comparison, threshold);
-            assert!(help.starts_with(wanted), "{statistic} {comparison} {threshold}: {help}");
-        }
-    }
-
-    #[test]
-    fn sample_count_of_gauge_is_flagged() {
-        assert_eq!(count(DEPTH, "\"SampleCount\"", ABOVE, "0", "60"), 1);
-    }
-
-    #[test]
-    fn average_depth_of_dead_letter_queue_is_flagged() {
-        let average = |comparison, threshold, period| count(DEPTH, "\"Average\"", comparison, threshold, period);
-        assert_eq!(average(FROM, "1", "300"), 1);
-        assert_eq!(average(FROM, "1", "60"), 0);
-        assert_eq!(average(ABOVE, "0", "300"), 0);
-        assert_eq!(
-            count("ApproximateAgeOfOldestMessage", "\"Average\"", FROM, "1", "300"),
-            0
-        );
-    }
-
-    #[test]
-    fn average_of_counter_is_flagged() {
-        assert_eq!(count("NumberOfMessagesSent", "\"Average\"", ABOVE, "10", "300"), 1);
-        assert_eq!(count("NumberOfMessagesSent", "\"Average\"", ABOVE, "0", "300"), 0);
-        assert_eq!(count("SentMessageSize", "\"Average\"", ABOVE, "10", "300"), 0);
-    }
-
-    #[test]
-    fn cloudformation_alarm_is_flagged() {
-        check(
+        check_cases(
             &RULE,
             CloudFormation,
-            r"
+            "
 Resources:
-  Q: {Type: AWS::SQS::Queue}
+  Q:
+    Type: AWS::SQS::Queue
+    Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}}
+  D: {Type: AWS::SQS::Queue}
   A:
     Type: AWS::CloudWatch::Alarm
     Properties:
       Namespace: AWS/SQS
-      MetricName: ApproximateNumberOfMessagesVisible
-      Dimensions: [{Name: QueueName, Value: !GetAtt Q.QueueName}]
-      Statistic: Sum # expect: alarm-statistic-misleading
-      ComparisonOperator: GreaterThanThreshold
-      Threshold: 100
+      MetricName: <metric>
+      Dimensions: [{Name: QueueName, Value: !GetAtt <queue>.QueueName}]
+      Statistic: <statistic>
+      ComparisonOperator: <comparison>
+      Threshold: <threshold>
       Period: 300
       EvaluationPeriods: 1
 ",
+            "
+            queue | metric                             | statistic   | comparison                    | threshold | finding   | help
+            // A message that stays for the whole period gives a sum of 5 and a maximum of 1.
+            D     | ApproximateNumberOfMessagesVisible | Sum         | GreaterThanOrEqualToThreshold | 5         | statistic | set `Statistic` to `Maximum` and `Threshold` to 1, so that…
+            D     | ApproximateNumberOfMessagesVisible | Sum         | GreaterThanThreshold          | 3         | statistic | set `Statistic` to `Maximum` and `Threshold` to 0, so that…
+            D     | ApproximateNumberOfMessagesVisible | SampleCount | GreaterThanThreshold          | 0         | statistic | set `Statistic` to `Maximum` and `Threshold` to 0, so that…
+            Q     | ApproximateNumberOfMessagesVisible | Sum         | GreaterThanThreshold          | 102       | statistic | set `Statistic` to `Maximum` and `Threshold` to 20: 102 was…
+            Q     | ApproximateNumberOfMessagesVisible | Sum         | GreaterThanOrEqualToThreshold | 102       | statistic | set `Statistic` to `Maximum` and `Threshold` to 21: 102 was…
+            Q     | ApproximateNumberOfMessagesVisible | Sum         | GreaterThanOrEqualToThreshold | 100       | statistic | set `Statistic` to `Maximum` and `Threshold` to 20: 100 was…
+            Q     | ApproximateAgeOfOldestMessage      | Sum         | LessThanThreshold             | 102       | statistic | set `Statistic` to `Maximum` and `Threshold` to 21: 102 was…
+            Q     | ApproximateAgeOfOldestMessage      | SampleCount | GreaterThanThreshold          | 3         | statistic | set `Statistic` to `Maximum`, and `Threshold` to a value…
+            Q     | NumberOfMessagesSent               | Average     | GreaterThanThreshold          | 10        | statistic | set `Statistic` to `Sum`, and `Threshold` to 50 if 10…
+            D     | ApproximateNumberOfMessagesVisible | Average     | GreaterThanOrEqualToThreshold | 1         | statistic | set `Statistic` to `Maximum`…
+            ",
         );
     }
 }

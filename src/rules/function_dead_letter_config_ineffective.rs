@@ -88,243 +88,72 @@ fn ineffective(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::check;
+    use crate::testing::stack;
 
     #[test]
     fn function_dead_letter_config_without_redrive_policy_is_flagged() {
-        check(
+        let failed = stack().function("failure_target", "arn:aws:sqs:eu-west-1:111122223333:failed");
+        failed.check(
             &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-}
-resource "aws_sqs_queue" "failed" {}
-resource "aws_lambda_function" "f" {
-  function_name = "f"
-  dead_letter_config { # expect: function-dead-letter-config-ineffective
-    target_arn = aws_sqs_queue.failed.arn
-  }
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = aws_lambda_function.f.arn
-}
-"#,
+            "
+            queue.max_receive_count | queue.redrive | finding
+                                    |               | function.failure_target block
+            5                       |               |
+                                    | open          |
+            ",
         );
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  Failed:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Lambda::Function
-    Properties:
-      DeadLetterConfig: # expect: function-dead-letter-config-ineffective
-        TargetArn: !GetAtt Failed.Arn
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: !GetAtt Q.Arn
-      FunctionName: !Ref F
-",
-        );
+        failed
+            .only(&[Terraform, CloudFormation])
+            .check(&RULE, "mapping.source | finding\n open |");
+        let declared = "function.failure_target | finding\n = aws_sqs_queue.failed.arn | function.failure_target block";
+        stack()
+            .terraform("resource \"aws_sqs_queue\" \"failed\" {}")
+            .check(&RULE, declared);
     }
-
-    #[test]
-    fn queue_with_redrive_policy_is_accepted() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })
-}
-resource "aws_sqs_queue" "failed" {}
-resource "aws_lambda_function" "f" {
-  function_name = "f"
-  dead_letter_config {
-    target_arn = aws_sqs_queue.failed.arn
-  }
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = aws_lambda_function.f.arn
-}
-"#,
-        );
-    }
-
-    #[test]
-    fn function_with_another_invoker_is_accepted() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-resource "aws_sqs_queue" "q" {
-}
-resource "aws_sqs_queue" "failed" {}
-resource "aws_lambda_function" "f" {
-  function_name = "f"
-  dead_letter_config {
-    target_arn = aws_sqs_queue.failed.arn
-  }
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = aws_lambda_function.f.arn
-}
-resource "aws_lambda_permission" "p" {
-  action = "lambda:InvokeFunction"
-  function_name = aws_lambda_function.f.function_name
-  principal = "s3.amazonaws.com"
-}
-"#,
-        );
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  Failed:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Lambda::Function
-    Properties:
-      DeadLetterConfig:
-        TargetArn: !GetAtt Failed.Arn
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: !GetAtt Q.Arn
-      FunctionName: !Ref F
-  P:
-    Type: AWS::Lambda::Permission
-    Properties:
-      Action: lambda:InvokeFunction
-      FunctionName: !Ref F
-      Principal: s3.amazonaws.com
-",
-        );
-    }
-
-    #[test]
-    fn unresolved_values_are_not_judged() {
-        check(
-            &RULE,
-            Terraform,
-            r#"
-variable "x" {}
-resource "aws_sqs_queue" "q" {
-  redrive_policy = var.x
-}
-resource "aws_sqs_queue" "failed" {}
-resource "aws_lambda_function" "f" {
-  function_name = "f"
-  dead_letter_config {
-    target_arn = aws_sqs_queue.failed.arn
-  }
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name = aws_lambda_function.f.arn
-}
-"#,
-        );
-        check(
-            &RULE,
-            Terraform,
-            r#"
-variable "x" {}
-resource "aws_sqs_queue" "q" {
-}
-resource "aws_sqs_queue" "failed" {}
-resource "aws_lambda_function" "f" {
-  function_name = "f"
-  dead_letter_config {
-    target_arn = aws_sqs_queue.failed.arn
-  }
-}
-resource "aws_lambda_event_source_mapping" "m" {
-  event_source_arn = var.x
-  function_name = aws_lambda_function.f.arn
-}
-"#,
-        );
-    }
-
-    const EXPECTED: &str = "expect: function-dead-letter-config-ineffective";
 
     #[test]
     fn only_asynchronous_invokers_use_the_setting() {
-        let terraform = |header: &str, more: &str| {
-            format!(
-                r#"
-resource "aws_sqs_queue" "q" {{}}
-resource "aws_sqs_queue" "failed" {{}}
-resource "aws_lambda_function" "f" {{
-  function_name = "f"
-  dead_letter_config {{ # {header}
-    target_arn = aws_sqs_queue.failed.arn
-  }}
-}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name    = aws_lambda_function.f.arn
-}}
-{more}
-"#
-            )
-        };
-        let permission = |principal: &str| {
-            format!(
-                "resource \"aws_lambda_permission\" \"p\" {{\n  function_name = aws_lambda_function.f.arn\n  principal     = \"{principal}\"\n}}\n"
-            )
-        };
-        let integration = "resource \"aws_apigatewayv2_integration\" \"i\" {\n  integration_uri = aws_lambda_function.f.invoke_arn\n}\n";
-        for waiting in [
-            permission("apigateway.amazonaws.com").as_str(),
-            &permission("elasticloadbalancing.amazonaws.com"),
-            integration,
-            "resource \"aws_secretsmanager_secret\" \"s\" {\n  name = aws_lambda_function.f.function_name\n}\n",
+        let failed = stack().function("failure_target", "arn:aws:sqs:eu-west-1:111122223333:failed");
+        let permission = r#"
+resource "aws_lambda_permission" "p" {
+  action        = "lambda:InvokeFunction"
+  function_name = aws_lambda_function.worker.function_name
+  principal     = "<principal>"
+}"#;
+        for (principal, finding) in [
+            ("apigateway.amazonaws.com", "function.failure_target block"),
+            ("elasticloadbalancing.amazonaws.com", "function.failure_target block"),
+            ("s3.amazonaws.com", ""),
         ] {
-            check(&RULE, Terraform, &terraform(EXPECTED, waiting));
+            let invoker = permission.replace("<principal>", principal);
+            failed
+                .clone()
+                .terraform(&invoker)
+                .check(&RULE, &format!("finding | help\n {finding} |"));
         }
-        for other in [
-            permission("s3.amazonaws.com"),
-            // An API may also invoke asynchronously.
-            format!("{}# X-Amz-Invocation-Type\n", permission("apigateway.amazonaws.com")),
-        ] {
-            check(&RULE, Terraform, &terraform("", &other));
-        }
-        let template = |header: &str, principal: &str| {
-            format!(
-                "
-Resources:
-  Q: {{Type: AWS::SQS::Queue}}
-  Failed: {{Type: AWS::SQS::Queue}}
-  F:
-    Type: AWS::Lambda::Function
-    Properties:
-      DeadLetterConfig: {{TargetArn: !GetAtt Failed.Arn}} # {header}
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties: {{EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}}
-  P:
-    Type: AWS::Lambda::Permission
-    Properties: {{FunctionName: !Ref F, Principal: {principal}}}
-  S:
-    Type: AWS::SecretsManager::Secret
-    Properties: {{Name: !Ref F}}
-"
-            )
-        };
-        check(&RULE, CloudFormation, &template(EXPECTED, "apigateway.amazonaws.com"));
-        check(&RULE, CloudFormation, &template("", "s3.amazonaws.com"));
+        // An API may also invoke asynchronously.
+        let api = permission.replace("<principal>", "apigateway.amazonaws.com") + "\n# X-Amz-Invocation-Type";
+        failed.clone().terraform(&api).check(&RULE, "finding | help\n |");
+        failed.check(
+            &RULE,
+            r#"
+            terraform                                                                                                  | finding
+            resource "aws_apigatewayv2_integration" "i" {\n integration_uri = aws_lambda_function.worker.invoke_arn\n} | function.failure_target block
+            resource "aws_secretsmanager_secret" "s" {\n name = aws_lambda_function.worker.function_name\n}            | function.failure_target block
+            "#,
+        );
+    }
+
+    #[test]
+    fn invoker_in_template_uses_the_setting() {
+        stack().function("failure_target", "arn:aws:sqs:eu-west-1:111122223333:failed").check(
+            &RULE,
+            "
+            template                                                                                                         | finding
+            P: {Type: AWS::Lambda::Permission, Properties: {FunctionName: !Ref Worker, Principal: apigateway.amazonaws.com}} | function.failure_target block
+            P: {Type: AWS::Lambda::Permission, Properties: {FunctionName: !Ref Worker, Principal: s3.amazonaws.com}}         |
+            S: {Type: AWS::SecretsManager::Secret, Properties: {Name: !Ref Worker}}                                          | function.failure_target block
+            ",
+        );
     }
 }
