@@ -168,7 +168,7 @@ struct CheckArgs {
     /// Also run the pedantic rules, which not every team wants
     #[arg(long, help_heading = "Selection")]
     pedantic: bool,
-    /// Leave out findings below this severity [default: info, and the full report only counts those]
+    /// Leave out findings below this severity [default: warning in `full`, info in other formats]
     #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Selection")]
     min_severity: Option<Level>,
     /// Exit with 1 for findings of this severity or above [default: the configured level, else warning]

@@ -220,7 +220,7 @@ pub(crate) fn unread_setting(path: &Path, refusal: &Refusal, sources: &Sources) 
 /// Returns the diagnostic for text that is not valid in its file.
 fn parse_error(sources: &Sources, unit: &str, span: Span, message: &str) -> Diagnostic {
     tool_diagnostic("parse-error", sources, unit, span, message, "cannot be read")
-        .help("the rest of the project was checked; fix this to have this part checked, too")
+        .help("the rest of the project was checked; fix this line to check the rest of the file")
 }
 
 /// Returns the diagnostic for an exceeded bound; `bound` names it.

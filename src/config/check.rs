@@ -10,7 +10,7 @@ use super::file::{self, File};
 use super::{Config, ConfigError, ConfigText, Environment, FailLevel, Located, Override, RuleSettings, address_glob};
 use crate::diagnostic::{RuleId, Severity};
 use crate::inputs::{Inputs, Parameters, Variable};
-use crate::rules::{self, Catalogue, Rule, Value};
+use crate::rules::{self, Catalogue, RULES, Rule, Value};
 use crate::selection;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use rustc_hash::FxHashMap;
@@ -157,10 +157,13 @@ impl FileChecker<'_> {
         }
         let mut settings = FxHashMap::default();
         for (name, table) in &file.rules {
-            match rules::by_id(name.get_ref()) {
-                Some(rule) => settings.insert(rule.id.into(), self.rule_settings(rule, table)?),
-                None => settings.insert(self.later(name), self.rule_settings(&nameless(name.get_ref()), table)?),
-            };
+            if let Some(rule) = rules::by_id(name.get_ref()) {
+                settings.insert(rule.id.into(), self.rule_settings(rule, table)?);
+            } else {
+                let own = self.rule_settings(&nameless(name.get_ref()), table);
+                let own = own.map_err(|error| self.misspelled(name).unwrap_or(error))?;
+                settings.insert(self.later(name), own);
+            }
         }
         let written_in = self.text_of(!file.overrides.is_empty());
         let overrides = file
@@ -231,6 +234,13 @@ impl FileChecker<'_> {
         let error = self.error(name.span(), String::new());
         self.names.borrow_mut().push((name.get_ref().clone(), error));
         Arc::<str>::from(name.get_ref().as_str()).into()
+    }
+
+    /// Returns an error if `name` is similar to the name of a built-in rule, and so probably not that of a policy.
+    fn misspelled(&self, name: &Spanned<String>) -> Option<ConfigError> {
+        let (id, known) = (name.get_ref(), RULES.iter().map(|rule| rule.id));
+        let near = selection::nearest(id, known)?;
+        Some(self.error(name.span(), format!("unknown rule `{id}`; did you mean `{near}`?")))
     }
 
     fn globs(&self, patterns: &[Spanned<String>]) -> Checks<GlobSet> {

@@ -75,6 +75,9 @@ pub(super) fn in_words_of_toml(said: &str) -> String {
     if let Some(key) = said.strip_prefix("missing field ") {
         return format!("the key {key} is missing");
     }
+    if said == "wanted string or table" {
+        return "expected a string, in quotes".to_owned();
+    }
     let Some((found, wanted)) = said
         .strip_prefix("invalid type: ")
         .and_then(|said| said.split_once(", expected "))
@@ -87,6 +90,8 @@ pub(super) fn in_words_of_toml(said: &str) -> String {
         "a string" => "a string, in quotes",
         "a boolean" => "`true` or `false`",
         "u32" => "a whole number",
+        "struct Processing" => "a table, as in `{ p99 = \"45s\" }`",
+        "struct Heartbeat" => "a table, as in `{ every = \"1m\", extend-to = \"2m\" }`",
         other => other,
     };
     format!("expected {wanted}, found {found}")

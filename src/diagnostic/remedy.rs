@@ -116,7 +116,7 @@ impl Change {
             Change::Arn(_) => "refer to the queue's ARN".to_owned(),
             Change::DeadLetterQueue(queue) => match &queue.to {
                 Some(to) => format!("add a redrive policy that leads to {}", to.shown),
-                None => "declare a dead-letter queue, and a redrive policy that leads there".to_owned(),
+                None => "declare a dead-letter queue, and a redrive policy that points to it".to_owned(),
             },
             Change::Alarm(_) => "declare an alarm on the number of visible messages".to_owned(),
             Change::Suppression { name: Some(name), .. } => format!("remove `{name}` from the suppression"),

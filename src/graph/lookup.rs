@@ -623,7 +623,7 @@ impl Graph {
     /// files are not available.
     pub fn reason_of_missing_code(&self, queue: &Queue) -> Option<Reason> {
         self.is_passed_to_missing_code(queue)
-            .then(|| Cause::MissingModule.because("it is passed to something that is not here and may watch it"))
+            .then(|| Cause::MissingModule.because("it is passed to code that is not read and may watch it"))
     }
 }
 

@@ -172,7 +172,7 @@ impl<'g> Policies<'g> {
             permits.add_possible(&Condition::always(), &reason, span);
         }
         if self.handed_roles.contains(&key(role)) {
-            let reason = "the role is passed to something that is not here and may grant it more";
+            let reason = "the role is passed to code that is not read and may grant it more";
             permits.add_possible(&Condition::always(), &Cause::MissingModule.because(reason), role.header);
         }
         let request = Request {
@@ -443,5 +443,5 @@ fn key(resource: &Resource) -> Key {
 }
 
 fn unknown_policy(written: &str) -> Reason {
-    Cause::Elsewhere.because(format!("the policy `{written}` is not here"))
+    Cause::Elsewhere.because(format!("the policy `{written}` is not declared here"))
 }

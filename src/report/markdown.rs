@@ -145,12 +145,12 @@ fn unit<'a>(
         ));
         let notes = [
             ("calculation", &found.calculation),
-            ("when", &found.when),
+            ("only if", &found.when),
             ("help", &found.help),
         ];
         let mut list = String::new();
-        if !found.calls.is_empty() {
-            list.push_str(&format!("- for: {}\n", inline(&super::prose::calls(&found.calls))));
+        if let Some(instances) = super::prose::instances(found) {
+            list.push_str(&format!("- instances: {}\n", inline(&instances)));
         }
         for (name, note) in notes {
             list.extend(note.iter().map(|note| format!("- {name}: {}\n", inline(note))));

@@ -40,13 +40,13 @@ pub(super) fn write_linked(text: &mut String, report: &Report<'_>, found: &Diagn
 /// Returns the notes below the locations, with their names: the affected resources, the arithmetic, the condition.
 pub(super) fn notes(found: &Diagnostic, left_out: usize) -> Vec<(&'static str, String)> {
     let mut notes = Vec::new();
-    if !found.calls.is_empty() {
-        notes.push(("for", calls(&found.calls)));
+    if let Some(instances) = instances(found) {
+        notes.push(("instances", instances));
     }
     if left_out > 0 {
         notes.push(("places", format!("and {left_out} more")));
     }
-    let optional = [("calculation", &found.calculation), ("when", &found.when)];
+    let optional = [("calculation", &found.calculation), ("only if", &found.when)];
     notes.extend(
         optional
             .into_iter()
@@ -73,9 +73,18 @@ pub(super) fn fix(found: &Diagnostic) -> Option<String> {
     Some(format!("{} (`{}`)", fix.title, fix.safety.flags()))
 }
 
+/// Returns the addresses of all instances with this finding; `None` if the headline already names the only one.
+pub(super) fn instances(found: &Diagnostic) -> Option<String> {
+    match found.calls.as_slice() {
+        [] => None,
+        [one] if found.headline.contains(one.as_str()) => None,
+        all => Some(calls(all)),
+    }
+}
+
 /// Lists the resources that share the finding; only the first few by name.
 pub(super) fn calls(addresses: &[String]) -> String {
-    const NAMED: usize = 5;
+    const NAMED: usize = 3;
     let mut named: Vec<String> = addresses
         .iter()
         .take(NAMED)

@@ -133,7 +133,7 @@ fn advice(step: Step) -> &'static str {
         Step::CheckPlan => "a plan may know it: check the output of `terraform show -json`",
         Step::FetchModules => "run `terraform init`",
         Step::AddFiles => "check its files in the same run",
-        Step::CorrectFile => "fix what cannot be read",
+        Step::CorrectFile => "correct the file that cannot be read",
     }
 }
 
@@ -151,7 +151,10 @@ pub(super) fn unread(report: &Report<'_>) -> Vec<String> {
         .map(|open| &*open.reason)
         .collect();
     let further = parts.len().saturating_sub(REASONS);
-    let further = (further > 0).then(|| format!("{further} more parts are not read: `--verbose` lists them"));
+    let further = (further > 0).then(|| {
+        let verb = if further == 1 { "is" } else { "are" };
+        format!("{further} more {verb} not read: `--verbose` lists all")
+    });
     let parts = parts.into_iter().take(REASONS).map(printable);
     of_modules.into_iter().chain(parts).chain(further).collect()
 }

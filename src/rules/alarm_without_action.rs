@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Info,
     set: Set::Default,
     fix: None,
-    summary: "the only alarm on a queue goes off and nobody hears of it",
+    summary: "the only alarm on a queue notifies no one",
     page: include_str!("../../rules/alarm-without-action.md"),
     settings: &[],
     check: Some(check),
@@ -50,7 +50,7 @@ fn judge(graph: &Graph, findings: &mut Findings<'_>, alarm: &Alarm, queue: &Queu
     }
     let when = alarm.resource.when.and(&queue.resource.when);
     let headline = format!(
-        "{} is the only alarm on {what} {}, and nobody hears of it",
+        "{} is the only alarm on {what} {}, and it notifies no one",
         alarm.resource.shown(),
         queue.resource.shown()
     );
@@ -65,12 +65,12 @@ fn judge(graph: &Graph, findings: &mut Findings<'_>, alarm: &Alarm, queue: &Queu
             let has_actions = fact(*actions.value, || format!("`{}` is set", actions.name)).depending_on(&actions);
             findings.require(&actions.when, alarm, has_actions, || {
                 let label = if actions.is_default {
-                    format!("it turns red and does nothing: `{}` is not set", actions.name)
+                    format!("it changes its state and does nothing: `{}` is not set", actions.name)
                 } else {
-                    "it turns red and does nothing: this list is empty".to_owned()
+                    "it changes its state and does nothing: this list is empty".to_owned()
                 };
                 Finding::new("actions", &*headline, &actions, label).help(format!(
-                    "add a topic that somebody reads to `{}`, or name the alarm in a composite alarm that has actions",
+                    "add a topic with subscribers to `{}`, or name the alarm in a composite alarm that has actions",
                     actions.name
                 ))
             });

@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     set: Set::Default,
     fix: Some(Safety::Safe),
-    summary: "the function returns the messages that failed, and Lambda deletes them unread",
+    summary: "the function returns the messages that failed, and Lambda ignores that and deletes them",
     page: include_str!("../../rules/batch-item-failures-ignored.md"),
     settings: &[],
     check: Some(check),

@@ -55,7 +55,7 @@ fn never(
     } else {
         (
             Severity::Info,
-            "one failed message returns its whole batch all the same",
+            "one failed message still makes Lambda retry its whole batch",
         )
     };
     let headline = format!("{asks} asks which messages of a batch failed, but {function} never says: {consequence}");

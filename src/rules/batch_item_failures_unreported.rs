@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     set: Set::Default,
     fix: None,
-    summary: "one failed message returns its whole batch, and messages already processed run again",
+    summary: "one failed message makes Lambda retry its whole batch, so processed messages run again",
     page: include_str!("../../rules/batch-item-failures-unreported.md"),
     settings: &[],
     check: Some(check),
@@ -60,7 +60,7 @@ fn unreported(
     // If the handler catches the failure and returns, the message is deleted instead.
     let headline = if is_read {
         format!(
-            "one failed message from {} returns its whole batch of up to {} messages, since {shown} does not report which \
+            "one failed message from {} makes Lambda retry the whole batch of up to {} messages: {shown} does not report which \
              ones failed",
             source.shown, batch.value
         )

@@ -31,13 +31,12 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn unconditional(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>) -> Option<Finding> {
     let written = handled.handler.unconditional_write.as_ref()?;
     let headline = format!(
-        "{} looks for a record before the work and writes it afterwards without a condition: a message that two workers \
-         have is worked on twice",
+        "{} looks for a record before the work and writes it afterwards without a condition: a message that two workers receive is processed twice",
         handled.function.resource.shown()
     );
     let finding = Finding::new("idempotency", headline, written.span, &*written.words)
         .label(mapping.resource.header, invokes(mapping))
-        .help("write the record before the work, on the condition that it is not there, with a time after which it expires");
+        .help("write the record before the work, on the condition that it does not exist, with a time after which it expires");
     Some(finding)
 }
 

@@ -47,7 +47,7 @@ fn slow(queue: &Queue, visibility: &Operand<'_>, work: ProcessingTime) -> Findin
         visibility.in_words(),
         work.time
     );
-    let label = format!("nobody else receives the message for {}", visibility.shown());
+    let label = format!("no other worker receives the message for {}", visibility.shown());
     let finding = Finding::new("visibility_timeout", headline, visibility, label);
     let finding = finding.scenario(scenarios::of_crash(visibility, work));
     work.show(finding).help(format!(

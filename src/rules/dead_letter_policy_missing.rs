@@ -39,7 +39,7 @@ fn lost(delivery: &Delivery<'_>) -> Finding {
         delivery.resource.shown()
     );
     let label = format!(
-        "what {} cannot deliver is lost, and not kept here",
+        "messages that {} cannot deliver are dropped instead of arriving here",
         delivery.service_shown()
     );
     Finding::new("dead_letter", headline, delivery.span, label)

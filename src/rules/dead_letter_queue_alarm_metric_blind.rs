@@ -31,7 +31,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             continue;
         }
         if let Some(alarm) = alarms.iter().find(|alarm| sees(alarm)) {
-            let has_one = fact(true, || format!("the alarm {} tells of it", alarm.resource.shown()));
+            let has_one = fact(true, || format!("the alarm {} reports it", alarm.resource.shown()));
             findings.satisfied(&when, queue, has_one.depending_on(&queue.resource.header));
             continue;
         }

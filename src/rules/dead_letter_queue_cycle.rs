@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     set: Set::Default,
     fix: None,
-    summary: "redrive policies lead back to the queue they start at, so failed messages go round",
+    summary: "redrive policies form a cycle, so failed messages come back",
     page: include_str!("../../rules/dead-letter-queue-cycle.md"),
     settings: &[],
     check: Some(check),

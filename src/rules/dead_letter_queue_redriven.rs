@@ -40,7 +40,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn redriven(source: &Queue, dlq: &Queue, redrive: &Known<'_, Option<Box<RedrivePolicy>>>) -> Finding {
     let shown = dlq.resource.shown();
     let headline = format!(
-        "{shown} is the dead-letter queue of {} and has a redrive policy of its own: whoever looks at its messages moves them on",
+        "{shown} is the dead-letter queue of {} and has a redrive policy of its own: looking at its messages moves them on",
         source.resource.shown()
     );
     Finding::new(

@@ -113,7 +113,7 @@ impl Pair<'_> {
         if source_retention.value == RETENTION.most {
             // Two queues at the maximum are the best possible setting and are not reported. The fix raises only the
             // retention of the dead-letter queue.
-            source_says += ", the maximum: no dead-letter queue can outlive that, so an alarm has to tell of the first message in time";
+            source_says += ", the maximum: no dead-letter queue can outlive that, so an alarm has to report the first message in time";
         }
         let finding = Finding::new("retention", headline, *retention, retention.or_default("SQS", deleted))
             .label(*source_retention, source_retention.or_default("SQS", source_says))

@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 const HELP: &str = "add an alarm on `ApproximateNumberOfMessagesVisible` in `AWS/SQS` with the dimension `QueueName`: \
-                    statistic `Maximum`, threshold 1, `GreaterThanOrEqualToThreshold`, and an action that tells somebody";
+                    statistic `Maximum`, threshold 1, `GreaterThanOrEqualToThreshold`, and an action that notifies someone";
 
 static WORDS: Words = Words {
     start: "no alarm reports messages in",

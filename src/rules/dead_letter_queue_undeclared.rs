@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     set: Set::Default,
     fix: None,
-    summary: "a dead-letter queue is referred to that is not declared",
+    summary: "a redrive policy refers to a dead-letter queue that is not declared",
     page: include_str!("../../rules/dead-letter-queue-undeclared.md"),
     settings: &[],
     check: Some(check),
@@ -79,10 +79,7 @@ fn judge<T>(
         _ => None,
     };
     let is_declared = fact(undeclared.is_none(), || {
-        format!(
-            "`{}` names something that is declared, or outside of the project",
-            known.name
-        )
+        format!("`{}` is declared, or outside the project", known.name)
     });
     findings.require(&known.when, resource, is_declared.depending_on(known), || {
         let name = undeclared.map_or("", |name| name);

@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Info,
     set: Set::Pedantic,
     fix: None,
-    summary: "a rule's target has no dead-letter queue, so what EventBridge cannot deliver is lost",
+    summary: "a rule's target has no dead-letter queue, so events that EventBridge cannot deliver are lost",
     page: include_str!("../../rules/event-target-dead-letter-missing.md"),
     settings: &[],
     check: Some(check),
@@ -39,7 +39,7 @@ fn missing(target: &EventTarget) -> Finding {
     let age = target.maximum_event_age.known();
     let tries = age.map_or_else(String::new, |age| format!(" within {}", age.with_words()));
     let headline = format!(
-        "{} has no dead-letter queue: what EventBridge cannot deliver{tries} is lost",
+        "{} has no dead-letter queue: events that EventBridge cannot deliver{tries} are lost",
         resource.shown()
     );
     Finding::new("dead_letter", headline, resource.header, "no dead-letter queue is set for this target").help(
@@ -69,9 +69,9 @@ resource "aws_cloudwatch_event_target" "t" {
 "#,
             r#"
             arn                         | settings                                                                                                     | finding | headline
-            "arn:aws:sns:eu-west-1:1:a" |                                                                                                              | 1       | …deliver within 86400 s (1 day) is lost
-            "arn:aws:sns:eu-west-1:1:a" | retry_policy {\n maximum_event_age_in_seconds = 60\n }                                                       | 1       | …deliver within 60 s is lost
-            "arn:aws:sns:eu-west-1:1:a" | retry_policy {\n maximum_event_age_in_seconds = var.open\n }                                                 | 1       | …deliver is lost
+            "arn:aws:sns:eu-west-1:1:a" |                                                                                                              | 1       | …deliver within 86400 s (1 day) are lost
+            "arn:aws:sns:eu-west-1:1:a" | retry_policy {\n maximum_event_age_in_seconds = 60\n }                                                       | 1       | …deliver within 60 s are lost
+            "arn:aws:sns:eu-west-1:1:a" | retry_policy {\n maximum_event_age_in_seconds = var.open\n }                                                 | 1       | …deliver are lost
             var.open                    |                                                                                                              |         |
             "not-used"                  |                                                                                                              |         |
             "arn:aws:sns:eu-west-1:1:a" | dead_letter_config {\n arn = "arn:aws:sqs:eu-west-1:1:d"\n }                                                 |         |

@@ -80,7 +80,7 @@ fn back(
     )
     .label(mapping.resource.header, reads)
     .help(format!(
-        "set `{}` to a queue of its own, which nothing but people read",
+        "set `{}` to a queue of its own, which no function reads",
         target.name
     ))
 }

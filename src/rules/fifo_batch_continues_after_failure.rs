@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     set: Set::Default,
     fix: None,
-    summary: "the function goes on behind a failed message of a FIFO queue, and later ones overtake it",
+    summary: "the function continues after a failed message of a FIFO queue, and later ones overtake it",
     page: include_str!("../../rules/fifo-batch-continues-after-failure.md"),
     settings: &[],
     check: Some(check),
@@ -21,7 +21,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
         for handled in findings.handled_bodies(graph, mapping) {
             let (Some(goes_on), Response::Failures(_)) = (&handled.handler.continues, &handled.handler.response) else {
-                let stops = fact(true, || "the handler does not go on behind a failure".to_owned());
+                let stops = fact(true, || "the handler does not continue after a failure".to_owned());
                 findings.satisfied(&handled.when, mapping, stops);
                 continue;
             };
@@ -56,15 +56,13 @@ fn overtaken(
     source: &TypedQueue<'_>,
 ) -> Finding {
     let headline = format!(
-        "{} goes on with a batch of the FIFO queue {} after a message failed: later messages of its group overtake it",
+        "{} continues with a batch of the FIFO queue {} after a message failed: later messages of its group overtake it",
         handled.function.resource.shown(),
         source.shown
     );
     let help = match goes_on.instead {
         Some(instead) => format!("use `{instead}`, which stops at the first failure and returns the rest of the batch"),
-        None => {
-            "stop at the first failure, and return that message and all behind it in `batchItemFailures`".to_owned()
-        }
+        None => "stop at the first failure, and return that message and all after it in `batchItemFailures`".to_owned(),
     };
     // A disabled mapping does no harm.
     let severity = match mapping.enabled.known() {

@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     set: Set::Default,
     fix: None,
-    summary: "a FIFO queue stands where AWS takes only a standard queue",
+    summary: "a FIFO queue is used where AWS accepts only a standard queue",
     page: include_str!("../../rules/fifo-queue-as-unsupported-target.md"),
     settings: &[],
     check: Some(check),
@@ -42,7 +42,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         let place = Place {
             resource,
             attribute: "dead_letter",
-            role: "is the dead-letter queue of a target, but EventBridge takes only standard queues there",
+            role: "is the dead-letter queue of a target, but EventBridge accepts only standard queues there",
             help: "use a standard queue for events that could not be delivered",
         };
         judge(
@@ -68,7 +68,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 let place = Place {
                     resource,
                     attribute: "endpoint",
-                    role: "is subscribed to a standard topic, but SNS takes only standard queues there",
+                    role: "is subscribed to a standard topic, but SNS accepts only standard queues there",
                     help: "subscribe a standard queue, or use a FIFO topic",
                 };
                 judge(graph, findings, &place, &when, &subscription.endpoint, Some);

@@ -56,7 +56,7 @@ fn discards(
         filters,
         "what matches none of these is deleted, a body that is not JSON too",
     )
-    .help("filter in the SNS subscription or the EventBridge rule where other messages may matter to somebody")
+    .help("filter in the SNS subscription or the EventBridge rule if someone may need the other messages")
 }
 
 #[cfg(test)]

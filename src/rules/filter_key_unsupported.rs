@@ -54,7 +54,7 @@ fn unsupported(
         mapping.resource.shown(),
         source.shown
     );
-    Finding::new("filters", headline, pattern, format!("`{key}` stands beside `{BODY}`")).help(format!(
+    Finding::new("filters", headline, pattern, format!("`{key}` is next to `{BODY}`")).help(format!(
         "put what the filter asks for into `{BODY}`, and let the sender write it there; to filter by attributes, use the filter policy of an SNS subscription"
     ))
 }

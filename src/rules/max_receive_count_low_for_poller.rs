@@ -35,14 +35,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn low(queue: &Queue, count: &Operand<'_>, consumer: &Consumer<'_>, recommended: i64) -> Finding {
     // A team may set a minimum of one.
-    let (receives, them) = if count.value == 1 {
-        ("receive", "it")
-    } else {
-        ("receives", "them")
-    };
+    let receives = if count.value == 1 { "receive" } else { "receives" };
     let throttled = if consumer.is_pipe() { "pipe" } else { "function" };
     let headline = format!(
-        "{} moves a message to its dead-letter queue after {} {receives}, and throttling of the {throttled} uses {them} up",
+        "{} moves a message to its dead-letter queue after {} {receives}, and each throttle of the {throttled} counts as one",
         queue.resource.shown(),
         count.value
     );

@@ -112,7 +112,7 @@ fn exceeds(function: &Function, reserved: &Operand<'_>, maximums: &[Maximum<'_>]
     };
     if let [(mapping, maximum)] = maximums {
         let headline = format!(
-            "{} may invoke {shown} {} times at once, but the function reserves {limit}: Lambda throttles the rest, and each throttled batch uses up a receive",
+            "{} may invoke {shown} {} times at once, but the function reserves {limit}: Lambda throttles the rest, and each throttle counts as a receive",
             mapping.resource.shown(),
             maximum.value
         );
@@ -130,7 +130,7 @@ fn exceeds(function: &Function, reserved: &Operand<'_>, maximums: &[Maximum<'_>]
         .map(|(_, maximum)| maximum.value)
         .fold(0, i64::saturating_add);
     let headline = format!(
-        "the mappings of {shown} may invoke it {total} times at once, but it reserves {limit}: Lambda throttles the rest, and each throttled batch uses up a receive"
+        "the mappings of {shown} may invoke it {total} times at once, but it reserves {limit}: Lambda throttles the rest, and each throttle counts as a receive"
     );
     let finding = Finding::new("reserved_concurrency", headline, reserved, keeps);
     let finding = (maximums.iter()).fold(finding, |finding, (mapping, maximum)| {

@@ -45,10 +45,10 @@ fn unalarmed(queue: &Queue) -> Finding {
     let headline = format!("no alarm reports that messages wait too long in {shown}");
     let label = match queue.retention.known() {
         Some(retention) => format!(
-            "a message that nobody handles is deleted after {}",
+            "a message that is not processed is deleted after {}",
             retention.with_words()
         ),
-        None => "a message that nobody handles is deleted when its retention period ends".to_owned(),
+        None => "a message that is not processed is deleted when its retention period ends".to_owned(),
     };
     Finding::new("alarm", headline, queue.resource.header, label).help(format!(
         "add an alarm on `{AGE}` with the statistic `Maximum` and a threshold well below the retention period"

@@ -37,7 +37,7 @@ fn competing(queue: &Queue, pair: &CompetingPair<'_, '_>) -> Finding {
         .into_iter()
         .fold(finding, |finding, (rival, shown)| match rival.filters {
             Some(filters) => finding.label(filters, format!("{shown} deletes what does not match")),
-            None => finding.label(rival.resource.header, format!("{shown} takes every message it gets")),
+            None => finding.label(rival.resource.header, format!("{shown} has no filter")),
         });
     finding.help("give each consumer a queue of its own, and filter in the SNS subscription or the EventBridge rule")
 }

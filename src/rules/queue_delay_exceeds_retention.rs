@@ -40,7 +40,7 @@ fn expires(queue: &Queue, delay: &Operand<'_>, retention: &Operand<'_>) -> Findi
         retention,
         format!("a message is deleted after {}", retention.shown()),
     )
-    .label(delay, format!("and nobody can receive it for {}", delay.shown()))
+    .label(delay, format!("and it cannot be received for {}", delay.shown()))
     .scenario(scenarios::of_one_failure(None, Some(delay), retention))
     .help(format!("set `{}` well above {}", retention.name, delay.in_words()))
 }

@@ -32,9 +32,9 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                             "managed_encryption",
                             headline,
                             &managed,
-                            "SQS's own keys are to encrypt the queue",
+                            "encryption with SQS's own keys is on",
                         )
-                        .label(&key, "and this key is, too: SQS accepts one of them")
+                        .label(&key, "and a KMS key is set: SQS accepts only one of them")
                         .help(format!("remove `{}` to use the key, or `{}`", managed.name, key.name))
                     },
                 );

@@ -33,7 +33,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 fn missing(shown: &str, document: &Known<'_, PolicyDocument>) -> Finding {
-    let headline = format!("the queue policy of {shown} has no `Version`, and Terraform may wait for it in vain");
+    let headline =
+        format!("the queue policy of {shown} has no `Version`, and Terraform may wait for it until it times out");
     let label = format!("no `Version` in this policy{}", document.provenance());
     Finding::new("policy_version", headline, document, label).help(
         "begin the policy with `Version = \"2012-10-17\"`, or write it as an `aws_iam_policy_document`, which has one",

@@ -48,10 +48,7 @@ fn too_short(queue: &Queue, retention: &Operand<'_>, consumer: &Consumer<'_>, mi
         queue.resource.shown(),
         retention.in_words()
     );
-    let label = format!(
-        "a message that nobody has handled is deleted after {}",
-        retention.shown()
-    );
+    let label = format!("a message that is not processed is deleted after {}", retention.shown());
     let default = limits::RETENTION_DEFAULT;
     let wanted = if minimum > limits::RETENTION.most {
         // A configured minimum may exceed the maximum of SQS.

@@ -56,7 +56,7 @@ fn may_be_read(graph: &Graph, queue: &Queue) -> bool {
 
 fn without(queue: &Queue, redrive: &Known<'_, Option<Box<RedrivePolicy>>>) -> Finding {
     let headline = format!(
-        "{} has no redrive policy, and whoever reads it gets a message that always fails again and again until it expires",
+        "{} has no redrive policy: a message that always fails is received again and again until it expires",
         queue.resource.shown()
     );
     Finding::new("redrive", headline, redrive, format!("no `{}`", redrive.name)).help(format!(

@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     set: Set::Default,
     fix: None,
-    summary: "a redrive allow policy stands on the source queue and names its dead-letter queue, not the reverse",
+    summary: "a redrive allow policy is on the source queue and names its dead-letter queue, not the reverse",
     page: include_str!("../../rules/redrive-allow-policy-reversed.md"),
     settings: &[],
     check: Some(check),
@@ -74,7 +74,7 @@ fn reversed(
 fn finding(source: &Queue, dlq: &Queue, listed: &Known<'_, Link>) -> Finding {
     let (shown, dlq_shown) = (source.resource.shown(), dlq.resource.shown());
     let headline = format!(
-        "{shown} allows its own dead-letter queue {dlq_shown} to send it failed messages, and {dlq_shown} allows nobody by name: the policy stands on the wrong queue"
+        "{shown} allows its own dead-letter queue {dlq_shown} to send it failed messages, and {dlq_shown} allows no queue by name: the policy is on the wrong queue"
     );
     Finding::new(
         "redrive_allow",

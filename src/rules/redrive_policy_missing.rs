@@ -93,7 +93,7 @@ fn missing(
             function,
             queue,
         }) => format!(
-            "{}, which `{}` of {} names in vain,",
+            "{}, which `{}` of {} references without effect,",
             queue.resource.shown(),
             setting.name,
             function.resource.shown()

@@ -89,16 +89,18 @@ fn too_low(
     let (shown, value) = (function.resource.shown(), reserved.value);
     let polled = if value < FIRST_CONCURRENT_BATCHES {
         format!(
-            "Lambda starts to poll {} with {FIRST_CONCURRENT_BATCHES} batches at once",
-            source.shown
+            "Lambda starts to poll {} with {FIRST_CONCURRENT_BATCHES} concurrent batches; {} are throttled",
+            source.shown,
+            FIRST_CONCURRENT_BATCHES - value
         )
     } else {
         format!(
-            "nothing keeps Lambda from more batches of {} at once than that",
+            "nothing limits Lambda to that many concurrent batches of {}; the others are throttled",
             source.shown
         )
     };
-    let headline = format!("{shown} reserves a concurrency of {value}, but {polled}: those throttled use up receives");
+    let headline =
+        format!("{shown} reserves a concurrency of {value}, but {polled}, and each throttle counts as a receive");
     let label = format!("reserves {}", reserved.shown());
     let bound = value.max(MAXIMUM_CONCURRENCY.least);
     let maximum = &mapping.maximum_concurrency.name;

@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     set: Set::Default,
     fix: None,
-    summary: "`SqsSubscription: true` makes a queue on defaults, without a redrive policy",
+    summary: "`SqsSubscription: true` creates a queue with default settings, without a redrive policy",
     page: include_str!("../../rules/sam-subscription-queue-implicit.md"),
     settings: &[],
     check: Some(check),
@@ -19,11 +19,11 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         if queue.implicit == Some(Implicit::Subscription) {
             let headline = format!(
-                "`SqsSubscription: true` makes the queue {}, which has a visibility timeout of {} and no redrive policy",
+                "`SqsSubscription: true` creates the queue {}, which has a visibility timeout of {} and no redrive policy",
                 queue.resource.shown(),
                 limits::VISIBILITY_TIMEOUT_DEFAULT
             );
-            let label = "this makes a queue that no template can set anything of";
+            let label = "no template can set a property of the queue that this creates";
             let finding = Finding::new("queue", headline, queue.resource.header, label).help(
                 "declare a queue with a redrive policy, and name it in `SqsSubscription` by `QueueArn` and `QueueUrl`",
             );

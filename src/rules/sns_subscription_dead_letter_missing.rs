@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Info,
     set: Set::Pedantic,
     fix: None,
-    summary: "a subscription has no redrive policy, so what SNS cannot deliver is lost",
+    summary: "a subscription has no redrive policy, so messages that SNS cannot deliver are lost",
     page: include_str!("../../rules/sns-subscription-dead-letter-missing.md"),
     settings: &[],
     check: Some(check),
@@ -34,7 +34,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn missing(subscription: &Subscription, name: &str) -> Finding {
     let resource = &subscription.resource;
     let headline = format!(
-        "{} has no redrive policy: what SNS cannot deliver is lost",
+        "{} has no redrive policy: messages that SNS cannot deliver are lost",
         resource.shown()
     );
     Finding::new("redrive", headline, resource.header, format!("`{name}` is not set"))

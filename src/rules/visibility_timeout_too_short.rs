@@ -61,9 +61,11 @@ fn too_short(
         )
     } else {
         format!(
-            "{subject} has a visibility timeout of {visible_after}, less than the {} that give Lambda time to retry \
-             when {function} is throttled",
-            needed.with_unit()
+            "{subject} has a visibility timeout of {visible_after}, but {} {}, {}, so that a throttled batch can \
+             be retried",
+            advice.by(),
+            needed.with_unit(),
+            advice.reason(&function, window)
         )
     };
     let becomes_visible = format!("the message becomes visible again after {}", visibility.shown());

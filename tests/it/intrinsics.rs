@@ -94,15 +94,15 @@ fn string_functions_are_evaluated() {
             ("{Fn::Base64: !Sub 'f${Env}'}", "ZmRldg=="),
             (
                 "'a-{{resolve:ssm:/x}}'",
-                "? a dynamic reference is known only when the stack is deployed",
+                "? `{{resolve:…}}` values are known only at deployment",
             ),
             (
                 "!Sub '{{resolve:ssm:/${Env}/x}}'",
-                "? a dynamic reference is known only when the stack is deployed",
+                "? `{{resolve:…}}` values are known only at deployment",
             ),
             (
                 "!Join ['', ['{{resolve:', 'ssm:/x}}']]",
-                "? a dynamic reference is known only when the stack is deployed",
+                "? `{{resolve:…}}` values are known only at deployment",
             ),
             ("!ImportValue {Fn::Sub: '${Env}-q'}", "? import `dev-q`"),
         ],

@@ -118,7 +118,7 @@ fn messages_mention_the_compared_bound() {
     let outcome = run_files(rule, &[("main.tf", &text)]);
     let found = &outcome.findings[0];
     assert!(
-        found.headline.contains("less than the 360 s or more"),
+        found.headline.contains("AWS advises 360 s or more"),
         "{}",
         found.headline
     );

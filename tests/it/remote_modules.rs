@@ -350,6 +350,6 @@ fn module_without_description_is_unresolved_and_noted() {
         ),
     ];
     for (call, reason) in table {
-        assert_eq!(mapping(&call), format!("module `orders` is not here ({reason})"));
+        assert_eq!(mapping(&call), format!("module `orders` is not read ({reason})"));
     }
 }

@@ -250,7 +250,7 @@ fn local_templates_that_are_not_read_are_reported() {
         ("missing.yaml", Some("there is no file `missing.yaml`")),
         ("../missing.yaml", Some("there is no file `../missing.yaml`")),
         ("node_modules", Some("there is no file `node_modules`")),
-        ("/etc/hostname", Some("`/etc/hostname` lies outside of the project")),
+        ("/etc/hostname", Some("`/etc/hostname` is outside the project")),
         (
             "!If [Prod, a.yaml, b.yaml]",
             Some("a condition chooses among `a.yaml`, `b.yaml`"),

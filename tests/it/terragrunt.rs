@@ -163,7 +163,7 @@ fn remote_module_is_noted() {
     let unit = outcome.graph.units().iter().find(|unit| unit.name == "live/a").unwrap();
     assert_eq!(
         unit.notes,
-        ["its module is not here (its source is `git::https://example.com/modules.git//queue?ref=v1`)"]
+        ["its module is not read (its source is `git::https://example.com/modules.git//queue?ref=v1`)"]
     );
 }
 

@@ -13,7 +13,7 @@ use trees::{Entry, Node, Value};
 
 /// Beginning of a dynamic reference.
 const DYNAMIC: &str = "{{resolve:";
-const UNKNOWN_REFERENCE: &str = "a dynamic reference is known only when the stack is deployed";
+const UNKNOWN_REFERENCE: &str = "`{{resolve:…}}` values are known only at deployment";
 
 /// A list with evaluated items.
 #[derive(Debug)]

@@ -19,7 +19,7 @@ pub(super) fn file(location: &str, from: &Path, sources: &Sources) -> Result<Pat
     let found = sources.files().real(&found).map_err(|_| missing())?;
     let root = sources.repository().unwrap_or(directory);
     if !(found.starts_with(root) && sources.files().allows(&found)) {
-        return Err(format!("`{location}` lies outside of the project").into());
+        return Err(format!("`{location}` is outside the project").into());
     }
     if sources.files().is_file(&found) {
         Ok(found)

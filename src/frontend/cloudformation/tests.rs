@@ -148,7 +148,7 @@ fn numbers_are_evaluated_case_by_case() {
         ("!ImportValue x", "unresolved: import `x`"),
         (
             "\"{{resolve:ssm:/a}}\"",
-            "unresolved: a dynamic reference is known only when the stack is deployed",
+            "unresolved: `{{resolve:…}}` values are known only at deployment",
         ),
         (
             "{Fn::Transform: {Name: X}}",

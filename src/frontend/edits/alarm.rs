@@ -2,8 +2,11 @@
 //!
 //! A single message in the queue is a failure, so the threshold is one. SQS reports every minute.
 
-/// Description of the alarm.
-pub(in crate::frontend) const DESCRIPTION: &str = "Messages that could not be processed lie in the dead-letter queue";
+/// Returns the description of the alarm.
+pub(in crate::frontend) fn description(queue: &str) -> String {
+    format!("Messages in the dead-letter queue {queue}")
+}
+
 /// Namespace of the metric.
 pub(in crate::frontend) const NAMESPACE: &str = "AWS/SQS";
 /// Watched metric.

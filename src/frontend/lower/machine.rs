@@ -37,25 +37,25 @@ impl<V: View> Lowering<V> {
         let Some(definition) = written_one.or(definitions.first()).cloned() else {
             return;
         };
+        let resource = node.resource;
+        let not_read = || Cause::NotRead.because(format!("the definition of {} is not read", resource.shown()));
         let machine = StateMachine {
             tasks: definition.map(|state| match state {
                 State::Set(Some(tasks)) => State::Set(tasks),
-                State::Set(None) | State::Default(_) => {
-                    State::Unresolved(Cause::NotRead.because("its definition is not here").into())
-                }
+                State::Set(None) | State::Default(_) => State::Unresolved(not_read().into()),
                 State::Unresolved(reason) => State::Unresolved(reason),
             }),
             express: self.read(written, names.kind, &false, |view, kind| {
                 Ok(view.text(kind)? == "EXPRESS")
             }),
-            resource: node.resource,
+            resource,
         };
         self.graph.deliveries.machines.push(machine);
     }
 
     fn definition(&mut self, written: &V::Value, path: Path) -> Attribute<Option<TokenTasks>> {
         self.policy(written, path, |this, object, _| {
-            let not_json = |_| Cause::Invalid.because("its definition is no JSON object");
+            let not_json = |_| Cause::Invalid.because("its definition is not a JSON object");
             let fields = this.view.fields(&object.map_err(not_json)?)?;
             let mut tasks = TokenTasks::default();
             // The timeout of an execution ends its waiting tasks, too.

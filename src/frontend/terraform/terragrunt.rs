@@ -142,7 +142,7 @@ pub(super) fn load(file: &Path, sources: &Sources) -> Option<Root> {
                 root.module = local(&source, &directory, sources.files()).filter(|path| context.allows(path));
                 if root.module.is_none() {
                     root.notes
-                        .push(format!("its module is not here (its source is `{source}`)"));
+                        .push(format!("its module is not read (its source is `{source}`)"));
                 }
             } else {
                 let reason = value

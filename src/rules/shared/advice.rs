@@ -84,6 +84,28 @@ impl Advice {
         }
     }
 
+    /// Returns who gives the advice: AWS, or the team.
+    pub(crate) fn by(self) -> &'static str {
+        if self.factor == ADVISED_FUNCTION_TIMEOUTS && self.count_window {
+            "AWS advises"
+        } else {
+            "the configuration demands"
+        }
+    }
+
+    /// Returns the origin of the advised visibility timeout: "6 × the timeout of `worker` plus the batching window".
+    pub(crate) fn reason(self, function: &str, window: &Operand<'_>) -> String {
+        let window = if self.count_window && window.value > 0 {
+            " plus the batching window"
+        } else {
+            ""
+        };
+        match self.factor {
+            1 => format!("the timeout of {function}{window}"),
+            factor => format!("{factor} × the timeout of {function}{window}"),
+        }
+    }
+
     /// Returns the factor in words: "six times the function timeout".
     pub(crate) fn times(self, time: &str) -> String {
         match self.factor {

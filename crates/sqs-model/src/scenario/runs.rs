@@ -71,7 +71,7 @@ pub(super) fn overlap(visibility: u64, [work, retry]: [u64; 2], window: u64, hea
             _ => timeline.push(event),
         }
     }
-    timeline.finish(is_overlap.then(|| (Harm::WorkedOnTwice, "worked on twice".to_owned())))
+    timeline.finish(is_overlap.then(|| (Harm::WorkedOnTwice, "processed twice".to_owned())))
 }
 
 pub(super) fn throttled(visibility: u64, timeout: u64, window: u64, batches: u32) -> Timeline {
@@ -116,8 +116,11 @@ pub(super) fn throttled(visibility: u64, timeout: u64, window: u64, batches: u32
         }
     }
     timeline.finish(match (again, started) {
-        (Some(_), Some(_)) if repeated.is_some() => Some((Harm::WorkedOnTwice, "worked on twice".to_owned())),
-        (Some(_), None) => Some((Harm::ReceiveUsedUp, "a receive is wasted".to_owned())),
+        (Some(_), Some(_)) if repeated.is_some() => Some((Harm::WorkedOnTwice, "processed twice".to_owned())),
+        (Some(_), None) => Some((
+            Harm::ReceiveUsedUp,
+            "counts towards maxReceiveCount, the function never ran".to_owned(),
+        )),
         _ => None,
     })
 }
@@ -214,7 +217,7 @@ fn waits(all: &[Event], end: EventKind) -> Timeline {
     }
     let wait = ended.zip(again).map(|(ended, again)| again.saturating_sub(ended));
     timeline.finish(wait.filter(|wait| *wait > 0).map(|wait| {
-        let summary = format!("nobody works on it for {}", clock::span(wait));
+        let summary = format!("not processed for {}", clock::span(wait));
         (Harm::Waits(wait), summary)
     }))
 }
@@ -383,9 +386,9 @@ pub(super) fn unlucky(visibility: u64, receives: u32, is_throttled: bool) -> Tim
         .any(|event| matches!(event.kind, EventKind::Failed | EventKind::Started));
     timeline.finish(is_moved.then(|| {
         let summary = if was_tried {
-            "a good message is given up"
+            "a good message is dead-lettered"
         } else {
-            "nobody has worked on it"
+            "it was never processed"
         };
         (Harm::GivenUp, summary.to_owned())
     }))
@@ -463,7 +466,7 @@ pub(super) fn expires_in_dead_letter_queue(retention: u64, inspected_at: u64) ->
     }
     let lost = expired.filter(|expired| expired.at < inspected_at);
     timeline.finish(lost.map(|expired| {
-        let summary = format!("lost unless somebody looks within {}", clock::span(expired.at));
+        let summary = format!("lost unless someone looks within {}", clock::span(expired.at));
         (Harm::Lost, summary)
     }))
 }
@@ -481,7 +484,7 @@ pub(super) fn outage(retention: u64, length: u64) -> Timeline {
     let mut timeline = TimelineBuilder::default();
     for event in &all {
         match event.kind {
-            EventKind::Sent => timeline.push_with_text(event, "sent, nobody reads the queue"),
+            EventKind::Sent => timeline.push_with_text(event, "sent, nothing reads the queue"),
             EventKind::Expired | EventKind::Received => timeline.push(event),
             _ => {}
         }

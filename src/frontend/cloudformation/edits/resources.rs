@@ -157,12 +157,17 @@ impl Page<'_> {
     /// Returns an alarm on visible messages in a queue, with the condition of that queue.
     fn alarm_on(&self, declared: &Declared<'_>, actions: NewValue) -> Option<(String, Entries)> {
         let id = &*declared.queue.key;
+        let properties = declared.queue.value.get("Properties");
+        let name = properties.and_then(|properties| properties.get("QueueName")?.as_str());
         let dimension = NewValue::mapping([
             ("Name", NewValue::text(alarm::DIMENSION)),
             ("Value", self.attribute(id, "QueueName")),
         ]);
         let properties = vec![
-            ("AlarmDescription".to_owned(), NewValue::text(alarm::DESCRIPTION)),
+            (
+                "AlarmDescription".to_owned(),
+                NewValue::text(alarm::description(name.unwrap_or(id))),
+            ),
             ("Namespace".to_owned(), NewValue::text(alarm::NAMESPACE)),
             ("MetricName".to_owned(), NewValue::text(alarm::METRIC)),
             ("Dimensions".to_owned(), NewValue::List(vec![dimension])),

@@ -124,7 +124,7 @@ impl<'t> Template<'t> {
             [Part::Text(text)] => self.plain(text),
             _ => Evaluated::placeholder(
                 rendered(&parts),
-                Cause::Elsewhere.because("a dynamic reference is known only when the stack is deployed"),
+                Cause::Elsewhere.because("`{{resolve:…}}` values are known only at deployment"),
             ),
         }
     }

@@ -237,7 +237,7 @@ impl EditedQueue<'_> {
         let text = |text: &str| ArgumentValue::Text(text.to_owned());
         let mut own = vec![
             ("alarm_name", ArgumentValue::Text(format!("${{{name}}}-messages"))),
-            ("alarm_description", text(alarm::DESCRIPTION)),
+            ("alarm_description", text(&alarm::description(&format!("${{{name}}}")))),
             ("namespace", text(alarm::NAMESPACE)),
             ("metric_name", text(alarm::METRIC)),
             ("statistic", text(alarm::STATISTIC)),

@@ -185,11 +185,11 @@ impl Evaluator<'_> {
             (_, Some(installed)) => Some(installed),
             (Source::Early(paths), _) => Some(
                 self.early(module, call, paths)
-                    .map_err(|why| Cause::MissingModule.because(format!("module `{name}` is not here ({why})")))?,
+                    .map_err(|why| Cause::MissingModule.because(format!("module `{name}` is not read ({why})")))?,
             ),
             (Source::Described(described), None) => Some(described.clone()),
             (Source::Away(why), None) => {
-                return Err(Cause::MissingModule.because(format!("module `{name}` is not here ({why})")));
+                return Err(Cause::MissingModule.because(format!("module `{name}` is not read ({why})")));
             }
         };
         let circle = found.as_ref().and_then(|found| self.call_cycle(module, found, name));
@@ -202,7 +202,8 @@ impl Evaluator<'_> {
         } else if self.instances.len() > MAX_INSTANCES {
             "there are more than 20000 instances of modules"
         } else {
-            return found.ok_or_else(|| Cause::MissingModule.because("the module is not here"));
+            return found
+                .ok_or_else(|| Cause::MissingModule.because("the module is not read: its directory does not exist"));
         };
         self.give_up(call.block.header, bound);
         Err(Cause::Limit.because(bound))

@@ -126,7 +126,7 @@ impl Evaluator<'_> {
             &self.instances[0].module.directory,
             &self.instances[module].module.directory,
         );
-        let outside = || Absent::Outside(Cause::Elsewhere.because(format!("`{path}` lies outside of the project")));
+        let outside = || Absent::Outside(Cause::Elsewhere.because(format!("`{path}` is outside the project")));
         if path.contains('\0') || path.starts_with('~') {
             return Err(outside());
         }

@@ -270,7 +270,7 @@ impl Places {
             let at = self.original(offset);
             let problem = Problem {
                 span: Span::new(self.file, at..at + 1),
-                message: error.message().trim_end_matches('.').to_owned(),
+                message: in_words(error.message(), source, offset),
                 fault: Fault::Syntax,
             };
             return Err((offset, problem));
@@ -563,5 +563,16 @@ impl Places {
 
     fn nested(&self, template: &Template, literals: &mut VecDeque<String>, or: Span) -> Vec<TemplatePart> {
         self.parts(&template.iter().collect::<Vec<_>>(), literals, or)
+    }
+}
+
+/// Rewords a message of the parser about `offset` in `source`.
+fn in_words(message: &str, source: &str, offset: usize) -> String {
+    let found = source.get(offset..).and_then(|rest| rest.chars().next());
+    match (message.trim_end_matches('.'), found) {
+        ("expected newline or eof", Some(found)) if !found.is_whitespace() => {
+            format!("unexpected `{found}`: an argument or block ends at the end of its line")
+        }
+        (message, _) => message.to_owned(),
     }
 }
