@@ -211,6 +211,10 @@ fn lower(template: &Template<'_>, graph: &mut UnitGraph, sources: &Sources) -> V
     let empty = UnitGraph::new(graph.unit.clone());
     *graph = resources::lower(template, std::mem::replace(graph, empty));
     graph.trim();
+    if let Some(name) = &template.account_macro {
+        let note = format!("the macro `{name}` is unknown, so values that are not written are not known");
+        graph.unit.notes.push(note);
+    }
     let limits = template.limits();
     let limits = limits
         .iter()

@@ -152,6 +152,79 @@ fn unknown_macro_makes_its_siblings_unresolved() {
     assert_eq!(timeouts(&run(&known, &[])), ["Q 30"]);
 }
 
+/// Each macro with the expected values of a template that writes neither `VisibilityTimeout` nor `RedrivePolicy`, and
+/// sets the function's timeout in `Globals`: whether the absent values are known, and whether the macro is noted.
+const MACROS: [(&str, bool, bool); 14] = [
+    ("AWS::LanguageExtensions", true, false),
+    ("AWS::Include", true, false),
+    ("AWS::SecretsManager-2020-07-23", true, false),
+    ("AWS::SecretsManager-2024-09-16", true, false),
+    ("AWS::CodeDeployBlueGreen", true, false),
+    ("AWS::ServiceCatalog", true, false),
+    ("DatadogServerless", true, false),
+    (
+        "{Name: DatadogServerless, Parameters: {stackName: !Ref 'AWS::StackName'}}",
+        true,
+        false,
+    ),
+    ("NewRelicLambda", true, false),
+    ("new-relic-instrumentation", true, false),
+    ("LumigoMacro", true, false),
+    ("epsagon", true, false),
+    ("Mine", false, true),
+    ("AWS::Unheard", false, true),
+];
+
+#[test]
+fn known_macros_leave_absent_values_known() {
+    for (name, is_known, is_noted) in MACROS {
+        let template = format!(
+            "
+AWSTemplateFormatVersion: '2010-09-09'
+Transform: [{name}, AWS::Serverless-2016-10-31]
+Globals: {{Function: {{Timeout: 40}}}}
+Resources:
+  Q: {{Type: AWS::SQS::Queue}}
+  F:
+    Type: AWS::Serverless::Function
+    Properties: {{Events: {{E: {{Type: SQS, Properties: {{Queue: !GetAtt Q.Arn}}}}}}}}
+"
+        );
+        let outcome = run(&template, &[]);
+        let rules: Vec<&str> = outcome.findings.iter().map(|found| &*found.rule).collect();
+        let expected = ["visibility-timeout-below-function-timeout", "redrive-policy-missing"];
+        for rule in expected {
+            assert_eq!(rules.contains(&rule), is_known, "{name}: {rules:?}");
+        }
+        let queues = outcome.coverage.judged_queues();
+        assert_eq!(queues, usize::from(is_known), "{name}");
+        let notes = &outcome.graph.units()[0].notes;
+        assert_eq!(
+            notes.iter().any(|note| note.contains("is unknown")),
+            is_noted,
+            "{name}: {notes:?}"
+        );
+    }
+}
+
+#[test]
+fn written_values_count_under_an_unknown_macro() {
+    let template = "
+AWSTemplateFormatVersion: '2010-09-09'
+Transform: [Mine, AWS::Serverless-2016-10-31]
+Globals: {Function: {Timeout: 40}}
+Resources:
+  Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 30}}
+  F:
+    Type: AWS::Serverless::Function
+    Properties: {Events: {E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}}}
+";
+    let rules: Vec<String> = (run(template, &[]).findings.iter())
+        .map(|found| found.rule.to_string())
+        .collect();
+    assert_eq!(rules, ["visibility-timeout-below-function-timeout"]);
+}
+
 /// Settings that an include or a macro may add do not count as written: neither a setting without effect, nor another
 /// source of a mapping.
 #[test]

@@ -139,7 +139,7 @@ impl<'t> Template<'t> {
                     }
                     found
                 }
-                None => keep(self.unwritten(node)),
+                None => keep(self.unwritten(node, key)),
             },
             Evaluated::Absent => keep(Evaluated::Absent),
             other => {
@@ -151,21 +151,21 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// Returns the value of a key that `node` does not have.
-    fn unwritten(&self, node: &Node) -> Evaluated<'t> {
+    /// Returns the value of `key`, which `node` does not have.
+    fn unwritten(&self, node: &Node, key: &str) -> Evaluated<'t> {
         let keys = || functions(node).map(|entry| &*entry.key);
         if keys().any(|key| key == "Fn::Transform") {
             Evaluated::Unresolved(Cause::Unsupported.because("`AWS::Include` may add it"))
         } else if keys().any(|key| key.starts_with(PREFIX)) {
             Evaluated::Unresolved(Cause::Unsupported.because("a loop may add it"))
         } else {
-            self.nothing()
+            self.nothing(key)
         }
     }
 
-    /// Returns the value of an absent key: unresolved if a macro of the account may add it.
-    pub(super) fn nothing(&self) -> Evaluated<'t> {
-        match &self.account_macro {
+    /// Returns the value of the absent key `key`: unresolved if a macro of the account may add it.
+    pub(super) fn nothing(&self, key: &str) -> Evaluated<'t> {
+        match self.macro_adding(key) {
             Some(name) => Evaluated::Unresolved(Cause::Unsupported.because(format!("the macro `{name}` may add it"))),
             None => Evaluated::Absent,
         }

@@ -21,6 +21,21 @@ const KNOWN_TRANSFORMS: [&str; 4] = [
     "AWS::ServiceCatalog",
 ];
 
+/// Macros that only instrument functions, by a part of their name in lower case: `DatadogServerless`, and those of New
+/// Relic, Lumigo and Epsagon.
+const INSTRUMENTING: [&str; 4] = ["datadog", "newrelic", "lumigo", "epsagon"];
+/// Keys that these macros add to functions, and to the `Environment` of functions.
+const INSTRUMENTED: [&str; 4] = ["Environment", "Layers", "Tags", "Variables"];
+/// Keys that change what a resource is, or switch it off. A macro changes settings of the resources that it finds, so
+/// it is not expected to add these. Otherwise no mapping would be judged, since `Enabled` is rarely written.
+const NEVER_ADDED: [&str; 5] = [
+    "CapacityProviderConfig",
+    "DurableConfig",
+    "Enabled",
+    "FifoQueue",
+    "ProvisionedPollerConfig",
+];
+
 /// Transform that adds loops and functions.
 pub(super) const LANGUAGE_EXTENSIONS: &str = "AWS::LanguageExtensions";
 
@@ -61,8 +76,10 @@ pub(super) struct Sections<'t> {
     pub(super) is_closed: bool,
     /// `true` if the functions of `AWS::LanguageExtensions` are available.
     pub(super) has_language_extensions: bool,
-    /// A macro of the account that transforms the whole template.
+    /// A macro of the account that transforms the whole template in an unknown way.
     pub(super) account_macro: Option<String>,
+    /// A macro that only instruments functions.
+    instrumenting_macro: Option<String>,
     parameters: FxHashMap<&'t str, &'t Entry>,
     /// Arguments of parameters.
     values: Values,
@@ -111,8 +128,9 @@ impl<'t> Sections<'t> {
             || resources
                 .iter()
                 .any(|resource| resource.kind.starts_with("AWS::Serverless::"));
-        let is_understood = |name: &&&str| name.starts_with("AWS::Serverless-") || **name == LANGUAGE_EXTENSIONS;
-        let macros: Vec<&&str> = transforms.iter().filter(|name| !is_understood(name)).collect();
+        let is_understood = |name: &&str| name.starts_with("AWS::Serverless-") || *name == LANGUAGE_EXTENSIONS;
+        let others = transforms.iter().filter(|name| !is_understood(name));
+        let (instrumenting, macros): (Vec<&&str>, Vec<&&str>) = others.partition(|name| instruments(name));
         let changes = |name: &&&&str| !KNOWN_TRANSFORMS.iter().any(|known| name.starts_with(known));
         let loops = section("Resources").iter().any(|entry| entry.key.starts_with("Fn::"));
         // Resources of a registry module are referred to by names that the template does not declare.
@@ -139,6 +157,7 @@ impl<'t> Sections<'t> {
                 || !macros.is_empty()
                 || (transforms.is_empty() && !versioned),
             account_macro: macros.iter().find(changes).map(|name| (**name).to_owned()),
+            instrumenting_macro: instrumenting.first().map(|name| (**name).to_owned()),
             parameters: section("Parameters").into_iter().map(|e| (&*e.key, e)).collect(),
             values,
             mappings: section("Mappings").into_iter().map(|e| (&*e.key, e)).collect(),
@@ -301,6 +320,14 @@ impl<'t> Sections<'t> {
         }
     }
 
+    /// Returns the macro that may add `key` where it is not written.
+    pub(super) fn macro_adding(&self, key: &str) -> Option<&str> {
+        let instrumenting = self.instrumenting_macro.as_deref();
+        let instrumenting = instrumenting.filter(|_| INSTRUMENTED.contains(&key));
+        let account = self.account_macro.as_deref();
+        account.filter(|_| !NEVER_ADDED.contains(&key)).or(instrumenting)
+    }
+
     /// Returns the mapping called `name`.
     pub(super) fn mapping(&self, name: &str) -> Option<&'t Entry> {
         self.mappings.get(name).copied()
@@ -314,6 +341,13 @@ pub(super) fn transforms<'t>(roots: &[&'t Node]) -> Vec<&'t str> {
     // A transform with parameters is an object.
     let names = all.map(|node| node.as_str().or_else(|| node.get("Name")?.as_str()));
     names.map(|name| name.unwrap_or("?")).collect()
+}
+
+/// Returns `true` if the macro `name` only instruments functions.
+fn instruments(name: &str) -> bool {
+    let letters = name.chars().filter(char::is_ascii_alphanumeric);
+    let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+    INSTRUMENTING.iter().any(|part| name.contains(part))
 }
 
 /// Returns indexes in `resources` by logical id, with keys that live as long as the tree.
