@@ -56,6 +56,12 @@ pub struct Label {
     pub primary: bool,
 }
 
+/// Rule of the findings about files that cannot be read.
+pub const PARSE_ERROR: &str = "parse-error";
+
+/// Rule of the findings about files that are read only in part.
+pub const LIMIT_REACHED: &str = "limit-reached";
+
 /// Name of the environment with defaults only, if there are named ones.
 pub const DEFAULT_ENVIRONMENT: &str = "default";
 

@@ -11,7 +11,7 @@ mod lower;
 mod outline;
 mod terraform;
 
-use crate::diagnostic::{Diagnostic, NotEvaluated, Severity, Subject};
+use crate::diagnostic::{Diagnostic, LIMIT_REACHED, NotEvaluated, PARSE_ERROR, Severity, Subject};
 use crate::discover::Input;
 use crate::graph::{Unit, UnitGraph};
 use crate::inputs::{Inputs, UnitInputs};
@@ -219,13 +219,13 @@ pub(crate) fn unread_setting(path: &Path, refusal: &Refusal, sources: &Sources) 
 
 /// Returns the diagnostic for text that is not valid in its file.
 fn parse_error(sources: &Sources, unit: &str, span: Span, message: &str) -> Diagnostic {
-    tool_diagnostic("parse-error", sources, unit, span, message, "cannot be read")
+    tool_diagnostic(PARSE_ERROR, sources, unit, span, message, "cannot be read")
         .help("the rest of the project was checked; fix this line to check the rest of the file")
 }
 
 /// Returns the diagnostic for an exceeded bound; `bound` names it.
 fn limit_reached(sources: &Sources, unit: &str, span: Span, bound: &str) -> Diagnostic {
-    tool_diagnostic("limit-reached", sources, unit, span, bound, "is only partly read")
+    tool_diagnostic(LIMIT_REACHED, sources, unit, span, bound, "is only partly read")
 }
 
 /// Returns the diagnostic that the environments `names` of the unit at `path` were not judged. It points to `file`, the
@@ -259,7 +259,7 @@ pub(crate) fn unjudged_environments(path: &Path, file: Option<&Path>, names: &[&
     );
     let label = "there are more environments than one run judges";
     let span = Span::new(id, 0..0);
-    Diagnostic::new("limit-reached", Severity::Error, subject, headline, span, label).help(
+    Diagnostic::new(LIMIT_REACHED, Severity::Error, subject, headline, span, label).help(
         "judge them with `--environment NAME,…`, or choose environments in `sqslint.toml`: `[[environment]]` declares \
          them, and `environments = \"default\"` judges only the default values",
     )

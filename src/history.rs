@@ -20,10 +20,10 @@ pub(crate) use commit::snapshot;
 pub(crate) use known::{FindingInEnvironments, KnownFindings};
 pub(crate) use staged::touched;
 
-use crate::diagnostic::{Silencer, Suppressed};
+use crate::diagnostic::{LIMIT_REACHED, PARSE_ERROR, Silencer, Suppressed};
 
 /// Rules for unreadable files. A file that cannot be checked is never acceptable, whatever the history.
-const NEVER_KNOWN: [&str; 2] = ["parse-error", "limit-reached"];
+const NEVER_KNOWN: [&str; 2] = [PARSE_ERROR, LIMIT_REACHED];
 
 /// Reason why a finding is left out, with the explanation that users gave, if any.
 pub(crate) type KnownBecause = (Silencer, Option<String>);

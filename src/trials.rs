@@ -3,6 +3,7 @@
 //! Each snippet becomes a project in a temporary directory, which is checked with that policy only.
 
 use crate::config::Source;
+use crate::diagnostic::PARSE_ERROR;
 use crate::pipeline::{Options, Outcome, check};
 use crate::policy::{Definition, Demand, Example, Policy};
 use crate::selection::Selection;
@@ -62,7 +63,7 @@ fn try_example<'p>(policy: &'p Policy, example: &'p Example) -> io::Result<Trial
 
 /// Returns the errors in a snippet, which is also invalid if it contains no units.
 fn errors(outcome: &Outcome) -> Vec<String> {
-    let unread = outcome.findings.iter().filter(|found| found.rule == "parse-error");
+    let unread = outcome.findings.iter().filter(|found| found.rule == PARSE_ERROR);
     let mut errors: Vec<String> = unread.map(|found| found.headline.clone()).collect();
     errors.extend(outcome.errors.iter().cloned());
     if outcome.graph.units().is_empty() && errors.is_empty() {

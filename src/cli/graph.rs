@@ -2,6 +2,7 @@
 
 use super::check::nothing_to_check;
 use super::{Exit, GraphArgs, GraphFormat, Streams, inputs};
+use sqslint::diagnostic::PARSE_ERROR;
 use sqslint::report::graph::topology::{Extent, topologies};
 use sqslint::report::graph::{Marks, drawing, json, svg, text};
 use sqslint::report::{printable, printable_error};
@@ -44,7 +45,7 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
     for error in &outcome.errors {
         writeln!(streams.err, "sqslint: {}", printable_error(error))?;
     }
-    let unread = outcome.findings.iter().filter(|found| found.rule == "parse-error");
+    let unread = outcome.findings.iter().filter(|found| found.rule == PARSE_ERROR);
     for found in unread {
         let file = outcome.sources.file(found.primary().span.file);
         let at = outcome.sources.start(found.primary().span);

@@ -2,7 +2,7 @@
 //! still exist. A fix that fails this check has only hidden the resource from its rule.
 
 use super::apply::{Changed, Texts};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, LIMIT_REACHED, PARSE_ERROR};
 use crate::discover;
 use crate::frontend::Outline;
 use crate::graph::Graph;
@@ -63,7 +63,7 @@ pub(super) fn unread(before: &[Diagnostic], after: &[Diagnostic]) -> Option<Stri
         let is_alike = |found: &&Diagnostic| (&found.rule, &found.subject) == (&of.rule, &of.subject);
         all.iter().filter(is_alike).count()
     };
-    let of_files = |found: &&Diagnostic| ["parse-error", "limit-reached"].contains(&&*found.rule);
+    let of_files = |found: &&Diagnostic| [PARSE_ERROR, LIMIT_REACHED].contains(&&*found.rule);
     let worse = after
         .iter()
         .filter(of_files)

@@ -125,7 +125,7 @@ fn alternatives(names: &[String]) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::{Severity, Subject};
+    use crate::diagnostic::{PARSE_ERROR, Severity, Subject};
     use source::{Sources, Span};
     use std::path::Path;
 
@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn read_errors_are_never_known() {
         let mut unread = held("a.tf", "", &[]);
-        unread.0.rule = "parse-error".into();
+        unread.0.rule = PARSE_ERROR.into();
         assert_eq!(covers(&[unread.clone()], &[unread]), [false]);
     }
 }

@@ -1,9 +1,10 @@
 //! Metadata of the finding for files that were not read completely because a limit was reached. Frontends raise it.
 
 use super::prelude::*;
+use crate::diagnostic::LIMIT_REACHED;
 
 pub(super) static RULE: Rule = Rule::raised(
-    "limit-reached",
+    LIMIT_REACHED,
     Severity::Error,
     "a limit that keeps sqslint fast and safe was reached, so a part was not checked",
     include_str!("../../rules/limit-reached.md"),

@@ -14,7 +14,7 @@ use super::sections::{Declared, Dialect, Sections};
 use super::template::Template;
 use super::value::{Evaluated, Outcome, Outcomes, Part, always};
 use super::{Environment, Loaded, LoadedFile, cdk, definitions, faults_of, includes, local, loops, lower, open, sam};
-use crate::diagnostic::{NotEvaluated, Subject};
+use crate::diagnostic::{NotEvaluated, PARSE_ERROR, Subject};
 use crate::graph::{Cause, UnitKind};
 use conditions::Condition;
 use rustc_hash::FxHashMap;
@@ -197,7 +197,7 @@ fn uploaded_from(paths: &[String], around: &Context<'_>) -> Option<PathBuf> {
 /// Records that the local template of the nested stack `declared` is not read.
 fn note_unread(declared: &Declared<'_>, reason: &str, around: &Context<'_>) {
     let unread = NotEvaluated {
-        rule: "parse-error".into(),
+        rule: PARSE_ERROR.into(),
         subject: Subject {
             unit: around.sources.name_of(around.path),
             address: declared.id.to_string(),

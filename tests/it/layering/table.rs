@@ -80,7 +80,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
         "diagnostic frontend graph pipeline report report::wrapped rules source",
     ),
     ("server", "*"),
-    ("trials", "config source::files pipeline policy selection"),
+    ("trials", "config diagnostic source::files pipeline policy selection"),
     ("lib", "*"),
     ("testing", "*"),
     ("cli", "*"),
