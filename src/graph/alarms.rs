@@ -166,8 +166,13 @@ pub fn misspelled_metric(metric: &str) -> Option<&'static str> {
     if metric == "ApproximateNumberOfMessages" {
         return Some(VISIBLE);
     }
-    let mut metrics = METRICS.into_iter();
-    metrics.find(|known| edit_distance(metric, known) <= MAX_EDITS || words(metric) == words(known))
+    let written = metric.to_ascii_lowercase();
+    let mut metrics = METRICS
+        .into_iter()
+        .filter(|known| metric.len().abs_diff(known.len()) <= MAX_EDITS);
+    metrics.find(|known| {
+        strsim::levenshtein(&written, &known.to_ascii_lowercase()) <= MAX_EDITS || words(metric) == words(known)
+    })
 }
 
 /// Splits a metric's name into its words and sorts them: users write `VisibleMessages` for `MessagesVisible`.
@@ -188,30 +193,6 @@ fn words(metric: &str) -> Vec<&str> {
 pub fn is_misspelled_namespace(namespace: &str) -> bool {
     let letters: String = namespace.chars().filter(char::is_ascii_alphanumeric).collect();
     namespace != NAMESPACE && matches!(letters.to_ascii_lowercase().as_str(), "awssqs" | "sqs" | "amazonsqs")
-}
-
-/// Returns the edit distance of `one` and `other`, ignoring case, or a number above [`MAX_EDITS`] if their lengths
-/// alone differ too much.
-fn edit_distance(one: &str, other: &str) -> usize {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    if one.len().abs_diff(other.len()) > MAX_EDITS {
-        return MAX_EDITS + 1;
-    }
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (at, letter) in one.iter().enumerate() {
-        let mut before = at;
-        let mut last = at + 1;
-        for (cell, with) in row.iter_mut().skip(1).zip(other) {
-            let replaced = before + usize::from(!letter.eq_ignore_ascii_case(with));
-            before = *cell;
-            last = replaced.min(before + 1).min(last + 1);
-            *cell = last;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = at + 1;
-        }
-    }
-    row.last().copied().unwrap_or_default()
 }
 
 #[cfg(test)]
