@@ -274,6 +274,47 @@ impl NodeKind {
         matches!(self, NodeKind::Alarm(_) | NodeKind::Monitor(_))
     }
 
+    /// Returns the names of its numeric attributes that have a default, and that a fix may therefore add.
+    pub(super) fn numbers(self) -> Vec<Path> {
+        match self {
+            NodeKind::Queue(names) => vec![
+                names.visibility_timeout,
+                names.retention,
+                names.delay,
+                names.receive_wait_time,
+                names.maximum_message_size,
+                names.key_reuse_period,
+            ],
+            NodeKind::Mapping(names) => vec![names.batch_size, names.window],
+            NodeKind::Function(names) => vec![names.timeout],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the name of its list of response types.
+    pub(super) fn response_types(self) -> Option<Path> {
+        match self {
+            NodeKind::Mapping(names) => Some(names.response_types),
+            _ => None,
+        }
+    }
+
+    /// Returns the names of a queue's attributes.
+    pub(super) fn of_queue(self) -> Option<&'static queue::QueueNames> {
+        match self {
+            NodeKind::Queue(names) => Some(names),
+            _ => None,
+        }
+    }
+
+    /// Returns the names of an alarm's attributes.
+    pub(super) fn of_alarm(self) -> Option<&'static alarm::AlarmNames> {
+        match self {
+            NodeKind::Alarm(names) => Some(names),
+            _ => None,
+        }
+    }
+
     /// Returns the kind of owner of a dead-letter queue; `kind` is `None` if the graph has no such nodes.
     pub(super) fn owner(kind: Option<NodeKind>) -> Owner {
         match kind {

@@ -16,6 +16,7 @@ use super::template::Template;
 use crate::frontend::lower::{Lowering, Made, Node};
 use crate::graph::{Common, Resource, UnitGraph, UnitId};
 use conditions::Condition;
+pub(super) use names::kind;
 use view::{CloudFormation, TemplateValue};
 
 /// Lowers the resources of `template` into `graph`.

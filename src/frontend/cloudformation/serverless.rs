@@ -33,6 +33,13 @@ use std::path::Path;
 use std::sync::Arc;
 use trees::{Entry, Node, Value};
 
+/// Setting of an `sqs` event: the batch size.
+pub(super) const BATCH_SIZE: &str = "batchSize";
+/// Setting of an `sqs` event: the batching window.
+pub(super) const WINDOW: &str = "maximumBatchingWindow";
+/// Setting of an `sqs` event: the response type, a single value.
+pub(super) const RESPONSE_TYPE: &str = "functionResponseType";
+
 /// Maximum depth of merges, the maximum depth of a document.
 const MAX_DEPTH: usize = 128;
 /// Timeout of a function if neither the function nor the provider sets one.
@@ -386,9 +393,9 @@ fn respell_function(function: &mut Function, compiled: &CompiledFunction) {
 
 fn respell_mapping(mapping: &mut EventSourceMapping) {
     mapping.queue.name = "arn".into();
-    mapping.batch_size.name = "batchSize".into();
-    mapping.window.name = "maximumBatchingWindow".into();
-    mapping.report_batch_item_failures.name = "functionResponseType".into();
+    mapping.batch_size.name = BATCH_SIZE.into();
+    mapping.window.name = WINDOW.into();
+    mapping.report_batch_item_failures.name = RESPONSE_TYPE.into();
     mapping.maximum_concurrency.name = "maximumConcurrency".into();
     mapping.enabled.name = "enabled".into();
 }

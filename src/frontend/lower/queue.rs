@@ -36,6 +36,13 @@ pub(in crate::frontend) struct QueueNames {
     pub(in crate::frontend) policy: Option<Path>,
 }
 
+impl QueueNames {
+    /// Returns the names of the attributes that a dead-letter queue shares with its source: those of encryption.
+    pub(in crate::frontend) fn encryption(&self) -> [Path; 3] {
+        [self.key, self.key_reuse_period, self.managed_encryption]
+    }
+}
+
 const TARGET: &str = "deadLetterTargetArn";
 const COUNT: &str = "maxReceiveCount";
 const PERMISSION: &str = "redrivePermission";

@@ -20,6 +20,7 @@ use crate::frontend::lower::{Lowering, Made, Node};
 use crate::graph::{Common, Resource, UnitGraph, UnitId};
 use composed::Names;
 use conditions::Condition;
+pub(super) use names::kind;
 use std::sync::Arc;
 use view::{ConfigurationPart, Terraform};
 

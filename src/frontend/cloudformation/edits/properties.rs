@@ -1,42 +1,14 @@
 //! Adds and removes properties of resources and settings of events.
 
+use super::super::resources;
+use super::super::serverless;
 use super::Page;
 use crate::diagnostic::{Edit, Place, REPORT_FAILURES};
 use crate::frontend::edits::piece::NewValue;
 use crate::frontend::edits::tree::{Step, written};
+use crate::frontend::lower::NodeKind;
 use source::Span;
 use trees::{Entry, Node};
-
-/// Properties that may be added, by type of resource or SAM event.
-const NUMBERS: [(&str, &[&str]); 5] = [
-    (
-        "AWS::SQS::Queue",
-        &[
-            "VisibilityTimeout",
-            "MessageRetentionPeriod",
-            "DelaySeconds",
-            "ReceiveMessageWaitTimeSeconds",
-            "MaximumMessageSize",
-            "KmsDataKeyReusePeriodSeconds",
-        ],
-    ),
-    (
-        "AWS::Lambda::EventSourceMapping",
-        &["BatchSize", "MaximumBatchingWindowInSeconds"],
-    ),
-    ("SQS", &["BatchSize", "MaximumBatchingWindowInSeconds"]),
-    ("AWS::Lambda::Function", &["Timeout"]),
-    ("AWS::Serverless::Function", &["Timeout"]),
-];
-
-/// Settings of an `sqs` event that may be added.
-const SETTINGS: [&str; 2] = ["batchSize", "maximumBatchingWindow"];
-
-/// Property for partial batch responses in CloudFormation and SAM.
-const RESPONSE_TYPES: &str = "FunctionResponseTypes";
-
-/// Setting for partial batch responses in the Serverless Framework, which takes a single value.
-const RESPONSE_TYPE: &str = "functionResponseType";
 
 /// Properties that identify the queue, after which numbers are added.
 const NAMES: [&str; 4] = ["QueueName", "FifoQueue", "Queue", "EventSourceArn"];
@@ -52,9 +24,9 @@ impl Page<'_> {
         let value = NewValue::Number(value);
         let edit = match owner.value.get("Type").and_then(Node::as_str) {
             Some(kind) => {
-                let (_, names) = NUMBERS.iter().find(|(of, _)| *of == kind)?;
+                let names = node_kind(kind)?.numbers();
                 names.contains(&&*place.name).then_some(())?;
-                let near = self.last_of(owner, names);
+                let near = self.last_of(owner, &names);
                 self.insert_property_after(owner, near, &place.name, value)
             }
             None if is_queue_event(&path) => self.setting(owner, &place.name, &value),
@@ -72,13 +44,14 @@ impl Page<'_> {
         let owner = owner(&path, place.header)?;
         let kind = NewValue::text(REPORT_FAILURES);
         let edit = match owner.value.get("Type").and_then(Node::as_str) {
-            Some("AWS::Lambda::EventSourceMapping" | "SQS") if place.name == RESPONSE_TYPES => {
-                self.property_last(owner, RESPONSE_TYPES, NewValue::Short(vec![kind]))
+            Some(of) if node_kind(of)?.response_types() == Some(&*place.name) => {
+                self.property_last(owner, &place.name, NewValue::Short(vec![kind]))
             }
-            None if is_queue_event(&path) && place.name == RESPONSE_TYPE => {
+            // A service takes a single value.
+            None if is_queue_event(&path) && place.name == serverless::RESPONSE_TYPE => {
                 owner.value.get("arn")?;
                 let last = written(&owner.value).last().map(|entry| &*entry.key);
-                self.editor.insert(&owner.value, last, RESPONSE_TYPE, &kind)
+                self.editor.insert(&owner.value, last, serverless::RESPONSE_TYPE, &kind)
             }
             _ => None,
         }?;
@@ -121,9 +94,10 @@ impl Page<'_> {
 
     /// Adds a setting to an `sqs` event of a Serverless function.
     fn setting(&self, event: &Entry, name: &str, value: &NewValue) -> Option<Edit> {
-        let key = SETTINGS.into_iter().find(|key| *key == name)?;
+        let settings = [serverless::BATCH_SIZE, serverless::WINDOW];
+        let key = settings.into_iter().find(|key| *key == name)?;
         event.value.get("arn")?;
-        let near = written(&event.value).filter(|entry| SETTINGS.contains(&&*entry.key));
+        let near = written(&event.value).filter(|entry| settings.contains(&&*entry.key));
         let near = near.last().map_or("arn", |entry| &*entry.key);
         self.editor.insert(&event.value, Some(near), key, value)
     }
@@ -133,6 +107,15 @@ impl Page<'_> {
         let path = self.path(span)?;
         self.editor.remove_along(&path).map(|edit| vec![edit])
     }
+}
+
+/// Returns the kind of node that a type of resource or SAM event becomes.
+fn node_kind(kind: &str) -> Option<NodeKind> {
+    resources::kind(if kind == "SQS" {
+        "AWS::Lambda::EventSourceMapping"
+    } else {
+        kind
+    })
 }
 
 /// Returns the entry at the end of `path`, if its key is at `header`.

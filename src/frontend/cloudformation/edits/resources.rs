@@ -1,23 +1,21 @@
 //! Adds resources: a dead-letter queue with a redrive policy, and an alarm on it.
 
+use super::super::resources;
 use super::Page;
 use super::properties::owner;
 use crate::diagnostic::{Edit, MissingDeadLetterQueue};
 use crate::frontend::edits::alarm;
 use crate::frontend::edits::piece::NewValue;
 use crate::frontend::edits::tree::{Step, written};
+use crate::frontend::lower::NodeKind;
+use crate::frontend::lower::queue::QueueNames;
 use source::Span;
 use trees::{Entry, Node};
 
-/// Properties that the dead-letter queue copies from its source queue.
-const COPIED: [&str; 4] = [
-    "KmsMasterKeyId",
-    "KmsDataKeyReusePeriodSeconds",
-    "SqsManagedSseEnabled",
-    "Tags",
-];
 /// Attributes that the dead-letter queue copies from its source queue; an alarm needs no retention policies.
 const ATTRIBUTES: [&str; 3] = ["Condition", "DeletionPolicy", "UpdateReplacePolicy"];
+
+const QUEUE: &str = "AWS::SQS::Queue";
 
 /// Words in names of topics.
 const TOPICS: [&str; 5] = ["topic", "sns", "alert", "alarm", "notif"];
@@ -31,6 +29,11 @@ struct Declared<'n> {
     queue: &'n Entry,
 }
 
+/// Returns the names of a queue's properties.
+fn queue_names() -> Option<&'static QueueNames> {
+    resources::kind(QUEUE).and_then(NodeKind::of_queue)
+}
+
 impl Page<'_> {
     /// Adds a redrive policy, and its dead-letter queue if that does not exist.
     pub(super) fn dead_letter_queue(&self, wanted: &MissingDeadLetterQueue) -> Option<Vec<Edit>> {
@@ -42,26 +45,26 @@ impl Page<'_> {
             let redrive = is_beside.then(|| self.redrive_policy(queue, &other.queue.key, wanted))??;
             return Some(vec![redrive]);
         }
+        let names = queue_names()?;
         let id = self.dead_letter_id(resources, &queue.key)?;
         let redrive = self.redrive_policy(queue, &id, wanted)?;
         let mut properties = Vec::new();
         let source = queue.value.get("Properties");
         let own = |key: &str| source.and_then(|source| source.entry(key));
-        if let Some(name) = own("QueueName").filter(|name| self.is_written_in(source, name)) {
+        if let Some(name) = own(names.name).filter(|name| self.is_written_in(source, name)) {
             let name = self.dead_letter_name(resources, name, wanted.fifo);
-            properties.extend(name.map(|name| ("QueueName".to_owned(), NewValue::Copied(name))));
+            properties.extend(name.map(|name| (names.name.to_owned(), NewValue::Copied(name))));
         }
         if wanted.fifo {
-            properties.push(("FifoQueue".to_owned(), NewValue::Flag(true)));
+            properties.push((names.fifo.to_owned(), NewValue::Flag(true)));
         }
-        let retention = ("MessageRetentionPeriod".to_owned(), NewValue::Number(wanted.retention));
-        properties.push(retention);
-        for key in COPIED {
+        properties.push((names.retention.to_owned(), NewValue::Number(wanted.retention)));
+        for key in names.encryption().iter().chain(names.tags) {
             if let Some(entry) = own(key) {
                 properties.push(self.copied(source, entry)?);
             }
         }
-        let mut attributes = vec![("Type".to_owned(), NewValue::text("AWS::SQS::Queue"))];
+        let mut attributes = vec![("Type".to_owned(), NewValue::text(QUEUE))];
         attributes.extend(self.attributes(queue, &ATTRIBUTES)?);
         attributes.push(("Properties".to_owned(), NewValue::Mapping(properties)));
         let added = self.editor.append(resources, queue, &[(id, attributes)])?;
@@ -79,7 +82,7 @@ impl Page<'_> {
             ("deadLetterTargetArn", self.attribute(id, "Arn")),
             ("maxReceiveCount", NewValue::Number(wanted.max_receive_count)),
         ]);
-        self.property_last(queue, "RedrivePolicy", policy)
+        self.property_last(queue, queue_names()?.redrive, policy)
     }
 
     /// Adds an alarm on the queue at `header`, if it can copy the actions of another alarm: an alarm without actions is
@@ -96,7 +99,7 @@ impl Page<'_> {
     fn queue(&self, header: Span) -> Option<Declared<'_>> {
         let path = self.path(header)?;
         let queue = owner(&path, header)?;
-        if queue.value.get("Type").and_then(Node::as_str) != Some("AWS::SQS::Queue") {
+        if queue.value.get("Type").and_then(Node::as_str) != Some(QUEUE) {
             return None;
         }
         let (Step::Entry(resources, _), above) = path.split_last().map(|(last, above)| (*last, above))? else {
@@ -163,25 +166,16 @@ impl Page<'_> {
             ("Name", NewValue::text(alarm::DIMENSION)),
             ("Value", self.attribute(id, "QueueName")),
         ]);
-        let properties = vec![
-            (
-                "AlarmDescription".to_owned(),
-                NewValue::text(alarm::description(name.unwrap_or(id))),
-            ),
-            ("Namespace".to_owned(), NewValue::text(alarm::NAMESPACE)),
-            ("MetricName".to_owned(), NewValue::text(alarm::METRIC)),
-            ("Dimensions".to_owned(), NewValue::List(vec![dimension])),
-            ("Statistic".to_owned(), NewValue::text(alarm::STATISTIC)),
-            ("Period".to_owned(), NewValue::Number(alarm::PERIOD)),
-            (
-                "EvaluationPeriods".to_owned(),
-                NewValue::Number(alarm::EVALUATION_PERIODS),
-            ),
-            ("Threshold".to_owned(), NewValue::Number(alarm::THRESHOLD)),
-            ("ComparisonOperator".to_owned(), NewValue::text(alarm::COMPARISON)),
-            ("TreatMissingData".to_owned(), NewValue::text(alarm::MISSING_DATA)),
-            ("AlarmActions".to_owned(), actions),
-        ];
+        let names = resources::kind(super::ALARM).and_then(NodeKind::of_alarm)?;
+        let entry = |(name, value): (&str, alarm::Value)| (name.to_owned(), value.into());
+        let mut properties = vec![(
+            "AlarmDescription".to_owned(),
+            NewValue::text(alarm::description(name.unwrap_or(id))),
+        )];
+        properties.extend(alarm::metric(names).map(entry));
+        properties.push(("Dimensions".to_owned(), NewValue::List(vec![dimension])));
+        properties.extend(alarm::evaluation(names).map(entry));
+        properties.push((names.actions.to_owned(), actions));
         let mut attributes = vec![("Type".to_owned(), NewValue::text(super::ALARM))];
         attributes.extend(self.attributes(declared.queue, &["Condition"])?);
         attributes.push(("Properties".to_owned(), NewValue::Mapping(properties)));

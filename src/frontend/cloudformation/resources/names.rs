@@ -18,7 +18,7 @@ use crate::graph::delivery::TargetKind;
 use crate::graph::limits;
 
 /// Returns the kind of node for a resource type, or `None` if the graph has none.
-pub(super) fn kind(name: &str) -> Option<NodeKind> {
+pub(in crate::frontend::cloudformation) fn kind(name: &str) -> Option<NodeKind> {
     Some(match name {
         "AWS::SQS::Queue" => NodeKind::Queue(&QUEUE),
         "AWS::SQS::QueuePolicy" => NodeKind::QueuePolicy(&QUEUE_POLICY),

@@ -3,7 +3,7 @@
 //! <https://github.com/serverless/serverless/tree/v3/lib/plugins/aws/package/compile/events>
 
 use super::functions::{arn_of, is_truthy};
-use super::{Compiled, list, mapping, names, renamed, resource, set, text};
+use super::{BATCH_SIZE, Compiled, RESPONSE_TYPE, WINDOW, list, mapping, names, renamed, resource, set, text};
 use serde_json::Value as Json;
 use source::Span;
 use std::sync::Arc;
@@ -89,11 +89,11 @@ impl Consumer<'_> {
         let truthy = |name: &str| own(name).filter(|entry| is_truthy(&entry.value));
         let arn = arn.unwrap_or(event);
         let mut properties = vec![renamed("EventSourceArn", arn), set("FunctionName", self.arn(header))];
-        properties.extend(truthy("batchSize").map(|entry| renamed("BatchSize", entry)));
-        let window = own("maximumBatchingWindow");
+        properties.extend(truthy(BATCH_SIZE).map(|entry| renamed("BatchSize", entry)));
+        let window = own(WINDOW);
         properties.extend(window.map(|entry| renamed("MaximumBatchingWindowInSeconds", entry)));
         properties.extend(own("enabled").map(|entry| renamed("Enabled", entry)));
-        if let Some(kind) = own("functionResponseType") {
+        if let Some(kind) = own(RESPONSE_TYPE) {
             let all = Entry {
                 value: list(kind.value.span, vec![kind.value.clone()]),
                 ..renamed("FunctionResponseTypes", kind)

@@ -4,7 +4,9 @@
 
 use super::functions::{Service, arn_of};
 use super::resolve::Resolver;
-use super::{Compiled, child, list, mapping, merge, plugins, renamed, resource, set, text};
+use super::{
+    BATCH_SIZE, Compiled, RESPONSE_TYPE, WINDOW, child, list, mapping, merge, plugins, renamed, resource, set, text,
+};
 use crate::graph::Origin;
 use md5::{Digest, Md5};
 use rustc_hash::FxHashMap;
@@ -235,9 +237,9 @@ impl Queue<'_> {
         };
         let mut event = vec![
             set("arn", arn_of(&self.id("Queue"), at)),
-            or_number("batchSize", "batchSize", BATCH_SIZE_DEFAULT),
-            or_number("maximumBatchingWindow", "maxBatchingWindow", 0),
-            set("functionResponseType", text(at, "ReportBatchItemFailures")),
+            or_number(BATCH_SIZE, "batchSize", BATCH_SIZE_DEFAULT),
+            or_number(WINDOW, "maxBatchingWindow", 0),
+            set(RESPONSE_TYPE, text(at, "ReportBatchItemFailures")),
         ];
         event.extend(
             self.own("maxConcurrency")

@@ -3,36 +3,18 @@
 //! `terraform fmt` aligns the `=` of arguments on consecutive lines. A new argument joins such a group if its name is
 //! short enough, and is separated by a blank line if it would move the others.
 
+use super::super::lower;
 use super::super::module::Source;
 use super::super::registry;
 use super::super::syntax::{Attribute, Block, ExpressionKind};
 use super::alignment::{self, groups, is_loose};
 use super::document::{Argument, Document, FoundBlock, is_overridden};
 use crate::diagnostic::{Edit, Place, REPORT_FAILURES};
+use crate::frontend::lower::NodeKind;
 use source::{Sources, Span};
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
-
-/// Arguments that can be inserted, by resource type.
-const NUMBERS: [(&str, &[&str]); 3] = [
-    (
-        "aws_sqs_queue",
-        &[
-            "delay_seconds",
-            "kms_data_key_reuse_period_seconds",
-            "max_message_size",
-            "message_retention_seconds",
-            "receive_wait_time_seconds",
-            "visibility_timeout_seconds",
-        ],
-    ),
-    (
-        "aws_lambda_event_source_mapping",
-        &["batch_size", "maximum_batching_window_in_seconds"],
-    ),
-    ("aws_lambda_function", &["timeout"]),
-];
 
 /// Returns the edit that inserts the argument at `place`, which is absent.
 pub(super) fn insert(document: &Document, place: &Place, value: i64, sources: &Sources) -> Option<Edit> {
@@ -60,14 +42,16 @@ pub(super) fn insert_report(document: &Document, place: &Place, sources: &Source
 
 /// Returns `true` if the resource has a list of response types with this name.
 pub(super) fn takes_report(block: &Block, name: &str) -> bool {
-    let kind = block.labels.first().map_or("", |kind| kind);
-    (kind, name) == ("aws_lambda_event_source_mapping", "function_response_types")
+    node_kind(block).and_then(NodeKind::response_types) == Some(name)
 }
 
 /// Returns `true` if the resource has a numeric argument with this name.
 pub(super) fn takes(block: &Block, name: &str) -> bool {
-    let kind = block.labels.first().map_or("", |kind| kind);
-    NUMBERS.iter().any(|(of, names)| *of == kind && names.contains(&name))
+    node_kind(block).is_some_and(|kind| kind.numbers().contains(&name))
+}
+
+fn node_kind(block: &Block) -> Option<NodeKind> {
+    block.labels.first().and_then(|kind| lower::kind(kind))
 }
 
 /// Returns `true` if the call is of a described module that passes the argument to a resource.

@@ -3,7 +3,7 @@
 use super::arguments::add;
 use super::document::{Document, FoundBlock, is_overridden};
 use super::module::Module;
-use super::wanted::{ArgumentValue, EditedQueue, NewResource, QUEUE};
+use super::wanted::{ArgumentValue, EditedQueue, NewResource, QUEUE, queue_names};
 use crate::diagnostic::{Edit, MissingDeadLetterQueue};
 use source::{Sources, Span};
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ pub(super) fn queue(document: &Document, queue: &MissingDeadLetterQueue, sources
         "jsonencode({{\n{step}deadLetterTargetArn = {}\n{step}maxReceiveCount     = {}\n}})",
         wanted.target, queue.max_receive_count
     );
-    let mut edits = vec![add(document, &found, "redrive_policy", &policy)?];
+    let mut edits = vec![add(document, &found, queue_names()?.redrive, &policy)?];
     if let Some(queue) = &wanted.queue {
         edits.push(insertion_after(document, &found, queue)?);
     }

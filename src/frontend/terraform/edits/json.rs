@@ -4,7 +4,7 @@ use super::super::syntax::{Block, Code};
 use super::arguments::{is_literal, takes, takes_report};
 use super::document::is_overridden;
 use super::module::Module;
-use super::wanted::{ALARM, ArgumentValue, EditedQueue, NewResource, QUEUE};
+use super::wanted::{ALARM, ArgumentValue, EditedQueue, NewResource, QUEUE, queue_names};
 use crate::diagnostic::{Change, Edit, MissingDeadLetterQueue, Place, REPORT_FAILURES};
 use crate::frontend::edits::piece::NewValue;
 use crate::frontend::edits::tree::{Editor, Step};
@@ -105,7 +105,7 @@ impl<'n> Resource<'n> {
             "${{jsonencode({{ deadLetterTargetArn = {}, maxReceiveCount = {} }})}}",
             wanted.target, queue.max_receive_count
         );
-        let mut edits = vec![self.add("redrive_policy", &NewValue::text(policy))?];
+        let mut edits = vec![self.add(queue_names()?.redrive, &NewValue::text(policy))?];
         if let Some(queue) = &wanted.queue {
             edits.push(self.declare(queue)?);
         }

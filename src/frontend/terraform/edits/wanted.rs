@@ -3,23 +3,20 @@
 //! Arguments of a queue or an alarm are copied as source text without evaluation. An argument that could mean something
 //! else in another place is not copied, or nothing is declared at all.
 
+use super::super::lower;
 use super::super::syntax::{Block, Expression, ExpressionKind};
 use super::module::Module;
 use super::naming::{self, Name};
 use crate::diagnostic::MissingDeadLetterQueue;
 use crate::frontend::edits::alarm;
+use crate::frontend::lower::NodeKind;
+use crate::frontend::lower::queue::QueueNames;
 
 pub(super) const QUEUE: &str = "aws_sqs_queue";
 pub(super) const ALARM: &str = "aws_cloudwatch_metric_alarm";
 
 /// Arguments that determine the account, the Region and the number of instances of a resource.
 const PLACEMENT: [&str; 4] = ["count", "for_each", "provider", "region"];
-/// Arguments of a queue that its dead-letter queue shares.
-const SHARED: [&str; 3] = [
-    "sqs_managed_sse_enabled",
-    "kms_master_key_id",
-    "kms_data_key_reuse_period_seconds",
-];
 /// Functions that return a string and never null.
 const TEXTS: [&str; 6] = ["format", "join", "lower", "replace", "upper", "substr"];
 
@@ -47,6 +44,20 @@ impl ArgumentValue {
             _ => "",
         }
     }
+}
+
+impl From<alarm::Value> for ArgumentValue {
+    fn from(value: alarm::Value) -> Self {
+        match value {
+            alarm::Value::Text(text) => ArgumentValue::Text(text.to_owned()),
+            alarm::Value::Number(number) => ArgumentValue::Number(number),
+        }
+    }
+}
+
+/// Returns the names of a queue's arguments.
+pub(super) fn queue_names() -> Option<&'static QueueNames> {
+    lower::kind(QUEUE).and_then(NodeKind::of_queue)
 }
 
 pub(super) type Arguments = Vec<(&'static str, ArgumentValue)>;
@@ -86,7 +97,7 @@ impl EditedQueue<'_> {
         queue: &MissingDeadLetterQueue,
         module: &Module<'_>,
     ) -> Option<DeadLetterQueue> {
-        if self.has("redrive_policy") || module.redrives(self.label()?) {
+        if self.has(queue_names()?.redrive) || module.redrives(self.label()?) {
             return None;
         }
         if let Some(to) = &queue.to {
@@ -150,17 +161,18 @@ impl EditedQueue<'_> {
     }
 
     fn queue(&self, queue: &MissingDeadLetterQueue, label: String, module: &Module<'_>) -> Option<NewResource> {
+        let names = queue_names()?;
         let mut own = self.name(queue.fifo, module)?;
-        match self.value("fifo_queue") {
+        match self.value(names.fifo) {
             // The same expression decides whether the dead-letter queue is FIFO.
             Some((value, text)) if !matches!(value.kind, ExpressionKind::Bool(_) | ExpressionKind::Null) => {
-                own.push(("fifo_queue", ArgumentValue::Copied(text)));
+                own.push((names.fifo, ArgumentValue::Copied(text)));
             }
-            _ if queue.fifo => own.push(("fifo_queue", ArgumentValue::Flag(true))),
+            _ if queue.fifo => own.push((names.fifo, ArgumentValue::Flag(true))),
             _ => {}
         }
-        own.push(("message_retention_seconds", ArgumentValue::Number(queue.retention)));
-        own.extend(self.copied(&SHARED)?);
+        own.push((names.retention, ArgumentValue::Number(queue.retention)));
+        own.extend(self.copied(&names.encryption())?);
         let tags = self.copied(&["tags"])?.into_iter();
         let (blocks, lines): (Arguments, Arguments) = tags.partition(|(_, value)| value.text().contains('\n'));
         own.extend(lines);
@@ -233,20 +245,15 @@ impl EditedQueue<'_> {
         actions: Arguments,
         module: &Module<'_>,
     ) -> Option<NewResource> {
+        let names = lower::kind(ALARM).and_then(NodeKind::of_alarm)?;
         let name = self.reference(label, "name");
-        let text = |text: &str| ArgumentValue::Text(text.to_owned());
+        let description = ArgumentValue::Text(alarm::description(&format!("${{{name}}}")));
         let mut own = vec![
-            ("alarm_name", ArgumentValue::Text(format!("${{{name}}}-messages"))),
-            ("alarm_description", text(&alarm::description(&format!("${{{name}}}")))),
-            ("namespace", text(alarm::NAMESPACE)),
-            ("metric_name", text(alarm::METRIC)),
-            ("statistic", text(alarm::STATISTIC)),
-            ("period", ArgumentValue::Number(alarm::PERIOD)),
-            ("evaluation_periods", ArgumentValue::Number(alarm::EVALUATION_PERIODS)),
-            ("comparison_operator", text(alarm::COMPARISON)),
-            ("threshold", ArgumentValue::Number(alarm::THRESHOLD)),
-            ("treat_missing_data", text(alarm::MISSING_DATA)),
+            (names.name, ArgumentValue::Text(format!("${{{name}}}-messages"))),
+            ("alarm_description", description),
         ];
+        let settings = alarm::metric(names).into_iter().chain(alarm::evaluation(names));
+        own.extend(settings.map(|(name, value)| (name, value.into())));
         own.extend(actions);
         Some(NewResource {
             kind: ALARM,

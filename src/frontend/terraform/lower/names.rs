@@ -20,7 +20,7 @@ use crate::graph::delivery::TargetKind;
 use crate::graph::limits;
 
 /// Returns the kind of node that a resource type becomes; `None` if it is not in the graph.
-pub(super) fn kind(name: &str) -> Option<NodeKind> {
+pub(in crate::frontend::terraform) fn kind(name: &str) -> Option<NodeKind> {
     Some(match name {
         "aws_sqs_queue" => NodeKind::Queue(&QUEUE),
         "aws_sqs_queue_redrive_policy" => NodeKind::RedrivePolicy(&REDRIVE_POLICY),
