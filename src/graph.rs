@@ -34,7 +34,7 @@ pub use attribute::{Attribute, Case, Name, Origin, Origins, SourcedValue, State,
 pub use conditions::Condition;
 pub use delivery::Deliveries;
 pub use ends::End;
-pub use handler::{Code, CodeSource, ContinuesAfterFailure, Fact, Handler, Response, Unread};
+pub use handler::{Code, CodeSource, ContinuesAfterFailure, Fact, Handler, Outcome, Response, Unread};
 pub use knowledge::{Bounds, Knowledge, Pattern, UNKNOWN_PIECE};
 pub use lookup::{Consumption, Graph};
 pub use nodes::Nodes;

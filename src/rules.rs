@@ -10,12 +10,14 @@ mod alarm_without_action;
 mod async_failure_target_fifo;
 mod batch_exceeds_function_timeout;
 mod batch_item_failures_ignored;
+mod batch_item_failures_malformed;
 mod batch_item_failures_never_returned;
 mod batch_item_failures_unreported;
 mod batch_size_out_of_range;
 mod batch_size_without_window;
 mod batching_window_out_of_range;
 mod check_then_act;
+mod claim_never_released;
 mod consumer_heartbeat_too_slow;
 mod consumer_processing_exceeds_maximum;
 mod consumer_recovery_slow;
@@ -64,6 +66,7 @@ mod function_role_missing_kms_decrypt;
 mod function_role_missing_queue_permission;
 mod function_timeout_defaulted;
 mod function_timeout_out_of_range;
+mod handler_reads_first_record_only;
 mod handler_swallows_failures;
 mod handler_without_time_budget;
 mod idempotency_without_deadline;
@@ -427,6 +430,9 @@ pub static RULES: &[&Rule<'static>] = &[
     &idempotency_without_deadline::RULE,
     &check_then_act::RULE,
     &handler_without_time_budget::RULE,
+    &handler_reads_first_record_only::RULE,
+    &claim_never_released::RULE,
+    &batch_item_failures_malformed::RULE,
     // tool
     &parse_error::RULE,
     &limit_reached::RULE,
@@ -448,7 +454,11 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
     // Losing failed messages is worse than retrying successful ones along with them.
     (
         &batch_item_failures_unreported::RULE,
-        &[&batch_item_failures_ignored::RULE],
+        &[&batch_item_failures_ignored::RULE, &handler_swallows_failures::RULE],
+    ),
+    (
+        &batch_item_failures_never_returned::RULE,
+        &[&handler_swallows_failures::RULE],
     ),
     (
         &visibility_timeout_below_function_timeout::RULE,

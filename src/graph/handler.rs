@@ -45,6 +45,21 @@ pub enum Response {
     Unknown,
 }
 
+/// Fate of a message whose work fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The handler fails, and the whole batch is retried.
+    Raised,
+    /// The handler returns normally without naming the message, and Lambda deletes it.
+    Deleted,
+    /// The response names the message.
+    Reported,
+    /// The source shows no work that may fail.
+    NoWork,
+    /// Unknown, or not the same on all paths.
+    Unknown,
+}
+
 /// A handler that continues with later records after one failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContinuesAfterFailure {
@@ -87,18 +102,26 @@ pub struct Handler {
     pub has_body: bool,
     /// Response to Lambda.
     pub response: Response,
-    /// First `catch` that handles failures of any kind without reporting them to Lambda.
+    /// Fate of a message whose work fails.
+    pub outcome: Outcome,
+    /// A response with failed messages in a form that Lambda does not accept.
+    pub malformed_response: Option<Fact>,
+    /// Code that handles every failure without reporting it to Lambda.
     pub swallowed_failure: Option<Fact>,
     /// Work on messages that is started but not awaited.
     pub unawaited: Option<Fact>,
-    /// `true` if a failure may be caught before it reaches Lambda.
-    pub may_catch: bool,
+    /// Use of a single record of the batch, if it uses no other.
+    pub first_record_only: Option<Fact>,
+    /// `true` if it deletes processed messages itself.
+    pub deletes_processed: bool,
     /// Code that continues with later records after one failed.
     pub continues: Option<ContinuesAfterFailure>,
     /// Idempotency that does not take the end of the invocation into account.
     pub deadline_unaware_idempotency: Option<Fact>,
     /// A read, work, and an unconditional write.
     pub unconditional_write: Option<Fact>,
+    /// A conditional write that stays after the work failed, and makes the next delivery skip it.
+    pub unreleased_claim: Option<Fact>,
     /// A loop over the records that never checks the remaining time.
     pub unchecked_time_left: Option<Fact>,
 }

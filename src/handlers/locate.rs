@@ -1,6 +1,5 @@
 //! Locates the file with a function's handler, within the bounds of the project, and the handler's name in it.
 
-use super::parse::{LARGEST, parse};
 use crate::graph::{Code, CodeSource};
 use source::files::Files;
 use source::{Sources, Span};
@@ -32,19 +31,8 @@ const ENDINGS: [(&str, Language); 7] = [
 /// Source directories of Java's build tools.
 const JAVA: [&str; 3] = ["src/main/java", "app/src/main/java", ""];
 
-impl Language {
-    /// Returns `true` if `text` has no syntax error.
-    pub(super) fn parses(self, text: &str) -> bool {
-        let grammar = match self {
-            Language::Python => tree_sitter_python::LANGUAGE,
-            Language::Script => tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
-            Language::Java => tree_sitter_java::LANGUAGE,
-            Language::CSharp => tree_sitter_c_sharp::LANGUAGE,
-            Language::Go => tree_sitter_go::LANGUAGE,
-        };
-        parse(text, &grammar.into()).is_some()
-    }
-}
+/// Maximum size of a file in bytes. Larger files are not read.
+const LARGEST: u64 = 512 << 10;
 
 /// Result of locating a source.
 pub(super) enum FoundSource {

@@ -1,427 +1,529 @@
-//! Python, as far as it is asked for.
+//! Converts Python to the common syntax.
 
-use super::parse::{children, fields, parse};
-use super::reader::SyntaxReader;
-use super::syntax::{Catch, Expression, Function, Module, Statement, StatementKind, Term};
-use std::ops::{Deref, DerefMut};
+use super::nesting;
+use super::reader::{SyntaxReader, expression};
+use super::syntax::{
+    Case, Catch, Class, Clause, Declares, Expression, Function, Logic, Loop, Module, Operator, Parameter, Statement,
+    StatementKind, Takes, Term, TextRange,
+};
+use ruff_python_ast as ast;
+use ruff_python_ast::{Expr, Pattern, Stmt};
+use ruff_text_size::Ranged;
 use std::sync::Arc;
-use tree_sitter::Node;
 
-/// What a file says; `None` where it is not understood.
-pub(super) fn read(source: &str) -> Option<Module> {
-    let tree = parse(source, &tree_sitter_python::LANGUAGE.into())?;
-    let mut reader = Python(SyntaxReader::new(source));
-    let body = reader.statements(tree.root_node(), 0);
-    reader.0.finish(body)
+/// Converts a file, or returns why it is not read.
+pub(super) fn read(source: &str) -> Result<Module, nesting::Refusal> {
+    nesting::check_python(source)?;
+    let parsed = ruff_python_parser::parse_module(source).map_err(|_| nesting::Refusal::Syntax)?;
+    let mut reader = Python {
+        syntax: SyntaxReader::new(source, false),
+        outer: Vec::new(),
+        yields: false,
+    };
+    let body = reader.statements(&parsed.syntax().body);
+    reader.syntax.finish(body).ok_or(nesting::Refusal::TooDeep)
 }
 
-/// A reader of Python.
-struct Python<'s>(SyntaxReader<'s>);
-
-impl<'s> Deref for Python<'s> {
-    type Target = SyntaxReader<'s>;
-
-    fn deref(&self) -> &SyntaxReader<'s> {
-        &self.0
-    }
+/// Reader of Python.
+struct Python<'s> {
+    syntax: SyntaxReader<'s>,
+    /// Names in `global` and `nonlocal` of the current function.
+    outer: Vec<Arc<str>>,
+    /// `true` if the current function has a `yield`.
+    yields: bool,
 }
 
-impl DerefMut for Python<'_> {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.0
-    }
+fn range(node: &impl Ranged) -> TextRange {
+    node.range().start().to_usize()..node.range().end().to_usize()
 }
 
 impl Python<'_> {
-    fn statements(&mut self, block: Node<'_>, depth: usize) -> Vec<Statement> {
-        let all = children(block).into_iter();
-        all.map(|node| self.statement(node, depth + 1)).collect()
+    fn word(&mut self, text: &str) -> Arc<str> {
+        self.syntax.word(text)
     }
 
-    fn field_block(&mut self, node: Node<'_>, field: &str, depth: usize) -> Vec<Statement> {
-        node.child_by_field_name(field)
-            .map_or_else(Vec::new, |block| self.statements(block, depth))
+    fn statements(&mut self, body: &[Stmt]) -> Vec<Statement> {
+        let is_within = self.syntax.enter();
+        let body = if is_within { body } else { &[] };
+        let all = body.iter().map(|one| self.statement(one)).collect();
+        self.syntax.leave();
+        all
     }
 
-    fn field(&mut self, node: Node<'_>, field: &str, depth: usize) -> Option<Expression> {
-        node.child_by_field_name(field)
-            .map(|inner| self.expression(inner, depth + 1))
+    fn all(&mut self, values: &[Expr]) -> Vec<Expression> {
+        values.iter().map(|value| self.expression(value)).collect()
     }
 
-    /// The block of a clause that has one child of that kind.
-    fn clause(&mut self, clause: Node<'_>, depth: usize) -> Vec<Statement> {
-        let block = children(clause).into_iter().find(|child| child.kind() == "block");
-        block.map_or_else(Vec::new, |block| self.statements(block, depth))
-    }
-
-    fn statement(&mut self, node: Node<'_>, depth: usize) -> Statement {
-        let at = node.byte_range();
-        if self.is_beyond(depth) {
-            return Statement {
-                kind: StatementKind::Nothing,
-                at,
-            };
-        }
-        let kind = match node.kind() {
-            "expression_statement" => match children(node).as_slice() {
-                [only] if matches!(only.kind(), "assignment" | "augmented_assignment") => self.assignment(*only, depth),
-                [only] => StatementKind::Expression(self.expression(*only, depth + 1)),
-                several => StatementKind::Expression(self.other(several, node, depth)),
+    fn statement(&mut self, node: &Stmt) -> Statement {
+        let at = range(node);
+        let kind = match node {
+            Stmt::Expr(one) => StatementKind::Expression(self.expression(&one.value)),
+            Stmt::Assign(one) => {
+                let value = self.expression(&one.value);
+                match one.targets.as_slice() {
+                    [only] => self.assigned(only, value),
+                    several => {
+                        // `a = b = value` assigns from left to right.
+                        let chained = several.iter().rev().fold(value, |value, target| {
+                            let (at, target) = (range(target), Box::new(self.expression(target)));
+                            let (value, operator) = (Box::new(value), None);
+                            expression(Term::Assign { target, value, operator }, at)
+                        });
+                        StatementKind::Expression(chained)
+                    }
+                }
+            }
+            Stmt::AnnAssign(one) => match &one.value {
+                Some(value) => {
+                    let value = self.expression(value);
+                    self.assigned(&one.target, value)
+                }
+                None => StatementKind::Nothing,
             },
-            "return_statement" => {
-                StatementKind::Return(children(node).first().map(|value| self.expression(*value, depth + 1)))
-            }
-            "raise_statement" => {
-                StatementKind::Raise(children(node).first().map(|value| self.expression(*value, depth + 1)))
-            }
-            "for_statement" => {
-                let over = self.field(node, "right", depth);
-                self.names(node.child_by_field_name("left"));
-                let body = self.field_block(node, "body", depth);
-                let looped = StatementKind::Loop { over, body };
-                self.with_else(looped, node, depth)
-            }
-            "while_statement" => {
-                let over = self.field(node, "condition", depth);
-                let looped = StatementKind::Branch {
-                    tests: over.into_iter().collect(),
-                    arms: vec![vec![Statement {
-                        kind: StatementKind::Loop {
-                            over: None,
-                            body: self.field_block(node, "body", depth),
-                        },
-                        at: at.clone(),
-                    }]],
+            Stmt::AugAssign(one) => {
+                let operator = match one.op {
+                    ast::Operator::Add => Operator::Add,
+                    ast::Operator::Sub => Operator::Subtract,
+                    _ => Operator::Other,
                 };
-                self.with_else(looped, node, depth)
+                let kind = Term::Assign {
+                    target: Box::new(self.expression(&one.target)),
+                    value: Box::new(self.expression(&one.value)),
+                    operator: Some(operator),
+                };
+                StatementKind::Expression(expression(kind, at.clone()))
             }
-            "if_statement" | "match_statement" => self.branch(node, depth),
-            "try_statement" => self.tried(node, depth),
-            "with_statement" => {
-                let clause = children(node).into_iter().find(|child| child.kind() == "with_clause");
-                let items = clause.map(|clause| self.parts(clause, depth)).unwrap_or_default();
-                StatementKind::Block(items, self.field_block(node, "body", depth))
+            Stmt::Return(one) => StatementKind::Return(one.value.as_deref().map(|value| self.expression(value))),
+            Stmt::Raise(one) => StatementKind::Raise(one.exc.as_deref().map(|value| self.expression(value))),
+            Stmt::Assert(one) => StatementKind::If {
+                test: self.expression(&one.test),
+                yes: Vec::new(),
+                no: vec![Statement {
+                    kind: StatementKind::Raise(Some(expression(Term::Other(Vec::new()), at.clone()))),
+                    at: at.clone(),
+                }],
+            },
+            Stmt::For(one) => StatementKind::Loop(Box::new(Loop {
+                target: Some(self.expression(&one.target)),
+                over: Some(self.expression(&one.iter)),
+                body: self.statements(&one.body),
+                otherwise: self.statements(&one.orelse),
+                ..Loop::default()
+            })),
+            Stmt::While(one) => StatementKind::Loop(Box::new(Loop {
+                test: Some(self.expression(&one.test)),
+                body: self.statements(&one.body),
+                otherwise: self.statements(&one.orelse),
+                ..Loop::default()
+            })),
+            Stmt::If(one) => {
+                let mut no = Vec::new();
+                for clause in one.elif_else_clauses.iter().rev() {
+                    let yes = self.statements(&clause.body);
+                    no = match &clause.test {
+                        None => yes,
+                        Some(test) => {
+                            let test = self.expression(test);
+                            let kind = StatementKind::If { test, yes, no };
+                            vec![Statement {
+                                kind,
+                                at: range(clause),
+                            }]
+                        }
+                    };
+                }
+                StatementKind::If {
+                    test: self.expression(&one.test),
+                    yes: self.statements(&one.body),
+                    no,
+                }
             }
-            "function_definition" => StatementKind::Function(Arc::new(self.function(node, Vec::new(), depth))),
-            "decorated_definition" => self.decorated(node, depth),
-            "class_definition" => StatementKind::Class(self.field_block(node, "body", depth)),
-            "break_statement" => StatementKind::Break,
-            "continue_statement" => StatementKind::Continue,
-            "pass_statement" | "global_statement" | "nonlocal_statement" | "type_alias_statement" => {
-                StatementKind::Nothing
+            Stmt::Match(one) => StatementKind::Switch {
+                subject: self.expression(&one.subject),
+                cases: one.cases.iter().map(|case| self.case(case)).collect(),
+                falls_through: false,
+            },
+            Stmt::Try(one) => StatementKind::Try {
+                body: self.statements(&one.body),
+                catches: one.handlers.iter().map(|handler| self.catch(handler)).collect(),
+                otherwise: self.statements(&one.orelse),
+                last: self.statements(&one.finalbody),
+            },
+            Stmt::With(one) => {
+                let items = one.items.iter().map(|item| {
+                    let value = self.expression(&item.context_expr);
+                    (
+                        value,
+                        item.optional_vars.as_deref().map(|target| self.expression(target)),
+                    )
+                });
+                let items = items.collect();
+                StatementKind::With(items, self.statements(&one.body))
             }
-            "import_statement" | "import_from_statement" | "future_import_statement" => {
-                self.learn(node, depth);
-                StatementKind::Nothing
-            }
-            _ => StatementKind::Expression(self.other(&children(node), node, depth)),
+            Stmt::FunctionDef(one) => StatementKind::Function(Arc::new(self.function(one))),
+            Stmt::ClassDef(one) => StatementKind::Class(Arc::new(Class {
+                name: Some(self.word(&one.name.id)),
+                bases: one
+                    .arguments
+                    .as_ref()
+                    .map_or_else(Vec::new, |bases| self.all(&bases.args)),
+                body: self.statements(&one.body),
+            })),
+            Stmt::Break(_) => StatementKind::Break(None),
+            Stmt::Continue(_) => StatementKind::Continue(None),
+            Stmt::Global(one) => self.outside(&one.names),
+            Stmt::Nonlocal(one) => self.outside(&one.names),
+            Stmt::Import(one) => self.imported(None, &one.names),
+            Stmt::ImportFrom(one) => self.imported(one.module.as_ref(), &one.names),
+            Stmt::Delete(one) => StatementKind::Expression(expression(Term::Other(self.all(&one.targets)), at.clone())),
+            Stmt::Pass(_) | Stmt::TypeAlias(_) | Stmt::IpyEscapeCommand(_) => StatementKind::Nothing,
         };
         Statement { kind, at }
     }
 
-    /// A loop, and what is done behind it.
-    fn with_else(&mut self, looped: StatementKind, node: Node<'_>, depth: usize) -> StatementKind {
-        let Some(alternative) = node.child_by_field_name("alternative") else {
-            return looped;
-        };
-        let at = node.byte_range();
-        let mut both = vec![Statement { kind: looped, at }];
-        both.extend(self.clause(alternative, depth));
-        StatementKind::Block(Vec::new(), both)
+    fn outside(&mut self, names: &[ast::Identifier]) -> StatementKind {
+        for name in names {
+            let name = self.word(&name.id);
+            self.outer.push(name);
+        }
+        StatementKind::Nothing
     }
 
-    fn assignment(&mut self, node: Node<'_>, depth: usize) -> StatementKind {
-        let adds = node.kind() == "augmented_assignment";
-        let target = self.field(node, "left", depth);
-        // A bare annotation has no value.
-        match (target, self.field(node, "right", depth)) {
-            (Some(target), Some(value)) => StatementKind::Assign { target, value, adds },
-            (target, value) => {
-                let parts = target.into_iter().chain(value).collect();
-                let at = node.byte_range();
-                let kind = Term::Other(parts);
-                StatementKind::Expression(Expression { kind, at })
-            }
+    fn assigned(&mut self, target: &Expr, value: Expression) -> StatementKind {
+        StatementKind::Assign {
+            target: self.expression(target),
+            value,
+            declares: Declares::No,
         }
     }
 
-    fn branch(&mut self, node: Node<'_>, depth: usize) -> StatementKind {
-        let mut tests = Vec::from_iter(self.field(node, "condition", depth));
-        let mut arms = Vec::new();
-        if node.kind() == "match_statement" {
-            for subject in fields(node, "subject") {
-                tests.push(self.expression(subject, depth + 1));
-            }
-            let cases = node.child_by_field_name("body").map(children).unwrap_or_default();
-            for case in cases {
-                arms.push(self.field_block(case, "consequence", depth + 1));
-            }
-        } else {
-            arms.push(self.field_block(node, "consequence", depth));
-            for alternative in fields(node, "alternative") {
-                if alternative.kind() == "elif_clause" {
-                    tests.extend(self.field(alternative, "condition", depth));
-                    arms.push(self.field_block(alternative, "consequence", depth));
-                } else {
-                    arms.push(self.clause(alternative, depth));
+    fn imported(&mut self, module: Option<&ast::Identifier>, names: &[ast::Alias]) -> StatementKind {
+        if let Some(module) = module {
+            self.word(&module.id);
+        }
+        let all = names.iter().map(|alias| {
+            self.word(&alias.name.id);
+            let local = alias.asname.as_ref().unwrap_or(&alias.name);
+            // `import a.b` binds `a`.
+            self.word(local.id.split('.').next().unwrap_or_default())
+        });
+        StatementKind::Import(all.collect())
+    }
+
+    fn case(&mut self, case: &ast::MatchCase) -> Case {
+        let mut tests = Some(Vec::new());
+        let mut open = vec![&case.pattern];
+        while let Some(pattern) = open.pop() {
+            match pattern {
+                Pattern::MatchValue(one) => {
+                    let value = self.expression(&one.value);
+                    tests.iter_mut().for_each(|tests| tests.push(value_of(&value)));
                 }
+                Pattern::MatchOr(one) => open.extend(&one.patterns),
+                Pattern::MatchAs(one) if one.pattern.is_none() => tests = None,
+                _ => tests
+                    .iter_mut()
+                    .for_each(|tests| tests.push(expression(Term::Other(Vec::new()), range(pattern)))),
             }
         }
-        StatementKind::Branch { tests, arms }
+        if let Some(guard) = &case.guard {
+            let guard = self.expression(guard);
+            tests = Some(vec![expression(Term::Other(vec![guard]), range(case))]);
+        }
+        Case {
+            tests,
+            body: self.statements(&case.body),
+        }
     }
 
-    fn tried(&mut self, node: Node<'_>, depth: usize) -> StatementKind {
-        let mut body = self.field_block(node, "body", depth);
-        let (mut catches, mut last) = (Vec::new(), Vec::new());
-        for clause in children(node) {
-            match clause.kind() {
-                "except_clause" | "except_group_clause" => catches.push(self.catch(clause, depth)),
-                // It runs where nothing failed.
-                "else_clause" => body.extend(self.clause(clause, depth)),
-                "finally_clause" => last = self.clause(clause, depth),
-                _ => {}
-            }
-        }
-        StatementKind::Try { body, catches, last }
-    }
-
-    fn catch(&mut self, clause: Node<'_>, depth: usize) -> Catch {
-        let mut is_bare = true;
-        let mut is_general = false;
-        for part in children(clause) {
-            if part.kind() == "block" {
-                continue;
-            }
-            is_bare = false;
-            let mut caught = vec![part];
-            while let Some(one) = caught.pop() {
-                match one.kind() {
-                    "identifier" => is_general |= matches!(&*self.text(one), "Exception" | "BaseException"),
-                    "as_pattern" => caught.extend(children(one).first()),
-                    "tuple" => caught.extend(children(one)),
-                    _ => {}
-                }
-            }
-        }
+    fn catch(&mut self, handler: &ast::ExceptHandler) -> Catch {
+        let ast::ExceptHandler::ExceptHandler(handler) = handler;
+        let types = handler.type_.as_deref().map(|types| match types {
+            Expr::Tuple(several) => self.all(&several.elts),
+            one => vec![self.expression(one)],
+        });
         Catch {
-            is_general: is_general || is_bare,
-            body: self.clause(clause, depth),
-            at: self.head(clause),
+            types,
+            target: handler.name.as_ref().map(|name| self.name(name)),
+            body: self.statements(&handler.body),
+            at: self.syntax.head(range(handler)),
         }
     }
 
-    fn decorated(&mut self, node: Node<'_>, depth: usize) -> StatementKind {
-        let decorators = children(node).into_iter().filter(|child| child.kind() == "decorator");
-        let decorators: Vec<Expression> = decorators
-            .filter_map(|decorator| Some(self.expression(*children(decorator).first()?, depth + 1)))
-            .collect();
-        match node.child_by_field_name("definition") {
-            Some(inner) if inner.kind() == "function_definition" => {
-                StatementKind::Function(Arc::new(self.function(inner, decorators, depth)))
-            }
-            Some(inner) => self.statement(inner, depth + 1).kind,
-            None => StatementKind::Nothing,
-        }
+    fn name(&mut self, name: &ast::Identifier) -> Expression {
+        expression(Term::Name(self.word(&name.id)), range(name))
     }
 
-    fn function(&mut self, node: Node<'_>, decorators: Vec<Expression>, depth: usize) -> Function {
-        let parameters = node.child_by_field_name("parameters").map(children).unwrap_or_default();
-        Function {
-            name: node.child_by_field_name("name").map(|name| self.text(name)),
-            parameters: parameters
-                .into_iter()
-                .map(|one| self.names(Some(one)).into_iter().next())
-                .collect(),
-            decorators,
-            body: self.field_block(node, "body", depth),
-            is_async: node.child(0).is_some_and(|first| first.kind() == "async"),
-            at: self.head(node),
-        }
-    }
-
-    /// The names that a pattern binds, or a parameter has.
-    fn names(&mut self, pattern: Option<Node<'_>>) -> Vec<Arc<str>> {
-        let Some(pattern) = pattern else {
+    fn parameters(&mut self, parameters: Option<&ast::Parameters>) -> Vec<Parameter> {
+        let Some(parameters) = parameters else {
             return Vec::new();
         };
-        match pattern.kind() {
-            "identifier" => vec![self.text(pattern)],
-            "default_parameter" | "typed_default_parameter" => self.names(pattern.child_by_field_name("name")),
-            "typed_parameter" => self.names(children(pattern).first().copied()),
-            "pattern_list" | "tuple_pattern" | "list_pattern" => {
-                let all = children(pattern).into_iter();
-                all.flat_map(|one| self.names(Some(one))).collect()
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    fn parts(&mut self, node: Node<'_>, depth: usize) -> Vec<Expression> {
-        let all = children(node).into_iter();
-        all.map(|part| self.expression(part, depth + 1)).collect()
-    }
-
-    fn other(&mut self, parts: &[Node<'_>], node: Node<'_>, depth: usize) -> Expression {
-        let parts = parts.iter().map(|part| self.expression(*part, depth + 1)).collect();
-        Expression {
-            kind: Term::Other(parts),
-            at: node.byte_range(),
-        }
-    }
-
-    fn expression(&mut self, node: Node<'_>, depth: usize) -> Expression {
-        let at = node.byte_range();
-        if self.is_beyond(depth) {
-            return Expression {
-                kind: Term::Literal,
-                at,
-            };
-        }
-        let kind = match node.kind() {
-            "identifier" => Term::Name(self.text(node)),
-            "attribute" => {
-                let name = node.child_by_field_name("attribute").map(|name| self.text(name));
-                match (self.field(node, "object", depth), name) {
-                    (Some(object), Some(name)) => Term::Member(Box::new(object), name),
-                    _ => Term::Literal,
-                }
-            }
-            "subscript" => self.subscript(node, depth),
-            "call" => self.call(node, depth),
-            "lambda" => Term::Function(Arc::new(self.lambda(node, depth))),
-            "dictionary" => Term::Object(self.entries(node, depth)),
-            "list" | "tuple" | "set" | "expression_list" => Term::List(self.parts(node, depth)),
-            "list_comprehension" | "generator_expression" | "set_comprehension" | "dictionary_comprehension" => {
-                self.each(node, depth)
-            }
-            "string" | "concatenated_string" => self.string(node, depth),
-            "none" | "true" | "false" | "integer" | "float" | "ellipsis" => Term::Literal,
-            "await" => match children(node).first() {
-                Some(inner) => Term::Await(Box::new(self.expression(*inner, depth + 1))),
-                None => Term::Literal,
-            },
-            "conditional_expression" => match self.parts(node, depth) {
-                mut parts if parts.len() == 3 => {
-                    parts.remove(1);
-                    Term::Choice(parts)
-                }
-                parts => Term::Other(parts),
-            },
-            "boolean_operator" => Term::Choice(self.parts(node, depth)),
-            "parenthesized_expression" => match children(node).as_slice() {
-                [only] => return self.expression(*only, depth + 1),
-                _ => Term::Other(self.parts(node, depth)),
-            },
-            _ => Term::Other(self.parts(node, depth)),
-        };
-        Expression { kind, at }
-    }
-
-    fn subscript(&mut self, node: Node<'_>, depth: usize) -> Term {
-        let index = fields(node, "subscript");
-        let (Some(of), [index]) = (self.field(node, "value", depth), index.as_slice()) else {
-            return Term::Other(self.parts(node, depth));
-        };
-        let index = self.expression(*index, depth + 1);
-        match &index.kind {
-            Term::Text(key) => Term::Member(Box::new(of), key.clone()),
-            _ => Term::Index(Box::new(of), Box::new(index)),
-        }
-    }
-
-    fn call(&mut self, node: Node<'_>, depth: usize) -> Term {
-        let Some(callee) = self.field(node, "function", depth) else {
-            return Term::Literal;
-        };
-        let given = node.child_by_field_name("arguments");
-        let given = match given.map(|list| (list.kind(), list)) {
-            Some(("generator_expression", each)) => vec![each],
-            Some((_, list)) => children(list),
-            None => Vec::new(),
-        };
-        let (mut arguments, mut named) = (Vec::new(), Vec::new());
-        for one in given {
-            if one.kind() == "keyword_argument" {
-                let key = one.child_by_field_name("name").map(|name| self.text(name));
-                named.extend(self.field(one, "value", depth).map(|value| (key, value)));
-            } else {
-                arguments.push(self.expression(one, depth + 1));
-            }
-        }
-        // As a script gives them.
-        if !named.is_empty() {
-            let kind = Term::Object(named);
-            let at = node.byte_range();
-            arguments.push(Expression { kind, at });
-        }
-        Term::Call {
-            arguments,
-            callee: Box::new(callee),
-            is_new: false,
-        }
-    }
-
-    fn lambda(&mut self, node: Node<'_>, depth: usize) -> Function {
-        let parameters = node.child_by_field_name("parameters").map(children).unwrap_or_default();
-        let value = self.field(node, "body", depth);
-        Function {
-            name: None,
-            parameters: parameters
-                .into_iter()
-                .map(|one| self.names(Some(one)).into_iter().next())
-                .collect(),
-            decorators: Vec::new(),
-            body: vec![Statement {
-                kind: StatementKind::Return(value),
-                at: node.byte_range(),
-            }],
-            is_async: false,
-            at: self.head(node),
-        }
-    }
-
-    fn entries(&mut self, node: Node<'_>, depth: usize) -> Vec<(Option<Arc<str>>, Expression)> {
         let mut all = Vec::new();
-        for entry in children(node) {
-            let key = self.field(entry, "key", depth);
-            let value = self.field(entry, "value", depth);
-            match (key.map(|key| key.kind), value) {
-                (Some(Term::Text(key)), Some(value)) => all.push((Some(key), value)),
-                (_, Some(value)) => all.push((None, value)),
-                (_, None) => all.push((None, self.expression(entry, depth + 1))),
-            }
+        for one in parameters.posonlyargs.iter().chain(&parameters.args) {
+            all.push(self.parameter(one));
+        }
+        if let Some(rest) = &parameters.vararg {
+            all.push(Parameter {
+                pattern: self.name(&rest.name),
+                default: None,
+                takes: Takes::Rest,
+            });
+        }
+        for one in &parameters.kwonlyargs {
+            all.push(self.parameter(one));
+        }
+        if let Some(named) = &parameters.kwarg {
+            all.push(Parameter {
+                pattern: self.name(&named.name),
+                default: None,
+                takes: Takes::Named,
+            });
         }
         all
     }
 
-    fn each(&mut self, node: Node<'_>, depth: usize) -> Term {
-        let clause = children(node).into_iter().find(|child| child.kind() == "for_in_clause");
-        let made = self.field(node, "body", depth);
-        let over = clause.and_then(|clause| self.field(clause, "right", depth));
-        match (made, over) {
-            (Some(made), Some(over)) => Term::Each {
-                over: Box::new(over),
-                made: Box::new(made),
-            },
-            _ => Term::Other(self.parts(node, depth)),
+    fn parameter(&mut self, one: &ast::ParameterWithDefault) -> Parameter {
+        Parameter {
+            pattern: self.name(&one.parameter.name),
+            default: one.default.as_deref().map(|value| self.expression(value)),
+            takes: Takes::One,
         }
     }
 
-    fn string(&mut self, node: Node<'_>, depth: usize) -> Term {
-        let parts = children(node);
-        let inner: Vec<Node<'_>> = parts
-            .iter()
-            .copied()
-            .filter(|part| part.kind() == "interpolation")
+    fn function(&mut self, one: &ast::StmtFunctionDef) -> Function {
+        let outer = std::mem::take(&mut self.outer);
+        let yields = std::mem::replace(&mut self.yields, false);
+        let decorators = one.decorator_list.iter();
+        let decorators = decorators
+            .map(|decorator| self.expression(&decorator.expression))
             .collect();
-        match parts.as_slice() {
-            _ if !inner.is_empty() => {
-                let inner = inner.into_iter().flat_map(children).collect::<Vec<_>>();
-                let inner = inner.into_iter().map(|part| self.expression(part, depth + 1));
-                Term::Other(inner.collect())
-            }
-            [_, content, _] if content.kind() == "string_content" => Term::Text(self.text(*content)),
-            _ => Term::Text("".into()),
+        let body = self.statements(&one.body);
+        let start = range(&one.name).start;
+        let from = self.syntax.head(range(one));
+        // The range includes decorators.
+        let at = if one.decorator_list.is_empty() {
+            from
+        } else {
+            self.syntax.head(start..range(one).end)
+        };
+        Function {
+            name: Some(self.word(&one.name.id)),
+            parameters: self.parameters(Some(&one.parameters)),
+            decorators,
+            body,
+            is_async: one.is_async,
+            is_generator: std::mem::replace(&mut self.yields, yields),
+            is_arrow: false,
+            outer: std::mem::replace(&mut self.outer, outer),
+            at,
         }
+    }
+
+    fn expression(&mut self, node: &Expr) -> Expression {
+        let at = range(node);
+        let kind = if self.syntax.enter() {
+            self.term(node)
+        } else {
+            Term::Null
+        };
+        self.syntax.leave();
+        expression(kind, at)
+    }
+
+    fn boxed(&mut self, node: &Expr) -> Box<Expression> {
+        Box::new(self.expression(node))
+    }
+
+    fn term(&mut self, node: &Expr) -> Term {
+        match node {
+            Expr::Name(one) => Term::Name(self.word(&one.id)),
+            Expr::Attribute(one) => Term::Member(self.boxed(&one.value), self.word(&one.attr.id)),
+            Expr::Subscript(one) => {
+                let of = self.boxed(&one.value);
+                match &*one.slice {
+                    Expr::StringLiteral(key) => Term::Member(of, self.word(key.value.to_str())),
+                    Expr::Slice(slice) if slice.step.is_none() => self.sliced(of, slice, range(one)),
+                    index => Term::Index(of, self.boxed(index)),
+                }
+            }
+            Expr::Call(one) => {
+                let named = one.arguments.keywords.iter().map(|keyword| {
+                    let name = keyword.arg.as_ref().map(|name| self.word(&name.id));
+                    (name, self.expression(&keyword.value))
+                });
+                let named = named.collect();
+                Term::Call {
+                    callee: self.boxed(&one.func),
+                    arguments: self.all(&one.arguments.args),
+                    named,
+                    is_new: false,
+                }
+            }
+            Expr::Lambda(one) => {
+                let at = range(&*one.body);
+                let value = self.expression(&one.body);
+                Term::Function(Arc::new(Function {
+                    name: None,
+                    parameters: self.parameters(one.parameters.as_deref()),
+                    decorators: Vec::new(),
+                    body: vec![Statement {
+                        kind: StatementKind::Return(Some(value)),
+                        at,
+                    }],
+                    is_async: false,
+                    is_generator: false,
+                    is_arrow: true,
+                    outer: Vec::new(),
+                    at: self.syntax.head(range(one)),
+                }))
+            }
+            Expr::Dict(one) => Term::Object(one.items.iter().map(|item| self.entry(item)).collect()),
+            Expr::List(one) => Term::List(self.all(&one.elts)),
+            Expr::Tuple(one) => Term::List(self.all(&one.elts)),
+            Expr::Set(one) => Term::List(self.all(&one.elts)),
+            Expr::ListComp(one) => self.each(&one.generators, &one.elt),
+            Expr::SetComp(one) => self.each(&one.generators, &one.elt),
+            Expr::Generator(one) => self.each(&one.generators, &one.elt),
+            Expr::DictComp(one) => self.each(&one.generators, &one.value),
+            Expr::StringLiteral(one) => Term::Text(self.word(one.value.to_str())),
+            Expr::FString(one) => {
+                let parts = one.value.elements().filter_map(ast::InterpolatedStringElement::as_interpolation);
+                Term::Other(parts.map(|part| self.expression(&part.expression)).collect())
+            }
+            Expr::NumberLiteral(one) => match &one.value {
+                ast::Number::Int(value) => Term::Number(value.as_i32().map_or(f64::NAN, f64::from)),
+                ast::Number::Float(value) => Term::Number(*value),
+                ast::Number::Complex { .. } => Term::Other(Vec::new()),
+            },
+            Expr::BooleanLiteral(one) => Term::Bool(one.value),
+            Expr::NoneLiteral(_) => Term::Null,
+            Expr::Await(one) => Term::Await(self.boxed(&one.value)),
+            Expr::If(one) => Term::If(Box::new([
+                self.expression(&one.test),
+                self.expression(&one.body),
+                self.expression(&one.orelse),
+            ])),
+            Expr::BoolOp(one) => {
+                let logic = match one.op {
+                    ast::BoolOp::And => Logic::And,
+                    ast::BoolOp::Or => Logic::Or,
+                };
+                let mut all = self.all(&one.values).into_iter();
+                let first = all.next().map_or(Term::Null, |first| first.kind);
+                all.fold(first, |left, right| {
+                    let left = expression(left, right.at.clone());
+                    Term::Logic(logic, Box::new([left, right]))
+                })
+            }
+            Expr::UnaryOp(one) => match one.op {
+                ast::UnaryOp::Not => Term::Not(self.boxed(&one.operand)),
+                _ => Term::Other(vec![self.expression(&one.operand)]),
+            },
+            Expr::BinOp(one) => {
+                let operator = match one.op {
+                    ast::Operator::Add => Operator::Add,
+                    ast::Operator::Sub => Operator::Subtract,
+                    _ => Operator::Other,
+                };
+                let parts = [self.expression(&one.left), self.expression(&one.right)];
+                Term::Binary(operator, Box::new(parts))
+            }
+            Expr::Compare(one) => match (&*one.ops, &*one.comparators) {
+                ([operator], [right]) => {
+                    let parts = [self.expression(&one.left), self.expression(right)];
+                    Term::Binary(compared(*operator), Box::new(parts))
+                }
+                (_, rest) => {
+                    let mut parts = vec![self.expression(&one.left)];
+                    parts.extend(self.all(rest));
+                    Term::Other(parts)
+                }
+            },
+            Expr::Named(one) => Term::Assign {
+                target: self.boxed(&one.target),
+                value: self.boxed(&one.value),
+                operator: None,
+            },
+            Expr::Starred(one) => Term::Spread(self.boxed(&one.value)),
+            Expr::Yield(one) => {
+                self.yields = true;
+                Term::Other(one.value.as_deref().map(|value| self.expression(value)).into_iter().collect())
+            }
+            Expr::YieldFrom(one) => {
+                self.yields = true;
+                Term::Other(vec![self.expression(&one.value)])
+            }
+            Expr::Slice(one) => {
+                let ends = [&one.lower, &one.upper].into_iter().flatten();
+                Term::Other(ends.map(|end| self.expression(end)).collect())
+            }
+            Expr::BytesLiteral(_) | Expr::TString(_) | Expr::EllipsisLiteral(_) | Expr::IpyEscapeCommand(_) => {
+                Term::Other(Vec::new())
+            }
+        }
+    }
+
+    /// Returns the call with which JavaScript writes `of[lower:upper]`.
+    fn sliced(&mut self, of: Box<Expression>, slice: &ast::ExprSlice, at: TextRange) -> Term {
+        let lower = slice.lower.as_deref().map(|lower| self.expression(lower));
+        let lower = lower.unwrap_or_else(|| expression(Term::Number(0.0), at.clone()));
+        let upper = slice.upper.as_deref().map(|upper| self.expression(upper));
+        let method = Term::Member(of, self.word("slice"));
+        Term::Call {
+            callee: Box::new(expression(method, at)),
+            arguments: std::iter::once(lower).chain(upper).collect(),
+            named: Vec::new(),
+            is_new: false,
+        }
+    }
+
+    fn entry(&mut self, item: &ast::DictItem) -> (Option<Arc<str>>, Expression) {
+        let value = self.expression(&item.value);
+        match &item.key {
+            Some(Expr::StringLiteral(key)) => (Some(self.word(key.value.to_str())), value),
+            Some(key) => {
+                let at = value.at.clone();
+                (None, expression(Term::Other(vec![self.expression(key), value]), at))
+            }
+            None => {
+                let at = value.at.clone();
+                (None, expression(Term::Spread(Box::new(value)), at))
+            }
+        }
+    }
+
+    fn each(&mut self, clauses: &[ast::Comprehension], made: &Expr) -> Term {
+        let clauses = clauses.iter().map(|clause| Clause {
+            target: self.expression(&clause.target),
+            over: self.expression(&clause.iter),
+            tests: self.all(&clause.ifs),
+        });
+        Term::Each {
+            clauses: clauses.collect(),
+            made: self.boxed(made),
+        }
+    }
+}
+
+/// Returns an expression with the same value as a literal or a dotted name.
+fn value_of(value: &Expression) -> Expression {
+    let kind = match &value.kind {
+        Term::Text(text) => Term::Text(text.clone()),
+        Term::Number(number) => Term::Number(*number),
+        _ => Term::Other(Vec::new()),
+    };
+    expression(kind, value.at.clone())
+}
+
+fn compared(operator: ast::CmpOp) -> Operator {
+    match operator {
+        ast::CmpOp::Eq | ast::CmpOp::Is => Operator::Equal,
+        ast::CmpOp::NotEq | ast::CmpOp::IsNot => Operator::NotEqual,
+        ast::CmpOp::Lt => Operator::Less,
+        ast::CmpOp::LtE => Operator::AtMost,
+        ast::CmpOp::Gt => Operator::Greater,
+        ast::CmpOp::GtE => Operator::AtLeast,
+        ast::CmpOp::In => Operator::In,
+        ast::CmpOp::NotIn => Operator::NotIn,
     }
 }

@@ -1,60 +1,85 @@
-//! What the readers of languages share: the text, the words in it, and how deep they go.
+//! Common state of the readers of languages: the words of a file, and the depth of its syntax.
 
-use super::parse::{self, MAX_DEPTH, children};
-use super::syntax::{Module, Statement, TextRange};
+use super::syntax::{Expression, Module, Statement, StatementKind, Term, TextRange};
 use std::sync::Arc;
-use tree_sitter::Node;
 
-/// Goes through the syntax of one file.
+/// Maximum depth of syntax.
+pub(super) const MAX_DEPTH: usize = 200;
+/// Maximum length of a text that is kept.
+const LONGEST_TEXT: usize = 2_000;
+
+/// Converts the syntax of one file.
 pub(super) struct SyntaxReader<'s> {
     source: &'s str,
     module: Module,
+    depth: usize,
     is_too_deep: bool,
 }
 
 impl<'s> SyntaxReader<'s> {
-    pub(super) fn new(source: &'s str) -> Self {
+    pub(super) fn new(source: &'s str, is_script: bool) -> Self {
+        let module = Module {
+            is_script,
+            ..Module::default()
+        };
         SyntaxReader {
             source,
-            module: Module::default(),
+            module,
+            depth: 0,
             is_too_deep: false,
         }
     }
 
-    /// The file, whose statements are `body`; `None` where it goes too deep.
+    /// Returns the file with the statements `body`, or `None` if its syntax is too deep.
     pub(super) fn finish(mut self, body: Vec<Statement>) -> Option<Module> {
         self.module.body = body;
         (!self.is_too_deep).then_some(self.module)
     }
 
-    /// The text of a node, which is one of the words of the file.
-    pub(super) fn text(&mut self, node: Node<'_>) -> Arc<str> {
-        let text = parse::text(node, self.source);
-        self.module.words.insert(text.clone());
-        text
+    /// Enters a nested construct; returns `false` if it is too deep. [`leave`](Self::leave) follows in both cases.
+    pub(super) fn enter(&mut self) -> bool {
+        self.depth += 1;
+        self.is_too_deep |= self.depth > MAX_DEPTH;
+        !self.is_too_deep
     }
 
-    /// The first line of a node.
-    pub(super) fn head(&self, node: Node<'_>) -> TextRange {
-        parse::head(node, self.source)
+    pub(super) fn leave(&mut self) {
+        self.depth -= 1;
     }
 
-    /// Whether `depth` is more than is followed.
-    pub(super) fn is_beyond(&mut self, depth: usize) -> bool {
-        self.is_too_deep |= depth > MAX_DEPTH;
-        depth > MAX_DEPTH
+    /// Returns a word of the file.
+    pub(super) fn word(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.module.words.get(text) {
+            return known.clone();
+        }
+        let word: Arc<str> = text.into();
+        if text.len() <= LONGEST_TEXT {
+            self.module.words.insert(word.clone());
+        }
+        word
     }
 
-    /// Notes the words in what is not looked at any further.
-    pub(super) fn learn(&mut self, node: Node<'_>, depth: usize) {
-        if self.is_beyond(depth) {
-            return;
-        }
-        if node.kind().ends_with("identifier") || node.kind() == "string_fragment" {
-            self.text(node);
-        }
-        for child in children(node) {
-            self.learn(child, depth + 1);
-        }
+    /// Returns the range of the first line of `at`.
+    pub(super) fn head(&self, at: TextRange) -> TextRange {
+        let written = self.source.get(at.clone()).unwrap_or_default();
+        let line = written.lines().next().unwrap_or_default().trim_end();
+        at.start..at.start + line.len()
     }
+}
+
+/// Returns an expression.
+pub(super) fn expression(kind: Term, at: TextRange) -> Expression {
+    Expression { kind, at }
+}
+
+/// Returns an assignment to a name in the block.
+pub(super) fn named(name: Arc<str>, value: Expression, at: TextRange) -> Statement {
+    use super::syntax::Declares;
+    let target = expression(Term::Name(name), at.clone());
+    let kind = StatementKind::Assign {
+        target,
+        value,
+        declares: Declares::Block,
+    };
+    Statement { kind, at }
 }

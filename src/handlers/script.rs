@@ -1,527 +1,732 @@
-//! JavaScript and TypeScript, as far as they are asked for. The grammar of the one reads the other.
+//! Converts JavaScript and TypeScript to the common syntax.
 
-use super::parse::{children, parse};
-use super::reader::SyntaxReader;
-use super::syntax::{Catch, Expression, Function, Module, Statement, StatementKind, Term, TextRange};
-use std::ops::{Deref, DerefMut};
+use super::nesting;
+use super::reader::{SyntaxReader, expression, named};
+use super::syntax::{
+    Case, Catch, Class, Declares, Expression, Function, Logic, Loop, Module, Operator, Parameter, Statement,
+    StatementKind, Takes, Term, TextRange,
+};
+use oxc_allocator::Allocator;
+use oxc_ast::ast;
+use oxc_span::{GetSpan, SourceType, Span};
+use oxc_syntax::operator::{AssignmentOperator, BinaryOperator, LogicalOperator, UnaryOperator};
 use std::sync::Arc;
-use tree_sitter::Node;
 
-/// What a file says; `None` where it is not understood.
-pub(super) fn read(source: &str) -> Option<Module> {
-    let tree = parse(source, &tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into())?;
-    let mut reader = Script(SyntaxReader::new(source));
-    let body = reader.statements(tree.root_node(), 0);
-    reader.0.finish(body)
+/// Converts a file, or returns why it is not read.
+pub(super) fn read(source: &str) -> Result<Module, nesting::Refusal> {
+    nesting::check_script(source)?;
+    let allocator = Allocator::default();
+    let parsed = oxc_parser::Parser::new(&allocator, source, SourceType::ts()).parse();
+    if parsed.panicked || !parsed.diagnostics.is_empty() {
+        return Err(nesting::Refusal::Syntax);
+    }
+    let mut reader = Script(SyntaxReader::new(source, true));
+    let body = reader.statements(&parsed.program.body);
+    reader.0.finish(body).ok_or(nesting::Refusal::TooDeep)
 }
 
-/// A reader of JavaScript and TypeScript.
+/// Reader of JavaScript and TypeScript.
 struct Script<'s>(SyntaxReader<'s>);
 
-impl<'s> Deref for Script<'s> {
-    type Target = SyntaxReader<'s>;
-
-    fn deref(&self) -> &SyntaxReader<'s> {
-        &self.0
-    }
-}
-
-impl DerefMut for Script<'_> {
-    fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.0
-    }
+fn range(span: Span) -> TextRange {
+    span.start as usize..span.end as usize
 }
 
 impl Script<'_> {
-    fn statements(&mut self, block: Node<'_>, depth: usize) -> Vec<Statement> {
+    fn word(&mut self, text: &str) -> Arc<str> {
+        self.0.word(text)
+    }
+
+    fn statements(&mut self, body: &[ast::Statement<'_>]) -> Vec<Statement> {
         let mut all = Vec::new();
-        for node in children(block) {
-            self.statement(node, depth + 1, &mut all);
+        for one in body {
+            self.statement(one, None, &mut all);
         }
         all
     }
 
-    /// A block, or the one statement that stands for one.
-    fn body(&mut self, node: Option<Node<'_>>, depth: usize) -> Vec<Statement> {
-        let Some(node) = node else { return Vec::new() };
-        if matches!(
-            node.kind(),
-            "statement_block" | "class_body" | "else_clause" | "finally_clause"
-        ) {
-            return self.statements(node, depth);
+    /// Converts a statement that is the body of another.
+    fn body(&mut self, node: &ast::Statement<'_>) -> Vec<Statement> {
+        let mut all = Vec::new();
+        match node {
+            ast::Statement::BlockStatement(block) => return self.block(block),
+            one => self.statement(one, None, &mut all),
         }
-        let mut one = Vec::new();
-        self.statement(node, depth + 1, &mut one);
-        one
+        all
     }
 
-    fn field(&mut self, node: Node<'_>, field: &str, depth: usize) -> Option<Expression> {
-        node.child_by_field_name(field)
-            .map(|inner| self.expression(inner, depth + 1))
+    fn block(&mut self, block: &ast::BlockStatement<'_>) -> Vec<Statement> {
+        self.statements(&block.body)
     }
 
-    fn statement(&mut self, node: Node<'_>, depth: usize, all: &mut Vec<Statement>) {
-        let at = node.byte_range();
-        if self.is_beyond(depth) {
-            return;
+    /// Converts a statement, which may become several.
+    fn statement(&mut self, node: &ast::Statement<'_>, label: Option<Arc<str>>, all: &mut Vec<Statement>) {
+        if self.0.enter() {
+            self.entered(node, label, all);
         }
-        let first = |reader: &mut Self| children(node).first().map(|value| reader.expression(*value, depth + 1));
-        let body = node.child_by_field_name("body");
-        let kind = match node.kind() {
-            "expression_statement" => {
-                if let [only] = children(node).as_slice() {
-                    self.effect(*only, depth, all);
-                }
-                return;
+        self.0.leave();
+    }
+
+    fn entered(&mut self, node: &ast::Statement<'_>, label: Option<Arc<str>>, all: &mut Vec<Statement>) {
+        let at = range(node.span());
+        if let Some(declaration) = node.as_declaration() {
+            return self.declaration(declaration, all);
+        }
+        if let Some(declaration) = node.as_module_declaration() {
+            return self.module_declaration(declaration, all);
+        }
+        let kind = match node {
+            ast::Statement::BlockStatement(one) => StatementKind::Block(self.block(one)),
+            ast::Statement::BreakStatement(one) => {
+                StatementKind::Break(one.label.as_ref().map(|label| self.word(&label.name)))
             }
-            "lexical_declaration" | "variable_declaration" => {
-                for declared in children(node) {
-                    self.declared(declared, depth, all);
-                }
-                return;
+            ast::Statement::ContinueStatement(one) => {
+                StatementKind::Continue(one.label.as_ref().map(|label| self.word(&label.name)))
             }
-            "export_statement" => return self.exported(node, depth, all),
-            "return_statement" => StatementKind::Return(first(self)),
-            "throw_statement" => StatementKind::Raise(first(self)),
-            "for_in_statement" => StatementKind::Loop {
-                over: self.field(node, "right", depth),
-                body: self.body(body, depth),
+            ast::Statement::ExpressionStatement(one) => StatementKind::Expression(self.expression(&one.expression)),
+            ast::Statement::ReturnStatement(one) => {
+                StatementKind::Return(one.argument.as_ref().map(|value| self.expression(value)))
+            }
+            ast::Statement::ThrowStatement(one) => StatementKind::Raise(Some(self.expression(&one.argument))),
+            ast::Statement::IfStatement(one) => StatementKind::If {
+                test: self.expression(&one.test),
+                yes: self.body(&one.consequent),
+                no: one.alternate.as_ref().map_or_else(Vec::new, |other| self.body(other)),
             },
-            "for_statement" => StatementKind::Loop {
-                over: self.field(node, "condition", depth),
-                body: self.body(body, depth),
-            },
-            "while_statement" | "do_statement" => StatementKind::Loop {
-                over: None,
-                body: self.body(body, depth),
-            },
-            "if_statement" => {
-                let alternative = node.child_by_field_name("alternative");
-                let mut arms = vec![self.body(node.child_by_field_name("consequence"), depth)];
-                arms.extend(alternative.map(|one| self.body(Some(one), depth)));
-                StatementKind::Branch {
-                    tests: self.field(node, "condition", depth).into_iter().collect(),
-                    arms,
+            ast::Statement::ForOfStatement(one) => StatementKind::Loop(Box::new(Loop {
+                label,
+                target: self.left(&one.left),
+                over: Some(self.expression(&one.right)),
+                body: self.body(&one.body),
+                ..Loop::default()
+            })),
+            ast::Statement::ForInStatement(one) => {
+                // The items are keys.
+                let over = self.expression(&one.right);
+                let over_at = over.at.clone();
+                let keys = expression(Term::Member(Box::new(over), self.word("keys")), over_at.clone());
+                let call = Term::Call {
+                    callee: Box::new(keys),
+                    arguments: Vec::new(),
+                    named: Vec::new(),
+                    is_new: false,
+                };
+                StatementKind::Loop(Box::new(Loop {
+                    label,
+                    target: self.left(&one.left),
+                    over: Some(expression(call, over_at)),
+                    body: self.body(&one.body),
+                    ..Loop::default()
+                }))
+            }
+            ast::Statement::ForStatement(one) => {
+                match &one.init {
+                    Some(ast::ForStatementInit::VariableDeclaration(declared)) => self.declared(declared, all),
+                    Some(init) => {
+                        if let Some(init) = init.as_expression() {
+                            let kind = StatementKind::Expression(self.expression(init));
+                            all.push(Statement { kind, at: at.clone() });
+                        }
+                    }
+                    None => {}
                 }
+                StatementKind::Loop(Box::new(Loop {
+                    label,
+                    test: one.test.as_ref().map(|test| self.expression(test)),
+                    step: one.update.as_ref().map(|step| self.expression(step)),
+                    body: self.body(&one.body),
+                    ..Loop::default()
+                }))
             }
-            "switch_statement" => self.switched(node, depth),
-            "try_statement" => self.tried(node, depth),
-            "statement_block" => StatementKind::Block(Vec::new(), self.statements(node, depth)),
-            "labeled_statement" => StatementKind::Block(Vec::new(), self.body(body, depth)),
-            "function_declaration" | "generator_function_declaration" => {
-                StatementKind::Function(Arc::new(self.function(node, depth)))
+            ast::Statement::WhileStatement(one) => StatementKind::Loop(Box::new(Loop {
+                label,
+                test: Some(self.expression(&one.test)),
+                body: self.body(&one.body),
+                ..Loop::default()
+            })),
+            ast::Statement::DoWhileStatement(one) => StatementKind::Loop(Box::new(Loop {
+                label,
+                test: Some(self.expression(&one.test)),
+                body: self.body(&one.body),
+                is_tested_last: true,
+                ..Loop::default()
+            })),
+            ast::Statement::LabeledStatement(one) => {
+                let label = self.word(&one.label.name);
+                return self.statement(&one.body, Some(label), all);
             }
-            "class_declaration" | "abstract_class_declaration" => StatementKind::Class(self.members(node, depth)),
-            "break_statement" => StatementKind::Break,
-            "continue_statement" => StatementKind::Continue,
-            "import_statement" => {
-                self.learn(node, depth);
-                StatementKind::Nothing
+            ast::Statement::SwitchStatement(one) => StatementKind::Switch {
+                subject: self.expression(&one.discriminant),
+                cases: one.cases.iter().map(|case| self.case(case)).collect(),
+                falls_through: true,
+            },
+            ast::Statement::TryStatement(one) => StatementKind::Try {
+                body: self.block(&one.block),
+                catches: one.handler.iter().map(|handler| self.catch(handler)).collect(),
+                otherwise: Vec::new(),
+                last: one.finalizer.as_ref().map_or_else(Vec::new, |last| self.block(last)),
+            },
+            ast::Statement::WithStatement(one) => {
+                let object = self.expression(&one.object);
+                StatementKind::With(vec![(object, None)], self.body(&one.body))
             }
-            "empty_statement"
-            | "interface_declaration"
-            | "type_alias_declaration"
-            | "enum_declaration"
-            | "ambient_declaration"
-            | "hash_bang_line" => StatementKind::Nothing,
-            _ => StatementKind::Expression(Expression {
-                kind: Term::Other(self.parts(node, depth)),
-                at: at.clone(),
-            }),
+            _ => StatementKind::Nothing,
         };
         all.push(Statement { kind, at });
     }
 
-    /// An expression that stands alone.
-    fn effect(&mut self, node: Node<'_>, depth: usize, all: &mut Vec<Statement>) {
-        let at = node.byte_range();
-        let adds = match node.kind() {
-            "assignment_expression" => false,
-            "augmented_assignment_expression" => true,
-            _ => {
-                let kind = StatementKind::Expression(self.expression(node, depth + 1));
-                all.push(Statement { kind, at });
-                return;
+    fn case(&mut self, case: &ast::SwitchCase<'_>) -> Case {
+        Case {
+            tests: case.test.as_ref().map(|test| vec![self.expression(test)]),
+            body: self.statements(&case.consequent),
+        }
+    }
+
+    fn catch(&mut self, handler: &ast::CatchClause<'_>) -> Catch {
+        Catch {
+            types: None,
+            target: handler.param.as_ref().map(|param| self.pattern(&param.pattern)),
+            body: self.block(&handler.body),
+            at: self.0.head(range(handler.span)),
+        }
+    }
+
+    fn left(&mut self, left: &ast::ForStatementLeft<'_>) -> Option<Expression> {
+        match left {
+            ast::ForStatementLeft::VariableDeclaration(declared) => {
+                declared.declarations.first().map(|first| self.pattern(&first.id))
             }
+            other => other.as_assignment_target().map(|target| self.target(target)),
+        }
+    }
+
+    fn declaration(&mut self, node: &ast::Declaration<'_>, all: &mut Vec<Statement>) {
+        let at = range(node.span());
+        let kind = match node {
+            ast::Declaration::VariableDeclaration(one) => return self.declared(one, all),
+            ast::Declaration::FunctionDeclaration(one) => StatementKind::Function(Arc::new(self.function(one, at.clone()))),
+            ast::Declaration::ClassDeclaration(one) => StatementKind::Class(Arc::new(self.class(one))),
+            // Types, and values that only types use.
+            _ => StatementKind::Nothing,
         };
-        if let (Some(target), Some(value)) = (self.field(node, "left", depth), self.field(node, "right", depth)) {
-            let kind = StatementKind::Assign { target, value, adds };
+        all.push(Statement { kind, at });
+    }
+
+    fn declared(&mut self, node: &ast::VariableDeclaration<'_>, all: &mut Vec<Statement>) {
+        let declares = match node.kind {
+            ast::VariableDeclarationKind::Var => Declares::Function,
+            _ => Declares::Block,
+        };
+        for one in &node.declarations {
+            let at = range(one.span);
+            let value = match &one.init {
+                Some(init) => self.expression(init),
+                None => expression(Term::Null, at.clone()),
+            };
+            let target = self.pattern(&one.id);
+            let kind = StatementKind::Assign {
+                target,
+                value,
+                declares,
+            };
             all.push(Statement { kind, at });
         }
     }
 
-    /// `const a = …`, `const { a, b: c } = …`, `const [a] = …`.
-    fn declared(&mut self, node: Node<'_>, depth: usize, all: &mut Vec<Statement>) {
-        let at = node.byte_range();
-        let Some(value) = node.child_by_field_name("value") else {
-            return;
-        };
-        let Some(pattern) = node.child_by_field_name("name") else {
-            return;
-        };
-        for (name, member) in self.bindings(pattern, depth) {
-            let mut value = self.expression(value, depth + 1);
-            match member {
-                Some(Some(member)) => {
-                    value = Expression {
-                        at: value.at.clone(),
-                        kind: Term::Member(Box::new(value), member),
+    fn module_declaration(&mut self, node: &ast::ModuleDeclaration<'_>, all: &mut Vec<Statement>) {
+        let at = range(node.span());
+        match node {
+            ast::ModuleDeclaration::ImportDeclaration(one) => {
+                self.word(&one.source.value);
+                let specifiers = one.specifiers.iter().flatten();
+                let names = specifiers.map(|one| match one {
+                    ast::ImportDeclarationSpecifier::ImportSpecifier(one) => {
+                        self.word(&one.imported.name());
+                        self.word(&one.local.name)
                     }
-                }
-                Some(None) => {
-                    value = Expression {
-                        at: value.at.clone(),
-                        kind: Term::Other(vec![value]),
-                    }
-                }
-                None => {}
+                    ast::ImportDeclarationSpecifier::ImportDefaultSpecifier(one) => self.word(&one.local.name),
+                    ast::ImportDeclarationSpecifier::ImportNamespaceSpecifier(one) => self.word(&one.local.name),
+                });
+                let kind = StatementKind::Import(names.collect());
+                all.push(Statement { kind, at });
             }
-            let target = Expression {
-                kind: Term::Name(name),
-                at: pattern.byte_range(),
-            };
-            all.push(Statement {
-                kind: StatementKind::Assign {
+            ast::ModuleDeclaration::ExportDeclaration(one) => self.declaration(&one.declaration, all),
+            ast::ModuleDeclaration::ExportDefaultDeclaration(one) => {
+                let value = match &one.declaration {
+                    ast::ExportDefaultDeclarationKind::FunctionDeclaration(one) => {
+                        let function = Arc::new(self.function(one, at.clone()));
+                        expression(Term::Function(function), at.clone())
+                    }
+                    ast::ExportDefaultDeclarationKind::ClassDeclaration(one) => {
+                        expression(Term::Class(Arc::new(self.class(one))), at.clone())
+                    }
+                    other => match other.as_expression() {
+                        Some(value) => self.expression(value),
+                        None => return,
+                    },
+                };
+                // A named default is also declared under its name.
+                if let Term::Function(function) = &value.kind
+                    && function.name.is_some()
+                {
+                    let kind = StatementKind::Function(function.clone());
+                    all.push(Statement { kind, at: at.clone() });
+                }
+                let name = self.word("default");
+                all.push(named(name, value, at));
+            }
+            ast::ModuleDeclaration::ExportNamedDeclaration(one) => {
+                for specifier in &one.specifiers {
+                    let (local, exported) = (specifier.local.name(), specifier.exported.name());
+                    if local != exported {
+                        let value = expression(Term::Name(self.word(&local)), at.clone());
+                        let name = self.word(&exported);
+                        all.push(named(name, value, at.clone()));
+                    }
+                }
+            }
+            ast::ModuleDeclaration::ExportFromDeclaration(one) => {
+                let names = one.specifiers.iter();
+                let kind = StatementKind::Import(names.map(|one| self.word(&one.exported.name())).collect());
+                all.push(Statement { kind, at });
+            }
+            // `export = { handler }`
+            ast::ModuleDeclaration::TSExportAssignment(one) => {
+                let target = expression(Term::Name(self.word("exports")), at.clone());
+                let value = self.expression(&one.expression);
+                let kind = StatementKind::Assign {
                     target,
                     value,
-                    adds: false,
-                },
-                at: at.clone(),
-            });
-        }
-    }
-
-    /// The names that a pattern binds, each with the property that it takes; `Some(None)` for one further in.
-    fn bindings(&mut self, pattern: Node<'_>, depth: usize) -> Vec<(Arc<str>, Option<Option<Arc<str>>>)> {
-        if pattern.kind() == "identifier" {
-            return vec![(self.text(pattern), None)];
-        }
-        let mut all = Vec::new();
-        for part in children(pattern) {
-            match part.kind() {
-                "shorthand_property_identifier_pattern" => {
-                    let name = self.text(part);
-                    all.push((name.clone(), Some(Some(name))));
-                }
-                "pair_pattern" => {
-                    let key = part.child_by_field_name("key").map(|key| self.text(key));
-                    let value = part.child_by_field_name("value");
-                    match value.filter(|value| value.kind() == "identifier") {
-                        Some(value) => all.push((self.text(value), Some(key))),
-                        None => all.extend(self.names(value, depth).into_iter().map(|name| (name, Some(None)))),
-                    }
-                }
-                _ => all.extend(self.names(Some(part), depth).into_iter().map(|name| (name, Some(None)))),
+                    declares: Declares::No,
+                };
+                all.push(Statement { kind, at });
             }
-        }
-        all
-    }
-
-    /// Every name that a pattern binds.
-    fn names(&mut self, pattern: Option<Node<'_>>, depth: usize) -> Vec<Arc<str>> {
-        let Some(pattern) = pattern else {
-            return Vec::new();
-        };
-        if self.is_beyond(depth) {
-            return Vec::new();
-        }
-        match pattern.kind() {
-            "identifier" | "shorthand_property_identifier_pattern" => vec![self.text(pattern)],
-            "assignment_pattern" => self.names(pattern.child_by_field_name("left"), depth + 1),
-            "pair_pattern" => self.names(pattern.child_by_field_name("value"), depth + 1),
-            "required_parameter" | "optional_parameter" => {
-                self.names(pattern.child_by_field_name("pattern"), depth + 1)
-            }
-            "object_pattern" | "array_pattern" | "rest_pattern" => {
-                let all = children(pattern).into_iter();
-                all.flat_map(|one| self.names(Some(one), depth + 1)).collect()
-            }
-            _ => Vec::new(),
+            _ => {}
         }
     }
 
-    /// What an `export` declares, or gives another name.
-    fn exported(&mut self, node: Node<'_>, depth: usize, all: &mut Vec<Statement>) {
-        let at = node.byte_range();
-        if let Some(declaration) = node.child_by_field_name("declaration") {
-            return self.statement(declaration, depth + 1, all);
-        }
-        let named = |name: &str, value: Expression, all: &mut Vec<Statement>| {
-            let target = Expression {
-                kind: Term::Name(name.into()),
-                at: at.clone(),
-            };
-            let kind = StatementKind::Assign {
-                target,
-                value,
-                adds: false,
-            };
-            all.push(Statement { kind, at: at.clone() });
-        };
-        if let Some(value) = self.field(node, "value", depth) {
-            return named("default", value, all);
-        }
-        let clause = children(node).into_iter().find(|child| child.kind() == "export_clause");
-        for specifier in clause.map(children).unwrap_or_default() {
-            let name = specifier.child_by_field_name("name");
-            let alias = specifier.child_by_field_name("alias");
-            if let (Some(name), Some(alias)) = (name, alias) {
-                let (value, alias) = (self.expression(name, depth + 1), self.text(alias));
-                named(&alias, value, all);
-            }
-        }
-    }
-
-    fn switched(&mut self, node: Node<'_>, depth: usize) -> StatementKind {
-        let mut tests = Vec::from_iter(self.field(node, "value", depth));
-        let mut arms = Vec::new();
-        for case in node.child_by_field_name("body").map(children).unwrap_or_default() {
-            let value = case.child_by_field_name("value");
-            tests.extend(value.map(|value| self.expression(value, depth + 1)));
-            let mut arm = Vec::new();
-            for statement in children(case).into_iter().filter(|child| Some(*child) != value) {
-                // The end of the arm, and not that of a loop around it.
-                if statement.kind() != "break_statement" {
-                    self.statement(statement, depth + 1, &mut arm);
-                }
-            }
-            arms.push(arm);
-        }
-        StatementKind::Branch { tests, arms }
-    }
-
-    fn tried(&mut self, node: Node<'_>, depth: usize) -> StatementKind {
-        let handler = node.child_by_field_name("handler");
-        let catches = handler.map(|handler| Catch {
-            is_general: true,
-            body: self.body(handler.child_by_field_name("body"), depth),
-            at: self.head(handler),
-        });
-        let last = node.child_by_field_name("finalizer");
-        let last = last.and_then(|clause| clause.child_by_field_name("body"));
-        StatementKind::Try {
-            body: self.body(node.child_by_field_name("body"), depth),
-            catches: catches.into_iter().collect(),
-            last: self.body(last, depth),
-        }
-    }
-
-    /// The methods of a class, and the functions in its fields.
-    fn members(&mut self, class: Node<'_>, depth: usize) -> Vec<Statement> {
-        let mut all = Vec::new();
-        for member in class.child_by_field_name("body").map(children).unwrap_or_default() {
-            let at = member.byte_range();
-            let kind = match member.kind() {
-                "method_definition" => StatementKind::Function(Arc::new(self.function(member, depth))),
-                "public_field_definition" | "field_definition" => {
-                    let name = member.child_by_field_name("name").map(|name| self.text(name));
-                    match (name, self.field(member, "value", depth)) {
-                        (Some(name), Some(value)) => StatementKind::Assign {
-                            target: Expression {
-                                kind: Term::Name(name),
-                                at: at.clone(),
-                            },
-                            value,
-                            adds: false,
-                        },
-                        _ => StatementKind::Nothing,
-                    }
-                }
-                _ => {
-                    self.learn(member, depth);
-                    StatementKind::Nothing
-                }
-            };
-            all.push(Statement { kind, at });
-        }
-        all
-    }
-
-    fn function(&mut self, node: Node<'_>, depth: usize) -> Function {
-        let parameters = match node.child_by_field_name("parameter") {
-            Some(one) => vec![one],
-            None => node.child_by_field_name("parameters").map(children).unwrap_or_default(),
-        };
+    /// Converts a class: its methods, and its fields as assignments.
+    fn class(&mut self, class: &ast::Class<'_>) -> Class {
+        let is_within = self.0.enter();
         let mut body = Vec::new();
-        let mut names = Vec::new();
-        for parameter in parameters {
-            let pattern = parameter.child_by_field_name("pattern").unwrap_or(parameter);
-            if pattern.kind() == "object_pattern" {
-                self.destructured(pattern, depth, &mut body);
-                names.push(None);
-            } else {
-                names.push(self.names(Some(parameter), depth).into_iter().next());
+        for member in class.body.body.iter().filter(|_| is_within) {
+            let at = range(member.span());
+            match member {
+                ast::ClassElement::MethodDefinition(one) => {
+                    let mut function = self.function(&one.value, at.clone());
+                    function.name = one.key.name().map(|name| self.word(&name));
+                    let kind = StatementKind::Function(Arc::new(function));
+                    body.push(Statement { kind, at });
+                }
+                ast::ClassElement::PropertyDefinition(one) => {
+                    if let (Some(name), Some(value)) = (one.key.name(), &one.value) {
+                        let (name, value) = (self.word(&name), self.expression(value));
+                        body.push(named(name, value, at));
+                    }
+                }
+                _ => {}
             }
         }
-        match node.child_by_field_name("body") {
-            Some(block) if block.kind() == "statement_block" => body.extend(self.statements(block, depth)),
-            Some(value) => body.push(Statement {
-                at: value.byte_range(),
-                kind: StatementKind::Return(Some(self.expression(value, depth + 1))),
-            }),
-            None => {}
+        self.0.leave();
+        Class {
+            name: class.id.as_ref().map(|id| self.word(&id.name)),
+            bases: class.heritage.iter().map(|base| self.expression(&base.expression)).collect(),
+            body,
         }
+    }
+
+    fn function(&mut self, function: &ast::Function<'_>, at: TextRange) -> Function {
+        let body = function.body.as_ref();
         Function {
-            name: node.child_by_field_name("name").map(|name| self.text(name)),
-            parameters: names,
+            name: function.id.as_ref().map(|id| self.word(&id.name)),
+            parameters: self.parameters(&function.params),
+            decorators: Vec::new(),
+            body: body.map_or_else(Vec::new, |body| self.statements(&body.statements)),
+            is_async: function.r#async,
+            is_generator: function.generator,
+            is_arrow: false,
+            outer: Vec::new(),
+            at: self.0.head(at),
+        }
+    }
+
+    fn arrow(&mut self, arrow: &ast::ArrowFunctionExpression<'_>) -> Function {
+        let body = match &arrow.body {
+            ast::ArrowFunctionBody::FunctionBody(body) => self.statements(&body.statements),
+            value => {
+                let value = value.as_expression().map(|value| self.expression(value));
+                let at = range(arrow.span);
+                let kind = StatementKind::Return(value);
+                vec![Statement { kind, at }]
+            }
+        };
+        Function {
+            name: None,
+            parameters: self.parameters(&arrow.params),
             decorators: Vec::new(),
             body,
-            is_async: (0..node.child_count()).any(|at| node.child(at).is_some_and(|part| part.kind() == "async")),
-            at: self.head(node),
+            is_async: arrow.r#async,
+            is_generator: false,
+            is_arrow: true,
+            outer: Vec::new(),
+            at: self.0.head(range(arrow.span)),
         }
     }
 
-    /// A parameter that is taken apart: what its names are.
-    fn destructured(&mut self, pattern: Node<'_>, depth: usize, body: &mut Vec<Statement>) {
-        let at = pattern.byte_range();
-        let whole = |at: &TextRange| Expression {
-            kind: Term::Other(Vec::new()),
-            at: at.clone(),
-        };
-        for (name, member) in self.bindings(pattern, depth) {
-            let value = match member.flatten() {
-                Some(member) => Expression {
-                    kind: Term::Member(Box::new(whole(&at)), member),
-                    at: at.clone(),
+    fn parameters(&mut self, parameters: &ast::FormalParameters<'_>) -> Vec<Parameter> {
+        let mut all = Vec::new();
+        for one in &parameters.items {
+            all.push(Parameter {
+                pattern: self.pattern(&one.pattern),
+                default: one.initializer.as_ref().map(|value| self.expression(value)),
+                takes: Takes::One,
+            });
+        }
+        if let Some(rest) = &parameters.rest {
+            all.push(Parameter {
+                pattern: self.pattern(&rest.rest.argument),
+                default: None,
+                takes: Takes::Rest,
+            });
+        }
+        all
+    }
+
+    /// Converts a pattern: names, lists, objects, and assignments for defaults.
+    fn pattern(&mut self, pattern: &ast::BindingPattern<'_>) -> Expression {
+        let at = range(pattern.span());
+        let kind = if self.0.enter() {
+            match pattern {
+                ast::BindingPattern::BindingIdentifier(one) => Term::Name(self.word(&one.name)),
+                ast::BindingPattern::ObjectPattern(one) => {
+                    let mut entries = Vec::new();
+                    for property in &one.properties {
+                        let key = property.key.static_name().map(|key| self.word(&key));
+                        entries.push((key, self.pattern(&property.value)));
+                    }
+                    if let Some(rest) = &one.rest {
+                        let rest_at = range(rest.span);
+                        let rest = Term::Spread(Box::new(self.pattern(&rest.argument)));
+                        entries.push((None, expression(rest, rest_at)));
+                    }
+                    Term::Object(entries)
+                }
+                ast::BindingPattern::ArrayPattern(one) => {
+                    let items = one.elements.iter().map(|item| match item {
+                        Some(item) => self.pattern(item),
+                        None => expression(Term::Null, at.clone()),
+                    });
+                    let mut items: Vec<Expression> = items.collect();
+                    if let Some(rest) = &one.rest {
+                        let rest_at = range(rest.span);
+                        let rest = Term::Spread(Box::new(self.pattern(&rest.argument)));
+                        items.push(expression(rest, rest_at));
+                    }
+                    Term::List(items)
+                }
+                ast::BindingPattern::AssignmentPattern(one) => Term::Assign {
+                    target: Box::new(self.pattern(&one.left)),
+                    value: Box::new(self.expression(&one.right)),
+                    operator: None,
                 },
-                None => whole(&at),
-            };
-            let target = Expression {
-                kind: Term::Name(name),
-                at: at.clone(),
-            };
-            let kind = StatementKind::Assign {
-                target,
-                value,
-                adds: false,
-            };
-            body.push(Statement { kind, at: at.clone() });
+            }
+        } else {
+            Term::Null
+        };
+        self.0.leave();
+        expression(kind, at)
+    }
+
+    fn target(&mut self, target: &ast::AssignmentTarget<'_>) -> Expression {
+        let at = range(target.span());
+        if let Some(simple) = target.as_simple_assignment_target() {
+            return self.simple_target(simple);
+        }
+        let kind = match target {
+            ast::AssignmentTarget::ArrayAssignmentTarget(one) => {
+                let items = one.elements.iter().map(|item| match item {
+                    Some(item) => self.target_with_default(item),
+                    None => expression(Term::Null, at.clone()),
+                });
+                Term::List(items.collect())
+            }
+            ast::AssignmentTarget::ObjectAssignmentTarget(one) => {
+                let entries = one.properties.iter().map(|property| match property {
+                    ast::AssignmentTargetProperty::AssignmentTargetPropertyIdentifier(one) => {
+                        let name = self.word(&one.binding.name);
+                        (Some(name.clone()), expression(Term::Name(name), at.clone()))
+                    }
+                    ast::AssignmentTargetProperty::AssignmentTargetPropertyProperty(one) => {
+                        let name = one.name.static_name().map(|name| self.word(&name));
+                        (name, self.target_with_default(&one.binding))
+                    }
+                });
+                Term::Object(entries.collect())
+            }
+            _ => Term::Null,
+        };
+        expression(kind, at)
+    }
+
+    fn target_with_default(&mut self, target: &ast::AssignmentTargetMaybeDefault<'_>) -> Expression {
+        let at = range(target.span());
+        match target {
+            ast::AssignmentTargetMaybeDefault::AssignmentTargetWithDefault(one) => {
+                let kind = Term::Assign {
+                    target: Box::new(self.target(&one.binding)),
+                    value: Box::new(self.expression(&one.init)),
+                    operator: None,
+                };
+                expression(kind, at)
+            }
+            other => match other.as_assignment_target() {
+                Some(target) => self.target(target),
+                None => expression(Term::Null, at),
+            },
         }
     }
 
-    fn parts(&mut self, node: Node<'_>, depth: usize) -> Vec<Expression> {
-        let all = children(node).into_iter();
-        all.map(|part| self.expression(part, depth + 1)).collect()
+    fn simple_target(&mut self, target: &ast::SimpleAssignmentTarget<'_>) -> Expression {
+        let at = range(target.span());
+        if let Some(member) = target.as_member_expression() {
+            let kind = self.member(member);
+            return expression(kind, at);
+        }
+        match target {
+            ast::SimpleAssignmentTarget::AssignmentTargetIdentifier(one) => {
+                expression(Term::Name(self.word(&one.name)), at)
+            }
+            other => match other.get_expression() {
+                Some(value) => self.expression(value),
+                None => expression(Term::Null, at),
+            },
+        }
     }
 
-    fn expression(&mut self, node: Node<'_>, depth: usize) -> Expression {
-        let at = node.byte_range();
-        if self.is_beyond(depth) {
-            return Expression {
-                kind: Term::Literal,
-                at,
-            };
-        }
-        let kind = match node.kind() {
-            "identifier" | "this" | "shorthand_property_identifier" => Term::Name(self.text(node)),
-            "member_expression" => {
-                let name = node.child_by_field_name("property").map(|name| self.text(name));
-                match (self.field(node, "object", depth), name) {
-                    (Some(object), Some(name)) => Term::Member(Box::new(object), name),
-                    _ => Term::Literal,
+    fn expression(&mut self, node: &ast::Expression<'_>) -> Expression {
+        let at = range(node.span());
+        let kind = if self.0.enter() { self.term(node) } else { Term::Null };
+        self.0.leave();
+        expression(kind, at)
+    }
+
+    fn boxed(&mut self, node: &ast::Expression<'_>) -> Box<Expression> {
+        Box::new(self.expression(node))
+    }
+
+    fn other(&mut self, parts: &[&ast::Expression<'_>]) -> Term {
+        Term::Other(parts.iter().map(|part| self.expression(part)).collect())
+    }
+
+    fn member(&mut self, node: &ast::MemberExpression<'_>) -> Term {
+        match node {
+            ast::MemberExpression::StaticMemberExpression(one) => {
+                Term::Member(self.boxed(&one.object), self.word(&one.property.name))
+            }
+            ast::MemberExpression::PrivateFieldExpression(one) => {
+                Term::Member(self.boxed(&one.object), self.word(&one.field.name))
+            }
+            ast::MemberExpression::ComputedMemberExpression(one) => {
+                let of = self.boxed(&one.object);
+                match &one.expression {
+                    ast::Expression::StringLiteral(key) => Term::Member(of, self.word(&key.value)),
+                    index => Term::Index(of, self.boxed(index)),
                 }
             }
-            "subscript_expression" => match (self.field(node, "object", depth), self.field(node, "index", depth)) {
-                (Some(of), Some(index)) => match &index.kind {
-                    Term::Text(key) => Term::Member(Box::new(of), key.clone()),
-                    _ => Term::Index(Box::new(of), Box::new(index)),
-                },
-                _ => Term::Literal,
-            },
-            "call_expression" | "new_expression" => self.call(node, depth),
-            "arrow_function" | "function_expression" | "function" | "generator_function" => {
-                Term::Function(Arc::new(self.function(node, depth)))
-            }
-            "object" => Term::Object(self.entries(node, depth)),
-            "array" => Term::List(self.parts(node, depth)),
-            "string" => match children(node).as_slice() {
-                [content] => Term::Text(self.text(*content)),
-                _ => Term::Text("".into()),
-            },
-            "template_string" => {
-                let inner = children(node)
-                    .into_iter()
-                    .filter(|part| part.kind() == "template_substitution");
-                let inner: Vec<Node<'_>> = inner.flat_map(children).collect();
-                Term::Other(inner.into_iter().map(|part| self.expression(part, depth + 1)).collect())
-            }
-            "null" | "undefined" | "true" | "false" | "number" | "regex" => Term::Literal,
-            "await_expression" => match children(node).first() {
-                Some(inner) => Term::Await(Box::new(self.expression(*inner, depth + 1))),
-                None => Term::Literal,
-            },
-            "ternary_expression" => {
-                let both = ["consequence", "alternative"].map(|field| self.field(node, field, depth));
-                Term::Choice(both.into_iter().flatten().collect())
-            }
-            "binary_expression" => {
-                let operator = node.child_by_field_name("operator").map(|operator| operator.kind());
-                let parts = self.parts(node, depth);
-                match operator {
-                    Some("||" | "??" | "&&") => Term::Choice(parts),
-                    _ => Term::Other(parts),
-                }
-            }
-            "parenthesized_expression" | "non_null_expression" => match children(node).first() {
-                Some(only) => return self.expression(*only, depth + 1),
-                None => Term::Literal,
-            },
-            // What it is called by its type changes nothing.
-            "as_expression" | "satisfies_expression" => match children(node).first() {
-                Some(value) => return self.expression(*value, depth + 1),
-                None => Term::Literal,
-            },
-            "type_annotation" | "type_arguments" | "type_identifier" | "predefined_type" => Term::Literal,
-            _ => Term::Other(self.parts(node, depth)),
-        };
-        Expression { kind, at }
+        }
     }
 
-    fn call(&mut self, node: Node<'_>, depth: usize) -> Term {
-        let is_new = node.kind() == "new_expression";
-        let callee = if is_new { "constructor" } else { "function" };
-        let Some(callee) = self.field(node, callee, depth) else {
-            return Term::Literal;
+    fn term(&mut self, node: &ast::Expression<'_>) -> Term {
+        if let Some(member) = node.as_member_expression() {
+            return self.member(member);
+        }
+        match node {
+            ast::Expression::Identifier(one) if one.name == "undefined" => Term::Null,
+            ast::Expression::Identifier(one) => Term::Name(self.word(&one.name)),
+            ast::Expression::ThisExpression(_) => Term::Name(self.word("this")),
+            ast::Expression::Super(_) => Term::Name(self.word("super")),
+            ast::Expression::CallExpression(one) => self.call(&one.callee, &one.arguments, false),
+            ast::Expression::NewExpression(one) => self.call(&one.callee, &one.arguments, true),
+            ast::Expression::ChainExpression(one) => match &one.expression {
+                ast::ChainElement::CallExpression(one) => self.call(&one.callee, &one.arguments, false),
+                ast::ChainElement::TSNonNullExpression(one) => self.expression(&one.expression).kind,
+                other => match other.as_member_expression() {
+                    Some(member) => self.member(member),
+                    None => Term::Null,
+                },
+            },
+            ast::Expression::ArrowFunctionExpression(one) => Term::Function(Arc::new(self.arrow(one))),
+            ast::Expression::FunctionExpression(one) => Term::Function(Arc::new(self.function(one, range(one.span)))),
+            ast::Expression::ClassExpression(one) => Term::Class(Arc::new(self.class(one))),
+            ast::Expression::ObjectExpression(one) => {
+                Term::Object(one.properties.iter().map(|entry| self.entry(entry)).collect())
+            }
+            ast::Expression::ArrayExpression(one) => {
+                let items = one.elements.iter().map(|item| match item {
+                    ast::ArrayExpressionElement::SpreadElement(spread) => self.spread(spread),
+                    item => match item.as_expression() {
+                        Some(value) => self.expression(value),
+                        None => expression(Term::Null, range(item.span())),
+                    },
+                });
+                Term::List(items.collect())
+            }
+            ast::Expression::StringLiteral(one) => Term::Text(self.word(&one.value)),
+            ast::Expression::NumericLiteral(one) => Term::Number(one.value),
+            ast::Expression::BooleanLiteral(one) => Term::Bool(one.value),
+            ast::Expression::NullLiteral(_) => Term::Null,
+            ast::Expression::TemplateLiteral(one) => match (one.quasis.as_slice(), one.expressions.as_slice()) {
+                ([only], []) => Term::Text(self.word(&only.value.raw)),
+                (quasis, parts) => {
+                    for quasi in quasis {
+                        self.word(&quasi.value.raw);
+                    }
+                    Term::Other(parts.iter().map(|part| self.expression(part)).collect())
+                }
+            },
+            ast::Expression::TaggedTemplateExpression(one) => {
+                // sql`select ${id}` is a call of `sql`.
+                let texts = one.quasi.quasis.iter();
+                let mut arguments: Vec<Expression> = texts
+                    .map(|text| expression(Term::Text(self.word(&text.value.raw)), range(text.span)))
+                    .collect();
+                arguments.extend(one.quasi.expressions.iter().map(|part| self.expression(part)));
+                Term::Call {
+                    callee: self.boxed(&one.tag),
+                    arguments,
+                    named: Vec::new(),
+                    is_new: false,
+                }
+            }
+            ast::Expression::AwaitExpression(one) => Term::Await(self.boxed(&one.argument)),
+            ast::Expression::ConditionalExpression(one) => Term::If(Box::new([
+                self.expression(&one.test),
+                self.expression(&one.consequent),
+                self.expression(&one.alternate),
+            ])),
+            ast::Expression::LogicalExpression(one) => {
+                let logic = match one.operator {
+                    LogicalOperator::And => Logic::And,
+                    LogicalOperator::Or => Logic::Or,
+                    LogicalOperator::Coalesce => Logic::IfNull,
+                };
+                Term::Logic(logic, Box::new([self.expression(&one.left), self.expression(&one.right)]))
+            }
+            ast::Expression::BinaryExpression(one) => {
+                let parts = [self.expression(&one.left), self.expression(&one.right)];
+                Term::Binary(binary(one.operator), Box::new(parts))
+            }
+            ast::Expression::UnaryExpression(one) => match one.operator {
+                UnaryOperator::LogicalNot => Term::Not(self.boxed(&one.argument)),
+                _ => self.other(&[&one.argument]),
+            },
+            ast::Expression::UpdateExpression(one) => {
+                let operator = match one.operator {
+                    oxc_syntax::operator::UpdateOperator::Increment => Operator::Add,
+                    oxc_syntax::operator::UpdateOperator::Decrement => Operator::Subtract,
+                };
+                let at = range(one.span);
+                Term::Assign {
+                    target: Box::new(self.simple_target(&one.argument)),
+                    value: Box::new(expression(Term::Number(1.0), at)),
+                    operator: Some(operator),
+                }
+            }
+            ast::Expression::AssignmentExpression(one) => self.assignment(one),
+            ast::Expression::SequenceExpression(one) => {
+                Term::Other(one.expressions.iter().map(|part| self.expression(part)).collect())
+            }
+            ast::Expression::YieldExpression(one) => {
+                Term::Other(one.argument.iter().map(|value| self.expression(value)).collect())
+            }
+            ast::Expression::ImportExpression(one) => self.other(&[&one.source]),
+            ast::Expression::ParenthesizedExpression(one) => self.term(&one.expression),
+            ast::Expression::TSAsExpression(one) => self.term(&one.expression),
+            ast::Expression::TSSatisfiesExpression(one) => self.term(&one.expression),
+            ast::Expression::TSTypeAssertion(one) => self.term(&one.expression),
+            ast::Expression::TSNonNullExpression(one) => self.term(&one.expression),
+            ast::Expression::TSInstantiationExpression(one) => self.term(&one.expression),
+            _ => Term::Other(Vec::new()),
+        }
+    }
+
+    fn assignment(&mut self, one: &ast::AssignmentExpression<'_>) -> Term {
+        let target = Box::new(self.target(&one.left));
+        let value = self.boxed(&one.right);
+        let logic = match one.operator {
+            AssignmentOperator::LogicalOr => Logic::Or,
+            AssignmentOperator::LogicalAnd => Logic::And,
+            AssignmentOperator::LogicalNullish => Logic::IfNull,
+            operator => {
+                let operator = match operator {
+                    AssignmentOperator::Assign => None,
+                    AssignmentOperator::Addition => Some(Operator::Add),
+                    AssignmentOperator::Subtraction => Some(Operator::Subtract),
+                    _ => Some(Operator::Other),
+                };
+                return Term::Assign { target, value, operator };
+            }
         };
-        let arguments = node.child_by_field_name("arguments").map(children).unwrap_or_default();
-        let arguments = arguments.into_iter().map(|one| self.expression(one, depth + 1));
+        // `a ||= b` is `a || (a = b)`.
+        let at = range(one.span);
+        let left = self.target(&one.left);
+        let operator = None;
+        let assigned = expression(Term::Assign { target, value, operator }, at);
+        Term::Logic(logic, Box::new([left, assigned]))
+    }
+
+    fn spread(&mut self, spread: &ast::SpreadElement<'_>) -> Expression {
+        let inner = self.boxed(&spread.argument);
+        expression(Term::Spread(inner), range(spread.span))
+    }
+
+    fn call(&mut self, callee: &ast::Expression<'_>, arguments: &[ast::Argument<'_>], is_new: bool) -> Term {
+        let callee = self.boxed(callee);
+        let arguments = arguments.iter().map(|one| match one {
+            ast::Argument::SpreadElement(spread) => self.spread(spread),
+            one => match one.as_expression() {
+                Some(value) => self.expression(value),
+                None => expression(Term::Null, range(one.span())),
+            },
+        });
         Term::Call {
             arguments: arguments.collect(),
-            callee: Box::new(callee),
+            callee,
+            named: Vec::new(),
             is_new,
         }
     }
 
-    fn entries(&mut self, node: Node<'_>, depth: usize) -> Vec<(Option<Arc<str>>, Expression)> {
-        let mut all = Vec::new();
-        for entry in children(node) {
-            match entry.kind() {
-                "pair" => {
-                    let key = entry.child_by_field_name("key");
-                    let key = key.and_then(|key| match key.kind() {
-                        "property_identifier" => Some(self.text(key)),
-                        "string" => children(key).first().map(|content| self.text(*content)),
-                        _ => None,
-                    });
-                    if let Some(value) = self.field(entry, "value", depth) {
-                        all.push((key, value));
+    fn entry(&mut self, entry: &ast::ObjectPropertyKind<'_>) -> (Option<Arc<str>>, Expression) {
+        match entry {
+            ast::ObjectPropertyKind::SpreadProperty(spread) => (None, self.spread(spread)),
+            ast::ObjectPropertyKind::ObjectProperty(one) => {
+                let key = one.key.static_name().map(|key| self.word(&key));
+                let value = self.expression(&one.value);
+                match key {
+                    Some(key) => (Some(key), value),
+                    None => {
+                        let at = value.at.clone();
+                        (None, expression(Term::Other(vec![value]), at))
                     }
                 }
-                "shorthand_property_identifier" => {
-                    let name = self.text(entry);
-                    all.push((Some(name), self.expression(entry, depth + 1)));
-                }
-                "method_definition" => {
-                    let function = Arc::new(self.function(entry, depth));
-                    let value = Expression {
-                        at: entry.byte_range(),
-                        kind: Term::Function(function.clone()),
-                    };
-                    all.push((function.name.clone(), value));
-                }
-                _ => all.push((None, self.expression(entry, depth + 1))),
             }
         }
-        all
+    }
+}
+
+fn binary(operator: BinaryOperator) -> Operator {
+    match operator {
+        BinaryOperator::Equality | BinaryOperator::StrictEquality => Operator::Equal,
+        BinaryOperator::Inequality | BinaryOperator::StrictInequality => Operator::NotEqual,
+        BinaryOperator::LessThan => Operator::Less,
+        BinaryOperator::LessEqualThan => Operator::AtMost,
+        BinaryOperator::GreaterThan => Operator::Greater,
+        BinaryOperator::GreaterEqualThan => Operator::AtLeast,
+        BinaryOperator::Addition => Operator::Add,
+        BinaryOperator::Subtraction => Operator::Subtract,
+        BinaryOperator::In => Operator::In,
+        BinaryOperator::Instanceof => Operator::InstanceOf,
+        _ => Operator::Other,
     }
 }

@@ -13,20 +13,61 @@ pub(super) struct Module {
     pub(super) body: Vec<Statement>,
     /// All identifiers and short texts in the file, except in comments.
     pub(super) words: rustc_hash::FxHashSet<Arc<str>>,
+    /// `true` for JavaScript and TypeScript, where blocks are scopes and failures of promises wait for an `await`.
+    pub(super) is_script: bool,
+}
+
+impl Module {
+    /// Returns `true` if the source contains one of `words`.
+    pub(super) fn says(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.words.contains(*word))
+    }
 }
 
 /// A function, method or lambda.
 #[derive(Debug)]
 pub(super) struct Function {
     pub(super) name: Option<Arc<str>>,
-    /// Names of the parameters in order; `None` for a destructured one.
-    pub(super) parameters: Vec<Option<Arc<str>>>,
+    pub(super) parameters: Vec<Parameter>,
     pub(super) decorators: Vec<Expression>,
     pub(super) body: Vec<Statement>,
-    /// `true` if a call returns a promise at its first `await`.
+    /// `true` if a call returns a promise or coroutine.
     pub(super) is_async: bool,
+    /// `true` if a call returns an iterator.
+    pub(super) is_generator: bool,
+    /// `true` if `this` is that of the surrounding function.
+    pub(super) is_arrow: bool,
+    /// Variables of surrounding functions that Python's `global` and `nonlocal` name.
+    pub(super) outer: Vec<Arc<str>>,
     /// First line.
     pub(super) at: TextRange,
+}
+
+/// A parameter of a function.
+#[derive(Debug)]
+pub(super) struct Parameter {
+    pub(super) pattern: Expression,
+    pub(super) default: Option<Expression>,
+    pub(super) takes: Takes,
+}
+
+/// Arguments that a parameter takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Takes {
+    One,
+    /// All remaining arguments.
+    Rest,
+    /// All remaining named arguments.
+    Named,
+}
+
+/// A class.
+#[derive(Debug)]
+pub(super) struct Class {
+    pub(super) name: Option<Arc<str>>,
+    pub(super) bases: Vec<Expression>,
+    /// Methods, and fields as assignments to their name.
+    pub(super) body: Vec<Statement>,
 }
 
 /// A statement.
@@ -40,43 +81,88 @@ pub(super) struct Statement {
 #[derive(Debug)]
 pub(super) enum StatementKind {
     Expression(Expression),
-    /// `a = value`, or `a += value`.
+    /// `a = value`, or `const a = value`.
     Assign {
         target: Expression,
         value: Expression,
-        adds: bool,
+        declares: Declares,
     },
     Return(Option<Expression>),
     Raise(Option<Expression>),
-    Loop {
-        over: Option<Expression>,
-        body: Vec<Statement>,
+    Loop(Box<Loop>),
+    If {
+        test: Expression,
+        yes: Vec<Statement>,
+        no: Vec<Statement>,
     },
-    /// `if` or `switch`: the tested expressions, and the statements for each result.
-    Branch {
-        tests: Vec<Expression>,
-        arms: Vec<Vec<Statement>>,
+    Switch {
+        subject: Expression,
+        cases: Vec<Case>,
+        /// `true` if a case continues with the next one unless a `break` ends it.
+        falls_through: bool,
     },
     Try {
         body: Vec<Statement>,
         catches: Vec<Catch>,
+        /// Statements that run if nothing failed.
+        otherwise: Vec<Statement>,
         last: Vec<Statement>,
     },
-    /// A block of statements; `with` has expressions in front of it.
-    Block(Vec<Expression>, Vec<Statement>),
-    Break,
-    Continue,
+    /// `with`: values with the names that they get, and the statements in their scope.
+    With(Vec<(Expression, Option<Expression>)>, Vec<Statement>),
+    Block(Vec<Statement>),
+    /// Label of the loop to leave, if it is named.
+    Break(Option<Arc<str>>),
+    Continue(Option<Arc<str>>),
     Function(Arc<Function>),
-    Class(Vec<Statement>),
-    /// A statement without an effect on the analysis: an import, a type declaration.
+    Class(Arc<Class>),
+    /// Names from other files.
+    Import(Vec<Arc<str>>),
+    /// A statement without an effect on the analysis: a type declaration.
     Nothing,
+}
+
+/// Scope in which an assignment creates its variables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Declares {
+    /// The variable exists, or the language has no declarations.
+    No,
+    Block,
+    Function,
+}
+
+/// A loop of any kind.
+#[derive(Debug, Default)]
+pub(super) struct Loop {
+    pub(super) label: Option<Arc<str>>,
+    /// Variable of each item.
+    pub(super) target: Option<Expression>,
+    /// Items; `None` for a loop that only has a test.
+    pub(super) over: Option<Expression>,
+    pub(super) test: Option<Expression>,
+    pub(super) step: Option<Expression>,
+    pub(super) body: Vec<Statement>,
+    /// Statements that run after a loop that no `break` left.
+    pub(super) otherwise: Vec<Statement>,
+    /// `true` if the test follows the body.
+    pub(super) is_tested_last: bool,
+}
+
+/// A case of a `switch` or `match`.
+#[derive(Debug)]
+pub(super) struct Case {
+    /// Values of which one has to match; `None` if the case always matches.
+    pub(super) tests: Option<Vec<Expression>>,
+    pub(super) body: Vec<Statement>,
 }
 
 /// An `except` or `catch`.
 #[derive(Debug)]
 pub(super) struct Catch {
-    /// `true` if it catches failures of every kind.
-    pub(super) is_general: bool,
+    /// Types of failures that it catches; `None` for all.
+    pub(super) types: Option<Vec<Expression>>,
+    /// Pattern that the failure is bound to.
+    pub(super) target: Option<Expression>,
     pub(super) body: Vec<Statement>,
     /// First line.
     pub(super) at: TextRange,
@@ -89,6 +175,31 @@ pub(super) struct Expression {
     pub(super) at: TextRange,
 }
 
+/// Operators with a result that the analysis computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operator {
+    Add,
+    Subtract,
+    Equal,
+    NotEqual,
+    Less,
+    AtMost,
+    Greater,
+    AtLeast,
+    In,
+    NotIn,
+    InstanceOf,
+    Other,
+}
+
+/// Operators that evaluate their right side only if needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Logic {
+    And,
+    Or,
+    IfNull,
+}
+
 /// Kinds of expressions.
 #[derive(Debug)]
 pub(super) enum Term {
@@ -99,25 +210,46 @@ pub(super) enum Term {
     Call {
         callee: Box<Expression>,
         arguments: Vec<Expression>,
+        /// Arguments by name; one without a name is spread.
+        named: Vec<(Option<Arc<str>>, Expression)>,
         is_new: bool,
     },
     Function(Arc<Function>),
-    /// Keys with values; a spread value has no key.
+    Class(Arc<Class>),
+    /// Keys with values; a spread or computed value has no key.
     Object(Vec<(Option<Arc<str>>, Expression)>),
     List(Vec<Expression>),
-    /// A value for each item of another.
+    /// A value for each item of others.
     Each {
-        over: Box<Expression>,
+        clauses: Vec<Clause>,
         made: Box<Expression>,
     },
     Await(Box<Expression>),
-    /// A choice between several values.
-    Choice(Vec<Expression>),
+    If(Box<[Expression; 3]>),
+    Logic(Logic, Box<[Expression; 2]>),
+    Not(Box<Expression>),
+    Binary(Operator, Box<[Expression; 2]>),
+    /// An assignment with a value: `(n := 1)`, `n += 1`.
+    Assign {
+        target: Box<Expression>,
+        value: Box<Expression>,
+        operator: Option<Operator>,
+    },
+    Spread(Box<Expression>),
     Text(Arc<str>),
-    /// A number, a Boolean, a null.
-    Literal,
+    Number(f64),
+    Bool(bool),
+    Null,
     /// Any other expression with parts.
     Other(Vec<Expression>),
+}
+
+/// One `for` of a comprehension, with its tests.
+#[derive(Debug)]
+pub(super) struct Clause {
+    pub(super) target: Expression,
+    pub(super) over: Expression,
+    pub(super) tests: Vec<Expression>,
 }
 
 impl Expression {
@@ -148,117 +280,66 @@ impl Expression {
         }
     }
 
-    /// Returns the direct parts, except functions.
+    /// Returns the direct parts, except functions and classes.
     pub(super) fn parts(&self) -> Vec<&Expression> {
         match &self.kind {
-            Term::Name(_) | Term::Text(_) | Term::Literal | Term::Function(_) => Vec::new(),
-            Term::Member(inner, _) | Term::Await(inner) => vec![inner],
+            Term::Name(_)
+            | Term::Text(_)
+            | Term::Number(_)
+            | Term::Bool(_)
+            | Term::Null
+            | Term::Function(_)
+            | Term::Class(_) => Vec::new(),
+            Term::Member(inner, _) | Term::Await(inner) | Term::Not(inner) | Term::Spread(inner) => vec![inner],
             Term::Index(of, index) => vec![of, index],
-            Term::Call { callee, arguments, .. } => std::iter::once(&**callee).chain(arguments).collect(),
+            Term::Call {
+                callee,
+                arguments,
+                named,
+                ..
+            } => {
+                let named = named.iter().map(|(_, value)| value);
+                std::iter::once(&**callee).chain(arguments).chain(named).collect()
+            }
             Term::Object(entries) => entries.iter().map(|(_, value)| value).collect(),
-            Term::List(all) | Term::Choice(all) | Term::Other(all) => all.iter().collect(),
-            Term::Each { over, made, .. } => vec![over, made],
+            Term::List(all) | Term::Other(all) => all.iter().collect(),
+            Term::If(parts) => parts.iter().collect(),
+            Term::Logic(_, parts) | Term::Binary(_, parts) => parts.iter().collect(),
+            Term::Assign { target, value, .. } => vec![target, value],
+            Term::Each { clauses, made } => {
+                let of = clauses
+                    .iter()
+                    .flat_map(|clause| std::iter::once(&clause.over).chain(&clause.tests));
+                of.chain([&**made]).collect()
+            }
         }
     }
 
-    /// Visits the expression and all its parts, and the bodies of functions in it if `functions` is set.
-    pub(super) fn walk<'e>(&'e self, functions: bool, visit: &mut dyn FnMut(VisitedNode<'e>)) {
-        visit(VisitedNode::Expression(self));
-        if let (Term::Function(function), true) = (&self.kind, functions) {
-            walk(&function.body, functions, visit);
-        }
+    /// Visits the expression and all its parts, except the bodies of functions.
+    pub(super) fn walk<'e>(&'e self, visit: &mut dyn FnMut(&'e Expression)) {
+        visit(self);
         for part in self.parts() {
-            part.walk(functions, visit);
-        }
-    }
-}
-
-/// A node visited by a walk.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum VisitedNode<'e> {
-    Statement(&'e Statement),
-    Expression(&'e Expression),
-}
-
-impl<'e> VisitedNode<'e> {
-    /// Returns the expression, if it is one.
-    pub(super) fn expression(self) -> Option<&'e Expression> {
-        match self {
-            VisitedNode::Expression(expression) => Some(expression),
-            VisitedNode::Statement(_) => None,
+            part.walk(visit);
         }
     }
 
-    /// Returns the statement, if it is one.
-    pub(super) fn statement(self) -> Option<&'e Statement> {
-        match self {
-            VisitedNode::Statement(statement) => Some(statement),
-            VisitedNode::Expression(_) => None,
-        }
-    }
-
-    /// Returns the call with its callee and arguments, if it is one.
-    pub(super) fn call(self) -> Option<(&'e Expression, &'e Expression, &'e [Expression])> {
-        let whole = self.expression()?;
-        match &whole.kind {
-            Term::Call { callee, arguments, .. } => Some((whole, callee, arguments)),
-            _ => None,
-        }
-    }
-}
-
-impl Statement {
-    /// Returns the direct expressions of the statement.
-    pub(super) fn expressions(&self) -> Vec<&Expression> {
-        match &self.kind {
-            StatementKind::Expression(one) | StatementKind::Return(Some(one)) | StatementKind::Raise(Some(one)) => {
-                vec![one]
+    /// Returns `true` if the expression contains one of `words` as a name, a key or a text.
+    pub(super) fn says(&self, words: &[&str]) -> bool {
+        let mut found = false;
+        self.walk(&mut |one| match &one.kind {
+            Term::Name(name) | Term::Text(name) | Term::Member(_, name) => found |= words.contains(&&**name),
+            Term::Object(entries) => {
+                found |= entries
+                    .iter()
+                    .any(|(key, _)| key.as_deref().is_some_and(|key| words.contains(&key)));
             }
-            StatementKind::Assign { target, value, .. } => vec![target, value],
-            StatementKind::Loop { over, .. } => over.iter().collect(),
-            StatementKind::Branch { tests, .. } => tests.iter().collect(),
-            StatementKind::Block(with, _) => with.iter().collect(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// Returns the nested statements in order, except those in functions.
-    pub(super) fn inner(&self) -> Vec<&[Statement]> {
-        match &self.kind {
-            StatementKind::Loop { body, .. } | StatementKind::Block(_, body) | StatementKind::Class(body) => vec![body],
-            StatementKind::Branch { arms, .. } => arms.iter().map(Vec::as_slice).collect(),
-            StatementKind::Try { body, catches, last } => {
-                let catches = catches.iter().map(|catch| catch.body.as_slice());
-                std::iter::once(body.as_slice())
-                    .chain(catches)
-                    .chain([last.as_slice()])
-                    .collect()
+            Term::Call { named, .. } => {
+                found |= named
+                    .iter()
+                    .any(|(key, _)| key.as_deref().is_some_and(|key| words.contains(&key)));
             }
-            _ => Vec::new(),
-        }
-    }
-}
-
-/// Returns the arguments of a call, and the entries of objects among them with their keys.
-pub(super) fn passed_values(arguments: &[Expression]) -> impl Iterator<Item = (Option<&str>, &Expression)> {
-    arguments.iter().flat_map(|argument| match &argument.kind {
-        Term::Object(entries) => entries.iter().map(|(key, value)| (key.as_deref(), value)).collect(),
-        _ => vec![(None, argument)],
-    })
-}
-
-/// Visits statements and expressions, outermost first, and the bodies of functions if `functions` is set.
-pub(super) fn walk<'e>(statements: &'e [Statement], functions: bool, visit: &mut dyn FnMut(VisitedNode<'e>)) {
-    for statement in statements {
-        visit(VisitedNode::Statement(statement));
-        for expression in statement.expressions() {
-            expression.walk(functions, visit);
-        }
-        if let (StatementKind::Function(function), true) = (&statement.kind, functions) {
-            walk(&function.body, functions, visit);
-        }
-        for inner in statement.inner() {
-            walk(inner, functions, visit);
-        }
+            _ => {}
+        });
+        found
     }
 }

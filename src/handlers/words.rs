@@ -23,7 +23,7 @@ pub(super) const FAILURES: &str = "batchItemFailures";
 pub(super) const MIDDLEWARE: &str = "@middy/sqs-partial-batch-failure";
 
 /// Decorators and wrappers that pass on the return value of a handler.
-pub(super) const TRANSPARENT: [&str; 14] = [
+const TRANSPARENT: [&str; 14] = [
     "async_batch_processor",
     "batch_processor",
     "bind",
@@ -138,6 +138,15 @@ pub(super) fn is_harmless(callee: &Expression) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns `true` if a decorator or wrapper passes on the result of a handler.
+pub(super) fn is_transparent(wrapper: &Expression) -> bool {
+    let name = match &wrapper.kind {
+        Term::Call { callee, .. } => callee.last_name(),
+        _ => wrapper.last_name(),
+    };
+    name.is_some_and(|name| TRANSPARENT.binary_search(&name).is_ok())
 }
 
 /// Returns `true` if calls of `root` or its members are requests to another machine.

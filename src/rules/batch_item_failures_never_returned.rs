@@ -1,7 +1,7 @@
 //! Flags functions that never return the failed messages although their mapping sets `ReportBatchItemFailures`.
 
 use super::prelude::*;
-use crate::graph::Response;
+use crate::graph::{Outcome, Response};
 use crate::rules::shared::handlers::InvokedHandler;
 
 pub(super) static RULE: Rule = Rule {
@@ -19,7 +19,9 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
         for handled in findings.handled(graph, mapping, &mapping.resource.when) {
-            if handled.handler.response != Response::Nothing {
+            let handler = handled.handler;
+            let is_silent = handler.deletes_processed || handler.outcome == Outcome::NoWork;
+            if handler.response != Response::Nothing || handler.malformed_response.is_some() || is_silent {
                 continue;
             }
             for reports in findings.known(&handled.when, mapping, &mapping.report_batch_item_failures) {
@@ -47,15 +49,12 @@ fn never(
     batch: &Operand<'_>,
 ) -> Finding {
     let (function, asks) = (handled.function.resource.shown(), mapping.resource.shown());
-    let (severity, consequence) = if handled.handler.may_catch {
+    let (severity, consequence) = if handled.handler.outcome == Outcome::Raised {
+        (Severity::Info, "one failed message still returns its whole batch")
+    } else {
         (
             Severity::Warning,
             "a failure that it catches counts as success, and the message is deleted",
-        )
-    } else {
-        (
-            Severity::Info,
-            "one failed message still makes Lambda retry its whole batch",
         )
     };
     let headline = format!("{asks} asks which messages of a batch failed, but {function} never says: {consequence}");

@@ -1,7 +1,7 @@
 //! Flags mappings that cannot report which messages of a batch failed.
 
 use super::prelude::*;
-use crate::graph::Response;
+use crate::graph::{Outcome, Response};
 use crate::rules::shared::handlers::InvokedHandler;
 use crate::rules::shared::queue_types::PolledQueue;
 
@@ -40,6 +40,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     }
                     // The finding is complete without the source, so an unreadable one is not noted.
                     let handled = findings.without_notes(|findings| findings.handled(graph, mapping, &source.when));
+                    // It deletes what succeeded, so that only the rest returns.
+                    if handled.iter().any(|one| one.handler.deletes_processed) {
+                        continue;
+                    }
                     let finding = unreported(mapping, &reports, &batch, &source, &handled);
                     findings.report(&source.when, mapping, finding);
                 }
@@ -56,9 +60,10 @@ fn unreported(
     handled: &[InvokedHandler<'_>],
 ) -> Finding {
     let shown = mapping.resource.shown();
-    let is_read = handled.iter().any(|one| one.handler.has_body);
+    let raises = |one: &InvokedHandler<'_>| one.handler.outcome == Outcome::Raised;
+    let is_raised = !handled.is_empty() && handled.iter().all(raises);
     // If the handler catches the failure and returns, the message is deleted instead.
-    let headline = if is_read {
+    let headline = if is_raised {
         format!(
             "one failed message from {} makes Lambda retry the whole batch of up to {} messages: {shown} does not report which \
              ones failed",
@@ -94,7 +99,7 @@ fn unreported(
     let finding = silent.fold(finding, |finding, one| {
         finding.label(one.handler.place, one.no_response_label())
     });
-    let either = if is_read {
+    let either = if is_raised {
         ""
     } else {
         "report failed messages in either case: "

@@ -166,6 +166,24 @@ const CANNOT: &[(&str, &[Dialect], &[Expectation], &str)] = &[
         "a plan does not refer to the source of a function",
     ),
     (
+        "handler-reads-first-record-only",
+        &[Plan],
+        &[Finding, Silence],
+        "a plan does not refer to the source of a function",
+    ),
+    (
+        "claim-never-released",
+        &[Plan],
+        &[Finding, Silence],
+        "a plan does not refer to the source of a function",
+    ),
+    (
+        "batch-item-failures-malformed",
+        &[Plan],
+        &[Finding, Silence],
+        "a plan does not refer to the source of a function",
+    ),
+    (
         "handler-without-time-budget",
         &[Plan],
         &[Finding, Silence],

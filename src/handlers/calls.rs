@@ -1,0 +1,510 @@
+//! Calls: of functions in the file, and of code elsewhere, which may fail.
+
+use super::machine::{Choice, Event, EventKind, Failure, Frame, Machine};
+use super::stores;
+use super::syntax::{Declares, Expression, Function, StatementKind, Takes, Term, TextRange};
+use super::values::{Closure, Evaluated, Flow, Id, Mask, Object, Value};
+use super::words::{is_harmless, is_request, is_transparent};
+use std::sync::Arc;
+
+/// Maximum depth of calls.
+const MAX_CALLS: usize = 8;
+
+/// Arguments of a call.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Arguments {
+    pub(super) values: Vec<Value>,
+    pub(super) named: Vec<(Option<Arc<str>>, Value)>,
+}
+
+impl Arguments {
+    pub(super) fn get(&self, at: usize) -> Option<&Value> {
+        self.values.get(at)
+    }
+
+    pub(super) fn named(&self, name: &str) -> Option<&Value> {
+        let found = self.named.iter().find(|(known, _)| known.as_deref() == Some(name));
+        found.map(|(_, value)| value)
+    }
+
+    /// Returns the argument with this name or position.
+    pub(super) fn either(&self, name: &str, at: usize) -> Option<&Value> {
+        self.named(name).or_else(|| self.get(at))
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &Value> {
+        self.values.iter().chain(self.named.iter().map(|(_, value)| value))
+    }
+}
+
+impl<'m> Machine<'m> {
+    /// Evaluates a call; `is_awaited` if an `await` is directly in front of it.
+    pub(super) fn call_expression(&mut self, whole: &'m Expression, is_awaited: bool) -> Evaluated {
+        let Term::Call {
+            callee,
+            arguments,
+            named,
+            is_new,
+        } = &whole.kind
+        else {
+            return self.evaluate(whole);
+        };
+        let receiver = match &callee.kind {
+            Term::Member(of, _) => Some(self.evaluate(of)?),
+            _ => None,
+        };
+        let called = match (&receiver, &callee.kind) {
+            (Some(receiver), Term::Member(_, name)) => match receiver {
+                Value::Object(_) => self.method(receiver, name),
+                Value::Class(id) => self.class_member(*id, name, receiver, 0),
+                _ => None,
+            },
+            (_, Term::Name(name)) => self.variable(name),
+            _ => Some(self.evaluate(callee)?),
+        };
+        let (values, is_open) = self.arguments(arguments)?;
+        let mut arguments = Arguments {
+            values,
+            named: Vec::new(),
+        };
+        for (name, value) in named {
+            let value = self.evaluate(value)?;
+            arguments.named.push((name.clone(), value));
+        }
+        match called {
+            Some(function @ (Value::Function(_) | Value::Class(_) | Value::Object(_))) => {
+                if is_open {
+                    self.run.is_uncertain |= !self.is_loading;
+                }
+                return self.call(&function, arguments.values, arguments.named, whole);
+            }
+            Some(Value::Callback) => {
+                self.answer(&arguments);
+                return Ok(Value::Null);
+            }
+            Some(Value::Processor(id)) => return self.process(id, &arguments, whole),
+            _ => {}
+        }
+        if let Some(known) = self.library(whole, callee, receiver.as_ref(), &arguments)? {
+            return Ok(known);
+        }
+        let receiver = receiver.unwrap_or(Value::Unknown(0));
+        if let Term::Member(_, name) = &callee.kind
+            && let Some(known) = self.known_method(whole, &receiver, name, &arguments)?
+        {
+            return Ok(known);
+        }
+        self.elsewhere(whole, callee, &receiver, &arguments, *is_new, is_awaited)
+    }
+
+    /// Stores what the handler passes to its callback; only the first call counts.
+    fn answer(&mut self, arguments: &Arguments) {
+        let error = arguments.get(0).cloned().unwrap_or(Value::Null);
+        let result = arguments.get(1).cloned().unwrap_or(Value::Null);
+        let answer = match self.known_truth(&error) {
+            Some(false) => Ok(result),
+            Some(true) => Err(error),
+            None => Ok(Value::Unknown(self.mask(&error))),
+        };
+        self.run.answer.get_or_insert(answer);
+    }
+
+    /// Calls code of other files.
+    fn elsewhere(
+        &mut self,
+        whole: &'m Expression,
+        callee: &'m Expression,
+        receiver: &Value,
+        arguments: &Arguments,
+        is_new: bool,
+        is_awaited: bool,
+    ) -> Evaluated {
+        let all: Vec<Value> = arguments.all().cloned().collect();
+        let given = self.masks(&all) | self.mask(receiver);
+        let name = callee.last_name().unwrap_or_default();
+        if matches!(receiver, Value::Client) && self.is_loading || callee.first_name() == Some("boto3") {
+            return Ok(Value::Client);
+        }
+        if is_new || name.starts_with(char::is_uppercase) && !is_awaited {
+            let is_error = name.ends_with("Error") || name.ends_with("Exception") || name.ends_with("Failed");
+            return Ok(if is_error {
+                Value::Error(Some(name.into()), given)
+            } else {
+                Value::Unknown(given)
+            });
+        }
+        if is_harmless(callee) && stores::event(whole).is_none() {
+            return Ok(Value::Unknown(given));
+        }
+        let function = all.iter().find_map(|value| match value {
+            Value::Function(id) => Some(*id),
+            _ => None,
+        });
+        if let Some(function) = function {
+            if self.is_loading {
+                // `middy(handler)`, `instrument(handler)`
+                return Ok(self.around(function, whole));
+            }
+            // It may call the function or not, and catch what it throws.
+            self.run.is_uncertain = true;
+        }
+        if let (Value::Function(id), true) = (receiver, self.is_loading) {
+            return Ok(match name {
+                "bind" => self.bound(*id, arguments.get(0)),
+                _ => self.around(*id, whole),
+            });
+        }
+        if self.is_loading {
+            return Ok(Value::Unknown(0));
+        }
+        for value in &all {
+            if let Value::Promise(id) = value
+                && let Object::Promise { is_observed, result, .. } = &mut self.heap[*id]
+            {
+                *is_observed = true;
+                self.run.is_uncertain |= result.is_err();
+            }
+        }
+        let record = if given == 0 { self.current } else { given };
+        self.note(callee, record, is_awaited);
+        if let Some(claimed) = self.store(whole, record)? {
+            return Ok(claimed);
+        }
+        self.work(whole, given, record, is_awaited)
+    }
+
+    /// Notes which records other code gets.
+    fn note(&mut self, callee: &Expression, record: Mask, is_awaited: bool) {
+        self.run.used |= record;
+        let root = callee.first_name().unwrap_or_default();
+        let waits = is_awaited || is_request(root) || matches!(self.variable(root), Some(Value::Client));
+        if let Some(at) = self.loops.last()
+            && waits
+        {
+            self.run.waits.get_or_insert(at.clone());
+        }
+        if self.run.failed.is_some() {
+            // A call without a record may still work on the current one.
+            if record & !self.failing != 0 {
+                self.run.used_after |= record & !self.failing;
+            }
+        }
+    }
+
+    /// Reads or writes a store; returns the result of a conditional write whose record exists.
+    fn store(&mut self, whole: &'m Expression, record: Mask) -> Result<Option<Value>, Flow> {
+        if record & self.failing == 0 {
+            return Ok(None);
+        }
+        let Some(kind) = stores::event(whole) else {
+            self.event(EventKind::Work, whole);
+            return Ok(None);
+        };
+        if kind != EventKind::Claim || self.run.failed.is_some() {
+            self.event(kind, whole);
+            return Ok(None);
+        }
+        if self.chosen(Choice::Claim, whole, 2) == 0 {
+            self.event(kind, whole);
+            return Ok(None);
+        }
+        self.event(EventKind::ClaimExists, whole);
+        match stores::refusal(whole) {
+            // A result without rows.
+            Some(Value::Unknown(_)) if self.module.is_script => {
+                let rows = self.list(Vec::new());
+                let entries = vec![(Some("rowCount".into()), Value::Number(0.0)), (Some("rows".into()), rows)];
+                Ok(Some(self.object(entries, whole.at.clone())))
+            }
+            Some(value) => Ok(Some(value)),
+            None => Err(Flow::Raise(Value::Claimed)),
+        }
+    }
+
+    fn event(&mut self, kind: EventKind, call: &'m Expression) {
+        self.run.events.push(Event { kind, call });
+    }
+
+    /// Does work, which fails if it is the chosen work of the chosen message.
+    pub(super) fn work(&mut self, site: &'m Expression, given: Mask, record: Mask, is_awaited: bool) -> Evaluated {
+        let address = std::ptr::from_ref(site) as usize;
+        if record & self.failing != 0 {
+            match &self.run.failed {
+                Some(failure) if failure.site == address => return self.failed(failure.is_late, site),
+                Some(_) => self.run.is_parked |= given & self.failing != 0,
+                None => {
+                    let is_async = self.module.is_script || self.frames.last().is_some_and(|frame| frame.is_async);
+                    let options = if is_async && !is_awaited { 3 } else { 2 };
+                    let chosen = self.chosen(Choice::Fail, site, options);
+                    if chosen > 0 {
+                        let is_late = chosen == 2;
+                        self.run.failed = Some(Failure { site: address, is_late });
+                        return self.failed(is_late, site);
+                    }
+                }
+            }
+        }
+        Ok(Value::Unknown(given))
+    }
+
+    /// Raises the failure, or returns a promise that is rejected later.
+    fn failed(&mut self, is_late: bool, site: &Expression) -> Evaluated {
+        if !is_late {
+            return Err(Flow::Raise(Value::Failure));
+        }
+        Ok(self.promise(Err(Value::Failure), true, site.at.clone()))
+    }
+
+    pub(super) fn promise(&mut self, result: Result<Value, Value>, is_slow: bool, at: TextRange) -> Value {
+        Value::Promise(self.add(Object::Promise {
+            result,
+            is_observed: false,
+            is_slow,
+            at,
+        }))
+    }
+
+    /// Returns a method of a class or its bases, bound to `this`.
+    pub(super) fn class_member(&mut self, id: Id, name: &str, this: &Value, depth: usize) -> Option<Value> {
+        let Object::Class { class, scope } = self.heap[id] else {
+            return None;
+        };
+        if depth > MAX_CALLS {
+            return None;
+        }
+        let is_it = |of: &Arc<Function>| of.name.as_deref() == Some(name);
+        for member in &class.body {
+            match &member.kind {
+                StatementKind::Function(function) if is_it(function) => {
+                    let mut around: Vec<&'m Expression> = function.decorators.iter().collect();
+                    let is_static = around.iter().any(|one| one.name().is_some_and(|name| &**name == "staticmethod"));
+                    around.retain(|one| one.name().is_none_or(|name| &**name != "staticmethod"));
+                    let this = (!is_static).then(|| this.clone());
+                    return Some(Value::Function(self.add(Object::Function(Closure {
+                        function,
+                        scope,
+                        this,
+                        around,
+                    }))));
+                }
+                StatementKind::Assign { target, value, .. } if target.name().is_some_and(|own| **own == *name) => {
+                    let outer = self.this.replace(this.clone());
+                    let value = self.within(scope, |machine| machine.evaluate(value));
+                    self.this = outer;
+                    return value.ok();
+                }
+                _ => {}
+            }
+        }
+        class.bases.iter().find_map(|base| {
+            let base = base.name().and_then(|base| self.variable(base));
+            match base {
+                Some(Value::Class(base)) => self.class_member(base, name, this, depth + 1),
+                _ => None,
+            }
+        })
+    }
+
+    fn bound(&mut self, id: Id, this: Option<&Value>) -> Value {
+        let Object::Function(closure) = &self.heap[id] else {
+            return Value::Unknown(0);
+        };
+        let mut closure = closure.clone();
+        closure.this = closure.this.or_else(|| this.cloned());
+        Value::Function(self.add(Object::Function(closure)))
+    }
+
+    /// Calls a function, class or callable object.
+    pub(super) fn call(
+        &mut self,
+        callee: &Value,
+        values: Vec<Value>,
+        named: Vec<(Option<Arc<str>>, Value)>,
+        at: &'m Expression,
+    ) -> Evaluated {
+        let mut arguments = Arguments { values, named };
+        match callee {
+            Value::Function(id) => {
+                let Object::Function(closure) = &self.heap[*id] else {
+                    return Ok(Value::Unknown(0));
+                };
+                let closure = closure.clone();
+                self.call_closure(&closure, arguments, at)
+            }
+            Value::Class(id) => {
+                let instance = self.object(Vec::new(), at.at.clone());
+                if let Value::Object(made) = instance
+                    && let Object::Object { class, .. } = &mut self.heap[made]
+                {
+                    *class = Some(*id);
+                }
+                let mask = self.masks(&arguments.all().cloned().collect::<Vec<_>>());
+                let constructor = if self.module.is_script { "constructor" } else { "__init__" };
+                if let Some(constructor) = self.class_member(*id, constructor, &instance, 0) {
+                    self.call(&constructor, arguments.values, arguments.named, at)?;
+                }
+                let Object::Class { class, .. } = self.heap[*id] else {
+                    return Ok(instance);
+                };
+                let is_error = |base: &Expression| {
+                    let name = base.last_name().unwrap_or_default();
+                    name.ends_with("Error") || name.ends_with("Exception")
+                };
+                if class.bases.iter().any(is_error) {
+                    return Ok(Value::Error(class.name.clone(), mask));
+                }
+                Ok(instance)
+            }
+            Value::Object(_) => match self.method(callee, "__call__") {
+                Some(method) => {
+                    let values = std::mem::take(&mut arguments.values);
+                    self.call(&method, values, arguments.named, at)
+                }
+                None => Ok(Value::Unknown(0)),
+            },
+            Value::Callback => {
+                self.answer(&arguments);
+                Ok(Value::Null)
+            }
+            _ => {
+                let all: Vec<Value> = arguments.all().cloned().collect();
+                let given = self.masks(&all);
+                self.run.used |= given;
+                let record = if given == 0 { self.current } else { given };
+                if self.is_loading { Ok(Value::Unknown(0)) } else { self.work(at, given, record, false) }
+            }
+        }
+    }
+
+    fn call_closure(&mut self, closure: &Closure<'m>, arguments: Arguments, at: &'m Expression) -> Evaluated {
+        if self.frames.len() > MAX_CALLS {
+            return Err(Flow::Stop);
+        }
+        let function = closure.function;
+        self.check_idempotency(closure, &arguments);
+        let outer_this = self.this.clone();
+        let mut values = arguments.values;
+        if self.module.is_script {
+            if !function.is_arrow || closure.this.is_some() {
+                self.this = closure.this.clone();
+            }
+        } else if let Some(this) = &closure.this
+            && !function.is_arrow
+        {
+            values.insert(0, this.clone());
+        }
+        self.frames.push(Frame {
+            is_async: function.is_async,
+            is_slow: false,
+        });
+        let (current, loops) = (self.current, self.loops.len());
+        let done = self.scoped(closure.scope, Some(function), |machine| {
+            machine.parameters(function, values, arguments.named)?;
+            machine.statements(&function.body)
+        });
+        self.loops.truncate(loops);
+        self.current = current;
+        self.this = outer_this;
+        let frame = self.frames.pop().unwrap_or_default();
+        let result = match done {
+            Ok(()) => Ok(Value::Null),
+            Err(Flow::Return(value)) => Ok(value),
+            Err(Flow::Raise(raised)) => Err(raised),
+            Err(other) => return Err(other),
+        };
+        if !closure.around.iter().all(|one| is_transparent(one)) && result.is_err() {
+            // A wrapper from elsewhere may catch it.
+            self.run.is_uncertain = true;
+        }
+        if function.is_generator {
+            self.run.is_uncertain |= !self.is_loading;
+            let mask = result.as_ref().map_or(0, |value| self.mask(value));
+            return Ok(Value::Unknown(mask | self.current));
+        }
+        if !function.is_async {
+            return result.map_err(Flow::Raise);
+        }
+        // What an asynchronous function returns is awaited.
+        let result = match result {
+            Ok(value) => match self.awaited(value) {
+                Ok(value) => Ok(value),
+                Err(Flow::Raise(raised)) => Err(raised),
+                Err(other) => return Err(other),
+            },
+            failed => failed,
+        };
+        let is_slow = frame.is_slow || !self.module.is_script;
+        Ok(self.promise(result, is_slow, at.at.clone()))
+    }
+
+    fn parameters(
+        &mut self,
+        function: &'m Function,
+        values: Vec<Value>,
+        named: Vec<(Option<Arc<str>>, Value)>,
+    ) -> Result<(), Flow> {
+        let mut values = values.into_iter();
+        for parameter in &function.parameters {
+            let value = match parameter.takes {
+                Takes::Rest => {
+                    let rest = values.by_ref().collect();
+                    self.list(rest)
+                }
+                Takes::Named => self.object(named.clone(), 0..0),
+                Takes::One => {
+                    let by_name = parameter.pattern.name().and_then(|name| {
+                        let found = named.iter().find(|(known, _)| known.as_ref() == Some(name));
+                        found.map(|(_, value)| value.clone())
+                    });
+                    match (by_name.or_else(|| values.next()), &parameter.default) {
+                        (Some(value), _) => value,
+                        (None, Some(default)) => self.evaluate(default)?,
+                        (None, None) => Value::Null,
+                    }
+                }
+            };
+            self.bind(&parameter.pattern, value, Declares::Block)?;
+        }
+        Ok(())
+    }
+
+    /// Checks a call of a function with idempotency of Powertools for AWS Lambda.
+    fn check_idempotency(&mut self, closure: &Closure<'m>, arguments: &Arguments) {
+        if self.is_loading || self.current == 0 {
+            return;
+        }
+        for one in &closure.around {
+            let name = match &one.kind {
+                Term::Call { callee, .. } => callee.last_name(),
+                _ => one.last_name(),
+            };
+            let is_undated = match name {
+                Some("idempotent_function") => true,
+                // The second argument may be the context.
+                Some("makeIdempotent") => arguments.values.len() < 2,
+                _ => false,
+            };
+            if is_undated && self.is_configured_here(one) {
+                self.run.undated.get_or_insert(one.at.clone());
+            }
+        }
+    }
+
+    /// Returns `true` unless the configuration among the arguments of a call comes from another file.
+    fn is_configured_here(&self, call: &Expression) -> bool {
+        let Term::Call { arguments, named, .. } = &call.kind else {
+            return true;
+        };
+        let entries = arguments.iter().flat_map(|argument| match &argument.kind {
+            Term::Object(entries) => entries.as_slice(),
+            _ => &[],
+        });
+        entries.chain(named).all(|(key, value)| match value.name() {
+            Some(name) if key.as_deref().is_some_and(|key| key.contains("onfig")) => {
+                let is_import = |one: &StatementKind| matches!(one, StatementKind::Import(names) if names.contains(name));
+                !self.module.body.iter().any(|one| is_import(&one.kind))
+            }
+            _ => true,
+        })
+    }
+}

@@ -1,0 +1,747 @@
+//! Functions of languages and libraries whose effect on failures is known.
+
+use super::calls::Arguments;
+use super::evaluate::count;
+use super::machine::Machine;
+use super::syntax::{Expression, Term};
+use super::values::{Evaluated, Flow, Id, Object, Value, bit};
+use super::words::{BATCH_FUNCTIONS, FAILURES, FIFO_PROCESSORS, STANDARD_PROCESSORS};
+use std::sync::Arc;
+
+/// Result of a function that may be unknown to the analysis.
+type Known = Result<Option<Value>, Flow>;
+
+impl<'m> Machine<'m> {
+    /// Calls a function by its name, if it is known and the file does not define it.
+    pub(super) fn library(
+        &mut self,
+        whole: &'m Expression,
+        callee: &'m Expression,
+        receiver: Option<&Value>,
+        arguments: &Arguments,
+    ) -> Known {
+        let (root, name) = (
+            callee.first_name().unwrap_or_default(),
+            callee.last_name().unwrap_or_default(),
+        );
+        let first = arguments.get(0).cloned().unwrap_or(Value::Null);
+        if STANDARD_PROCESSORS.contains(&name) || FIFO_PROCESSORS.contains(&name) {
+            let Value::List(failures) = self.list(Vec::new()) else {
+                return Ok(None);
+            };
+            let is_fifo = FIFO_PROCESSORS.contains(&name);
+            let at = whole.at.clone();
+            let processor = Object::Processor { failures, is_fifo, at };
+            return Ok(Some(Value::Processor(self.add(processor))));
+        }
+        if BATCH_FUNCTIONS.contains(&name) && !self.is_loading {
+            return self.partial_response(whole, name, arguments).map(Some);
+        }
+        let is_member = receiver.is_some();
+        Ok(Some(match (root, name) {
+            ("Promise", "all") => return self.all(whole, &first).map(Some),
+            ("Promise", "allSettled") => return self.settled(whole, &first).map(Some),
+            ("Promise", "race" | "any") => {
+                self.run.is_uncertain |= !self.is_loading;
+                Value::Unknown(self.mask(&first))
+            }
+            ("Promise", "resolve") => self.promise(Ok(first), false, whole.at.clone()),
+            ("Promise", "reject") => self.promise(Err(first), false, whole.at.clone()),
+            ("asyncio", "gather") => {
+                let is_settled = arguments.named("return_exceptions").is_some_and(|value| *value == Value::Bool(true));
+                let all = self.list(arguments.values.clone());
+                return if is_settled { self.settled(whole, &all) } else { self.all(whole, &all) }.map(Some);
+            }
+            ("asyncio", "run" | "run_until_complete" | "wait_for" | "shield") | (_, "run_until_complete") => {
+                return match (name, &first) {
+                    ("run" | "run_until_complete", _) => self.awaited(first).map(Some),
+                    _ => Ok(Some(first)),
+                };
+            }
+            (_, "create_task" | "ensure_future") if matches!(first, Value::Promise(_)) => first,
+            ("contextlib" | "suppress", "suppress") => {
+                let Term::Call { arguments, .. } = &whole.kind else { return Ok(None) };
+                let is_general = |one: &Expression| matches!(one.last_name(), Some("Exception" | "BaseException"));
+                Value::Suppress(arguments.iter().any(is_general))
+            }
+            (_, "ThreadPoolExecutor" | "ProcessPoolExecutor") => Value::Pool,
+            ("sys" | "exit" | "quit" | "os", "exit" | "quit" | "_exit") => return Err(Flow::Raise(Value::Exit)),
+            ("process", "exit" | "abort") => return Err(Flow::Exit),
+            ("JSON", "stringify") | ("json", "dumps") => match first {
+                Value::Object(id) => Value::Json(id),
+                other => Value::Unknown(self.mask(&other)),
+            },
+            ("Object", "assign") => {
+                for (at, one) in arguments.values.iter().enumerate().skip(1) {
+                    self.update(&first, one);
+                    let _ = at;
+                }
+                first
+            }
+            ("Object", "keys" | "values" | "entries") => self.parts_of(&first, name),
+            ("Array", "from") => match (self.items(&first), arguments.get(1)) {
+                (Some(items), Some(function)) => return self.mapped(items, &function.clone(), whole).map(Some),
+                (Some(items), None) => self.list(items),
+                (None, _) => Value::Unknown(self.mask(&first)),
+            },
+            (_, "Set" | "set") if !is_member && arguments.values.len() <= 1 => match self.items(&first) {
+                Some(items) => self.list(items),
+                None => Value::Unknown(self.mask(&first)),
+            },
+            (_, "Map" | "dict" | "defaultdict" | "OrderedDict") if arguments.values.is_empty() => {
+                let entries = arguments.named.clone();
+                self.object(entries, whole.at.clone())
+            }
+            ("Error" | "TypeError" | "RangeError" | "AggregateError", _) if !is_member => {
+                let mask = self.masks(&arguments.values);
+                Value::Error(Some(name.into()), mask)
+            }
+            (_, "super") => Value::Null,
+            _ if is_member => return Ok(None),
+            (_, "len") => self.size(&first),
+            (_, "bool" | "Boolean") => match self.known_truth(&first) {
+                Some(known) => Value::Bool(known),
+                None => Value::Unknown(self.mask(&first)),
+            },
+            (_, "list" | "tuple" | "sorted" | "reversed" | "iter" | "as_completed" | "frozenset") => {
+                let first = self.awaited(first)?;
+                match self.items(&first) {
+                    Some(mut items) => {
+                        if name == "reversed" {
+                            items.reverse();
+                        }
+                        self.list(items)
+                    }
+                    None if arguments.values.is_empty() => self.list(Vec::new()),
+                    None => Value::Unknown(self.mask(&first)),
+                }
+            }
+            (_, "enumerate") => self.numbered(&first),
+            (_, "range") => match (first, arguments.get(1)) {
+                (Value::Number(to), None) if (0.0..=8.0).contains(&to) => {
+                    let numbers = (0..8).map(count).filter(|at| *at < to).map(Value::Number);
+                    let numbers = numbers.collect();
+                    self.list(numbers)
+                }
+                (Value::Number(from), Some(Value::Number(to))) if from >= 0.0 && *to <= 8.0 => {
+                    let numbers = (0..8).map(count).filter(|at| *at >= from && at < to);
+                    let numbers = numbers.map(Value::Number).collect();
+                    self.list(numbers)
+                }
+                _ => Value::Unknown(0),
+            },
+            (_, "zip") => {
+                let (left, right) = (self.items(&first), arguments.get(1).and_then(|right| self.items(right)));
+                match (left, right) {
+                    (Some(left), Some(right)) => {
+                        let pairs = left.into_iter().zip(right).map(|(left, right)| self.list(vec![left, right]));
+                        let pairs = pairs.collect();
+                        self.list(pairs)
+                    }
+                    _ => Value::Unknown(self.masks(&arguments.values)),
+                }
+            }
+            (_, "any" | "all") => match self.items(&first) {
+                Some(items) => {
+                    let known: Vec<_> = items.iter().map(|item| self.known_truth(item)).collect();
+                    let decides = name == "any";
+                    if known.contains(&Some(decides)) {
+                        Value::Bool(decides)
+                    } else if known.iter().all(Option::is_some) {
+                        Value::Bool(!decides)
+                    } else {
+                        Value::Unknown(self.mask(&first))
+                    }
+                }
+                None => Value::Unknown(self.mask(&first)),
+            },
+            (_, "map" | "filter") => match arguments.get(1).and_then(|items| self.items(items)) {
+                Some(items) if name == "map" => return self.mapped(items, &first, whole).map(Some),
+                Some(items) => return self.filtered(items, &first, whole).map(Some),
+                None => Value::Unknown(self.masks(&arguments.values)),
+            },
+            (_, "isinstance") => {
+                let Term::Call { arguments: types, .. } = &whole.kind else { return Ok(None) };
+                let class = types.get(1).and_then(Expression::last_name).unwrap_or_default();
+                let is_exception = matches!(first, Value::Failure | Value::Error(..) | Value::Claimed);
+                match class {
+                    "Exception" | "BaseException" if is_exception => Value::Bool(true),
+                    "Exception" | "BaseException" if !matches!(first, Value::Unknown(_)) => Value::Bool(false),
+                    _ => Value::Unknown(self.mask(&first)),
+                }
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Calls a method of a known value.
+    pub(super) fn known_method(
+        &mut self,
+        whole: &'m Expression,
+        receiver: &Value,
+        name: &str,
+        arguments: &Arguments,
+    ) -> Known {
+        let first = arguments.get(0).cloned().unwrap_or(Value::Null);
+        match receiver {
+            Value::List(id) => self.list_method(whole, *id, name, arguments, first),
+            Value::Object(id) => self.object_method(*id, name, arguments, &first),
+            Value::Promise(id) => self.promise_method(whole, *id, name, arguments, &first),
+            Value::Event if name == "get" => match first {
+                Value::Text(key) => Ok(Some(self.member(receiver, &key))),
+                _ => Ok(Some(Value::Unknown(0))),
+            },
+            Value::Record(_) if name == "get" => match first {
+                Value::Text(key) => Ok(Some(self.member(receiver, &key))),
+                _ => Ok(Some(Value::Unknown(self.mask(receiver)))),
+            },
+            Value::Function(id) if !self.is_loading => match name {
+                "call" => {
+                    let values = arguments.values.get(1..).unwrap_or_default().to_vec();
+                    self.call(receiver, values, Vec::new(), whole).map(Some)
+                }
+                "bind" => Ok(Some(Value::Function(*id))),
+                _ => Ok(None),
+            },
+            Value::Pool => match name {
+                "submit" => {
+                    let values = arguments.values.get(1..).unwrap_or_default().to_vec();
+                    let result = self.called(&first, values, arguments.named.clone(), whole)?;
+                    Ok(Some(self.promise(result, true, whole.at.clone())))
+                }
+                "map" => {
+                    let Some(items) = arguments.get(1).and_then(|items| self.items(items)) else {
+                        return Ok(None);
+                    };
+                    let mut results = Vec::new();
+                    for item in items {
+                        let result = self.called_for(&first, item, whole)?;
+                        results.push(self.promise(result, true, whole.at.clone()));
+                    }
+                    // Iterating over the results raises the first failure.
+                    let results = self.list(results);
+                    self.all(whole, &results).map(Some)
+                }
+                _ => Ok(Some(Value::Unknown(0))),
+            },
+            Value::Processor(id) => match name {
+                "response" => {
+                    let Object::Processor { failures, at, .. } = &self.heap[*id] else {
+                        return Ok(None);
+                    };
+                    let (failures, at) = (Value::List(*failures), at.clone());
+                    let _ = at;
+                    Ok(Some(self.object(vec![(Some(FAILURES.into()), failures)], whole.at.clone())))
+                }
+                "register" => self.process(*id, arguments, whole).map(Some),
+                "process" | "process_async" | "async_process" | "processSync" => Ok(Some(Value::Unknown(0))),
+                _ => Ok(None),
+            },
+            Value::Callback if name == "call" => Ok(None),
+            _ => Ok(None),
+        }
+    }
+
+    /// Calls a function; an exception becomes a result.
+    fn called(
+        &mut self,
+        function: &Value,
+        values: Vec<Value>,
+        named: Vec<(Option<Arc<str>>, Value)>,
+        at: &'m Expression,
+    ) -> Result<Result<Value, Value>, Flow> {
+        match self.call(function, values, named, at) {
+            Ok(value) => Ok(Ok(value)),
+            Err(Flow::Raise(raised)) => Ok(Err(raised)),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Calls a function with an item of a collection.
+    fn called_for(&mut self, function: &Value, item: Value, at: &'m Expression) -> Result<Result<Value, Value>, Flow> {
+        let mask = self.mask(&item);
+        let outer = self.current;
+        if mask != 0 {
+            self.current = mask;
+        }
+        let result = self.called(function, vec![item], Vec::new(), at);
+        self.current = outer;
+        result
+    }
+
+    /// Calls a function for each item.
+    fn mapped(&mut self, items: Vec<Value>, function: &Value, at: &'m Expression) -> Evaluated {
+        let mut results = Vec::new();
+        for (index, item) in items.into_iter().enumerate() {
+            let _ = index;
+            results.push(self.called_for(function, item, at)?.map_err(Flow::Raise)?);
+        }
+        Ok(self.list(results))
+    }
+
+    fn filtered(&mut self, items: Vec<Value>, function: &Value, at: &'m Expression) -> Evaluated {
+        let mut kept = Vec::new();
+        for item in items {
+            let result = match function {
+                Value::Null => item.clone(),
+                function => self.called_for(function, item.clone(), at)?.map_err(Flow::Raise)?,
+            };
+            if self.truth(&result, at) {
+                kept.push(item);
+            }
+        }
+        Ok(self.list(kept))
+    }
+
+    fn numbered(&mut self, of: &Value) -> Value {
+        match self.items(of) {
+            Some(items) => {
+                let pairs: Vec<Value> = items
+                    .into_iter()
+                    .enumerate()
+                    .map(|(at, item)| self.list(vec![Value::Number(count(at)), item]))
+                    .collect();
+                self.list(pairs)
+            }
+            None => Value::Unknown(self.mask(of)),
+        }
+    }
+
+    fn parts_of(&mut self, of: &Value, parts: &str) -> Value {
+        let entries = match of {
+            Value::Object(id) => match &self.heap[*id] {
+                Object::Object {
+                    entries,
+                    is_open: false,
+                    class: None,
+                    ..
+                } => entries.clone(),
+                _ => return Value::Unknown(self.mask(of)),
+            },
+            _ => return Value::Unknown(self.mask(of)),
+        };
+        let parts: Vec<Value> = entries
+            .into_iter()
+            .map(|(key, value)| {
+                let key = match key {
+                    Some(key) => Value::Text(key),
+                    None => Value::Unknown(self.mask(&value)),
+                };
+                match parts {
+                    "keys" => key,
+                    "values" => value,
+                    _ => self.list(vec![key, value]),
+                }
+            })
+            .collect();
+        self.list(parts)
+    }
+
+    /// Copies the entries of an object to another one.
+    fn update(&mut self, of: &Value, with: &Value) {
+        let entries = match with {
+            Value::Object(id) => match &self.heap[*id] {
+                Object::Object { entries, is_open, .. } => Some((entries.clone(), *is_open)),
+                _ => None,
+            },
+            _ => None,
+        };
+        match (of, entries) {
+            (_, Some((entries, is_open))) => {
+                for (key, value) in entries {
+                    self.set_entry(of, key, value);
+                }
+                if let (Value::Object(id), true) = (of, is_open) {
+                    self.set_open(*id);
+                }
+            }
+            (Value::Object(id), None) => self.set_open(*id),
+            _ => {}
+        }
+    }
+
+    fn list_method(
+        &mut self,
+        whole: &'m Expression,
+        id: Id,
+        name: &str,
+        arguments: &Arguments,
+        first: Value,
+    ) -> Known {
+        let list = Value::List(id);
+        let items = self.items(&list);
+        let is_open = items.is_none();
+        let known = match &self.heap[id] {
+            Object::List { items, .. } => items.clone(),
+            _ => Vec::new(),
+        };
+        Ok(Some(match name {
+            "push" | "append" | "add" | "insert" | "unshift" => {
+                let added = match name {
+                    "insert" => arguments.values.get(1..).unwrap_or_default(),
+                    _ => &arguments.values,
+                };
+                let is_record = added.iter().any(|value| self.mask(value) & self.failing != 0);
+                if is_record && self.run.failed.is_some() {
+                    let at = self.loops.last().cloned().unwrap_or(whole.at.clone());
+                    self.run.collects.get_or_insert(at);
+                }
+                if let Object::List { items, .. } = &mut self.heap[id] {
+                    items.extend(added.iter().cloned());
+                }
+                Value::Null
+            }
+            "extend" => {
+                self.extend(id, &first);
+                Value::Null
+            }
+            "forEach" => {
+                let outer = self.current;
+                for item in known {
+                    self.called_for(&first, item, whole)?.map_err(Flow::Raise)?;
+                }
+                self.current = outer;
+                Value::Null
+            }
+            "map" | "flatMap" => return self.mapped(known, &first, whole).map(|value| self.opened(value, is_open)),
+            "filter" => return self.filtered(known, &first, whole).map(|value| self.opened(value, is_open)),
+            "some" | "every" | "find" => {
+                let decides = name != "every";
+                for item in known {
+                    let result = self.called_for(&first, item.clone(), whole)?.map_err(Flow::Raise)?;
+                    if self.truth(&result, whole) == decides {
+                        return Ok(Some(if name == "find" { item } else { Value::Bool(decides) }));
+                    }
+                }
+                if is_open {
+                    return Ok(Some(Value::Unknown(self.mask(&list))));
+                }
+                if name == "find" { Value::Null } else { Value::Bool(!decides) }
+            }
+            "includes" | "has" | "__contains__" => match self.contains(&list, &first) {
+                Some(known) => Value::Bool(known),
+                None => Value::Unknown(0),
+            },
+            "slice" | "copy" | "concat" | "sort" | "reverse" | "toSorted" | "values" | "flat" | "keys" | "entries" => {
+                let mut items = known;
+                match (name, &first, arguments.get(1)) {
+                    ("slice", Value::Number(from), to) => {
+                        let is_from = |at: usize| count(at) >= *from;
+                        let is_before = |at: usize| match to {
+                            Some(Value::Number(to)) if *to >= 0.0 => count(at) < *to,
+                            _ => true,
+                        };
+                        if *from < 0.0 {
+                            return Ok(Some(Value::Unknown(self.mask(&list))));
+                        }
+                        let all = items.into_iter().enumerate();
+                        items = all.filter(|(at, _)| is_from(*at) && is_before(*at)).map(|(_, item)| item).collect();
+                        if self.is_records(&list) && items.len() < 2 {
+                            self.run.first.get_or_insert(whole.at.clone());
+                        }
+                    }
+                    ("concat", more, _) => {
+                        let copy = self.list(items);
+                        if let Value::List(copy) = copy {
+                            self.extend(copy, more);
+                        }
+                        return Ok(self.opened(copy, is_open));
+                    }
+                    ("entries", ..) => {
+                        let copy = self.list(items);
+                        let numbered = self.numbered(&copy);
+                        return Ok(self.opened(numbered, is_open));
+                    }
+                    ("keys", ..) => return Ok(Some(Value::Unknown(self.mask(&list)))),
+                    _ => {}
+                }
+                let copy = self.list(items);
+                return Ok(self.opened(copy, is_open));
+            }
+            "pop" | "shift" | "at" => {
+                if self.is_records(&list) {
+                    self.run.first.get_or_insert(whole.at.clone());
+                }
+                let is_last = name == "pop" && first == Value::Null || name == "at" && first == Value::Number(-1.0);
+                let item = if is_last { known.last().cloned() } else { known.first().cloned() };
+                if name != "at"
+                    && let Object::List { items, .. } = &mut self.heap[id]
+                    && !items.is_empty()
+                {
+                    let at = if is_last { items.len() - 1 } else { 0 };
+                    items.remove(at);
+                }
+                item.unwrap_or(if is_open { Value::Unknown(0) } else { Value::Null })
+            }
+            _ => {
+                let mask = self.mask(&list) | self.masks(&arguments.values);
+                self.run.is_uncertain |= arguments.all().any(|one| matches!(one, Value::Function(_))) && !self.is_loading;
+                Value::Unknown(mask)
+            }
+        }))
+    }
+
+    fn opened(&mut self, value: Value, is_open: bool) -> Option<Value> {
+        if let (Value::List(id), true) = (&value, is_open) {
+            self.set_open(*id);
+        }
+        Some(value)
+    }
+
+    fn object_method(&mut self, id: Id, name: &str, arguments: &Arguments, first: &Value) -> Known {
+        let of = Value::Object(id);
+        if matches!(&self.heap[id], Object::Object { class: Some(_), .. }) {
+            return Ok(None);
+        }
+        let key = match first {
+            Value::Text(key) => Some(key.clone()),
+            _ => None,
+        };
+        Ok(Some(match name {
+            "get" | "pop" => {
+                let default = arguments.get(1).cloned().unwrap_or(Value::Null);
+                match &key {
+                    Some(key) => match self.member(&of, key) {
+                        Value::Null => default,
+                        found => found,
+                    },
+                    None => Value::Unknown(self.mask(&of)),
+                }
+            }
+            "setdefault" => {
+                let found = key.as_deref().and_then(|key| self.entry(id, key));
+                match found {
+                    Some(found) => found,
+                    None => {
+                        let default = arguments.get(1).cloned().unwrap_or(Value::Null);
+                        self.set_entry(&of, key, default.clone());
+                        default
+                    }
+                }
+            }
+            "set" => {
+                let value = arguments.get(1).cloned().unwrap_or(Value::Null);
+                self.set_entry(&of, key, value);
+                of
+            }
+            "update" => {
+                self.update(&of, first);
+                for (key, value) in &arguments.named {
+                    self.set_entry(&of, key.clone(), value.clone());
+                }
+                Value::Null
+            }
+            "keys" | "values" | "items" | "entries" => self.parts_of(&of, name),
+            "copy" => {
+                let copy = self.object(Vec::new(), 0..0);
+                self.update(&copy, &of);
+                copy
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn promise_method(
+        &mut self,
+        whole: &'m Expression,
+        id: Id,
+        name: &str,
+        arguments: &Arguments,
+        first: &Value,
+    ) -> Known {
+        let Object::Promise { result, is_slow, .. } = self.heap[id].clone() else {
+            return Ok(None);
+        };
+        if matches!(name, "then" | "catch" | "finally" | "result" | "exception")
+            && let Object::Promise { is_observed, .. } = &mut self.heap[id]
+        {
+            *is_observed = true;
+        }
+        let at = whole.at.clone();
+        let rejected = match name {
+            "then" => arguments.get(1),
+            _ => Some(first),
+        };
+        let settled = match (name, &result) {
+            ("result", _) => return self.awaited(Value::Promise(id)).map(Some),
+            ("exception", Err(raised)) => return Ok(Some(raised.clone())),
+            ("exception", Ok(_)) => return Ok(Some(Value::Null)),
+            ("add_done_callback" | "done", _) => {
+                self.run.is_uncertain |= result.is_err();
+                return Ok(Some(Value::Unknown(0)));
+            }
+            ("then", Ok(value)) => self.called(first, vec![value.clone()], Vec::new(), whole)?,
+            ("then" | "catch", Err(raised)) if rejected.is_some_and(|one| *one != Value::Null) => {
+                if self.is_failure(raised) {
+                    let Term::Call { arguments: written, .. } = &whole.kind else { return Ok(None) };
+                    self.run.vanished = written.last().map(|last| last.at.clone());
+                }
+                match rejected {
+                    // `.catch(console.error)`, `.catch(imported)`
+                    Some(Value::Unknown(_)) => {
+                        self.run.is_parked |= !self.is_log_argument(whole);
+                        Ok(Value::Unknown(0))
+                    }
+                    Some(function) => self.called(&function.clone(), vec![raised.clone()], Vec::new(), whole)?,
+                    None => result,
+                }
+            }
+            ("finally", _) => match self.called(first, Vec::new(), Vec::new(), whole)? {
+                Ok(_) => result,
+                failed => failed,
+            },
+            ("then" | "catch", _) => result,
+            _ => return Ok(None),
+        };
+        // A promise that the function returns is part of the chain.
+        let settled = match settled {
+            Ok(value @ Value::Promise(_)) => match self.awaited(value) {
+                Ok(value) => Ok(value),
+                Err(Flow::Raise(raised)) => Err(raised),
+                Err(other) => return Err(other),
+            },
+            other => other,
+        };
+        Ok(Some(self.promise(settled, is_slow, at)))
+    }
+
+    fn is_log_argument(&self, whole: &Expression) -> bool {
+        let Term::Call { arguments, .. } = &whole.kind else { return false };
+        arguments.last().is_some_and(super::words::is_harmless)
+    }
+
+    /// Combines promises: the first failure is that of all.
+    fn all(&mut self, whole: &'m Expression, list: &Value) -> Evaluated {
+        let Some(items) = self.promises(list) else {
+            return Ok(Value::Unknown(self.mask(list)));
+        };
+        let mut results = Vec::new();
+        let mut failed = None;
+        for item in items {
+            match self.awaited(item) {
+                Ok(value) => results.push(value),
+                Err(Flow::Raise(raised)) => failed = failed.or(Some(raised)),
+                Err(other) => return Err(other),
+            }
+        }
+        let result = match failed {
+            Some(raised) => Err(raised),
+            None => Ok(self.list(results)),
+        };
+        Ok(self.promise(result, true, whole.at.clone()))
+    }
+
+    fn promises(&mut self, list: &Value) -> Option<Vec<Value>> {
+        match self.items(list) {
+            // `asyncio.gather(*tasks)` with a list in a list.
+            Some(items) => Some(items),
+            None => {
+                self.run.is_uncertain |= !self.is_loading && matches!(list, Value::List(_));
+                None
+            }
+        }
+    }
+
+    /// Combines promises: failures become results.
+    fn settled(&mut self, whole: &'m Expression, list: &Value) -> Evaluated {
+        let Some(items) = self.promises(list) else {
+            return Ok(Value::Unknown(self.mask(list)));
+        };
+        let mut results = Vec::new();
+        for item in items {
+            let result = match self.awaited(item) {
+                Ok(value) => Ok(value),
+                Err(Flow::Raise(raised)) => Err(raised),
+                Err(other) => return Err(other),
+            };
+            if let Err(raised) = &result
+                && self.is_failure(raised)
+            {
+                self.run.vanished = Some(whole.at.clone());
+            }
+            if !self.module.is_script {
+                results.push(result.unwrap_or_else(|raised| raised));
+                continue;
+            }
+            let (status, key, value) = match result {
+                Ok(value) => ("fulfilled", "value", value),
+                Err(raised) => ("rejected", "reason", raised),
+            };
+            let entries = vec![
+                (Some("status".into()), Value::Text(status.into())),
+                (Some(key.into()), value),
+            ];
+            results.push(self.object(entries, whole.at.clone()));
+        }
+        let results = self.list(results);
+        Ok(self.promise(Ok(results), true, whole.at.clone()))
+    }
+
+    /// Runs the handler of a batch processor for each record, and returns its response.
+    fn partial_response(&mut self, whole: &'m Expression, name: &str, arguments: &Arguments) -> Evaluated {
+        let processor = arguments.either("processor", 2).cloned();
+        let id = match processor {
+            Some(Value::Processor(id)) => id,
+            _ => {
+                let Value::List(failures) = self.list(Vec::new()) else {
+                    return Ok(Value::Unknown(0));
+                };
+                let is_fifo = false;
+                let at = whole.at.clone();
+                self.add(Object::Processor { failures, is_fifo, at })
+            }
+        };
+        let handler = arguments.either("record_handler", 1).cloned().unwrap_or(Value::Unknown(0));
+        let records = Value::List(self.records);
+        self.run_processor(id, &records, &handler, whole)?;
+        let Object::Processor { failures, .. } = &self.heap[id] else {
+            return Ok(Value::Unknown(0));
+        };
+        let failures = Value::List(*failures);
+        let response = self.object(vec![(Some(FAILURES.into()), failures)], whole.at.clone());
+        let is_sync = name.ends_with("Sync") || !self.module.is_script;
+        Ok(if is_sync { response } else { self.promise(Ok(response), true, whole.at.clone()) })
+    }
+
+    /// Calls a batch processor with records and a handler.
+    pub(super) fn process(&mut self, id: Id, arguments: &Arguments, whole: &'m Expression) -> Evaluated {
+        let records = arguments.either("records", 0).cloned().unwrap_or(Value::Null);
+        let handler = arguments.either("handler", 1).cloned().unwrap_or(Value::Null);
+        self.run_processor(id, &records, &handler, whole)?;
+        Ok(Value::Processor(id))
+    }
+
+    fn run_processor(&mut self, id: Id, records: &Value, handler: &Value, whole: &'m Expression) -> Result<(), Flow> {
+        let Object::Processor { failures, is_fifo, .. } = self.heap[id].clone() else {
+            return Ok(());
+        };
+        let records = self.items(records).unwrap_or_default();
+        let mut is_stopped = false;
+        for record in records {
+            let Value::Record(number) = record else { continue };
+            self.run.used |= bit(number);
+            if !is_stopped {
+                let result = self.called_for(handler, record, whole)?;
+                let result = match result {
+                    Ok(value) => match self.awaited(value) {
+                        Ok(_) => Ok(()),
+                        Err(Flow::Raise(raised)) => Err(raised),
+                        Err(other) => return Err(other),
+                    },
+                    Err(raised) => Err(raised),
+                };
+                let Err(raised) = result else { continue };
+                if self.is_failure(&raised) {
+                    self.run.vanished = Some(whole.at.clone());
+                }
+            }
+            let entries = vec![(Some("itemIdentifier".into()), Value::MessageId(number))];
+            let item = self.object(entries, whole.at.clone());
+            if let Object::List { items, .. } = &mut self.heap[failures] {
+                items.push(item);
+            }
+            is_stopped = is_fifo;
+        }
+        Ok(())
+    }
+}

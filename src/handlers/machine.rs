@@ -1,0 +1,950 @@
+//! Executes a handler on a batch with one message whose work fails, without any of its effects.
+//!
+//! Values that the source does not determine are unknown. Wherever an unknown value decides, and wherever work on the
+//! message may fail, a run chooses one option; [`scenario`](super::scenario) repeats it with the others. Statements and
+//! variables are here, expressions in [`evaluate`](super::evaluate), calls in [`calls`](super::calls).
+
+use super::syntax::{
+    Catch, Class, Declares, Expression, Function, Loop, Module, Statement, StatementKind, Term, TextRange,
+};
+use super::values::{ALL, Choices, Closure, Evaluated, Executed, Flow, Id, Mask, Object, Scope, Value, bit};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Maximum number of steps of one run.
+const MAX_STEPS: u32 = 6_000;
+/// Maximum depth of nested execution.
+const MAX_DEPTH: u32 = 160;
+/// Maximum number of iterations of a loop with a test.
+const MAX_ITERATIONS: usize = 8;
+
+/// State of one run.
+#[derive(Debug, Clone)]
+pub(super) struct Machine<'m> {
+    pub(super) module: &'m Module,
+    pub(super) heap: Vec<Object<'m>>,
+    scopes: Vec<Scope<'m>>,
+    scope: usize,
+    pub(super) this: Option<Value>,
+    pub(super) frames: Vec<Frame>,
+    /// Exceptions that `catch` blocks handle, innermost last.
+    caught: Vec<Value>,
+    decided: FxHashMap<(Choice, usize), usize>,
+    pub(super) choices: Choices,
+    /// `true` while the statements outside of functions run.
+    pub(super) is_loading: bool,
+    pub(super) steps: u32,
+    depth: u32,
+    /// Records that the current iteration or call works on.
+    pub(super) current: Mask,
+    /// Records of the batch, as a list.
+    pub(super) records: Id,
+    /// Mask of the message whose work fails.
+    pub(super) failing: Mask,
+    /// Loops over records that run, innermost last.
+    pub(super) loops: Vec<TextRange>,
+    pub(super) run: Run<'m>,
+}
+
+/// Facts of one run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Run<'m> {
+    /// Call that failed; it fails again for the same message.
+    pub(super) failed: Option<Failure>,
+    /// Last code that caught or dropped the failure.
+    pub(super) vanished: Option<TextRange>,
+    /// `true` if the failed message, or its failure, was passed to other code after it failed.
+    pub(super) is_parked: bool,
+    /// `true` if the outcome depends on code in other files.
+    pub(super) is_uncertain: bool,
+    /// Records that other code got.
+    pub(super) used: Mask,
+    /// Records that other code got after the failure.
+    pub(super) used_after: Mask,
+    /// Code that read a single record.
+    pub(super) first: Option<TextRange>,
+    /// Result that the handler passed to its callback.
+    pub(super) answer: Option<Result<Value, Value>>,
+    /// Loop over records that waits for other machines.
+    pub(super) waits: Option<TextRange>,
+    /// Loop or function that collects failures.
+    pub(super) collects: Option<TextRange>,
+    /// Idempotency that is not informed of the end of the invocation.
+    pub(super) undated: Option<TextRange>,
+    /// Reads and writes of stores, and work, in order.
+    pub(super) events: Vec<Event<'m>>,
+}
+
+/// The call whose work fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Failure {
+    /// Address of its expression.
+    pub(super) site: usize,
+    /// `true` if it returns a promise that is rejected later.
+    pub(super) is_late: bool,
+}
+
+/// Kinds of choices, since one expression may need several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Choice {
+    /// An unknown condition.
+    Branch,
+    /// Whether work fails.
+    Fail,
+    /// Whether the record of a conditional write exists.
+    Claim,
+}
+
+/// An access to a store, or other work on the message.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Event<'m> {
+    pub(super) kind: EventKind,
+    pub(super) call: &'m Expression,
+}
+
+impl PartialEq for Expression {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+/// Kinds of events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EventKind {
+    Read,
+    Write,
+    /// A conditional write that succeeded.
+    Claim,
+    /// A conditional write whose record exists.
+    ClaimExists,
+    Work,
+}
+
+/// A call of an asynchronous function, or the handler.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Frame {
+    pub(super) is_async: bool,
+    /// `true` once it waited for something.
+    pub(super) is_slow: bool,
+}
+
+impl<'m> Machine<'m> {
+    /// Executes the statements of a module outside of functions.
+    pub(super) fn load(module: &'m Module) -> Self {
+        let mut machine = Machine {
+            module,
+            heap: Vec::new(),
+            scopes: vec![Scope::default()],
+            scope: 0,
+            this: None,
+            frames: vec![Frame::default()],
+            caught: Vec::new(),
+            decided: FxHashMap::default(),
+            choices: Choices::default(),
+            is_loading: true,
+            steps: 0,
+            depth: 0,
+            current: 0,
+            records: 0,
+            failing: 0,
+            loops: Vec::new(),
+            run: Run::default(),
+        };
+        let exports = machine.object(Vec::new(), 0..0);
+        let exported = vec![(Some("exports".into()), exports.clone())];
+        let holder = machine.object(exported, 0..0);
+        machine.declare("exports", exports);
+        machine.declare("module", holder);
+        machine.hoist(&module.body);
+        for statement in &module.body {
+            // A statement that fails leaves its names unknown.
+            if machine.statement(statement).is_err() {
+                machine.forget(statement);
+            }
+            machine.steps = 0;
+        }
+        machine.is_loading = false;
+        machine
+    }
+
+    fn forget(&mut self, statement: &Statement) {
+        if let StatementKind::Assign { target, .. } = &statement.kind
+            && let Some(name) = target.name()
+        {
+            self.declare(name, Value::Unknown(0));
+        }
+    }
+
+    /// Returns the value of a variable of the module, or of an export.
+    pub(super) fn global(&self, name: &str) -> Option<Value> {
+        let exports = self.scopes[0].names.iter().find(|(known, _)| &**known == "module");
+        let exported = exports.and_then(|(_, holder)| match holder {
+            Value::Object(holder) => match self.entry(*holder, "exports") {
+                Some(Value::Object(exports)) => self.entry(exports, name),
+                // `module.exports = handler`
+                Some(function @ Value::Function(_)) if name == "default" => Some(function),
+                _ => None,
+            },
+            _ => None,
+        });
+        let direct = self.scopes[0].names.iter().find(|(known, _)| **known == *name);
+        let aliased = self.scopes[0].names.iter().find(|(known, _)| &**known == "exports");
+        exported
+            .or_else(|| match aliased {
+                Some((_, Value::Object(exports))) => self.entry(*exports, name),
+                _ => None,
+            })
+            .or_else(|| direct.map(|(_, value)| value.clone()))
+    }
+
+    /// Returns the scope of the code that runs.
+    pub(super) fn scope(&self) -> usize {
+        self.scope
+    }
+
+    /// Runs `body` in an existing scope.
+    pub(super) fn within<T>(&mut self, scope: usize, body: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.scope, scope);
+        let result = body(self);
+        self.scope = outer;
+        result
+    }
+
+    pub(super) fn add(&mut self, object: Object<'m>) -> Id {
+        self.heap.push(object);
+        self.heap.len() - 1
+    }
+
+    pub(super) fn list(&mut self, items: Vec<Value>) -> Value {
+        let is_open = false;
+        Value::List(self.add(Object::List { items, is_open }))
+    }
+
+    pub(super) fn object(&mut self, entries: Vec<(Option<Arc<str>>, Value)>, at: TextRange) -> Value {
+        Value::Object(self.add(Object::Object {
+            entries,
+            is_open: false,
+            class: None,
+            at,
+        }))
+    }
+
+    /// Returns the last value with this key.
+    pub(super) fn entry(&self, id: Id, key: &str) -> Option<Value> {
+        match &self.heap[id] {
+            Object::Object { entries, .. } => {
+                let mut found = entries.iter().rev().filter(|(known, _)| known.as_deref() == Some(key));
+                found.next().map(|(_, value)| value.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the records that a value is derived from.
+    pub(super) fn mask(&self, value: &Value) -> Mask {
+        self.mask_within(value, 4)
+    }
+
+    fn mask_within(&self, value: &Value, depth: usize) -> Mask {
+        match value {
+            Value::Unknown(mask) | Value::Error(_, mask) => *mask,
+            Value::Event => ALL,
+            Value::Record(record) | Value::MessageId(record) => bit(*record),
+            Value::Failure => self.failing,
+            _ if depth == 0 => 0,
+            Value::List(id) | Value::Object(id) | Value::Json(id) | Value::Promise(id) => {
+                let deeper = |value: &Value| self.mask_within(value, depth - 1);
+                match &self.heap[*id] {
+                    Object::List { items, .. } => items.iter().map(deeper).fold(0, |all, one| all | one),
+                    Object::Object { entries, .. } => {
+                        let values = entries.iter().map(|(_, value)| deeper(value));
+                        values.fold(0, |all, one| all | one)
+                    }
+                    Object::Promise { result, .. } => match result {
+                        Ok(value) | Err(value) => deeper(value),
+                    },
+                    _ => 0,
+                }
+            }
+            _ => 0,
+        }
+    }
+
+    pub(super) fn masks(&self, values: &[Value]) -> Mask {
+        values.iter().map(|value| self.mask(value)).fold(0, |all, one| all | one)
+    }
+
+    /// Counts a step and enters a nested construct. [`leave`](Self::leave) follows if it succeeds.
+    pub(super) fn enter(&mut self) -> Executed {
+        self.steps += 1;
+        if self.steps > MAX_STEPS || self.depth >= MAX_DEPTH {
+            return Err(Flow::Stop);
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// Chooses an option for an unknown condition, once for all iterations of a run.
+    pub(super) fn choose(&mut self, site: &Expression, options: usize) -> usize {
+        self.chosen(Choice::Branch, site, options)
+    }
+
+    pub(super) fn chosen(&mut self, choice: Choice, site: &Expression, options: usize) -> usize {
+        if self.is_loading {
+            return 0;
+        }
+        let site = (choice, std::ptr::from_ref(site) as usize);
+        if let Some(chosen) = self.decided.get(&site) {
+            return *chosen;
+        }
+        let chosen = self.choices.next(options);
+        self.decided.insert(site, chosen);
+        chosen
+    }
+
+    /// Returns the value as a condition, or `None` if it is unknown.
+    pub(super) fn known_truth(&self, value: &Value) -> Option<bool> {
+        Some(match value {
+            Value::Unknown(_) | Value::Event => return None,
+            Value::Null => false,
+            Value::Bool(value) => *value,
+            Value::Number(number) => *number != 0.0,
+            Value::Text(text) => !text.is_empty(),
+            Value::List(id) => match &self.heap[*id] {
+                Object::List { items, .. } if self.module.is_script || !items.is_empty() => true,
+                Object::List { is_open: false, .. } => false,
+                _ => return None,
+            },
+            Value::Object(id) => match &self.heap[*id] {
+                Object::Object { entries, class, .. }
+                    if self.module.is_script || class.is_some() || !entries.is_empty() =>
+                {
+                    true
+                }
+                Object::Object { is_open: false, .. } => false,
+                _ => return None,
+            },
+            _ => true,
+        })
+    }
+
+    pub(super) fn truth(&mut self, value: &Value, site: &Expression) -> bool {
+        match self.known_truth(value) {
+            Some(known) => known,
+            None => self.choose(site, 2) == 0,
+        }
+    }
+
+    // Variables
+
+    pub(super) fn declare(&mut self, name: &str, value: Value) {
+        let scope = self.scope;
+        self.set_in(scope, name, value);
+    }
+
+    fn set_in(&mut self, scope: usize, name: &str, value: Value) {
+        let names = &mut self.scopes[scope].names;
+        match names.iter_mut().find(|(known, _)| **known == *name) {
+            Some((_, known)) => *known = value,
+            None => names.push((name.into(), value)),
+        }
+    }
+
+    /// Returns the innermost scope with the variable `name`.
+    fn scope_of(&self, name: &str) -> Option<usize> {
+        let mut scope = Some(self.scope);
+        while let Some(at) = scope {
+            if self.scopes[at].names.iter().any(|(known, _)| **known == *name) {
+                return Some(at);
+            }
+            scope = self.scopes[at].parent;
+        }
+        None
+    }
+
+    pub(super) fn variable(&self, name: &str) -> Option<Value> {
+        let scope = self.scope_of(name)?;
+        let found = self.scopes[scope].names.iter().find(|(known, _)| **known == *name);
+        found.map(|(_, value)| value.clone())
+    }
+
+    /// Returns the scope of the function that runs.
+    fn function_scope(&self) -> usize {
+        let mut scope = self.scope;
+        while self.scopes[scope].function.is_none() {
+            match self.scopes[scope].parent {
+                Some(parent) => scope = parent,
+                None => break,
+            }
+        }
+        scope
+    }
+
+    fn assign(&mut self, name: &str, value: Value, declares: Declares) {
+        let scope = match declares {
+            Declares::Block => self.scope,
+            Declares::Function => self.function_scope(),
+            Declares::No if self.module.is_script => self.scope_of(name).unwrap_or(0),
+            Declares::No => {
+                let own = self.function_scope();
+                let is_outer = |function: &Function| function.outer.iter().any(|outer| **outer == *name);
+                if self.scopes[own].function.is_some_and(is_outer) {
+                    let mut scope = self.scopes[own].parent;
+                    while let Some(at) = scope {
+                        if self.scopes[at].names.iter().any(|(known, _)| **known == *name) {
+                            break;
+                        }
+                        scope = self.scopes[at].parent;
+                    }
+                    scope.unwrap_or(0)
+                } else {
+                    own
+                }
+            }
+        };
+        self.set_in(scope, name, value);
+    }
+
+    /// Runs `body` in a new scope.
+    pub(super) fn scoped<T>(
+        &mut self,
+        parent: usize,
+        function: Option<&'m Function>,
+        body: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let scope = Scope {
+            parent: Some(parent),
+            names: Vec::new(),
+            function,
+        };
+        self.scopes.push(scope);
+        let outer = std::mem::replace(&mut self.scope, self.scopes.len() - 1);
+        let result = body(self);
+        self.scope = outer;
+        result
+    }
+
+    pub(super) fn closure(&mut self, function: &'m Arc<Function>) -> Value {
+        let this = self.this.clone().filter(|_| function.is_arrow);
+        let scope = self.scope;
+        let around = Vec::new();
+        Value::Function(self.add(Object::Function(Closure {
+            function,
+            scope,
+            this,
+            around,
+        })))
+    }
+
+    pub(super) fn class(&mut self, class: &'m Class) -> Value {
+        let scope = self.scope;
+        Value::Class(self.add(Object::Class { class, scope }))
+    }
+
+    /// Assigns a value to a pattern.
+    pub(super) fn bind(
+        &mut self,
+        target: &'m Expression,
+        value: Value,
+        declares: Declares) -> Executed {
+        match &target.kind {
+            Term::Name(name) => self.assign(name, value, declares),
+            Term::Member(of, name) => {
+                let of = self.evaluate(of)?;
+                self.set_entry(&of, Some(name.clone()), value);
+            }
+            Term::Index(of, key) => {
+                let of = self.evaluate(of)?;
+                let key = match self.evaluate(key)? {
+                    Value::Text(key) => Some(key),
+                    _ => None,
+                };
+                self.set_entry(&of, key, value);
+            }
+            Term::Assign {
+                target, value: default, ..
+            } => {
+                let value = match value {
+                    Value::Null => self.evaluate(default)?,
+                    value => value,
+                };
+                self.bind(target, value, declares)?;
+            }
+            Term::List(targets) => {
+                let items = match self.items(&value) {
+                    Some(items) => items,
+                    None => vec![Value::Unknown(self.mask(&value)); targets.len()],
+                };
+                if self.is_records(&value) && targets.len() < items.len() {
+                    self.run.first.get_or_insert(target.at.clone());
+                }
+                for (at, target) in targets.iter().enumerate() {
+                    if let Term::Spread(rest) = &target.kind {
+                        let rest_items = items.get(at..).unwrap_or_default().to_vec();
+                        let rest_value = self.list(rest_items);
+                        self.bind(rest, rest_value, declares)?;
+                    } else {
+                        let item = items.get(at).cloned().unwrap_or(Value::Null);
+                        self.bind(target, item, declares)?;
+                    }
+                }
+            }
+            Term::Object(entries) => {
+                for (key, target) in entries {
+                    let item = match (key, &target.kind) {
+                        (Some(key), _) => self.member(&value, key),
+                        _ => Value::Unknown(self.mask(&value)),
+                    };
+                    let target = match &target.kind {
+                        Term::Spread(inner) => inner,
+                        _ => target,
+                    };
+                    self.bind(target, item, declares)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_records(&self, value: &Value) -> bool {
+        matches!(value, Value::List(id) if *id == self.records) && !self.is_loading
+    }
+
+    /// Sets an entry of an object. Other code may read what an unknown object contains.
+    pub(super) fn set_entry(&mut self, of: &Value, key: Option<Arc<str>>, value: Value) {
+        let mask = self.mask(&value);
+        match of {
+            Value::Object(id) => {
+                if let Object::Object { entries, .. } = &mut self.heap[*id] {
+                    match entries.iter_mut().find(|(known, _)| key.is_some() && *known == key) {
+                        Some((_, known)) => *known = value,
+                        None => entries.push((key, value)),
+                    }
+                }
+            }
+            Value::List(id) => {
+                if let Object::List { items, is_open } = &mut self.heap[*id] {
+                    *is_open = true;
+                    items.push(value);
+                }
+            }
+            Value::Class(_) | Value::Function(_) => self.run.is_uncertain |= !self.is_loading,
+            _ => {
+                self.run.used |= mask;
+                self.run.is_parked |= self.run.failed.is_some() && mask & self.failing != 0;
+            }
+        }
+    }
+
+    // Statements
+
+    pub(super) fn hoist(&mut self, body: &'m [Statement]) {
+        if !self.module.is_script {
+            return;
+        }
+        for statement in body {
+            if let StatementKind::Function(function) = &statement.kind
+                && let Some(name) = &function.name
+            {
+                let value = self.closure(function);
+                self.declare(name, value);
+            }
+        }
+    }
+
+    /// Executes statements, in a scope of their own if the language has such.
+    pub(super) fn block(&mut self, body: &'m [Statement]) -> Executed {
+        if body.is_empty() {
+            return Ok(());
+        }
+        if self.module.is_script {
+            let parent = self.scope;
+            return self.scoped(parent, None, |machine| machine.statements(body));
+        }
+        self.statements(body)
+    }
+
+    pub(super) fn statements(&mut self, body: &'m [Statement]) -> Executed {
+        self.hoist(body);
+        body.iter().try_for_each(|statement| self.statement(statement))
+    }
+
+    fn statement(&mut self, statement: &'m Statement) -> Executed {
+        self.enter()?;
+        let done = self.entered(statement);
+        self.leave();
+        done
+    }
+
+    fn entered(&mut self, statement: &'m Statement) -> Executed {
+        match &statement.kind {
+            StatementKind::Expression(value) => self.evaluate(value).map(|_| ()),
+            StatementKind::Assign {
+                target,
+                value,
+                declares,
+            } => {
+                let value = self.evaluate(value)?;
+                self.bind(target, value, *declares)
+            }
+            StatementKind::Return(value) => {
+                let value = value.as_ref().map_or(Ok(Value::Null), |value| self.evaluate(value))?;
+                Err(Flow::Return(value))
+            }
+            StatementKind::Raise(value) => {
+                let value = match value {
+                    Some(value) => match self.evaluate(value)? {
+                        Value::Class(id) => Value::Error(self.class_name(id), self.current),
+                        Value::Unknown(mask) => Value::Error(value.last_name().map(Into::into), mask),
+                        value => value,
+                    },
+                    None => self.caught.last().cloned().unwrap_or(Value::Error(None, 0)),
+                };
+                Err(Flow::Raise(value))
+            }
+            StatementKind::Loop(one) => self.looped(one, &statement.at),
+            StatementKind::If { test, yes, no } => {
+                let value = self.evaluate(test)?;
+                if self.is_loading && self.known_truth(&value).is_none() {
+                    self.block(yes)?;
+                    return self.block(no);
+                }
+                let arm = if self.truth(&value, test) { yes } else { no };
+                self.block(arm)
+            }
+            StatementKind::Switch {
+                subject,
+                cases,
+                falls_through,
+            } => {
+                let subject = self.evaluate(subject)?;
+                let mut matched = None;
+                let mut default = None;
+                for (at, case) in cases.iter().enumerate() {
+                    let Some(tests) = &case.tests else {
+                        default = Some(at);
+                        if *falls_through { continue } else { break }
+                    };
+                    for test in tests {
+                        let value = self.evaluate(test)?;
+                        let is_equal = self.is_equal(&subject, &value);
+                        let is_taken = is_equal.unwrap_or_else(|| self.choose(test, 2) == 0);
+                        if is_taken && matched.is_none() {
+                            matched = Some(at);
+                        }
+                    }
+                    if matched.is_some() {
+                        break;
+                    }
+                }
+                let Some(from) = matched.or(default) else { return Ok(()) };
+                let upto = if *falls_through { cases.len() } else { from + 1 };
+                for case in &cases[from..upto] {
+                    match self.block(&case.body) {
+                        Err(Flow::Break(None)) if *falls_through => break,
+                        done => done?,
+                    }
+                }
+                Ok(())
+            }
+            StatementKind::Try {
+                body,
+                catches,
+                otherwise,
+                last,
+            } => self.tried(body, catches, otherwise, last),
+            StatementKind::With(items, body) => self.with(items, body),
+            StatementKind::Block(body) => self.block(body),
+            StatementKind::Break(label) => Err(Flow::Break(label.clone())),
+            StatementKind::Continue(label) => Err(Flow::Continue(label.clone())),
+            StatementKind::Function(function) => {
+                let is_hoisted = self.module.is_script && function.decorators.is_empty();
+                if let Some(name) = &function.name
+                    && !(is_hoisted && self.variable(name).is_some())
+                {
+                    let value = self.closure(function);
+                    let value = self.decorated(value, &function.decorators)?;
+                    self.assign(name, value, Declares::Block);
+                }
+                Ok(())
+            }
+            StatementKind::Class(class) => {
+                let value = self.class(class);
+                if let Some(name) = &class.name {
+                    self.declare(name, value);
+                }
+                Ok(())
+            }
+            StatementKind::Import(names) => {
+                for name in names {
+                    self.declare(name, Value::Unknown(0));
+                }
+                Ok(())
+            }
+            StatementKind::Nothing => Ok(()),
+        }
+    }
+
+    fn looped(&mut self, one: &'m Loop, at: &TextRange) -> Executed {
+        if let Some(over) = &one.over {
+            let value = self.evaluate(over)?;
+            let value = self.awaited(value)?;
+            let items = match self.items(&value) {
+                Some(items) => items,
+                None => self.unknown_items(&value, over),
+            };
+            let is_of_records = items.iter().any(|item| self.mask(item) != 0);
+            if is_of_records {
+                self.loops.push(at.clone());
+            }
+            let ended = self.iterate(one, items, at);
+            if is_of_records {
+                self.loops.pop();
+            }
+            return match ended? {
+                true => self.block(&one.otherwise),
+                false => Ok(()),
+            };
+        }
+        for iteration in 0.. {
+            if iteration > 0 || !one.is_tested_last {
+                let Some(test) = &one.test else { break };
+                let value = self.evaluate(test)?;
+                match self.known_truth(&value) {
+                    Some(false) => break,
+                    Some(true) if iteration < MAX_ITERATIONS => {}
+                    Some(true) => return Err(Flow::Stop),
+                    // An unknown test is passed at most once.
+                    None if iteration == 0 && self.choose(test, 2) == 0 => {}
+                    None => break,
+                }
+            }
+            match self.block(&one.body) {
+                Err(Flow::Break(label)) if label.is_none() || label == one.label => return Ok(()),
+                Err(Flow::Continue(label)) if label.is_none() || label == one.label => {}
+                done => done?,
+            }
+            if let Some(step) = &one.step {
+                self.evaluate(step)?;
+            }
+            if one.test.is_none() && iteration >= MAX_ITERATIONS {
+                return Err(Flow::Stop);
+            }
+        }
+        self.block(&one.otherwise)
+    }
+
+    /// Runs a loop for each item; returns `false` if a `break` left it.
+    fn iterate(
+        &mut self,
+        one: &'m Loop,
+        items: Vec<Value>,
+        at: &TextRange) -> Result<bool, Flow> {
+        let outer = self.current;
+        for item in items {
+            let mask = self.mask(&item);
+            self.current = if mask == 0 { outer } else { mask };
+            if matches!(item, Value::Record(_)) {
+                self.run.first.get_or_insert(at.clone());
+            }
+            let parent = self.scope;
+            let step = |machine: &mut Self| {
+                if let Some(target) = &one.target {
+                    let declares = if machine.module.is_script { Declares::Block } else { Declares::No };
+                    machine.bind(target, item, declares)?;
+                }
+                machine.statements(&one.body)
+            };
+            let done = if self.module.is_script {
+                self.scoped(parent, None, step)
+            } else {
+                step(self)
+            };
+            match done {
+                Err(Flow::Break(label)) if label.is_none() || label == one.label => {
+                    self.current = outer;
+                    return Ok(false);
+                }
+                Err(Flow::Continue(label)) if label.is_none() || label == one.label => {}
+                done => {
+                    if done.is_err() {
+                        self.current = outer;
+                    }
+                    done?;
+                }
+            }
+        }
+        self.current = outer;
+        Ok(true)
+    }
+
+    /// Returns the items of an unknown collection: one for each record in it, or none or one.
+    pub(super) fn unknown_items(&mut self, value: &Value, site: &Expression) -> Vec<Value> {
+        let mask = self.mask(value);
+        if mask == 0 {
+            let count = self.choose(site, 2);
+            return vec![Value::Unknown(0); 1 - count];
+        }
+        let records = (0..8).filter(|record| mask & bit(*record) != 0);
+        records.map(|record| Value::Unknown(bit(record))).collect()
+    }
+
+    fn tried(
+        &mut self,
+        body: &'m [Statement],
+        catches: &'m [Catch],
+        otherwise: &'m [Statement],
+        last: &'m [Statement]) -> Executed {
+        let mut done = self.block(body);
+        if done.is_ok() {
+            done = self.block(otherwise);
+        } else if let Err(Flow::Raise(raised)) = &done {
+            let raised = raised.clone();
+            for catch in catches {
+                if self.catches(catch, &raised) {
+                    done = self.caught_by(catch, raised);
+                    break;
+                }
+            }
+        }
+        if last.is_empty() || matches!(done, Err(Flow::Stop | Flow::Exit)) {
+            return done;
+        }
+        match self.block(last) {
+            Ok(()) => done,
+            // It replaces an exception, too.
+            ended => {
+                if matches!(&done, Err(Flow::Raise(raised)) if self.is_failure(raised)) {
+                    self.run.vanished = last.first().map(|first| first.at.clone());
+                }
+                ended
+            }
+        }
+    }
+
+    fn caught_by(&mut self, catch: &'m Catch, raised: Value) -> Executed {
+        if self.is_failure(&raised) {
+            self.run.vanished = Some(catch.at.clone());
+        }
+        self.caught.push(raised.clone());
+        let parent = self.scope;
+        let handle = |machine: &mut Self| {
+            if let Some(target) = &catch.target {
+                let declares = if machine.module.is_script { Declares::Block } else { Declares::No };
+                machine.bind(target, raised, declares)?;
+            }
+            machine.statements(&catch.body)
+        };
+        let done = if self.module.is_script {
+            self.scoped(parent, None, handle)
+        } else {
+            handle(self)
+        };
+        self.caught.pop();
+        done
+    }
+
+    /// Returns `true` for the failure of the message, or an exception made from it.
+    pub(super) fn is_failure(&self, raised: &Value) -> bool {
+        self.run.failed.is_some() && !matches!(raised, Value::Claimed)
+    }
+
+    fn catches(&mut self, catch: &'m Catch, raised: &Value) -> bool {
+        let Some(types) = &catch.types else { return true };
+        types.iter().any(|one| {
+            let name = one.last_name().unwrap_or_default();
+            match (name, raised) {
+                ("BaseException", _) => true,
+                (_, Value::Exit) => name == "SystemExit",
+                ("Exception", _) => true,
+                (_, Value::Claimed) => {
+                    matches!(name, "ClientError" | "BotoCoreError") || name.contains("ConditionalCheckFailed")
+                }
+                (_, Value::Error(Some(own), _)) if **own == *name => true,
+                _ => self.choose(one, 2) == 0,
+            }
+        })
+    }
+
+    fn with(
+        &mut self,
+        items: &'m [(Expression, Option<Expression>)],
+        body: &'m [Statement]) -> Executed {
+        let mut managers = Vec::new();
+        for (item, target) in items {
+            let value = self.evaluate(item)?;
+            if let Some(target) = target {
+                let entered = match &value {
+                    Value::Object(_) => match self.method(&value, "__enter__") {
+                        Some(enter) => self.call(&enter, Vec::new(), Vec::new(), item)?,
+                        None => value.clone(),
+                    },
+                    _ => value.clone(),
+                };
+                self.bind(target, entered, Declares::No)?;
+            }
+            managers.push((value, &item.at));
+        }
+        let done = self.block(body);
+        let Err(Flow::Raise(raised)) = &done else { return done };
+        for ((manager, at), (item, _)) in managers.into_iter().zip(items) {
+            let is_caught = match &manager {
+                Value::Suppress(is_general) => *is_general || self.choose(item, 2) == 0,
+                Value::Object(_) => match self.method(&manager, "__exit__") {
+                    Some(exit) => {
+                        let arguments = vec![Value::Unknown(0), raised.clone(), Value::Unknown(0)];
+                        let result = self.call(&exit, arguments, Vec::new(), item)?;
+                        self.truth(&result, item)
+                    }
+                    None => false,
+                },
+                _ => false,
+            };
+            if is_caught {
+                if self.is_failure(raised) {
+                    self.run.vanished = Some(at.clone());
+                }
+                return Ok(());
+            }
+        }
+        done
+    }
+
+    pub(super) fn class_name(&self, id: Id) -> Option<Arc<str>> {
+        match &self.heap[id] {
+            Object::Class { class, .. } => class.name.clone(),
+            _ => None,
+        }
+    }
+
+    /// Applies decorators, innermost first.
+    fn decorated(&mut self, function: Value, decorators: &'m [Expression]) -> Evaluated {
+        let mut value = function;
+        for decorator in decorators.iter().rev() {
+            let wrapper = self.evaluate(decorator)?;
+            value = match (&wrapper, &value) {
+                (Value::Function(id), _) if matches!(&self.heap[*id], Object::Function(one) if one.around.is_empty()) => {
+                    self.call(&wrapper, vec![value], Vec::new(), decorator)?
+                }
+                (_, Value::Function(id)) => self.around(*id, decorator),
+                _ => value,
+            };
+        }
+        Ok(value)
+    }
+
+    /// Returns a function with another wrapper around it.
+    pub(super) fn around(&mut self, id: Id, wrapper: &'m Expression) -> Value {
+        let Object::Function(closure) = &self.heap[id] else {
+            return Value::Unknown(0);
+        };
+        let mut closure = closure.clone();
+        closure.around.push(wrapper);
+        Value::Function(self.add(Object::Function(closure)))
+    }
+}

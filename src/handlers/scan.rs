@@ -1,0 +1,157 @@
+//! Searches source in languages that are not parsed for the signature of the handler: Java, Kotlin, Scala, C#, Go, Rust.
+//!
+//! One thing is concluded: the handler returns failed messages if its own signature names a batch response and the file
+//! creates batch item failures. Comments and strings are skipped.
+
+use super::syntax::TextRange;
+
+/// Types of a response with failed messages.
+const RESPONSES: [&str; 4] = [
+    "BatchItemFailuresResponse",
+    "SQSBatchResponse",
+    "SQSEventResponse",
+    "SqsBatchResponse",
+];
+/// Functions that take the handler of a program.
+const STARTS: [&str; 3] = ["Start", "StartWithOptions", "service_fn"];
+
+/// Signature of a handler.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Scanned {
+    pub(super) returns_failures: bool,
+    /// First line.
+    pub(super) at: TextRange,
+}
+
+/// Finds the handler `name`: a method (`Class::method`), or the function that the program passes to its runtime.
+pub(super) fn handler(source: &str, name: &str) -> Option<Scanned> {
+    let tokens = Tokens::of(source);
+    let name = match name.split_once("::") {
+        Some((class, method)) => {
+            tokens.is_declared(class).then_some(())?;
+            method
+        }
+        None => tokens.started()?,
+    };
+    let mut found = (0..tokens.all.len()).filter_map(|at| tokens.signature(at, name));
+    let (Some((from, end)), None) = (found.next(), found.next()) else {
+        return None;
+    };
+    let signature = &tokens.all[from..end];
+    let response = signature.iter().find(|token| RESPONSES.contains(token)).copied();
+    let start = tokens.offset(from);
+    let line = source.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+    Some(Scanned {
+        // Powertools' processor creates this one.
+        returns_failures: response.is_some_and(|kind| kind == RESPONSES[0] || tokens.creates_failures()),
+        at: start..start + line.trim_end().len(),
+    })
+}
+
+/// Words and punctuation of a source.
+struct Tokens<'s> {
+    source: &'s str,
+    all: Vec<&'s str>,
+}
+
+impl<'s> Tokens<'s> {
+    fn of(source: &'s str) -> Self {
+        let mut all = Vec::new();
+        let bytes = source.as_bytes();
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
+        let mut at = 0;
+        while at < bytes.len() {
+            let rest = &bytes[at..];
+            let skipped = match rest {
+                [b'/', b'/', ..] => length(rest, b"\n", false),
+                [b'/', b'*', ..] => 2 + length(&rest[2..], b"*/", false),
+                [b'"', b'"', b'"', ..] => 3 + length(&rest[3..], b"\"\"\"", false),
+                [b'@', b'"', ..] => 2 + length(&rest[2..], b"\"", false),
+                [b'"', ..] => 1 + length(&rest[1..], b"\"", true),
+                [b'`', ..] => 1 + length(&rest[1..], b"`", false),
+                // A character, and not a lifetime of Rust.
+                [b'\'', b'\\', ..] => 1 + length(&rest[1..], b"'", true),
+                [b'\'', _, b'\'', ..] => 3,
+                [byte, ..] if byte.is_ascii_whitespace() => 1,
+                _ => 0,
+            };
+            if skipped > 0 {
+                at += skipped;
+                continue;
+            }
+            let word = rest.iter().take_while(|byte| is_word(byte)).count();
+            let length = word.max(1);
+            all.push(source.get(at..at + length).unwrap_or("?"));
+            at += length;
+        }
+        Tokens { source, all }
+    }
+
+    fn offset(&self, token: usize) -> usize {
+        self.all[token].as_ptr() as usize - self.source.as_ptr() as usize
+    }
+
+    fn get(&self, at: usize) -> &'s str {
+        self.all.get(at).copied().unwrap_or_default()
+    }
+
+    /// Returns `true` if the source declares the class.
+    fn is_declared(&self, class: &str) -> bool {
+        let mut pairs = self.all.windows(2);
+        pairs.any(|pair| matches!(pair, ["class" | "object" | "record" | "struct", name] if *name == class))
+    }
+
+    /// Returns the function that the program passes to its runtime.
+    fn started(&self) -> Option<&'s str> {
+        let at = (0..self.all.len()).find(|at| STARTS.contains(&self.all[*at]) && self.get(at + 1) == "(")?;
+        let arguments = self.all[at + 2..].iter().copied();
+        let first: Vec<&str> = arguments.take_while(|token| !matches!(*token, "," | ")" | "(")).collect();
+        first.last().copied()
+    }
+
+    /// Returns the range of tokens of the signature, if the token declares the function `name`.
+    fn signature(&self, at: usize, name: &str) -> Option<(usize, usize)> {
+        if self.all[at] != name || !matches!(self.get(at + 1), "(" | "[" | "<") {
+            return None;
+        }
+        let before = self.all[..at].iter().rposition(|token| matches!(*token, ";" | "{" | "}"));
+        let mut from = before.map_or(0, |before| before + 1);
+        // Annotations are not part of it, since their line may be another one.
+        while self.get(from) == "@" {
+            from += 2;
+            if self.get(from) == "(" {
+                from += self.all[from..].iter().position(|token| *token == ")").map_or(0, |end| end + 1);
+            }
+        }
+        let is_call = |token: &&str| matches!(*token, "=" | "return" | "new" | "(" | "." | ",");
+        let is_method_of_go = self.get(from) == "func";
+        if from >= at || !is_method_of_go && self.all[from..at].iter().rev().take(2).any(|token| is_call(&token)) {
+            return None;
+        }
+        let end = self.all[at..].iter().position(|token| matches!(*token, "{" | ";" | "="))?;
+        let is_declared = self.get(at + end) != ";" && !self.all[from..at].contains(&"return");
+        is_declared.then_some((from, at + end))
+    }
+
+    /// Returns `true` if the source creates a failure of a message.
+    fn creates_failures(&self) -> bool {
+        let is_made = |pair: &[&str]| {
+            let is_failure = pair[0].ends_with("BatchItemFailure") || pair[0].ends_with("atchItemFailures");
+            let is_builder = pair[0].starts_with("BatchMessageHandler");
+            is_builder || is_failure && matches!(pair[1], "(" | "{" | ":" | ".")
+        };
+        self.all.windows(2).any(is_made)
+    }
+}
+
+/// Returns the number of bytes up to the end of `end`.
+fn length(rest: &[u8], end: &[u8], has_escapes: bool) -> usize {
+    let mut at = 0;
+    while at < rest.len() {
+        if rest[at..].starts_with(end) {
+            return at + end.len();
+        }
+        at += if has_escapes && rest[at] == b'\\' { 2 } else { 1 };
+    }
+    rest.len()
+}

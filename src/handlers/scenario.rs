@@ -1,0 +1,512 @@
+//! Runs a handler on a batch of three messages along every path, and derives facts from the outcomes.
+//!
+//! The work on the second message fails in each place where it may. A fact needs all paths: `swallowed` if the failed
+//! message is deleted on each of them. A handler with too many paths has no facts.
+
+use super::machine::{Event, EventKind, Machine, Run};
+use super::stores;
+use super::syntax::{Expression, Function, Module, Term, TextRange};
+use super::values::{Choices, Flow, Mask, Object, Value, bit};
+use super::words::{FAILURES, FIFO_PROCESSORS, MIDDLEWARE, STANDARD_PROCESSORS, is_transparent};
+use crate::graph::Outcome;
+use std::sync::{Arc, LazyLock};
+
+/// Maximum number of paths.
+const MAX_RUNS: usize = 600;
+/// Maximum number of steps on all paths.
+const MAX_STEPS: usize = 400_000;
+
+/// Place of the call by Lambda, which is not in the source.
+static LAMBDA: LazyLock<Expression> = LazyLock::new(|| Expression {
+    kind: Term::Null,
+    at: 0..0,
+});
+
+/// Functions that return the remaining time of the invocation.
+const CLOCKS: [&str; 2] = ["getRemainingTimeInMillis", "get_remaining_time_in_millis"];
+
+/// Calls and libraries that delete the messages that were processed.
+const DELETES: [&str; 8] = [
+    "DeleteMessageBatchCommand",
+    "DeleteMessageCommand",
+    "PartialSQSProcessor",
+    "deleteMessage",
+    "deleteMessageBatch",
+    "delete_message",
+    "delete_message_batch",
+    "sqs_batch_processor",
+];
+
+/// Response of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Response {
+    Failures(TextRange),
+    /// An empty list of failures.
+    Empty,
+    Nothing,
+    Unknown,
+}
+
+/// Facts about a handler.
+#[derive(Debug)]
+pub(super) struct Facts<'m> {
+    pub(super) function: &'m Arc<Function>,
+    pub(super) outcome: Outcome,
+    pub(super) response: Response,
+    pub(super) malformed: Option<TextRange>,
+    pub(super) swallowed: Option<TextRange>,
+    pub(super) unawaited: Option<TextRange>,
+    pub(super) first_only: Option<TextRange>,
+    pub(super) continues: Option<(TextRange, Option<&'static str>)>,
+    pub(super) undated: Option<TextRange>,
+    pub(super) unconditional_write: Option<TextRange>,
+    pub(super) unreleased_claim: Option<TextRange>,
+    pub(super) untimed: Option<TextRange>,
+    /// `true` if it deletes processed messages itself.
+    pub(super) deletes: bool,
+}
+
+/// A path.
+#[derive(Debug)]
+struct Path<'m> {
+    run: Run<'m>,
+    /// Fate of the failed message; `None` if nothing failed.
+    outcome: Option<Outcome>,
+    response: Option<Response>,
+    malformed: Option<TextRange>,
+    unawaited: Option<TextRange>,
+    processor: Option<TextRange>,
+    /// `true` if the handler returned normally.
+    has_returned: bool,
+}
+
+/// Analyses the handler called `name`, or returns `None` if it is not in the module.
+pub(super) fn facts<'m>(module: &'m Module, name: &str, source: &str) -> Option<Facts<'m>> {
+    let mut machine = Machine::load(module);
+    let value = match machine.global(name)? {
+        object @ Value::Object(_) => machine.method(&object, "__call__")?,
+        value => value,
+    };
+    let Value::Function(id) = value else { return None };
+    let Object::Function(closure) = &machine.heap[id] else {
+        return None;
+    };
+    let entry = Entry {
+        function: closure.function,
+        around: closure.around.clone(),
+        value: Value::Function(id),
+    };
+    Some(entry.facts(&machine, source))
+}
+
+/// The entry point that Lambda calls.
+struct Entry<'m> {
+    function: &'m Arc<Function>,
+    /// Decorators, wrappers and middlewares from other files, outermost last.
+    around: Vec<&'m Expression>,
+    value: Value,
+}
+
+impl<'m> Entry<'m> {
+    fn facts(&self, loaded: &Machine<'m>, source: &str) -> Facts<'m> {
+        let module = loaded.module;
+        let (mut paths, mut is_complete) = self.explore(loaded, 3, bit(1));
+        let first_only = is_complete.then(|| first_only(&paths)).flatten();
+        let response = response(&paths, is_complete, module);
+        if first_only.is_some() {
+            // Its batches have one message, or it loses the others in any case.
+            (paths, is_complete) = self.explore(loaded, 1, bit(0));
+        }
+        let mut outcomes = paths.iter().filter_map(|path| path.outcome);
+        let outcome = match outcomes.next() {
+            Some(first) if is_complete && outcomes.all(|other| other == first) => first,
+            None if is_complete && paths.iter().all(|path| !path.run.is_uncertain) => Outcome::NoWork,
+            _ => Outcome::Unknown,
+        };
+        let failed = || paths.iter().filter(|path| path.outcome.is_some());
+        let is_lost = outcome == Outcome::Deleted;
+        let unawaited = failed().find_map(|path| path.unawaited.clone()).filter(|_| is_lost);
+        let swallowed = failed().find_map(|path| path.run.vanished.clone());
+        Facts {
+            function: self.function,
+            outcome,
+            response,
+            malformed: paths.iter().find_map(|path| path.malformed.clone()),
+            swallowed: swallowed.filter(|_| is_lost && unawaited.is_none()),
+            unawaited,
+            first_only,
+            continues: continues(&paths, module),
+            undated: paths.iter().find_map(|path| path.run.undated.clone()).filter(|_| {
+                !module.says(&["register_lambda_context", "registerLambdaContext"])
+            }),
+            unconditional_write: unconditional_write(&paths, source),
+            unreleased_claim: is_complete.then(|| unreleased_claim(&paths)).flatten(),
+            untimed: paths.iter().find_map(|path| path.run.waits.clone()).filter(|_| !module.says(&CLOCKS)),
+            deletes: module.says(&DELETES),
+        }
+    }
+
+    /// Runs the handler on all paths; returns `false` with them if there were too many.
+    fn explore(&self, loaded: &Machine<'m>, records: usize, failing: Mask) -> (Vec<Path<'m>>, bool) {
+        let (mut paths, mut choices, mut steps) = (Vec::new(), Choices::default(), 0);
+        loop {
+            let mut machine = loaded.clone();
+            machine.choices = std::mem::take(&mut choices);
+            machine.failing = failing;
+            let batch = (0..records).map(Value::Record).collect();
+            if let Value::List(id) = machine.list(batch) {
+                machine.records = id;
+            }
+            let result = self.run(&mut machine);
+            steps += machine.steps as usize + machine.heap.len();
+            choices = std::mem::take(&mut machine.choices);
+            match result {
+                Err(Flow::Stop) => return (paths, false),
+                result => paths.push(self.path(machine, result)),
+            }
+            if !choices.advance() {
+                return (paths, true);
+            }
+            if paths.len() >= MAX_RUNS || steps > MAX_STEPS {
+                return (paths, false);
+            }
+        }
+    }
+
+    fn run(&self, machine: &mut Machine<'m>) -> Result<Value, Flow> {
+        let mut failed_batch = None;
+        for around in &self.around {
+            if let Term::Call { callee, named, .. } = &around.kind
+                && callee.last_name().is_some_and(|name| name.ends_with("batch_processor"))
+            {
+                failed_batch = self.decorated(machine, around, named)?;
+            }
+        }
+        let mut arguments = vec![Value::Event, Value::Unknown(0)];
+        if machine.module.is_script {
+            arguments.push(Value::Callback);
+        }
+        let result = machine.call(&self.value, arguments, Vec::new(), &LAMBDA);
+        match (result, failed_batch) {
+            // The decorator of Powertools 1 deletes the other messages and raises.
+            (Ok(_), Some(raised)) => Err(Flow::Raise(raised)),
+            (result, _) => result,
+        }
+    }
+
+    /// Runs the record handler of a decorator for batches.
+    fn decorated(
+        &self,
+        machine: &mut Machine<'m>,
+        around: &'m Expression,
+        named: &'m [(Option<Arc<str>>, Expression)],
+    ) -> Result<Option<Value>, Flow> {
+        let mut arguments = super::calls::Arguments::default();
+        for (name, value) in named {
+            let value = machine.evaluate(value)?;
+            let name = match name.as_deref() {
+                Some("record_handler") => Some("handler".into()),
+                _ => name.clone(),
+            };
+            arguments.named.push((name, value));
+        }
+        let records = Value::List(machine.records);
+        arguments.named.push((Some("records".into()), records));
+        if let Some(Value::Processor(id)) = arguments.named("processor") {
+            machine.process(*id, &arguments, around)?;
+            return Ok(None);
+        }
+        let Value::List(failures) = machine.list(Vec::new()) else {
+            return Ok(None);
+        };
+        let (is_fifo, at) = (false, around.at.clone());
+        let id = machine.add(Object::Processor { failures, is_fifo, at });
+        machine.process(id, &arguments, around)?;
+        let has_failed = machine.run.failed.is_some();
+        Ok(has_failed.then_some(Value::Failure))
+    }
+
+    /// Determines the outcome of a path.
+    fn path(&self, mut machine: Machine<'m>, result: Result<Value, Flow>) -> Path<'m> {
+        let is_promise = matches!(result, Ok(Value::Promise(_)));
+        let settled = match result {
+            Ok(value) => machine.awaited(value),
+            failed => failed,
+        };
+        let is_async = is_promise || !machine.module.is_script;
+        let settled = match (settled, machine.run.answer.clone()) {
+            (Ok(_), Some(answer)) if !is_async => answer.map_err(Flow::Raise),
+            (settled, _) => settled,
+        };
+        let dropped = dropped(&machine);
+        let is_transparent = self.around.iter().all(|one| is_transparent(one));
+        let mut path = Path {
+            outcome: None,
+            response: None,
+            malformed: None,
+            unawaited: None,
+            processor: processor(&machine),
+            has_returned: settled.is_ok(),
+            run: Run::default(),
+        };
+        let outcome = match settled {
+            Ok(value) => {
+                let outcome = self.returned(&machine, &value, &mut path);
+                let is_answered = machine.run.answer.is_some();
+                match (outcome, dropped) {
+                    (Outcome::Deleted, Some((at, is_slow))) if is_async => {
+                        if machine.module.is_script || is_slow {
+                            path.unawaited = Some(at);
+                        } else {
+                            machine.run.vanished = Some(at);
+                        }
+                        // A rejection that is not handled at once ends the process.
+                        if is_slow || !machine.module.is_script { Outcome::Deleted } else { Outcome::Unknown }
+                    }
+                    (_, Some(_)) if is_answered || is_async => Outcome::Unknown,
+                    // Lambda waits for all promises, and one that nobody handles fails the invocation.
+                    (_, Some(_)) => Outcome::Raised,
+                    (Outcome::Deleted, None) if !is_transparent && value != Value::Null => Outcome::Unknown,
+                    (outcome, None) => outcome,
+                }
+            }
+            Err(_) if is_transparent => Outcome::Raised,
+            Err(_) => Outcome::Unknown,
+        };
+        if !is_transparent && path.response == Some(Response::Nothing) {
+            path.response = Some(Response::Unknown);
+        }
+        let is_unknown = machine.run.is_uncertain || machine.run.is_parked && outcome == Outcome::Deleted;
+        path.run = machine.run;
+        if path.run.failed.is_some() {
+            path.outcome = Some(if is_unknown { Outcome::Unknown } else { outcome });
+        }
+        path
+    }
+
+    /// Reads the response of a path.
+    fn returned(&self, machine: &Machine<'m>, value: &Value, path: &mut Path<'m>) -> Outcome {
+        let mut set = |response: Response| path.response = Some(response);
+        if let Some(middleware) = self.middleware(machine.module) {
+            set(Response::Failures(middleware.at.clone()));
+            return match machine.items(value) {
+                Some(settled) => {
+                    let is_rejected = |one: &Value| match one {
+                        Value::Object(id) => machine.entry(*id, "status") == Some(Value::Text("rejected".into())),
+                        _ => false,
+                    };
+                    if settled.iter().any(is_rejected) { Outcome::Reported } else { Outcome::Deleted }
+                }
+                None => Outcome::Unknown,
+            };
+        }
+        match value {
+            Value::Object(id) => {
+                let Object::Object { is_open, at, class, .. } = &machine.heap[*id] else {
+                    return Outcome::Unknown;
+                };
+                match machine.entry(*id, FAILURES) {
+                    Some(Value::Null) => set(Response::Nothing),
+                    Some(list) => {
+                        let (response, outcome, malformed) = failures(machine, &list, at);
+                        set(response);
+                        path.malformed = malformed;
+                        return outcome;
+                    }
+                    None if *is_open || class.is_some() => {
+                        set(Response::Unknown);
+                        return Outcome::Unknown;
+                    }
+                    None => set(Response::Nothing),
+                }
+                Outcome::Deleted
+            }
+            Value::Json(id) => {
+                set(Response::Nothing);
+                match (&machine.heap[*id], machine.entry(*id, FAILURES)) {
+                    (Object::Object { at, .. }, Some(_)) => {
+                        path.malformed = Some(at.clone());
+                        Outcome::Unknown
+                    }
+                    _ => Outcome::Deleted,
+                }
+            }
+            Value::Unknown(_) | Value::Function(_) | Value::Processor(_) | Value::Client | Value::Event => {
+                set(Response::Unknown);
+                Outcome::Unknown
+            }
+            _ => {
+                set(Response::Nothing);
+                Outcome::Deleted
+            }
+        }
+    }
+
+    /// Returns the middleware that creates the response from the handler's result, if there is one.
+    fn middleware(&self, module: &Module) -> Option<&'m Expression> {
+        if !module.says(&[MIDDLEWARE]) {
+            return None;
+        }
+        let mut used = self.around.iter().filter(|one| match &one.kind {
+            Term::Call { callee, .. } => callee.last_name() == Some("use"),
+            _ => false,
+        });
+        used.next().copied()
+    }
+}
+
+/// Reads a list of failed messages.
+fn failures(machine: &Machine<'_>, list: &Value, at: &TextRange) -> (Response, Outcome, Option<TextRange>) {
+    let unknown = (Response::Failures(at.clone()), Outcome::Unknown, None);
+    let Value::List(id) = list else { return unknown };
+    let Object::List { items, is_open } = &machine.heap[*id] else {
+        return unknown;
+    };
+    let identifier = |item: &Value| match item {
+        Value::Object(id) => match (&machine.heap[*id], machine.entry(*id, "itemIdentifier")) {
+            (_, Some(found)) => Ok(Some(found)),
+            (Object::Object { is_open: false, class: None, entries, .. }, None)
+                if entries.iter().all(|(key, _)| key.is_some()) =>
+            {
+                Err(())
+            }
+            _ => Ok(None),
+        },
+        Value::MessageId(_) | Value::Text(_) | Value::Record(_) => Err(()),
+        _ => Ok(None),
+    };
+    let known: Vec<_> = items.iter().map(identifier).collect();
+    if known.contains(&Err(())) {
+        return (Response::Failures(at.clone()), Outcome::Unknown, Some(at.clone()));
+    }
+    let reports = |one: &Result<Option<Value>, ()>| match one {
+        Ok(Some(Value::MessageId(record))) => bit(*record) & machine.failing != 0,
+        _ => false,
+    };
+    let is_known = |one: &Result<Option<Value>, ()>| matches!(one, Ok(Some(Value::MessageId(_))));
+    if known.iter().any(reports) {
+        (Response::Failures(at.clone()), Outcome::Reported, None)
+    } else if *is_open || !known.iter().all(is_known) {
+        unknown
+    } else if known.is_empty() {
+        (Response::Empty, Outcome::Deleted, None)
+    } else {
+        (Response::Failures(at.clone()), Outcome::Deleted, None)
+    }
+}
+
+/// Returns a promise with the failure that no code waits for, and whether it fails after the handler returned.
+fn dropped(machine: &Machine<'_>) -> Option<(TextRange, bool)> {
+    machine.run.failed?;
+    machine.heap.iter().find_map(|object| match object {
+        Object::Promise {
+            result: Err(raised),
+            is_observed: false,
+            is_slow,
+            at,
+        } if machine.is_failure(raised) => Some((at.clone(), *is_slow)),
+        _ => None,
+    })
+}
+
+fn processor(machine: &Machine<'_>) -> Option<TextRange> {
+    machine.heap.iter().find_map(|object| match object {
+        Object::Processor { at, .. } => Some(at.clone()),
+        _ => None,
+    })
+}
+
+fn response(paths: &[Path<'_>], is_complete: bool, module: &Module) -> Response {
+    let is_of_stream = module.says(&["SequenceNumber", "sequenceNumber", "sequence_number"])
+        && !module.says(&["messageId", "message_id"]);
+    let all = || paths.iter().filter_map(|path| path.response.as_ref());
+    if let Some(failures) = all().find(|one| matches!(one, Response::Failures(_))) {
+        return if is_of_stream { Response::Unknown } else { failures.clone() };
+    }
+    let is_nothing = is_complete && all().all(|one| *one == Response::Nothing);
+    if is_nothing { Response::Nothing } else { Response::Unknown }
+}
+
+/// Returns the code that reads one record, if no path reads another one.
+fn first_only(paths: &[Path<'_>]) -> Option<TextRange> {
+    let done = || paths.iter().filter(|path| path.run.failed.is_none() && path.has_returned);
+    let is_known = paths.iter().all(|path| !path.run.is_uncertain);
+    let is_single = |path: &Path<'_>| path.run.used.count_ones() <= 1;
+    let used = done().fold(0, |all, path| all | path.run.used);
+    if !is_known || used.count_ones() != 1 || !done().all(is_single) {
+        return None;
+    }
+    done().filter(|path| path.run.used != 0).find_map(|path| path.run.first.clone())
+}
+
+/// Returns the code that continues with later records after one failed, if it reports failures.
+fn continues(paths: &[Path<'_>], module: &Module) -> Option<(TextRange, Option<&'static str>)> {
+    if module.says(&["MessageGroupId", "messageGroupId", "message_group_id"]) || module.says(&FIFO_PROCESSORS) {
+        return None;
+    }
+    let reported = || paths.iter().filter(|path| path.outcome == Some(Outcome::Reported));
+    if module.says(&STANDARD_PROCESSORS) {
+        let at = paths.iter().find_map(|path| path.processor.clone())?;
+        let instead = if module.says(&["processPartialResponse"]) && module.says(&["BatchProcessor"]) {
+            "SqsFifoPartialProcessorAsync"
+        } else {
+            "SqsFifoPartialProcessor"
+        };
+        return Some((at, Some(instead)));
+    }
+    let mut continuing = reported().filter(|path| path.run.used_after != 0);
+    continuing.find_map(|path| path.run.collects.clone()).map(|at| (at, None))
+}
+
+/// Returns an unconditional write after the work, with a read of the same record before it that skips the work.
+fn unconditional_write(paths: &[Path<'_>], source: &str) -> Option<TextRange> {
+    let done = || paths.iter().filter(|path| path.run.failed.is_none());
+    let position = |path: &Path<'_>, kind: EventKind| path.run.events.iter().position(|event| event.kind == kind);
+    done().find_map(|path| {
+        let events = &path.run.events;
+        let (read, work) = (position(path, EventKind::Read)?, position(path, EventKind::Work)?);
+        let claim = position(path, EventKind::Claim);
+        if read > work || claim.is_some_and(|claim| claim < work) {
+            return None;
+        }
+        let (read, skips) = (events[read], |other: &Path<'_>| {
+            let has = |kind| other.run.events.iter().any(|event| event.kind == kind);
+            let reads = other.run.events.iter().any(|event| event.call == events[read].call);
+            reads && !has(EventKind::Work) && !has(EventKind::Write)
+        });
+        let is_same = |event: &&Event<'_>| {
+            event.kind == EventKind::Write && stores::is_of_same(read.call, event.call, source)
+        };
+        let write = events[work..].iter().find(is_same)?;
+        done().any(skips).then(|| write.call.at.clone())
+    })
+}
+
+/// Returns a conditional write that stays after the work failed, so that the next delivery skips the work.
+fn unreleased_claim(paths: &[Path<'_>]) -> Option<TextRange> {
+    let claims = |path: &Path<'_>, kind: EventKind, call: &Expression| {
+        let mut events = path.run.events.iter();
+        events.any(|event| event.kind == kind && event.call == call)
+    };
+    let claimed = paths.iter().flat_map(|path| &path.run.events);
+    let mut claimed = claimed.filter(|event| event.kind == EventKind::Claim && !stores::may_expire(event.call));
+    claimed.find_map(|claim| {
+        let call = claim.call;
+        let failed = || {
+            let mut all = paths.iter().filter(|path| path.outcome.is_some());
+            std::iter::from_fn(move || all.next()).filter(|path| claims(path, EventKind::Claim, call))
+        };
+        let is_kept = |path: &Path<'_>| {
+            let is_redelivered = matches!(path.outcome, Some(Outcome::Raised | Outcome::Reported));
+            is_redelivered && !path.run.is_parked && !path.run.is_uncertain
+        };
+        let again = || paths.iter().filter(|path| claims(path, EventKind::ClaimExists, call));
+        let is_skipped = |path: &Path<'_>| {
+            let works = path.run.events.iter().any(|event| event.kind == EventKind::Work);
+            path.has_returned && !works && !path.run.is_uncertain
+        };
+        let is_lost = failed().next().is_some() && failed().all(is_kept);
+        (is_lost && again().next().is_some() && again().all(is_skipped)).then(|| call.at.clone())
+    })
+}
+

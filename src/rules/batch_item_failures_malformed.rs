@@ -1,0 +1,106 @@
+//! Flags responses with failed messages in a form that Lambda does not accept.
+
+use super::prelude::*;
+use crate::graph::Fact;
+use crate::rules::shared::handlers::{InvokedHandler, invokes};
+
+pub(super) static RULE: Rule = Rule {
+    id: "batch-item-failures-malformed",
+    category: Category::Handlers,
+    severity: Severity::Warning,
+    set: Set::Default,
+    fix: None,
+    summary: "the function names failed messages in a form that Lambda rejects, and every message is processed again",
+    page: include_str!("../../rules/batch-item-failures-malformed.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for mapping in graph.mappings() {
+        for handled in findings.handled_bodies(graph, mapping) {
+            let Some(returned) = &handled.handler.malformed_response else {
+                let accepted = fact(true, || "no malformed response was found".to_owned());
+                findings.satisfied(&handled.when, mapping, accepted);
+                continue;
+            };
+            for reports in findings.known(&handled.when, mapping, &mapping.report_batch_item_failures) {
+                // `batch-item-failures-ignored` reports mappings without the setting.
+                if *reports.value {
+                    findings.report(&reports.when, mapping, malformed(mapping, &handled, returned));
+                }
+            }
+        }
+    }
+}
+
+fn malformed(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>, returned: &Fact) -> Finding {
+    let headline = format!(
+        "{} names failed messages in a form that Lambda does not accept: every message of the batch is processed again",
+        handled.function.resource.shown()
+    );
+    // A disabled mapping does no harm.
+    let severity = match mapping.enabled.known() {
+        Some(false) => Severity::Info,
+        _ => Severity::Warning,
+    };
+    Finding::new("response", headline, returned.span, &*returned.words)
+        .severity(severity)
+        .label(mapping.resource.header, invokes(mapping))
+        .help("return an object, not JSON: `{\"batchItemFailures\": [{\"itemIdentifier\": messageId}]}`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::check_files;
+    use crate::testing::handlers::template;
+
+    /// Checks a handler that adds `item` for a failed message and returns `response`.
+    fn script(settings: &str, item: &str, response: &str, mark: &str) {
+        let handler = format!(
+            "exports.handler = async (event) => {{
+  const failures = [];
+  for (const record of event.Records) {{
+    try {{ await ship(record); }} catch {{ failures.push({item}); }}
+  }}
+  return {response}; {mark}
+}};
+"
+        );
+        let template = template(settings);
+        check_files(&RULE, &[("template.yaml", &template), ("src/app.js", &handler)]);
+    }
+
+    const REPORTS: &str = "FunctionResponseTypes: [ReportBatchItemFailures]";
+    const MARK: &str = "// # expect: batch-item-failures-malformed";
+    const RESPONSE: &str = "{ batchItemFailures: failures }";
+
+    #[test]
+    fn items_without_identifier_are_flagged() {
+        for item in ["record.messageId", "{ id: record.messageId }", "'m'"] {
+            script(REPORTS, item, RESPONSE, MARK);
+        }
+        for item in [
+            "{ itemIdentifier: record.messageId }",
+            "failureOf(record)",
+            "{ ...failureOf(record) }",
+            "{ [key]: record.messageId }",
+        ] {
+            script(REPORTS, item, RESPONSE, "");
+        }
+    }
+
+    #[test]
+    fn json_is_flagged() {
+        let item = "{ itemIdentifier: record.messageId }";
+        let json = "JSON.stringify({ batchItemFailures: failures })";
+        script(REPORTS, item, json, MARK);
+        script(REPORTS, item, "JSON.stringify({ failures })", "");
+    }
+
+    #[test]
+    fn mapping_without_report_setting_is_ignored() {
+        script("", "record.messageId", RESPONSE, "");
+    }
+}

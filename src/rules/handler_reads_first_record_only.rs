@@ -1,0 +1,109 @@
+//! Flags functions that use one record of a batch and return, so that Lambda deletes the others unread.
+
+use super::prelude::*;
+use crate::graph::Fact;
+use crate::rules::shared::handlers::{InvokedHandler, invokes};
+use crate::rules::shared::queue_types::PolledQueue;
+
+pub(super) static RULE: Rule = Rule {
+    id: "handler-reads-first-record-only",
+    category: Category::Handlers,
+    severity: Severity::Error,
+    set: Set::Default,
+    fix: None,
+    summary: "the function uses one record of a batch, and Lambda deletes the others unread",
+    page: include_str!("../../rules/handler-reads-first-record-only.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for mapping in graph.mappings() {
+        for handled in findings.handled_bodies(graph, mapping) {
+            let Some(used) = &handled.handler.first_record_only else {
+                let all = fact(true, || "the handler uses more than one record of a batch".to_owned());
+                findings.satisfied(&handled.when, mapping, all);
+                continue;
+            };
+            for batch in findings.batch_sizes(&handled.when, mapping) {
+                for source in findings.polled_queues(graph, mapping, &batch.when) {
+                    let is_single = fact(batch.value == 1, || "batches of 1 message".to_owned()).depending_on(&batch);
+                    findings.require(&source.when, mapping, is_single, || {
+                        unread(mapping, &handled, used, &batch, &source)
+                    });
+                }
+            }
+        }
+    }
+}
+
+fn unread(
+    mapping: &EventSourceMapping,
+    handled: &InvokedHandler<'_>,
+    used: &Fact,
+    batch: &Operand<'_>,
+    source: &PolledQueue<'_>,
+) -> Finding {
+    let headline = format!(
+        "{} uses one message of each batch from {}: Lambda deletes the others, up to {} of {}, unread",
+        handled.function.resource.shown(),
+        source.shown,
+        batch.value - 1,
+        batch.value
+    );
+    // A disabled mapping loses no messages.
+    let severity = match mapping.enabled.known() {
+        Some(false) => Severity::Info,
+        _ => Severity::Error,
+    };
+    let size = format!("up to {}", batch.counted("messages per batch"));
+    Finding::new("records", headline, used.span, &*used.words)
+        .severity(severity)
+        .label(mapping.resource.header, invokes(mapping))
+        .label(batch, size)
+        .help("loop over `Records`, or set the batch size to 1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::check_files;
+    use crate::testing::handlers::template;
+
+    const MARK: &str = "# expect: handler-reads-first-record-only";
+
+    /// Checks a handler with this body behind a mapping with these settings.
+    fn python(settings: &str, body: &str) {
+        let handler = format!("def handler(event, context):\n{body}\n");
+        let template = template(settings);
+        check_files(&RULE, &[("template.yaml", &template), ("src/app.py", &handler)]);
+    }
+
+    #[test]
+    fn batch_size_decides() {
+        let first = "    ship(event['Records'][0])";
+        for settings in ["", "BatchSize: 2"] {
+            python(settings, &format!("{first} {MARK}"));
+        }
+        python("BatchSize: 1", first);
+    }
+
+    #[test]
+    fn early_return_on_every_path_is_flagged() {
+        let looped = "    for record in event['Records']:";
+        python("", &format!("{looped} {MARK}\n        ship(record)\n        return"));
+        python("", &format!("{looped}\n        if ship(record):\n            return"));
+    }
+
+    #[test]
+    fn use_of_the_other_records_is_accepted() {
+        for body in [
+            "    ship(event['Records'][0])\n    for record in event['Records'][1:]:\n        ship(record)",
+            "    print(event['Records'][0])\n    ship_all(event)",
+            "    if len(event['Records']) > 1:\n        raise ValueError()\n    ship(event['Records'][0])",
+            "    print(event['Records'][0])",
+        ] {
+            python("", body);
+        }
+    }
+}

@@ -1,0 +1,303 @@
+#: helper raises · retried
+def handler(event, context):
+    for record in event["Records"]:
+        process(record)
+def process(record):
+    ship(record)
+
+#: helper catches · deleted
+def handler(event, context):
+    for record in event["Records"]:
+        process(record)
+def process(record):
+    try:
+        ship(record)
+    except Exception as error:
+        print(error)
+
+#: helper returns false, checked · retried
+def handler(event, context):
+    for record in event["Records"]:
+        if not process(record):
+            raise RuntimeError("failed")
+def process(record):
+    try:
+        ship(record)
+        return True
+    except Exception:
+        return False
+
+#: helper returns false, not checked · deleted
+def handler(event, context):
+    for record in event["Records"]:
+        process(record)
+def process(record):
+    try:
+        ship(record)
+        return True
+    except Exception:
+        return False
+
+#: helper that raises in the catch · retried
+def handler(event, context):
+    for record in event["Records"]:
+        try:
+            ship(record)
+        except Exception as error:
+            fail(error)
+def fail(error):
+    raise RuntimeError("failed") from error
+
+#: helper in the catch that only logs · deleted
+def handler(event, context):
+    for record in event["Records"]:
+        try:
+            ship(record)
+        except Exception as error:
+            report(error)
+def report(error):
+    logger.error("failed: %s", error)
+
+#: helper returns the error · retried
+def handler(event, context):
+    for record in event["Records"]:
+        error = process(record)
+        if error:
+            raise error
+def process(record):
+    try:
+        ship(record)
+    except Exception as error:
+        return error
+    return None
+
+#: decorator of the file that catches · deleted
+import functools
+def safe(function):
+    @functools.wraps(function)
+    def inner(event, context):
+        try:
+            return function(event, context)
+        except Exception as error:
+            print(error)
+    return inner
+@safe
+def handler(event, context):
+    for record in event["Records"]:
+        ship(record)
+
+#: decorator of the file that logs and raises · retried
+def logged(function):
+    def inner(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            print(error)
+            raise
+    return inner
+@logged
+def handler(event, context):
+    for record in event["Records"]:
+        ship(record)
+
+#: decorator on the record function · deleted
+def quiet(function):
+    def inner(record):
+        try:
+            return function(record)
+        except Exception as error:
+            print(error)
+    return inner
+@quiet
+def process(record):
+    ship(record)
+def handler(event, context):
+    for record in event["Records"]:
+        process(record)
+
+#: decorator with arguments · deleted
+def quiet(default):
+    def wrap(function):
+        def inner(record):
+            try:
+                return function(record)
+            except Exception:
+                return default
+        return inner
+    return wrap
+@quiet(default=None)
+def process(record):
+    ship(record)
+def handler(event, context):
+    for record in event["Records"]:
+        process(record)
+
+#: class with a method · deleted
+class Shipper:
+    def handle(self, event, context):
+        for record in event["Records"]:
+            try:
+                ship(record)
+            except Exception as error:
+                print(error)
+handler = Shipper().handle
+
+#: callable object · retried
+class Shipper:
+    def __call__(self, event, context):
+        for record in event["Records"]:
+            self.one(record)
+    def one(self, record):
+        ship(record)
+handler = Shipper()
+
+#: method of an object · deleted
+class Shipper:
+    def one(self, record):
+        try:
+            ship(record)
+        except Exception:
+            self.failed = record
+def handler(event, context):
+    shipper = Shipper()
+    for record in event["Records"]:
+        shipper.one(record)
+
+#: state of an object, raised · retried
+class Shipper:
+    def __init__(self):
+        self.errors = []
+    def one(self, record):
+        try:
+            ship(record)
+        except Exception as error:
+            self.errors.append(error)
+def handler(event, context):
+    shipper = Shipper()
+    for record in event["Records"]:
+        shipper.one(record)
+    if shipper.errors:
+        raise shipper.errors[0]
+
+#: inherited method · deleted
+class Base:
+    def __call__(self, event, context):
+        for record in event["Records"]:
+            try:
+                self.one(record)
+            except Exception as error:
+                print(error)
+class Shipper(Base):
+    def one(self, record):
+        ship(record)
+handler = Shipper()
+
+#: assigned from another name · retried
+def main(event, context):
+    for record in event["Records"]:
+        ship(record)
+handler = main
+
+#: lambda · retried
+handler = lambda event, context: [ship(record) for record in event["Records"]] and None
+
+#: static method · deleted
+class Worker:
+    @staticmethod
+    def one(record):
+        try:
+            ship(record)
+        except Exception:
+            pass
+def handler(event, context):
+    for record in event["Records"]:
+        Worker.one(record)
+
+#: context manager of the file that swallows · deleted
+class Quiet:
+    def __enter__(self):
+        return self
+    def __exit__(self, kind, error, trace):
+        print(error)
+        return True
+def handler(event, context):
+    for record in event["Records"]:
+        with Quiet():
+            ship(record)
+
+#: context manager of the file that does not · retried
+class Timed:
+    def __enter__(self):
+        return self
+    def __exit__(self, kind, error, trace):
+        print("done")
+        return False
+def handler(event, context):
+    for record in event["Records"]:
+        with Timed():
+            ship(record)
+
+#: own exception, caught by its name · retried
+class Skipped(Exception):
+    pass
+def handler(event, context):
+    for record in event["Records"]:
+        try:
+            process(record)
+        except Skipped:
+            print("skipped")
+        except Exception:
+            raise
+def process(record):
+    ship(record)
+
+#: own exception swallows the failure · deleted
+class Refused(Exception):
+    pass
+def handler(event, context):
+    for record in event["Records"]:
+        try:
+            process(record)
+        except Refused:
+            print("refused")
+def process(record):
+    try:
+        ship(record)
+    except Exception as error:
+        raise Refused(record["messageId"]) from error
+
+#: generator · retried · silent: generators are not followed
+def handler(event, context):
+    for result in results(event["Records"]):
+        print(result)
+def results(records):
+    for record in records:
+        yield ship(record)
+
+#: decorator from elsewhere · retried · silent: a wrapper from elsewhere may catch
+@watched
+def handler(event, context):
+    for record in event["Records"]:
+        ship(record)
+
+#: keyword arguments · deleted
+def handler(event, context):
+    for record in event["Records"]:
+        process(record=record, strict=False)
+def process(*, record, strict=True):
+    try:
+        ship(record)
+    except Exception:
+        if strict:
+            raise
+
+#: keyword arguments, strict · retried
+def handler(event, context):
+    for record in event["Records"]:
+        process(record=record)
+def process(*, record, strict=True):
+    try:
+        ship(record)
+    except Exception:
+        if strict:
+            raise

@@ -1,0 +1,136 @@
+// Runs handlers on a batch of three messages of which the second fails, and prints the outcome of each.
+//
+// Usage: node run.js FILE...; prints a line with the path and the outcome for each file. The types of TypeScript are
+// removed by expressions for the few forms that the test data contain.
+
+const fs = require("node:fs");
+
+const seen = new Set();
+const later = () => new Promise((resolve) => setTimeout(resolve, 2));
+const work = async (...given) => {
+  const text = JSON.stringify(given);
+  for (const one of ["m1", "m2", "m3"]) if (text.includes(one)) seen.add(one);
+  await later();
+  if (text.includes("m2")) throw new Error("m2");
+};
+
+class Exited extends Error {}
+
+const wrapped = (handler) => {
+  const uses = [];
+  const run = async (event, context) => {
+    let response = await handler(event, context);
+    for (const use of uses) if (use.after) response = use.after(event, response);
+    return response;
+  };
+  run.use = (one) => (uses.push(one), run);
+  run.handler = (one) => ((handler = one), run);
+  return run;
+};
+
+const modules = {
+  "./elsewhere": {
+    ship: work,
+    park: async () => {},
+    tell: async () => {},
+    isFatal: () => true,
+    instrument: (handler) => handler,
+    eachOf: async (all, each) => { for (const one of all) await each(one).catch(() => {}); },
+    logging: () => ({}),
+  },
+  "@middy/core": wrapped,
+  "@middy/sqs-partial-batch-failure": () => ({
+    after: (event, settled) => ({
+      batchItemFailures: event.Records.filter((record, at) => settled[at].status === "rejected").map((record) => ({
+        itemIdentifier: record.messageId,
+      })),
+    }),
+  }),
+  "@aws-lambda-powertools/batch": {
+    BatchProcessor: class {},
+    EventType: { SQS: "SQS" },
+    processPartialResponse: async (event, handler) => {
+      const batchItemFailures = [];
+      for (const record of event.Records) {
+        await Promise.resolve().then(() => handler(record)).catch(() => {
+          batchItemFailures.push({ itemIdentifier: record.messageId });
+        });
+      }
+      return { batchItemFailures };
+    },
+  },
+  "@aws-sdk/client-sqs": {
+    DeleteMessageCommand: class {},
+    SQSClient: class { async send() {} },
+  },
+};
+
+const withoutTypes = (text) =>
+  text
+    .replace(/^(interface|enum) .*$/gm, "")
+    .replace(/\b(private|public|readonly) /g, "")
+    .replace(/ as [A-Z]\w*(\[\])?/g, "")
+    .replace(/<(T|Order)>\(/g, "(")
+    .replace(/(\])!/g, "$1")
+    .replace(/: (Promise<\w+>|[A-Z]\w*(\[\])?|T|string\[\]|string|unknown)(?=\s*([,)=;{]|=>))/g, "");
+
+const asCommonJs = (text) =>
+  text
+    .replace(/^import (\{.*\}) from ("[^"]*");$/gm, "const $1 = require($2);")
+    .replace(/^import (\w+) from ("[^"]*");$/gm, "const $1 = require($2);")
+    .replace(/^export const handler =/m, "const handler = exports.handler =")
+    .replace(/^export async function handler/m, "exports.handler = handler;\nasync function handler")
+    .replace(/^export \{ (\w+) as handler \};$/m, "exports.handler = $1;");
+
+const outcome = async (path) => {
+  seen.clear();
+  const records = ["m1", "m2", "m3"].map((one) => ({
+    messageId: one,
+    receiptHandle: one,
+    body: JSON.stringify({ id: one, kind: "a" }),
+  }));
+  const exports = {};
+  const module = { exports };
+  let text = fs.readFileSync(path, "utf8");
+  if (path.endsWith(".ts")) text = asCommonJs(withoutTypes(text));
+  const quiet = { log() {}, warn() {}, error() {}, info() {} };
+  const exits = { exit() { throw new Exited(); } };
+  try {
+    new Function("exports", "module", "require", "console", "process", text)(
+      exports, module, (name) => modules[name], quiet, exits,
+    );
+  } catch (error) {
+    return `not loaded: ${error}`;
+  }
+  let crash;
+  const crashed = new Promise((resolve) => { crash = () => resolve({ failed: true }); });
+  process.on("unhandledRejection", crash);
+  const called = new Promise((resolve) => {
+    const callback = (error, result) => resolve(error ? { failed: true } : { result });
+    try {
+      const result = module.exports.handler({ Records: records }, {}, callback);
+      if (result && result.then) {
+        result.then((value) => resolve({ result: value }), () => resolve({ failed: true }));
+      } else {
+        // Lambda waits for the event loop.
+        setTimeout(() => resolve({ result }), 40);
+      }
+    } catch {
+      resolve({ failed: true });
+    }
+  });
+  const { failed, result } = await Promise.race([called, crashed]);
+  // What is left runs while nobody listens, like in a frozen environment.
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  process.off("unhandledRejection", crash);
+  if (failed) return "retried";
+  if (typeof result === "string" && result.includes("batchItemFailures")) return "batch retried";
+  const failures = result?.batchItemFailures ?? [];
+  if (failures.some((one) => typeof one !== "object" || !("itemIdentifier" in one))) return "batch retried";
+  if (failures.some((one) => one.itemIdentifier === "m2")) return "partly retried";
+  return seen.size === 1 ? "unread" : "deleted";
+};
+
+(async () => {
+  for (const path of process.argv.slice(2)) console.log(`${path}\t${await outcome(path)}`);
+})();

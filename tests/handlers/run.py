@@ -1,0 +1,151 @@
+"""Runs handlers on a batch of three messages of which the second fails, and prints the outcome of each.
+
+Usage: run.py FILE...; prints a line with the path and the outcome for each file.
+"""
+
+import asyncio
+import contextlib
+import io
+import logging
+import sys
+import types
+
+logging.disable(logging.CRITICAL)
+seen = set()
+
+
+class Failed(Exception):
+    pass
+
+
+def work(*given, **named):
+    text = repr(given) + repr(named)
+    seen.update(one for one in ("m1", "m2", "m3") if one in text)
+    if "m2" in text:
+        raise Failed("m2")
+
+
+async def work_later(*given, **named):
+    await asyncio.sleep(0)
+    work(*given, **named)
+
+
+class Record(dict):
+    body = property(lambda self: self["body"])
+    message_id = property(lambda self: self["messageId"])
+
+
+class Processor:
+    def __init__(self, *given, **named):
+        self.failed = []
+
+    def __call__(self, records, handler):
+        self.records, self.handler = records, handler
+        return self
+
+    def __enter__(self):
+        self.failed = []
+        return self
+
+    def __exit__(self, *given):
+        return False
+
+    def process(self):
+        for record in self.records:
+            try:
+                self.handler(Record(record))
+            except Exception:
+                self.failed.append({"itemIdentifier": record["messageId"]})
+
+    def response(self):
+        return {"batchItemFailures": self.failed}
+
+
+def process_partial_response(event, record_handler, processor, context):
+    with processor(event["Records"], record_handler):
+        processor.process()
+    return processor.response()
+
+
+def batch_processor(record_handler, processor):
+    def wrap(handler):
+        def inner(event, context):
+            with processor(event["Records"], record_handler):
+                processor.process()
+            return handler(event, context)
+
+        return inner
+
+    return wrap
+
+
+class Queue:
+    def delete_message(self, **named):
+        pass
+
+
+def module(name, **members):
+    made = types.ModuleType(name)
+    vars(made).update(members)
+    sys.modules[name] = made
+
+
+def nothing(*given, **named):
+    return {}
+
+
+module(
+    "elsewhere",
+    ship=work,
+    charge=work,
+    ship_later=work_later,
+    park=nothing,
+    tell=nothing,
+    is_fatal=lambda error: True,
+    summarize=nothing,
+    grouped=lambda records: [[record] for record in records],
+    watched=lambda function: function,
+    instrument=lambda function: function,
+    queue=Queue(),
+)
+powertools = {
+    "BatchProcessor": Processor,
+    "EventType": types.SimpleNamespace(SQS="SQS"),
+    "batch_processor": batch_processor,
+    "process_partial_response": process_partial_response,
+}
+module("aws_lambda_powertools")
+module("aws_lambda_powertools.utilities")
+module("aws_lambda_powertools.utilities.batch", **powertools)
+
+
+def outcome(path):
+    """Returns what happens to the second message."""
+    seen.clear()
+    records = [
+        {"messageId": one, "receiptHandle": one, "body": '{"id": "%s", "kind": "a"}' % one} for one in ("m1", "m2", "m3")
+    ]
+    scope = {"__name__": "app"}
+    try:
+        with open(path, encoding="utf-8") as file:
+            exec(compile(file.read(), path, "exec"), scope)
+    except BaseException as error:
+        return f"not loaded: {error!r}"
+    try:
+        result = scope["handler"]({"Records": records}, None)
+    except BaseException:
+        return "retried"
+    if isinstance(result, str) and "batchItemFailures" in result:
+        return "batch retried"
+    failures = result.get("batchItemFailures") if isinstance(result, dict) else None
+    if any(not isinstance(one, dict) or "itemIdentifier" not in one for one in failures or []):
+        return "batch retried"
+    if any(one["itemIdentifier"] == "m2" for one in failures or []):
+        return "partly retried"
+    return "unread" if len(seen) == 1 else "deleted"
+
+
+for path in sys.argv[1:]:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        found = outcome(path)
+    print(path, found, sep="\t")
