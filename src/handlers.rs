@@ -187,10 +187,7 @@ impl<'l> Places<'l> {
                 fact: self.fact(&at, "continues with the records after one that failed"),
                 instead,
             }),
-            deadline_unaware_idempotency: fact(
-                facts.undated,
-                "it is not informed when Lambda ends the invocation",
-            ),
+            deadline_unaware_idempotency: fact(facts.undated, "it is not informed when Lambda ends the invocation"),
             unconditional_write: fact(facts.unconditional_write, "written without a condition, after the work"),
             unreleased_claim: fact(facts.unreleased_claim, "the claim stays if the work fails"),
             unchecked_time_left: fact(facts.untimed, "one message after the other, until the time is out"),
@@ -204,7 +201,11 @@ impl<'l> Places<'l> {
             name: self.located.name.as_str().into(),
             place: self.span(&scanned.at),
             has_body: false,
-            response: if scanned.returns_failures { failures(&scanned.at) } else { Response::Unknown },
+            response: if scanned.returns_failures {
+                failures(&scanned.at)
+            } else {
+                Response::Unknown
+            },
             outcome: Outcome::Unknown,
             malformed_response: None,
             swallowed_failure: None,

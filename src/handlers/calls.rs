@@ -72,7 +72,7 @@ impl<'m> Machine<'m> {
             arguments.named.push((name.clone(), value));
         }
         match called {
-            Some(function @ (Value::Function(_) | Value::Class(_) | Value::Object(_))) => {
+            Some(function @ (Value::Function(_) | Value::Class(_) | Value::Object(_) | Value::Idempotent(_))) => {
                 if is_open {
                     self.run.is_uncertain |= !self.is_loading;
                 }
@@ -148,6 +148,10 @@ impl<'m> Machine<'m> {
             // It may call the function or not, and catch what it throws.
             self.run.is_uncertain = true;
         }
+        if name == "makeIdempotent" && function.is_none() {
+            self.idempotent.push(whole);
+            return Ok(Value::Idempotent(self.idempotent.len() - 1));
+        }
         if let (Value::Function(id), true) = (receiver, self.is_loading) {
             return Ok(match name {
                 "bind" => self.bound(*id, arguments.get(0)),
@@ -159,7 +163,9 @@ impl<'m> Machine<'m> {
         }
         for value in &all {
             if let Value::Promise(id) = value
-                && let Object::Promise { is_observed, result, .. } = &mut self.heap[*id]
+                && let Object::Promise {
+                    is_observed, result, ..
+                } = &mut self.heap[*id]
             {
                 *is_observed = true;
                 self.run.is_uncertain |= result.is_err();
@@ -167,10 +173,23 @@ impl<'m> Machine<'m> {
         }
         let record = if given == 0 { self.current } else { given };
         self.note(callee, record, is_awaited);
-        if let Some(claimed) = self.store(whole, record)? {
-            return Ok(claimed);
+        for value in &all {
+            // It may change what it gets.
+            if let Value::Object(id) | Value::List(id) = value
+                && *id != self.records
+            {
+                self.set_open(*id);
+            }
         }
-        self.work(whole, given, record, is_awaited)
+        let kind = stores::event(whole).unwrap_or(EventKind::Work);
+        if let Some(refused) = self.refused(whole, kind, record)? {
+            return Ok(refused);
+        }
+        let done = self.work(whole, given, record, is_awaited)?;
+        if record & self.failing != 0 {
+            self.event(kind, whole);
+        }
+        Ok(done)
     }
 
     /// Notes which records other code gets.
@@ -191,21 +210,10 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// Reads or writes a store; returns the result of a conditional write whose record exists.
-    fn store(&mut self, whole: &'m Expression, record: Mask) -> Result<Option<Value>, Flow> {
-        if record & self.failing == 0 {
-            return Ok(None);
-        }
-        let Some(kind) = stores::event(whole) else {
-            self.event(EventKind::Work, whole);
-            return Ok(None);
-        };
-        if kind != EventKind::Claim || self.run.failed.is_some() {
-            self.event(kind, whole);
-            return Ok(None);
-        }
-        if self.chosen(Choice::Claim, whole, 2) == 0 {
-            self.event(kind, whole);
+    /// Returns the result of a conditional write whose record exists, on the paths where it does.
+    fn refused(&mut self, whole: &'m Expression, kind: EventKind, record: Mask) -> Result<Option<Value>, Flow> {
+        let is_claim = kind == EventKind::Claim && record & self.failing != 0 && self.run.failed.is_none();
+        if !is_claim || self.chosen(Choice::Claim, whole, 2) == 0 {
             return Ok(None);
         }
         self.event(EventKind::ClaimExists, whole);
@@ -213,7 +221,10 @@ impl<'m> Machine<'m> {
             // A result without rows.
             Some(Value::Unknown(_)) if self.module.is_script => {
                 let rows = self.list(Vec::new());
-                let entries = vec![(Some("rowCount".into()), Value::Number(0.0)), (Some("rows".into()), rows)];
+                let entries = vec![
+                    (Some("rowCount".into()), Value::Number(0.0)),
+                    (Some("rows".into()), rows),
+                ];
                 Ok(Some(self.object(entries, whole.at.clone())))
             }
             Some(value) => Ok(Some(value)),
@@ -252,7 +263,11 @@ impl<'m> Machine<'m> {
         if !is_late {
             return Err(Flow::Raise(Value::Failure));
         }
-        Ok(self.promise(Err(Value::Failure), true, site.at.clone()))
+        let promise = self.promise(Err(Value::Failure), true, site.at.clone());
+        if let (Value::Promise(id), None) = (&promise, self.run.late) {
+            self.run.late = Some(*id);
+        }
+        Ok(promise)
     }
 
     pub(super) fn promise(&mut self, result: Result<Value, Value>, is_slow: bool, at: TextRange) -> Value {
@@ -277,7 +292,9 @@ impl<'m> Machine<'m> {
             match &member.kind {
                 StatementKind::Function(function) if is_it(function) => {
                     let mut around: Vec<&'m Expression> = function.decorators.iter().collect();
-                    let is_static = around.iter().any(|one| one.name().is_some_and(|name| &**name == "staticmethod"));
+                    let is_static = around
+                        .iter()
+                        .any(|one| one.name().is_some_and(|name| &**name == "staticmethod"));
                     around.retain(|one| one.name().is_none_or(|name| &**name != "staticmethod"));
                     let this = (!is_static).then(|| this.clone());
                     return Some(Value::Function(self.add(Object::Function(Closure {
@@ -338,8 +355,13 @@ impl<'m> Machine<'m> {
                 {
                     *class = Some(*id);
                 }
+                self.fields(*id, &instance, 0)?;
                 let mask = self.masks(&arguments.all().cloned().collect::<Vec<_>>());
-                let constructor = if self.module.is_script { "constructor" } else { "__init__" };
+                let constructor = if self.module.is_script {
+                    "constructor"
+                } else {
+                    "__init__"
+                };
                 if let Some(constructor) = self.class_member(*id, constructor, &instance, 0) {
                     self.call(&constructor, arguments.values, arguments.named, at)?;
                 }
@@ -367,13 +389,44 @@ impl<'m> Machine<'m> {
                 Ok(Value::Null)
             }
             _ => {
+                if let Value::Idempotent(index) = callee {
+                    let call = self.idempotent[*index];
+                    self.check_idempotency(&[call], &arguments);
+                }
                 let all: Vec<Value> = arguments.all().cloned().collect();
                 let given = self.masks(&all);
                 self.run.used |= given;
                 let record = if given == 0 { self.current } else { given };
-                if self.is_loading { Ok(Value::Unknown(0)) } else { self.work(at, given, record, false) }
+                if self.is_loading {
+                    Ok(Value::Unknown(0))
+                } else {
+                    self.work(at, given, record, false)
+                }
             }
         }
+    }
+
+    /// Sets the fields of a new instance, those of base classes first.
+    fn fields(&mut self, class: Id, instance: &Value, depth: usize) -> Result<(), Flow> {
+        let Object::Class { class, scope } = self.heap[class] else {
+            return Ok(());
+        };
+        for base in class.bases.iter().filter_map(Expression::name) {
+            if let (Some(Value::Class(base)), true) = (self.variable(base), depth < MAX_CALLS) {
+                self.fields(base, instance, depth + 1)?;
+            }
+        }
+        for member in &class.body {
+            if let StatementKind::Assign { target, value, .. } = &member.kind
+                && let Some(name) = target.name()
+            {
+                let outer = self.this.replace(instance.clone());
+                let value = self.within(scope, |machine| machine.evaluate(value));
+                self.this = outer;
+                self.set_entry(instance, Some(name.clone()), value?);
+            }
+        }
+        Ok(())
     }
 
     fn call_closure(&mut self, closure: &Closure<'m>, arguments: Arguments, at: &'m Expression) -> Evaluated {
@@ -381,7 +434,7 @@ impl<'m> Machine<'m> {
             return Err(Flow::Stop);
         }
         let function = closure.function;
-        self.check_idempotency(closure, &arguments);
+        self.check_idempotency(&closure.around, &arguments);
         let outer_this = self.this.clone();
         let mut values = arguments.values;
         if self.module.is_script {
@@ -469,11 +522,11 @@ impl<'m> Machine<'m> {
     }
 
     /// Checks a call of a function with idempotency of Powertools for AWS Lambda.
-    fn check_idempotency(&mut self, closure: &Closure<'m>, arguments: &Arguments) {
+    fn check_idempotency(&mut self, around: &[&'m Expression], arguments: &Arguments) {
         if self.is_loading || self.current == 0 {
             return;
         }
-        for one in &closure.around {
+        for one in around {
             let name = match &one.kind {
                 Term::Call { callee, .. } => callee.last_name(),
                 _ => one.last_name(),
@@ -501,7 +554,8 @@ impl<'m> Machine<'m> {
         });
         entries.chain(named).all(|(key, value)| match value.name() {
             Some(name) if key.as_deref().is_some_and(|key| key.contains("onfig")) => {
-                let is_import = |one: &StatementKind| matches!(one, StatementKind::Import(names) if names.contains(name));
+                let is_import =
+                    |one: &StatementKind| matches!(one, StatementKind::Import(names) if names.contains(name));
                 !self.module.body.iter().any(|one| is_import(&one.kind))
             }
             _ => true,

@@ -332,7 +332,11 @@ impl<'m> Machine<'m> {
         let Object::List { items, is_open } = &self.heap[*id] else {
             return Value::Unknown(0);
         };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a small index")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is a small index"
+        )]
         let found = (*number >= 0.0).then(|| items.get(*number as usize)).flatten();
         match found {
             Some(item) => item.clone(),
@@ -395,7 +399,8 @@ impl<'m> Machine<'m> {
         }
         // An item of another kind is another one.
         let is_other = |(one, known): (&Value, &Option<bool>)| {
-            *known == Some(false) || std::mem::discriminant(one) != std::mem::discriminant(item) && !matches!(one, Value::Unknown(_))
+            *known == Some(false)
+                || std::mem::discriminant(one) != std::mem::discriminant(item) && !matches!(one, Value::Unknown(_))
         };
         let is_known = !matches!(item, Value::Unknown(_)) && items.iter().zip(&known).all(is_other);
         (items.is_empty() || is_known).then_some(false)
@@ -404,7 +409,10 @@ impl<'m> Machine<'m> {
     /// Waits for a promise; other values are their own result.
     pub(super) fn awaited(&mut self, value: Value) -> Evaluated {
         let Value::Promise(id) = value else { return Ok(value) };
-        let Object::Promise { result, is_observed, .. } = &mut self.heap[id] else {
+        let Object::Promise {
+            result, is_observed, ..
+        } = &mut self.heap[id]
+        else {
             return Ok(Value::Unknown(0));
         };
         *is_observed = true;

@@ -48,9 +48,16 @@ impl<'m> Machine<'m> {
             ("Promise", "resolve") => self.promise(Ok(first), false, whole.at.clone()),
             ("Promise", "reject") => self.promise(Err(first), false, whole.at.clone()),
             ("asyncio", "gather") => {
-                let is_settled = arguments.named("return_exceptions").is_some_and(|value| *value == Value::Bool(true));
+                let is_settled = arguments
+                    .named("return_exceptions")
+                    .is_some_and(|value| *value == Value::Bool(true));
                 let all = self.list(arguments.values.clone());
-                return if is_settled { self.settled(whole, &all) } else { self.all(whole, &all) }.map(Some);
+                return if is_settled {
+                    self.settled(whole, &all)
+                } else {
+                    self.all(whole, &all)
+                }
+                .map(Some);
             }
             ("asyncio", "run" | "run_until_complete" | "wait_for" | "shield") | (_, "run_until_complete") => {
                 return match (name, &first) {
@@ -60,7 +67,9 @@ impl<'m> Machine<'m> {
             }
             (_, "create_task" | "ensure_future") if matches!(first, Value::Promise(_)) => first,
             ("contextlib" | "suppress", "suppress") => {
-                let Term::Call { arguments, .. } = &whole.kind else { return Ok(None) };
+                let Term::Call { arguments, .. } = &whole.kind else {
+                    return Ok(None);
+                };
                 let is_general = |one: &Expression| matches!(one.last_name(), Some("Exception" | "BaseException"));
                 Value::Suppress(arguments.iter().any(is_general))
             }
@@ -134,7 +143,10 @@ impl<'m> Machine<'m> {
                 let (left, right) = (self.items(&first), arguments.get(1).and_then(|right| self.items(right)));
                 match (left, right) {
                     (Some(left), Some(right)) => {
-                        let pairs = left.into_iter().zip(right).map(|(left, right)| self.list(vec![left, right]));
+                        let pairs = left
+                            .into_iter()
+                            .zip(right)
+                            .map(|(left, right)| self.list(vec![left, right]));
                         let pairs = pairs.collect();
                         self.list(pairs)
                     }
@@ -161,7 +173,9 @@ impl<'m> Machine<'m> {
                 None => Value::Unknown(self.masks(&arguments.values)),
             },
             (_, "isinstance") => {
-                let Term::Call { arguments: types, .. } = &whole.kind else { return Ok(None) };
+                let Term::Call { arguments: types, .. } = &whole.kind else {
+                    return Ok(None);
+                };
                 let class = types.get(1).and_then(Expression::last_name).unwrap_or_default();
                 let is_exception = matches!(first, Value::Failure | Value::Error(..) | Value::Claimed);
                 match class {
@@ -187,6 +201,13 @@ impl<'m> Machine<'m> {
             Value::List(id) => self.list_method(whole, *id, name, arguments, first),
             Value::Object(id) => self.object_method(*id, name, arguments, &first),
             Value::Promise(id) => self.promise_method(whole, *id, name, arguments, &first),
+            Value::Unknown(_) | Value::Client if matches!(name, "then" | "catch" | "finally") => {
+                let result = Ok(Value::Unknown(self.mask(receiver)));
+                match self.promise(result, true, whole.at.clone()) {
+                    Value::Promise(id) => self.promise_method(whole, id, name, arguments, &first),
+                    _ => Ok(None),
+                }
+            }
             Value::Event if name == "get" => match first {
                 Value::Text(key) => Ok(Some(self.member(receiver, &key))),
                 _ => Ok(Some(Value::Unknown(0))),
@@ -231,7 +252,9 @@ impl<'m> Machine<'m> {
                     };
                     let (failures, at) = (Value::List(*failures), at.clone());
                     let _ = at;
-                    Ok(Some(self.object(vec![(Some(FAILURES.into()), failures)], whole.at.clone())))
+                    Ok(Some(
+                        self.object(vec![(Some(FAILURES.into()), failures)], whole.at.clone()),
+                    ))
                 }
                 "register" => self.process(*id, arguments, whole).map(Some),
                 "process" | "process_async" | "async_process" | "processSync" => Ok(Some(Value::Unknown(0))),
@@ -360,14 +383,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    fn list_method(
-        &mut self,
-        whole: &'m Expression,
-        id: Id,
-        name: &str,
-        arguments: &Arguments,
-        first: Value,
-    ) -> Known {
+    fn list_method(&mut self, whole: &'m Expression, id: Id, name: &str, arguments: &Arguments, first: Value) -> Known {
         let list = Value::List(id);
         let items = self.items(&list);
         let is_open = items.is_none();
@@ -403,8 +419,16 @@ impl<'m> Machine<'m> {
                 self.current = outer;
                 Value::Null
             }
-            "map" | "flatMap" => return self.mapped(known, &first, whole).map(|value| self.opened(value, is_open)),
-            "filter" => return self.filtered(known, &first, whole).map(|value| self.opened(value, is_open)),
+            "map" | "flatMap" => {
+                return self
+                    .mapped(known, &first, whole)
+                    .map(|value| self.opened(value, is_open));
+            }
+            "filter" => {
+                return self
+                    .filtered(known, &first, whole)
+                    .map(|value| self.opened(value, is_open));
+            }
             "some" | "every" | "find" => {
                 let decides = name != "every";
                 for item in known {
@@ -416,7 +440,11 @@ impl<'m> Machine<'m> {
                 if is_open {
                     return Ok(Some(Value::Unknown(self.mask(&list))));
                 }
-                if name == "find" { Value::Null } else { Value::Bool(!decides) }
+                if name == "find" {
+                    Value::Null
+                } else {
+                    Value::Bool(!decides)
+                }
             }
             "includes" | "has" | "__contains__" => match self.contains(&list, &first) {
                 Some(known) => Value::Bool(known),
@@ -435,7 +463,10 @@ impl<'m> Machine<'m> {
                             return Ok(Some(Value::Unknown(self.mask(&list))));
                         }
                         let all = items.into_iter().enumerate();
-                        items = all.filter(|(at, _)| is_from(*at) && is_before(*at)).map(|(_, item)| item).collect();
+                        items = all
+                            .filter(|(at, _)| is_from(*at) && is_before(*at))
+                            .map(|(_, item)| item)
+                            .collect();
                         if self.is_records(&list) && items.len() < 2 {
                             self.run.first.get_or_insert(whole.at.clone());
                         }
@@ -463,7 +494,11 @@ impl<'m> Machine<'m> {
                     self.run.first.get_or_insert(whole.at.clone());
                 }
                 let is_last = name == "pop" && first == Value::Null || name == "at" && first == Value::Number(-1.0);
-                let item = if is_last { known.last().cloned() } else { known.first().cloned() };
+                let item = if is_last {
+                    known.last().cloned()
+                } else {
+                    known.first().cloned()
+                };
                 if name != "at"
                     && let Object::List { items, .. } = &mut self.heap[id]
                     && !items.is_empty()
@@ -475,7 +510,8 @@ impl<'m> Machine<'m> {
             }
             _ => {
                 let mask = self.mask(&list) | self.masks(&arguments.values);
-                self.run.is_uncertain |= arguments.all().any(|one| matches!(one, Value::Function(_))) && !self.is_loading;
+                self.run.is_uncertain |=
+                    arguments.all().any(|one| matches!(one, Value::Function(_))) && !self.is_loading;
                 Value::Unknown(mask)
             }
         }))
@@ -573,7 +609,9 @@ impl<'m> Machine<'m> {
             ("then", Ok(value)) => self.called(first, vec![value.clone()], Vec::new(), whole)?,
             ("then" | "catch", Err(raised)) if rejected.is_some_and(|one| *one != Value::Null) => {
                 if self.is_failure(raised) {
-                    let Term::Call { arguments: written, .. } = &whole.kind else { return Ok(None) };
+                    let Term::Call { arguments: written, .. } = &whole.kind else {
+                        return Ok(None);
+                    };
                     self.run.vanished = written.last().map(|last| last.at.clone());
                 }
                 match rejected {
@@ -606,7 +644,9 @@ impl<'m> Machine<'m> {
     }
 
     fn is_log_argument(&self, whole: &Expression) -> bool {
-        let Term::Call { arguments, .. } = &whole.kind else { return false };
+        let Term::Call { arguments, .. } = &whole.kind else {
+            return false;
+        };
         arguments.last().is_some_and(super::words::is_harmless)
     }
 
@@ -691,27 +731,46 @@ impl<'m> Machine<'m> {
                 self.add(Object::Processor { failures, is_fifo, at })
             }
         };
-        let handler = arguments.either("record_handler", 1).cloned().unwrap_or(Value::Unknown(0));
+        let handler = arguments
+            .either("record_handler", 1)
+            .cloned()
+            .unwrap_or(Value::Unknown(0));
         let records = Value::List(self.records);
-        self.run_processor(id, &records, &handler, whole)?;
+        let options = arguments.get(3).cloned().unwrap_or(Value::Null);
+        let context = match &options {
+            Value::Object(id) => self.entry(*id, "context"),
+            _ => None,
+        };
+        self.run_processor(id, &records, &handler, context, whole)?;
         let Object::Processor { failures, .. } = &self.heap[id] else {
             return Ok(Value::Unknown(0));
         };
         let failures = Value::List(*failures);
         let response = self.object(vec![(Some(FAILURES.into()), failures)], whole.at.clone());
         let is_sync = name.ends_with("Sync") || !self.module.is_script;
-        Ok(if is_sync { response } else { self.promise(Ok(response), true, whole.at.clone()) })
+        Ok(if is_sync {
+            response
+        } else {
+            self.promise(Ok(response), true, whole.at.clone())
+        })
     }
 
     /// Calls a batch processor with records and a handler.
     pub(super) fn process(&mut self, id: Id, arguments: &Arguments, whole: &'m Expression) -> Evaluated {
         let records = arguments.either("records", 0).cloned().unwrap_or(Value::Null);
         let handler = arguments.either("handler", 1).cloned().unwrap_or(Value::Null);
-        self.run_processor(id, &records, &handler, whole)?;
+        self.run_processor(id, &records, &handler, None, whole)?;
         Ok(Value::Processor(id))
     }
 
-    fn run_processor(&mut self, id: Id, records: &Value, handler: &Value, whole: &'m Expression) -> Result<(), Flow> {
+    fn run_processor(
+        &mut self,
+        id: Id,
+        records: &Value,
+        handler: &Value,
+        context: Option<Value>,
+        whole: &'m Expression,
+    ) -> Result<(), Flow> {
         let Object::Processor { failures, is_fifo, .. } = self.heap[id].clone() else {
             return Ok(());
         };
@@ -721,7 +780,10 @@ impl<'m> Machine<'m> {
             let Value::Record(number) = record else { continue };
             self.run.used |= bit(number);
             if !is_stopped {
-                let result = self.called_for(handler, record, whole)?;
+                let values = std::iter::once(record).chain(context.clone()).collect();
+                let outer = std::mem::replace(&mut self.current, bit(number));
+                let result = self.called(handler, values, Vec::new(), whole)?;
+                self.current = outer;
                 let result = match result {
                     Ok(value) => match self.awaited(value) {
                         Ok(_) => Ok(()),

@@ -27,6 +27,8 @@ pub(super) struct Machine<'m> {
     scope: usize,
     pub(super) this: Option<Value>,
     pub(super) frames: Vec<Frame>,
+    /// Calls that make functions from elsewhere idempotent.
+    pub(super) idempotent: Vec<&'m Expression>,
     /// Exceptions that `catch` blocks handle, innermost last.
     caught: Vec<Value>,
     decided: FxHashMap<(Choice, usize), usize>,
@@ -51,6 +53,8 @@ pub(super) struct Machine<'m> {
 pub(super) struct Run<'m> {
     /// Call that failed; it fails again for the same message.
     pub(super) failed: Option<Failure>,
+    /// Promise of a call that fails late.
+    pub(super) late: Option<Id>,
     /// Last code that caught or dropped the failure.
     pub(super) vanished: Option<TextRange>,
     /// `true` if the failed message, or its failure, was passed to other code after it failed.
@@ -138,6 +142,7 @@ impl<'m> Machine<'m> {
             scope: 0,
             this: None,
             frames: vec![Frame::default()],
+            idempotent: Vec::new(),
             caught: Vec::new(),
             decided: FxHashMap::default(),
             choices: Choices::default(),
@@ -271,7 +276,10 @@ impl<'m> Machine<'m> {
     }
 
     pub(super) fn masks(&self, values: &[Value]) -> Mask {
-        values.iter().map(|value| self.mask(value)).fold(0, |all, one| all | one)
+        values
+            .iter()
+            .map(|value| self.mask(value))
+            .fold(0, |all, one| all | one)
     }
 
     /// Counts a step and enters a nested construct. [`leave`](Self::leave) follows if it succeeds.
@@ -446,11 +454,7 @@ impl<'m> Machine<'m> {
     }
 
     /// Assigns a value to a pattern.
-    pub(super) fn bind(
-        &mut self,
-        target: &'m Expression,
-        value: Value,
-        declares: Declares) -> Executed {
+    pub(super) fn bind(&mut self, target: &'m Expression, value: Value, declares: Declares) -> Executed {
         match &target.kind {
             Term::Name(name) => self.assign(name, value, declares),
             Term::Member(of, name) => {
@@ -740,11 +744,7 @@ impl<'m> Machine<'m> {
     }
 
     /// Runs a loop for each item; returns `false` if a `break` left it.
-    fn iterate(
-        &mut self,
-        one: &'m Loop,
-        items: Vec<Value>,
-        at: &TextRange) -> Result<bool, Flow> {
+    fn iterate(&mut self, one: &'m Loop, items: Vec<Value>, at: &TextRange) -> Result<bool, Flow> {
         let outer = self.current;
         for item in items {
             let mask = self.mask(&item);
@@ -755,7 +755,11 @@ impl<'m> Machine<'m> {
             let parent = self.scope;
             let step = |machine: &mut Self| {
                 if let Some(target) = &one.target {
-                    let declares = if machine.module.is_script { Declares::Block } else { Declares::No };
+                    let declares = if machine.module.is_script {
+                        Declares::Block
+                    } else {
+                        Declares::No
+                    };
                     machine.bind(target, item, declares)?;
                 }
                 machine.statements(&one.body)
@@ -799,7 +803,8 @@ impl<'m> Machine<'m> {
         body: &'m [Statement],
         catches: &'m [Catch],
         otherwise: &'m [Statement],
-        last: &'m [Statement]) -> Executed {
+        last: &'m [Statement],
+    ) -> Executed {
         let mut done = self.block(body);
         if done.is_ok() {
             done = self.block(otherwise);
@@ -835,7 +840,11 @@ impl<'m> Machine<'m> {
         let parent = self.scope;
         let handle = |machine: &mut Self| {
             if let Some(target) = &catch.target {
-                let declares = if machine.module.is_script { Declares::Block } else { Declares::No };
+                let declares = if machine.module.is_script {
+                    Declares::Block
+                } else {
+                    Declares::No
+                };
                 machine.bind(target, raised, declares)?;
             }
             machine.statements(&catch.body)
@@ -866,15 +875,14 @@ impl<'m> Machine<'m> {
                     matches!(name, "ClientError" | "BotoCoreError") || name.contains("ConditionalCheckFailed")
                 }
                 (_, Value::Error(Some(own), _)) if **own == *name => true,
+                // Code elsewhere does not raise a class of this file.
+                (_, Value::Failure) if matches!(self.variable(name), Some(Value::Class(_))) => false,
                 _ => self.choose(one, 2) == 0,
             }
         })
     }
 
-    fn with(
-        &mut self,
-        items: &'m [(Expression, Option<Expression>)],
-        body: &'m [Statement]) -> Executed {
+    fn with(&mut self, items: &'m [(Expression, Option<Expression>)], body: &'m [Statement]) -> Executed {
         let mut managers = Vec::new();
         for (item, target) in items {
             let value = self.evaluate(item)?;

@@ -19,14 +19,55 @@ pub(super) enum Refusal {
 
 /// Words after which an expression or statement continues, even on the next line.
 const PREFIXES: [&str; 37] = [
-    "abstract", "as", "asserts", "async", "await", "case", "class", "const", "declare", "default", "delete", "do",
-    "else", "export", "extends", "for", "function", "if", "implements", "import", "in", "infer", "instanceof", "is",
-    "keyof", "let", "new", "readonly", "return", "satisfies", "throw", "typeof", "unique", "var", "void", "while",
+    "abstract",
+    "as",
+    "asserts",
+    "async",
+    "await",
+    "case",
+    "class",
+    "const",
+    "declare",
+    "default",
+    "delete",
+    "do",
+    "else",
+    "export",
+    "extends",
+    "for",
+    "function",
+    "if",
+    "implements",
+    "import",
+    "in",
+    "infer",
+    "instanceof",
+    "is",
+    "keyof",
+    "let",
+    "new",
+    "readonly",
+    "return",
+    "satisfies",
+    "throw",
+    "typeof",
+    "unique",
+    "var",
+    "void",
+    "while",
     "yield",
 ];
 /// Words that continue the statement before them.
 const CONTINUING: [&str; 9] = [
-    "as", "catch", "else", "extends", "finally", "in", "instanceof", "satisfies", "while",
+    "as",
+    "catch",
+    "else",
+    "extends",
+    "finally",
+    "in",
+    "instanceof",
+    "satisfies",
+    "while",
 ];
 
 /// Kind of the previous token, as far as it decides about the next one.
@@ -117,7 +158,11 @@ impl<'s> Scan<'s> {
             level.run += 1;
         }
         self.total += 1;
-        if self.total > LIMIT { Err(Refusal::TooDeep) } else { Ok(()) }
+        if self.total > LIMIT {
+            Err(Refusal::TooDeep)
+        } else {
+            Ok(())
+        }
     }
 
     fn angle(&mut self) -> Checked {
@@ -233,7 +278,11 @@ impl<'s> Scan<'s> {
                     self.at += 1;
                     self.separate();
                 }
-                b':' if matches!(self.levels.last().map(|level| level.kind), Some(Bracket::Interpolated(..))) => {
+                b':' if matches!(
+                    self.levels.last().map(|level| level.kind),
+                    Some(Bracket::Interpolated(..))
+                ) =>
+                {
                     self.at += 1;
                     self.format()?;
                 }
@@ -389,7 +438,11 @@ impl<'s> Scan<'s> {
                 b',' | b';' => {
                     self.at += 1;
                     self.may_end = false;
-                    if byte == b',' { self.separate() } else { self.end() }
+                    if byte == b',' {
+                        self.separate()
+                    } else {
+                        self.end()
+                    }
                     previous = Previous::Operator;
                 }
                 b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'$' | b'\\' | 0x80.. => {
@@ -414,7 +467,11 @@ impl<'s> Scan<'s> {
                     self.may_end = false;
                     let is_step = matches!(byte, b'+' | b'-') && self.peek(1) == byte;
                     self.at += 1 + usize::from(is_step);
-                    if byte == b'<' { self.angle()? } else { self.count()? }
+                    if byte == b'<' {
+                        self.angle()?
+                    } else {
+                        self.count()?
+                    }
                     previous = match byte {
                         b'.' | b'#' => Previous::Dot,
                         // `a! / b`

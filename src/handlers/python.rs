@@ -67,7 +67,14 @@ impl Python<'_> {
                         let chained = several.iter().rev().fold(value, |value, target| {
                             let (at, target) = (range(target), Box::new(self.expression(target)));
                             let (value, operator) = (Box::new(value), None);
-                            expression(Term::Assign { target, value, operator }, at)
+                            expression(
+                                Term::Assign {
+                                    target,
+                                    value,
+                                    operator,
+                                },
+                                at,
+                            )
                         });
                         StatementKind::Expression(chained)
                     }
@@ -387,7 +394,10 @@ impl Python<'_> {
             Expr::DictComp(one) => self.each(&one.generators, &one.value),
             Expr::StringLiteral(one) => Term::Text(self.word(one.value.to_str())),
             Expr::FString(one) => {
-                let parts = one.value.elements().filter_map(ast::InterpolatedStringElement::as_interpolation);
+                let parts = one
+                    .value
+                    .elements()
+                    .filter_map(ast::InterpolatedStringElement::as_interpolation);
                 Term::Other(parts.map(|part| self.expression(&part.expression)).collect())
             }
             Expr::NumberLiteral(one) => match &one.value {
@@ -447,7 +457,13 @@ impl Python<'_> {
             Expr::Starred(one) => Term::Spread(self.boxed(&one.value)),
             Expr::Yield(one) => {
                 self.yields = true;
-                Term::Other(one.value.as_deref().map(|value| self.expression(value)).into_iter().collect())
+                Term::Other(
+                    one.value
+                        .as_deref()
+                        .map(|value| self.expression(value))
+                        .into_iter()
+                        .collect(),
+                )
             }
             Expr::YieldFrom(one) => {
                 self.yields = true;

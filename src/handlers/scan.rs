@@ -40,7 +40,10 @@ pub(super) fn handler(source: &str, name: &str) -> Option<Scanned> {
     let signature = &tokens.all[from..end];
     let response = signature.iter().find(|token| RESPONSES.contains(token)).copied();
     let start = tokens.offset(from);
-    let line = source.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+    let line = source
+        .get(start..)
+        .and_then(|rest| rest.lines().next())
+        .unwrap_or_default();
     Some(Scanned {
         // Powertools' processor creates this one.
         returns_failures: response.is_some_and(|kind| kind == RESPONSES[0] || tokens.creates_failures()),
@@ -105,7 +108,9 @@ impl<'s> Tokens<'s> {
     fn started(&self) -> Option<&'s str> {
         let at = (0..self.all.len()).find(|at| STARTS.contains(&self.all[*at]) && self.get(at + 1) == "(")?;
         let arguments = self.all[at + 2..].iter().copied();
-        let first: Vec<&str> = arguments.take_while(|token| !matches!(*token, "," | ")" | "(")).collect();
+        let first: Vec<&str> = arguments
+            .take_while(|token| !matches!(*token, "," | ")" | "("))
+            .collect();
         first.last().copied()
     }
 
@@ -114,13 +119,18 @@ impl<'s> Tokens<'s> {
         if self.all[at] != name || !matches!(self.get(at + 1), "(" | "[" | "<") {
             return None;
         }
-        let before = self.all[..at].iter().rposition(|token| matches!(*token, ";" | "{" | "}"));
+        let before = self.all[..at]
+            .iter()
+            .rposition(|token| matches!(*token, ";" | "{" | "}"));
         let mut from = before.map_or(0, |before| before + 1);
         // Annotations are not part of it, since their line may be another one.
         while self.get(from) == "@" {
             from += 2;
             if self.get(from) == "(" {
-                from += self.all[from..].iter().position(|token| *token == ")").map_or(0, |end| end + 1);
+                from += self.all[from..]
+                    .iter()
+                    .position(|token| *token == ")")
+                    .map_or(0, |end| end + 1);
             }
         }
         let is_call = |token: &&str| matches!(*token, "=" | "return" | "new" | "(" | "." | ",");
@@ -128,19 +138,23 @@ impl<'s> Tokens<'s> {
         if from >= at || !is_method_of_go && self.all[from..at].iter().rev().take(2).any(|token| is_call(&token)) {
             return None;
         }
-        let end = self.all[at..].iter().position(|token| matches!(*token, "{" | ";" | "="))?;
+        let end = self.all[at..]
+            .iter()
+            .position(|token| matches!(*token, "{" | ";" | "="))?;
         let is_declared = self.get(at + end) != ";" && !self.all[from..at].contains(&"return");
         is_declared.then_some((from, at + end))
     }
 
     /// Returns `true` if the source creates a failure of a message.
     fn creates_failures(&self) -> bool {
-        let is_made = |pair: &[&str]| {
-            let is_failure = pair[0].ends_with("BatchItemFailure") || pair[0].ends_with("atchItemFailures");
-            let is_builder = pair[0].starts_with("BatchMessageHandler");
-            is_builder || is_failure && matches!(pair[1], "(" | "{" | ":" | ".")
+        let is_made = |at: usize| {
+            let (word, next, after) = (self.get(at), self.get(at + 1), self.get(at + 2));
+            let is_failure = word.ends_with("BatchItemFailure") || word.ends_with("atchItemFailures");
+            // `new List<BatchItemFailure> { … }`
+            let is_list = next == ">" && matches!(after, "(" | "{");
+            word.starts_with("BatchMessageHandler") || is_failure && (is_list || matches!(next, "(" | "{" | ":" | "."))
         };
-        self.all.windows(2).any(is_made)
+        (0..self.all.len()).any(is_made)
     }
 }
 

@@ -76,6 +76,8 @@ struct Path<'m> {
     malformed: Option<TextRange>,
     unawaited: Option<TextRange>,
     processor: Option<TextRange>,
+    /// `true` if some code waits for the failed call, which therefore returns a promise.
+    is_awaited: bool,
     /// `true` if the handler returned normally.
     has_returned: bool,
 }
@@ -136,12 +138,16 @@ impl<'m> Entry<'m> {
             unawaited,
             first_only,
             continues: continues(&paths, module),
-            undated: paths.iter().find_map(|path| path.run.undated.clone()).filter(|_| {
-                !module.says(&["register_lambda_context", "registerLambdaContext"])
-            }),
+            undated: paths
+                .iter()
+                .find_map(|path| path.run.undated.clone())
+                .filter(|_| !module.says(&["register_lambda_context", "registerLambdaContext"])),
             unconditional_write: unconditional_write(&paths, source),
             unreleased_claim: is_complete.then(|| unreleased_claim(&paths)).flatten(),
-            untimed: paths.iter().find_map(|path| path.run.waits.clone()).filter(|_| !module.says(&CLOCKS)),
+            untimed: paths
+                .iter()
+                .find_map(|path| path.run.waits.clone())
+                .filter(|_| !module.says(&CLOCKS)),
             deletes: module.says(&DELETES),
         }
     }
@@ -165,7 +171,7 @@ impl<'m> Entry<'m> {
                 result => paths.push(self.path(machine, result)),
             }
             if !choices.advance() {
-                return (paths, true);
+                return (without_impossible(paths), true);
             }
             if paths.len() >= MAX_RUNS || steps > MAX_STEPS {
                 return (paths, false);
@@ -239,13 +245,18 @@ impl<'m> Entry<'m> {
             (settled, _) => settled,
         };
         let dropped = dropped(&machine);
-        let is_transparent = self.around.iter().all(|one| is_transparent(one));
+        let has_middleware = self.middleware(machine.module).is_some();
+        let is_transparent = has_middleware || self.around.iter().all(|one| is_transparent(one));
         let mut path = Path {
             outcome: None,
             response: None,
             malformed: None,
             unawaited: None,
             processor: processor(&machine),
+            is_awaited: machine
+                .run
+                .late
+                .is_some_and(|id| matches!(machine.heap[id], Object::Promise { is_observed: true, .. })),
             has_returned: settled.is_ok(),
             run: Run::default(),
         };
@@ -261,7 +272,11 @@ impl<'m> Entry<'m> {
                             machine.run.vanished = Some(at);
                         }
                         // A rejection that is not handled at once ends the process.
-                        if is_slow || !machine.module.is_script { Outcome::Deleted } else { Outcome::Unknown }
+                        if is_slow || !machine.module.is_script {
+                            Outcome::Deleted
+                        } else {
+                            Outcome::Unknown
+                        }
                     }
                     (_, Some(_)) if is_answered || is_async => Outcome::Unknown,
                     // Lambda waits for all promises, and one that nobody handles fails the invocation.
@@ -288,16 +303,25 @@ impl<'m> Entry<'m> {
     fn returned(&self, machine: &Machine<'m>, value: &Value, path: &mut Path<'m>) -> Outcome {
         let mut set = |response: Response| path.response = Some(response);
         if let Some(middleware) = self.middleware(machine.module) {
-            set(Response::Failures(middleware.at.clone()));
+            let failures = Response::Failures(middleware.at.clone());
             return match machine.items(value) {
                 Some(settled) => {
                     let is_rejected = |one: &Value| match one {
                         Value::Object(id) => machine.entry(*id, "status") == Some(Value::Text("rejected".into())),
                         _ => false,
                     };
-                    if settled.iter().any(is_rejected) { Outcome::Reported } else { Outcome::Deleted }
+                    let is_reported = settled.iter().any(is_rejected);
+                    set(if is_reported { failures } else { Response::Empty });
+                    if is_reported {
+                        Outcome::Reported
+                    } else {
+                        Outcome::Deleted
+                    }
                 }
-                None => Outcome::Unknown,
+                None => {
+                    set(failures);
+                    Outcome::Unknown
+                }
             };
         }
         match value {
@@ -355,6 +379,18 @@ impl<'m> Entry<'m> {
     }
 }
 
+/// Removes the paths on which a call throws at once that returns a promise.
+fn without_impossible(mut paths: Vec<Path<'_>>) -> Vec<Path<'_>> {
+    let awaited = paths.iter().filter(|path| path.is_awaited);
+    let awaited: Vec<usize> = awaited.filter_map(|path| Some(path.run.failed?.site)).collect();
+    paths.retain(|path| {
+        path.run
+            .failed
+            .is_none_or(|failed| failed.is_late || !awaited.contains(&failed.site))
+    });
+    paths
+}
+
 /// Reads a list of failed messages.
 fn failures(machine: &Machine<'_>, list: &Value, at: &TextRange) -> (Response, Outcome, Option<TextRange>) {
     let unknown = (Response::Failures(at.clone()), Outcome::Unknown, None);
@@ -365,11 +401,15 @@ fn failures(machine: &Machine<'_>, list: &Value, at: &TextRange) -> (Response, O
     let identifier = |item: &Value| match item {
         Value::Object(id) => match (&machine.heap[*id], machine.entry(*id, "itemIdentifier")) {
             (_, Some(found)) => Ok(Some(found)),
-            (Object::Object { is_open: false, class: None, entries, .. }, None)
-                if entries.iter().all(|(key, _)| key.is_some()) =>
-            {
-                Err(())
-            }
+            (
+                Object::Object {
+                    is_open: false,
+                    class: None,
+                    entries,
+                    ..
+                },
+                None,
+            ) if entries.iter().all(|(key, _)| key.is_some()) => Err(()),
             _ => Ok(None),
         },
         Value::MessageId(_) | Value::Text(_) | Value::Record(_) => Err(()),
@@ -421,22 +461,36 @@ fn response(paths: &[Path<'_>], is_complete: bool, module: &Module) -> Response 
         && !module.says(&["messageId", "message_id"]);
     let all = || paths.iter().filter_map(|path| path.response.as_ref());
     if let Some(failures) = all().find(|one| matches!(one, Response::Failures(_))) {
-        return if is_of_stream { Response::Unknown } else { failures.clone() };
+        return if is_of_stream {
+            Response::Unknown
+        } else {
+            failures.clone()
+        };
     }
     let is_nothing = is_complete && all().all(|one| *one == Response::Nothing);
-    if is_nothing { Response::Nothing } else { Response::Unknown }
+    if is_nothing {
+        Response::Nothing
+    } else {
+        Response::Unknown
+    }
 }
 
 /// Returns the code that reads one record, if no path reads another one.
 fn first_only(paths: &[Path<'_>]) -> Option<TextRange> {
-    let done = || paths.iter().filter(|path| path.run.failed.is_none() && path.has_returned);
+    let done = || {
+        paths
+            .iter()
+            .filter(|path| path.run.failed.is_none() && path.has_returned)
+    };
     let is_known = paths.iter().all(|path| !path.run.is_uncertain);
     let is_single = |path: &Path<'_>| path.run.used.count_ones() <= 1;
     let used = done().fold(0, |all, path| all | path.run.used);
     if !is_known || used.count_ones() != 1 || !done().all(is_single) {
         return None;
     }
-    done().filter(|path| path.run.used != 0).find_map(|path| path.run.first.clone())
+    done()
+        .filter(|path| path.run.used != 0)
+        .find_map(|path| path.run.first.clone())
 }
 
 /// Returns the code that continues with later records after one failed, if it reports failures.
@@ -455,7 +509,9 @@ fn continues(paths: &[Path<'_>], module: &Module) -> Option<(TextRange, Option<&
         return Some((at, Some(instead)));
     }
     let mut continuing = reported().filter(|path| path.run.used_after != 0);
-    continuing.find_map(|path| path.run.collects.clone()).map(|at| (at, None))
+    continuing
+        .find_map(|path| path.run.collects.clone())
+        .map(|at| (at, None))
 }
 
 /// Returns an unconditional write after the work, with a read of the same record before it that skips the work.
@@ -474,9 +530,8 @@ fn unconditional_write(paths: &[Path<'_>], source: &str) -> Option<TextRange> {
             let reads = other.run.events.iter().any(|event| event.call == events[read].call);
             reads && !has(EventKind::Work) && !has(EventKind::Write)
         });
-        let is_same = |event: &&Event<'_>| {
-            event.kind == EventKind::Write && stores::is_of_same(read.call, event.call, source)
-        };
+        let is_same =
+            |event: &&Event<'_>| event.kind == EventKind::Write && stores::is_of_same(read.call, event.call, source);
         let write = events[work..].iter().find(is_same)?;
         done().any(skips).then(|| write.call.at.clone())
     })
@@ -509,4 +564,3 @@ fn unreleased_claim(paths: &[Path<'_>]) -> Option<TextRange> {
         (is_lost && again().next().is_some() && again().all(is_skipped)).then(|| call.at.clone())
     })
 }
-

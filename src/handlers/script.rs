@@ -204,7 +204,9 @@ impl Script<'_> {
         let at = range(node.span());
         let kind = match node {
             ast::Declaration::VariableDeclaration(one) => return self.declared(one, all),
-            ast::Declaration::FunctionDeclaration(one) => StatementKind::Function(Arc::new(self.function(one, at.clone()))),
+            ast::Declaration::FunctionDeclaration(one) => {
+                StatementKind::Function(Arc::new(self.function(one, at.clone())))
+            }
             ast::Declaration::ClassDeclaration(one) => StatementKind::Class(Arc::new(self.class(one))),
             // Types, and values that only types use.
             _ => StatementKind::Nothing,
@@ -330,7 +332,11 @@ impl Script<'_> {
         self.0.leave();
         Class {
             name: class.id.as_ref().map(|id| self.word(&id.name)),
-            bases: class.heritage.iter().map(|base| self.expression(&base.expression)).collect(),
+            bases: class
+                .heritage
+                .iter()
+                .map(|base| self.expression(&base.expression))
+                .collect(),
             body,
         }
     }
@@ -610,7 +616,10 @@ impl Script<'_> {
                     LogicalOperator::Or => Logic::Or,
                     LogicalOperator::Coalesce => Logic::IfNull,
                 };
-                Term::Logic(logic, Box::new([self.expression(&one.left), self.expression(&one.right)]))
+                Term::Logic(
+                    logic,
+                    Box::new([self.expression(&one.left), self.expression(&one.right)]),
+                )
             }
             ast::Expression::BinaryExpression(one) => {
                 let parts = [self.expression(&one.left), self.expression(&one.right)];
@@ -664,14 +673,25 @@ impl Script<'_> {
                     AssignmentOperator::Subtraction => Some(Operator::Subtract),
                     _ => Some(Operator::Other),
                 };
-                return Term::Assign { target, value, operator };
+                return Term::Assign {
+                    target,
+                    value,
+                    operator,
+                };
             }
         };
         // `a ||= b` is `a || (a = b)`.
         let at = range(one.span);
         let left = self.target(&one.left);
         let operator = None;
-        let assigned = expression(Term::Assign { target, value, operator }, at);
+        let assigned = expression(
+            Term::Assign {
+                target,
+                value,
+                operator,
+            },
+            at,
+        );
         Term::Logic(logic, Box::new([left, assigned]))
     }
 

@@ -5,7 +5,14 @@ use super::syntax::{Expression, Term};
 use super::values::Value;
 
 /// Functions that read one record of a store, and functions that write one.
-const READS: [&str; 6] = ["GetCommand", "GetItemCommand", "exists", "getItem", "get_item", "sismember"];
+const READS: [&str; 6] = [
+    "GetCommand",
+    "GetItemCommand",
+    "exists",
+    "getItem",
+    "get_item",
+    "sismember",
+];
 const WRITES: [&str; 10] = [
     "PutCommand",
     "PutItemCommand",
@@ -23,7 +30,15 @@ const SQL: [&str; 5] = ["execute", "query", "raw", "run", "sql"];
 
 /// Returns the words by which a write is conditional.
 fn conditions() -> [&'static str; 7] {
-    ["ConditionExpression", "Expected", "IfNotExists", "NX", "nx", "setnx", "SETNX"]
+    [
+        "ConditionExpression",
+        "Expected",
+        "IfNotExists",
+        "NX",
+        "nx",
+        "setnx",
+        "SETNX",
+    ]
 }
 
 /// Returns the request of a call: the command of `client.send(new GetCommand(…))`, or the call itself.
@@ -33,7 +48,9 @@ fn request(call: &Expression) -> (&str, &Expression) {
     };
     let name = callee.last_name().unwrap_or_default();
     if let ("send", [only]) = (name, arguments.as_slice())
-        && let Term::Call { callee, is_new: true, .. } = &only.kind
+        && let Term::Call {
+            callee, is_new: true, ..
+        } = &only.kind
     {
         return (callee.last_name().unwrap_or_default(), only);
     }
@@ -43,7 +60,9 @@ fn request(call: &Expression) -> (&str, &Expression) {
 /// Returns the SQL of a request, in upper case.
 fn sql(call: &Expression) -> Option<String> {
     let (name, request) = request(call);
-    let Term::Call { arguments, .. } = &request.kind else { return None };
+    let Term::Call { arguments, .. } = &request.kind else {
+        return None;
+    };
     if !SQL.contains(&name) {
         return None;
     }
@@ -139,12 +158,19 @@ pub(super) fn is_of_same(read: &Expression, write: &Expression, source: &str) ->
         (None, None) => {}
         _ => return false,
     }
-    let ((reads, read), (writes, write)) = (request(read), request(write));
-    let is_key_value = |name: &str| matches!(name, "exists" | "set" | "sismember");
-    if is_key_value(reads) != is_key_value(writes) || read.first_name() != write.first_name() {
+    if read.first_name() != write.first_name() {
         return false;
     }
-    let text = |one: &Expression| source.get(one.at.clone()).map(|text| text.split_whitespace().collect::<String>());
+    let ((reads, read), (writes, write)) = (request(read), request(write));
+    let is_key_value = |name: &str| matches!(name, "exists" | "set" | "sismember");
+    if is_key_value(reads) != is_key_value(writes) {
+        return false;
+    }
+    let text = |one: &Expression| {
+        source
+            .get(one.at.clone())
+            .map(|text| text.split_whitespace().collect::<String>())
+    };
     if is_key_value(reads) {
         let key = |call: &Expression| match &call.kind {
             Term::Call { arguments, .. } => arguments.first().and_then(text),
@@ -153,7 +179,10 @@ pub(super) fn is_of_same(read: &Expression, write: &Expression, source: &str) ->
         return key(read).is_some() && key(read) == key(write);
     }
     let table = |call| argument(call, "TableName").and_then(text);
-    let (Some(key), Some(item)) = (argument(read, "Key"), argument(write, "Item").or(argument(write, "Key"))) else {
+    let (Some(key), Some(item)) = (
+        argument(read, "Key"),
+        argument(write, "Item").or(argument(write, "Key")),
+    ) else {
         return false;
     };
     let (Term::Object(keys), Term::Object(entries)) = (&key.kind, &item.kind) else {

@@ -1,1 +1,421 @@
-//! Tests of hostile sources, and of signatures in languages that are not parsed.
+//! Tests of hostile sources, of nesting, and of signatures in languages that are not parsed.
+
+use super::nesting::Refusal;
+use super::syntax::Module;
+use super::{python, scan, scenario, script};
+
+type Read = fn(&str) -> Result<Module, Refusal>;
+
+/// Constructs that nest: language, text before the inner part, innermost text, and text after it.
+const NESTED: [(&str, &str, &str, &str); 56] = [
+    ("py", "(", "1", ")"),
+    ("py", "[", "1", "]"),
+    ("py", "{1: ", "1", "}"),
+    ("py", "f(", "1", ")"),
+    ("py", "not ", "1", ""),
+    ("py", "-", "1", ""),
+    ("py", "~", "1", ""),
+    ("py", "await ", "1", ""),
+    ("py", "lambda: ", "1", ""),
+    ("py", "1 if 1 else ", "1", ""),
+    ("py", "1 + ", "1", ""),
+    ("py", "", "1", " + 1"),
+    ("py", "", "1", " ** 1"),
+    ("py", "", "1", " < 1"),
+    ("py", "", "1", " and 1"),
+    ("py", "", "a", ".b"),
+    ("py", "", "a", "()"),
+    ("py", "", "a", "[1]"),
+    ("py", "f\"{", "1", "}\""),
+    ("py", "f'''{", "1", "}'''"),
+    ("py", "f\"{1:{", "1", "}}\""),
+    ("py", "[1 for a in ", "1", "]"),
+    ("py", "*", "1", ""),
+    ("py", "(a := ", "1", ")"),
+    ("js", "(", "1", ")"),
+    ("js", "[", "1", "]"),
+    ("js", "({a: ", "1", "})"),
+    ("js", "f(", "1", ")"),
+    ("js", "new a(", "1", ")"),
+    ("js", "a => ", "1", ""),
+    ("js", "async () => ", "1", ""),
+    ("js", "() => { return ", "1", "; }"),
+    ("js", "function () { return ", "1", "; }"),
+    ("js", "class { a = ", "1", "; }"),
+    ("js", "`${", "1", "}`"),
+    ("js", "!", "1", ""),
+    ("js", "- ", "1", ""),
+    ("js", "typeof ", "1", ""),
+    ("js", "typeof\n", "1", ""),
+    ("js", "await ", "1", ""),
+    ("js", "1 ? 1 : ", "1", ""),
+    ("js", "1 + ", "1", ""),
+    ("js", "", "1", " + 1"),
+    ("js", "", "1", "\n+ 1"),
+    ("js", "", "1", " ?? 1"),
+    ("js", "", "a", ".b"),
+    ("js", "", "a", "\n.b()"),
+    ("js", "", "a", "?.b"),
+    ("js", "", "a", "()"),
+    ("js", "", "a", "[1]"),
+    ("js", "", "a", "``"),
+    ("js", "", "a", "!"),
+    ("js", "a = ", "1", ""),
+    ("js", "", "1", " as any"),
+    ("js", "<any>", "1", ""),
+    ("js", "/a/.test(", "1", ")"),
+];
+
+/// Statements and types that nest, with the same parts; `{}` is the indentation of a level in Python.
+const STATEMENTS: [(&str, &str, &str, &str); 20] = [
+    ("js", "if (a) ", "b();", ""),
+    ("js", "if (a)\n", "b();", ""),
+    ("js", "if (a) {} else ", "b();", ""),
+    ("js", "if (a) { ", "b();", " }"),
+    ("js", "for (;;) ", "b();", ""),
+    ("js", "for (const a of b) ", "b();", ""),
+    ("js", "while (a)\n", "b();", ""),
+    ("js", "do ", "b();", " while (a);"),
+    ("js", "{", "b();", "}"),
+    ("js", "a: ", "b();", ""),
+    ("js", "try { ", "b();", " } finally {}"),
+    ("js", "switch (a) { case 1: ", "b();", " }"),
+    ("js", "function a() { ", "b();", " }"),
+    ("js", "type A = [", "1", "];"),
+    ("js", "type A = B<", "1", ">;"),
+    ("js", "type A = B<1, ", "1", ">;"),
+    ("js", "type A = { a: ", "1", " };"),
+    ("js", "type A = () => ", "1", ";"),
+    ("js", "type A = keyof ", "B", ";"),
+    ("js", "type A = B extends C ? D : ", "1", ";"),
+];
+
+/// Returns the construct nested `depth` times, as a statement.
+fn nested((language, open, inner, close): (&str, &str, &str, &str), depth: usize) -> (Read, String) {
+    // Only the first of several types is a declaration.
+    let (head, open) = match open.strip_prefix("type A = ") {
+        Some(rest) => ("type A = ", rest),
+        None if inner == "b();" => ("", open),
+        None => ("x = ", open),
+    };
+    let (close, tail) = match close.strip_suffix(';') {
+        Some(rest) if head == "type A = " => (rest, ";"),
+        _ => (close, ""),
+    };
+    let text = format!("{head}{}{inner}{}{tail}\n", open.repeat(depth), close.repeat(depth));
+    (if language == "py" { python::read } else { script::read }, text)
+}
+
+#[test]
+fn deep_nesting_of_every_construct_is_refused_before_parsing() {
+    for construct in NESTED.into_iter().chain(STATEMENTS) {
+        for depth in [700, 20_000] {
+            let (read, text) = nested(construct, depth);
+            assert_eq!(read(&text).err(), Some(Refusal::TooDeep), "{construct:?}");
+        }
+        let (read, text) = nested(construct, 3);
+        assert!(!matches!(read(&text), Err(Refusal::TooDeep)), "{construct:?}");
+    }
+}
+
+#[test]
+fn blocks_of_python_are_refused_by_indentation() {
+    let blocks = |depth: usize| -> String {
+        let lines = (0..depth).map(|level| format!("{}if a:\n", " ".repeat(level)));
+        lines.collect::<String>() + &" ".repeat(depth) + "pass\n"
+    };
+    assert_eq!(python::read(&blocks(300)).err(), Some(Refusal::TooDeep));
+    assert!(python::read(&blocks(50)).is_ok());
+}
+
+#[test]
+fn long_files_without_deep_nesting_are_read() {
+    let lines = |line: &str| line.repeat(2_000);
+    for text in [
+        "value = [1, 2, (3, 4)]\n",
+        "if a:\n    b(c, d)\nelif e:\n    f.g.h()\n",
+        "name = f\"{a}{b!r:>10} {c:{d}}\"\n",
+        "print('((((' \"[[[[\")  # {{{{\n",
+        "\"\"\"((((\n\"\"\"\n",
+        "a = 1 + \\\n    2\n",
+    ] {
+        assert!(python::read(&lines(text)).is_ok(), "{text}");
+    }
+    for text in [
+        "const a = [1, 2, (3, 4)]\n",
+        "if (a) { b(c) } else if (d) { e.f() }\n",
+        "call('((((', \"[[[[\", `{{{{ ${a} ${`${b}`}`)  // ((((\n",
+        "const a = b / c / d; /* (((( */\n",
+        "const a = /[(/]\\(/.test(b) ? /\\[/ : c\n",
+        "a.b()\n  .c()\n  .d()\n",
+        "const a = b as C<D, E>;\n",
+        "i++\n",
+        "export const handler = async (event: Event): Promise<void> => { await a(event); };\nlet b = 1;\n",
+    ] {
+        let text = lines(text).replace("export const handler", "const handler");
+        // Declarations of one name repeat; each is in a block.
+        let text: String = text.lines().map(|line| format!("{line}\n")).collect();
+        let read = script::read(&text);
+        assert!(!matches!(read, Err(Refusal::TooDeep)), "{text:.80}");
+    }
+}
+
+#[test]
+fn strings_and_regular_expressions_hide_no_nesting() {
+    let deep = "(".repeat(5_000);
+    for text in [
+        format!("a = b / 1 + {deep}"),
+        format!("a = /'/; {deep}"),
+        format!("if (a) /`/.b; {deep}"),
+        format!("a = `${{b}}`; {deep}"),
+        format!("// \u{2028}{deep}"),
+        format!("a = '\\\n'; {deep}"),
+        format!("a = {{}} / 1 + {deep}"),
+        format!("a++ / 1 + {deep}"),
+        format!("a! / 1 + {deep}"),
+    ] {
+        assert!(script::read(&text).is_err(), "{text:.40}");
+    }
+    for text in [
+        format!("a = f\"{{b:'}}\"; {deep}"),
+        format!("a = f\"{{b:=({deep}"),
+        format!("a = rb'\\'; {deep}'\n{deep}"),
+        format!("a = '''b'c'''; {deep}"),
+        format!("# a\r{deep}"),
+    ] {
+        assert!(python::read(&text).is_err(), "{text:.40}");
+    }
+}
+
+#[test]
+fn analysis_of_cyclic_names_ends() {
+    let mut text = String::from("def handler(event, context):\n    return a0\n");
+    for at in 0..40 {
+        for to in 0..40 {
+            text.push_str(&format!("a{at} = a{to} or f{to}(a{at}, a{to})\n"));
+        }
+        text.push_str(&format!(
+            "def f{at}(x):\n    for r in a{at}:\n        f{}(f{at}(x))\n    return f{at}(x)\n",
+            (at + 1) % 40
+        ));
+    }
+    let recursive = "def handler(event, context):\n    for r in event['Records']:\n        handler(r, handler)\n";
+    let endless = "def handler(event, context):\n    while True:\n        if work(event):\n            work(event)\n";
+    let branches = "        if work(r):\n            r = work(r)\n".repeat(60);
+    let branches = format!("def handler(event, context):\n    for r in event['Records']:\n{branches}");
+    for text in [&text, recursive, endless, &branches] {
+        let module = python::read(text).unwrap();
+        scenario::facts(&module, "handler", text);
+    }
+    let script =
+        "class A extends A { constructor() { super(); this.a = new A(); } }\nexports.handler = async () => new A();\n";
+    scenario::facts(&script::read(script).unwrap(), "handler", script);
+}
+
+#[test]
+fn broken_text_is_not_understood() {
+    for text in ["def handler(:", "\0\0", "lambda: (", "\u{202e}="] {
+        assert!(python::read(text).is_err(), "{text:?}");
+    }
+    for text in ["export const = 1", "function (", "a => {", "`${"] {
+        assert!(script::read(text).is_err(), "{text:?}");
+    }
+}
+
+#[test]
+fn comment_lines_take_linear_time() {
+    let text = format!(
+        "def handler(event, context):\n    work(event)\n{}    return None\n",
+        "    # the courier\n".repeat(25_000)
+    );
+    assert!(python::read(&text).is_ok());
+}
+
+/// Handlers in languages that are not parsed: name, source, and whether they return failed messages (`None` if no
+/// handler is found).
+const SCANNED: [(&str, &str, Option<bool>); 22] = [
+    (
+        "Orders::handleRequest",
+        "class Orders { public SQSBatchResponse handleRequest(SQSEvent e, Context c) { f.add(new SQSBatchResponse.BatchItemFailure(id)); } }",
+        Some(true),
+    ),
+    (
+        "Orders::handleRequest",
+        "class Orders { @Override @Logging(clear = true) public SQSBatchResponse handleRequest(SQSEvent e) { return handler.processBatch(BatchMessageHandlerBuilder.a()); } }",
+        Some(true),
+    ),
+    // The list stays empty.
+    (
+        "Orders::handleRequest",
+        "class Orders { SQSBatchResponse handleRequest(SQSEvent e) { return new SQSBatchResponse(); } }",
+        Some(false),
+    ),
+    (
+        "Orders::handleRequest",
+        "class Orders { SQSBatchResponse handleRequest(SQSEvent e) { return a; } /* new BatchItemFailure() */ String s = \"BatchItemFailure(\"; }",
+        Some(false),
+    ),
+    // Another method has the type.
+    (
+        "Orders::handleRequest",
+        "class Orders { Void handleRequest(SQSEvent e) { SQSBatchResponse r = all(e); } SQSBatchResponse all(SQSEvent e) { new BatchItemFailure(a); } }",
+        Some(false),
+    ),
+    (
+        "Orders::handleRequest",
+        "class Orders { SQSBatchResponse other(A a) { return handleRequest(a); } Void handleRequest(A a) { new BatchItemFailure(a); } }",
+        Some(false),
+    ),
+    (
+        "Orders::handleRequest",
+        "class Others { SQSBatchResponse handleRequest(A a) { } }",
+        None,
+    ),
+    (
+        "Orders::handleRequest",
+        "class Orders { void handleRequest(A a) {} void handleRequest(B b) {} }",
+        None,
+    ),
+    (
+        "Orders::handleRequest",
+        "class Orders : RequestHandler<SQSEvent, SQSBatchResponse> { override fun handleRequest(e: SQSEvent, c: Context): SQSBatchResponse { f += SQSBatchResponse.BatchItemFailure(id) } }",
+        Some(true),
+    ),
+    (
+        "Orders::handleRequest",
+        "class Orders { override fun handleRequest(e: SQSEvent): SQSBatchResponse = SQSBatchResponse(e.records.map { BatchItemFailure(it.messageId) }) }",
+        Some(true),
+    ),
+    (
+        "Orders::handleRequest",
+        "class Orders extends RequestHandler[SQSEvent, SQSBatchResponse] { def handleRequest(e: SQSEvent, c: Context): SQSBatchResponse = { new BatchItemFailure(id) } }",
+        Some(true),
+    ),
+    (
+        "Function::Handle",
+        "public class Function { public async Task<SQSBatchResponse> Handle(SQSEvent e, ILambdaContext c) { f.Add(new SQSBatchResponse.BatchItemFailure { ItemIdentifier = id }); } }",
+        Some(true),
+    ),
+    (
+        "Function::Handle",
+        "public class Function { public BatchItemFailuresResponse Handle(SQSEvent _) => SqsBatchProcessor.Result.BatchItemFailuresResponse; }",
+        Some(true),
+    ),
+    (
+        "Function::Handle",
+        "public class Function { const string A = @\"\\\"; public Task Handle(SQSEvent e) { new BatchItemFailure(); } }",
+        Some(false),
+    ),
+    (
+        "main",
+        "func handle(c context.Context, e events.SQSEvent) (events.SQSEventResponse, error) { return events.SQSEventResponse{BatchItemFailures: f}, nil }\nfunc main() { lambda.Start(handle) }",
+        Some(true),
+    ),
+    (
+        "main",
+        "func (h *H) Handle(e events.SQSEvent) (r events.SQSEventResponse, err error) { f = append(f, events.SQSBatchItemFailure{ItemIdentifier: id}); return }\nfunc main() { lambda.StartWithOptions(h.Handle, nil) }",
+        Some(true),
+    ),
+    (
+        "main",
+        "func handle(e events.SQSEvent) error { return nil }\nfunc main() { lambda.Start(handle) }",
+        Some(false),
+    ),
+    (
+        "main",
+        "func handle(e events.SQSEvent) (events.SQSEventResponse, error) { return events.SQSEventResponse{}, nil } // BatchItemFailures:\nfunc main() { lambda.Start(handle) }",
+        Some(false),
+    ),
+    ("main", "func main() { lambda.Start(elsewhere.Handle) }", None),
+    (
+        "main",
+        "async fn handle(e: LambdaEvent<SqsEvent>) -> Result<SqsBatchResponse, Error> { f.push(BatchItemFailure { item_identifier: id }); }\nasync fn main() { run(service_fn(handle)).await }",
+        Some(true),
+    ),
+    (
+        "main",
+        "async fn handle<'a>(e: LambdaEvent<SqsEvent>) -> Result<(), Error> { let a = 'x'; Ok(()) }\nasync fn main() { run(service_fn(handle)).await }",
+        Some(false),
+    ),
+    ("main", "fn main() {}", None),
+];
+
+#[test]
+fn signatures_in_languages_that_are_not_parsed_are_found() {
+    for (name, source, expected) in SCANNED {
+        let found = scan::handler(source, name).map(|found| found.returns_failures);
+        assert_eq!(found, expected, "{source}");
+    }
+}
+
+#[test]
+fn scan_of_unfinished_source_ends() {
+    for text in [
+        "\"",
+        "/*",
+        "'\\",
+        "@\"",
+        "`",
+        "\"\"\"",
+        "lambda.Start(",
+        "class A",
+        "A(",
+        "@",
+        "é'",
+    ] {
+        for name in ["A::A", "main"] {
+            scan::handler(text, name);
+            scan::handler(&text.repeat(1_000), name);
+        }
+    }
+}
+
+/// Returns cause and reason of each note that the function's source in `file` was not read.
+fn unread(file: &str, handler: &str, source: &str) -> Vec<(String, String)> {
+    let template = format!(
+        "Transform: AWS::Serverless-2016-10-31\nResources:\n  Q: {{Type: AWS::SQS::Queue}}\n  F:\n    \
+         Type: AWS::Serverless::Function\n    Properties:\n      CodeUri: src/\n      Handler: {handler}\n      \
+         Timeout: 5\n      Events: {{E: {{Type: SQS, Properties: {{Queue: !GetAtt Q.Arn}}}}}}\n"
+    );
+    let path = format!("src/{file}");
+    let rule = crate::rules::by_id("batch-item-failures-ignored").expect("the rule exists");
+    let outcome = crate::testing::run_files(rule, &[("template.yaml", &*template), (&*path, source)]);
+    let notes = outcome.not_evaluated.into_iter();
+    notes.map(|note| (note.reason, note.cause.to_owned())).collect()
+}
+
+#[test]
+fn unreadable_source_is_reported() {
+    let python = "def handler(event, context):\n    return None\n";
+    let line = format!("#{}\n", "a".repeat(998));
+    let padded = |size: usize| format!("{python}{}\n", line.repeat(530).split_at(size - python.len() - 1).0);
+    let error = "it has a syntax error, or syntax that sqslint does not know";
+    let larger = "it is larger than 512 KiB";
+    let deep = "it is nested too deeply";
+    for (file, handler, source, why) in [
+        ("app.py", "app.handler", python.to_owned(), None),
+        ("app.py", "app.handler", padded(512 << 10), None),
+        ("app.py", "app.handler", padded((512 << 10) + 1), Some(larger)),
+        ("app.py", "app.handler", "def handler(:\n".to_owned(), Some(error)),
+        ("app.py", "app.handler", "(".repeat(1_000), Some(deep)),
+        (
+            "app.js",
+            "app.handler",
+            "exports.handler = async (event => {\n".to_owned(),
+            Some(error),
+        ),
+        ("app.js", "app.handler", "[".repeat(1_000), Some(deep)),
+        ("app.ts", "app.handler", "const a: = 1;\n".to_owned(), Some(error)),
+        // A missing function or a missing source is not an error.
+        ("app.py", "app.other", python.to_owned(), None),
+        ("other.py", "app.handler", python.to_owned(), None),
+    ] {
+        let expected: Vec<_> = why.into_iter().map(|why| format!("was not read: {why}")).collect();
+        let notes = unread(file, handler, &source);
+        assert_eq!(notes.len(), expected.len(), "{file} {notes:?}");
+        for ((reason, cause), expected) in notes.iter().zip(&expected) {
+            assert!(reason.ends_with(expected) && reason.contains(file), "{reason}");
+            assert!(["limit", "not-read"].contains(&&**cause), "{cause}");
+        }
+    }
+}

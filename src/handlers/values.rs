@@ -53,6 +53,8 @@ pub(super) enum Value {
     /// A dictionary, an object or an instance of a class.
     Object(Id),
     Function(Id),
+    /// A function from elsewhere that Powertools makes idempotent, as an index of calls.
+    Idempotent(usize),
     Class(Id),
     /// A promise, a coroutine, a task or a future.
     Promise(Id),

@@ -94,7 +94,7 @@ mod tests {
     const CATCHES: &str = "\
 exports.handler = async (event) => {
   for (const record of event.Records) {
-    try { await work(record); } catch (error) { console.error(error); }
+    try { await work(record); } catch (error) { await park(record, error); }
   }
 };
 ";

@@ -76,13 +76,20 @@ except ClientError as error:
         )
     }
 
-    const PUT: &str = "table.put_item(Item={'id': record['messageId']}, ConditionExpression='attribute_not_exists(id)')";
+    const PUT: &str =
+        "table.put_item(Item={'id': record['messageId']}, ConditionExpression='attribute_not_exists(id)')";
 
     #[test]
     fn claim_that_stays_is_flagged() {
         python(&claimed(PUT, "ship(record)"));
-        python(&claimed(PUT, "try:\n    ship(record)\nexcept Exception as error:\n    print(error)\n    raise"));
-        python(&claimed(PUT, "ship(record)\ntable.update_item(Key={'id': record['messageId']})"));
+        python(&claimed(
+            PUT,
+            "try:\n    ship(record)\nexcept Exception as error:\n    print(error)\n    raise",
+        ));
+        python(&claimed(
+            PUT,
+            "ship(record)\ntable.update_item(Key={'id': record['messageId']})",
+        ));
     }
 
     #[test]
@@ -94,7 +101,10 @@ except ClientError as error:
     #[test]
     fn claim_that_expires_is_accepted() {
         for put in [
-            PUT.replace("'attribute_not_exists(id)'", "'attribute_not_exists(id) OR expires < :now'"),
+            PUT.replace(
+                "'attribute_not_exists(id)'",
+                "'attribute_not_exists(id) OR expires < :now'",
+            ),
             PUT.replace("Item={", "Item={'ttl': soon(), "),
         ] {
             python(&claimed(&put, "ship(record)").replace(MARK, ""));

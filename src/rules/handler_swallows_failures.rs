@@ -215,6 +215,11 @@ exports.handler = async (event) => {{
             "const all = event.Records.map(ship);\nawait Promise.allSettled(all); /*here*/",
             "",
         );
+        of(
+            "await Promise.allSettled(event.Records.map(ship)); /*here*/",
+            "return { batchItemFailures: [] };",
+        );
+        of("return Promise.allSettled(event.Records.map(ship)); /*here*/", "");
         let all = "await Promise.allSettled(event.Records.map(ship));";
         for (work, behind) in [
             // The code uses the results.
@@ -222,7 +227,6 @@ exports.handler = async (event) => {{
                 "const settled = await Promise.allSettled(event.Records.map(ship));",
                 "check(settled);",
             ),
-            ("return Promise.allSettled(event.Records.map(ship));", ""),
             // A rejection throws.
             ("await Promise.all(event.Records.map(ship));", ""),
             // Each promise has its own rejection handler.
@@ -237,7 +241,6 @@ exports.handler = async (event) => {{
             // The work does not concern messages.
             ("await Promise.allSettled(clients.map((one) => one.close()));", ""),
             (all, "if (await isFull()) { throw new Error('later'); }"),
-            (all, "return { batchItemFailures: [] };"),
         ] {
             of(work, behind);
         }

@@ -106,7 +106,7 @@ def main(event, context):
         ship(record)
 handler = instrument(main)
 
-#: grouped elsewhere · deleted
+#: grouped elsewhere · deleted · silent: not the same on all paths
 def handler(event, context):
     for group in grouped(event["Records"]):
         try:

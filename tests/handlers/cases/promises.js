@@ -203,7 +203,7 @@ async function one(record) {
 }
 exports.handler = async (event) => { for (const record of event.Records) await one(record); };
 
-//: return without await in a helper with a catch · retried · silent: it may be synchronous
+//: return without await in a helper with a catch · retried
 async function one(record) {
   try { return ship(record); } catch (error) { console.error(error); return null; }
 }

@@ -142,7 +142,7 @@ def process(records):
             failed.append({"itemIdentifier": record["messageId"]})
     return {"batchItemFailures": failed}
 
-#: response from elsewhere · retried · silent: the response is unknown
+#: response from elsewhere · retried
 def handler(event, context):
     for record in event["Records"]:
         ship(record)
