@@ -3,6 +3,7 @@
 //! A rule is a static and a pure function from the graph to diagnostics. It knows no dialect, no format and no file
 //! system.
 
+mod alarm_comparison_reversed;
 mod alarm_dimension_invalid;
 mod alarm_missing_data_unset;
 mod alarm_statistic_misleading;
@@ -409,6 +410,7 @@ pub static RULES: &[&Rule<'static>] = &[
     &dead_letter_queue_unalarmed::RULE,
     &dead_letter_queue_alarm_metric_blind::RULE,
     &alarm_without_action::RULE,
+    &alarm_comparison_reversed::RULE,
     &queue_age_unalarmed::RULE,
     &alarm_statistic_misleading::RULE,
     &alarm_dimension_invalid::RULE,

@@ -7,7 +7,7 @@ use crate::graph::{Alarm, AlarmMetric, LinkForm};
 pub(super) static RULE: Rule = Rule {
     id: "alarm-dimension-invalid",
     category: Category::Alarms,
-    severity: Severity::Error,
+    severity: Severity::Warning,
     set: Set::Default,
     fix: None,
     summary: "an alarm names a metric or a dimension that SQS does not publish, so it never gets data",
@@ -49,7 +49,7 @@ fn namespace(findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric) {
         for metric in findings.without_notes(|findings| findings.known(&namespace.when, alarm, &of.metric)) {
             if is_sqs_metric(metric.value) {
                 let headline = format!(
-                    "{} looks for `{}` in the namespace `{}`, and SQS publishes it in `{NAMESPACE}`",
+                    "{} looks for `{}` in the namespace `{}` instead of `{NAMESPACE}`, so it never gets data",
                     alarm.resource.shown(),
                     metric.value,
                     namespace.value
@@ -69,7 +69,7 @@ fn namespace(findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric) {
 fn misspelt(alarm: &Alarm, metric: &Known<'_, String>) -> Finding {
     let meant = misspelled_metric(metric.value).unwrap_or_default();
     let headline = format!(
-        "{} looks at `{}`, a metric that SQS does not have",
+        "{} looks at `{}`, a metric that SQS does not have, so it never gets data",
         alarm.resource.shown(),
         metric.value
     );
@@ -80,7 +80,7 @@ fn misspelt(alarm: &Alarm, metric: &Known<'_, String>) -> Finding {
 fn dimensions(graph: &Graph, findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric, when: &Condition) {
     for other in &of.other_dimensions {
         let headline = format!(
-            "{} looks at a metric of SQS with the dimension `{}`: SQS has `{DIMENSION}` alone",
+            "{} looks at a metric of SQS with the dimension `{}`: SQS has only `{DIMENSION}`, so it never gets data",
             alarm.resource.shown(),
             other.name
         );
@@ -111,7 +111,10 @@ fn dimensions(graph: &Graph, findings: &mut Findings<'_>, alarm: &Alarm, of: &Al
 }
 
 fn without_dimension(alarm: &Alarm, link: &Known<'_, Link>) -> Finding {
-    let headline = format!("{} looks at a metric of SQS and names no queue", alarm.resource.shown());
+    let headline = format!(
+        "{} looks at a metric of SQS but names no queue, so it never gets data",
+        alarm.resource.shown()
+    );
     let label = format!("SQS publishes its metrics with the dimension `{DIMENSION}` only");
     let finding = Finding::new("dimension", headline, link, label);
     finding.help(format!("name the queue in the dimension `{DIMENSION}`"))
@@ -126,7 +129,7 @@ fn no_name(graph: &Graph, alarm: &Alarm, link: &Known<'_, Link>) -> Option<Findi
     let form = if link.value.form == LinkForm::Url { "URL" } else { "ARN" };
     let shown = queue.map_or_else(|| "a queue".to_owned(), |queue| queue.resource.shown());
     let headline = format!(
-        "{} looks for {shown} by its {form}, and the dimension `{DIMENSION}` is a name",
+        "{} looks for {shown} by its {form}, but the dimension `{DIMENSION}` is a name, so it never gets data",
         alarm.resource.shown()
     );
     let label = format!("this is the queue's {form}{}", link.provenance());

@@ -4,6 +4,7 @@ use super::prelude::*;
 use crate::graph::Alarm;
 use crate::graph::alarms::{is_counter, is_depth, is_gauge};
 use crate::rules::shared::alarms::QueueMetric;
+use std::ops::RangeInclusive;
 
 pub(super) static RULE: Rule = Rule {
     id: "alarm-statistic-misleading",
@@ -21,6 +22,8 @@ pub(super) static RULE: Rule = Rule {
 /// statistics equal it.
 const SAMPLE: i64 = 60;
 
+const ANY: RangeInclusive<i64> = i64::MIN..=i64::MAX;
+
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for alarm in graph.alarms().iter().filter(|alarm| !alarm.has_queries) {
         for metric in findings.queue_metrics(alarm) {
@@ -31,21 +34,20 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 let Some(advised) = advised(graph, &metric, name) else {
                     continue;
                 };
-                judge(findings, &metric, &statistic, advised);
+                judge(findings, &metric, &statistic, &advised);
             }
         }
     }
 }
 
 /// Better statistic for a metric, and the reason why the present one misleads.
-#[derive(Clone, Copy)]
 struct Advised {
     statistic: &'static str,
     why: &'static str,
     /// `true` if the statistic misleads only if a period has several samples.
     is_of_samples: bool,
-    /// Smallest threshold for which the statistic misleads.
-    from: i64,
+    /// Thresholds for which the statistic misleads.
+    thresholds: RangeInclusive<i64>,
     /// `true` if a single message is already a failure.
     is_of_failures: bool,
 }
@@ -57,11 +59,11 @@ fn advised(graph: &Graph, metric: &QueueMetric<'_>, statistic: &str) -> Option<A
         let queues = graph.watched_queues(metric.alarm, metric.of);
         !queues.is_empty() && queues.iter().all(|queue| graph.is_dead_letter_queue(queue))
     };
-    let advised = |statistic, why, is_of_samples, from| Advised {
+    let advised = |statistic, why, is_of_samples, thresholds| Advised {
         statistic,
         why,
         is_of_samples,
-        from,
+        thresholds,
         is_of_failures: is_depth(name) && is_dead_letter_queue(),
     };
     match statistic {
@@ -69,25 +71,26 @@ fn advised(graph: &Graph, metric: &QueueMetric<'_>, statistic: &str) -> Option<A
             "Maximum",
             "the sum adds up the samples of a period, so that one message counts once a minute",
             true,
-            i64::MIN,
+            ANY,
         )),
         "SampleCount" if is_gauge(name) => Some(advised(
             "Maximum",
             "this counts how often SQS reports, whatever it reports",
             false,
-            i64::MIN,
+            ANY,
         )),
         "Average" if is_depth(name) && is_dead_letter_queue() => Some(advised(
             "Maximum",
             "in the period in which the first message arrives, the average is less than 1",
             true,
-            1,
+            // An average of several messages is what such a threshold may be about.
+            1..=1,
         )),
         "Average" if is_counter(name) => Some(advised(
             "Sum",
             "the average of a counter is a number for each sample, not for the period",
             true,
-            i64::MIN,
+            ANY,
         )),
         _ => None,
     }
@@ -97,7 +100,7 @@ fn judge(
     findings: &mut Findings<'_>,
     metric: &QueueMetric<'_>,
     statistic: &Known<'_, Option<String>>,
-    advised: Advised,
+    advised: &Advised,
 ) {
     let alarm = metric.alarm;
     for period in findings.any_numbers(&statistic.when, alarm, &metric.of.period, Unit::Seconds) {
@@ -109,7 +112,8 @@ fn judge(
             for comparison in findings.known(&threshold.when, alarm, &alarm.comparison) {
                 let asks = comparison.value.as_deref().unwrap_or_default();
                 let used = statistic.value.as_deref().unwrap_or_default();
-                let tells = least < advised.from || (advised.is_of_samples && asks_for_any(used, least, asks));
+                let tells =
+                    !advised.thresholds.contains(&least) || (advised.is_of_samples && asks_for_any(used, least, asks));
                 let is_right = fact(tells, || {
                     format!("`{asks}` {least} asks whether there is anything, which `{used}` tells")
                 });
@@ -141,7 +145,7 @@ fn misleading(
     alarm: &Alarm,
     metric: &QueueMetric<'_>,
     statistic: &Known<'_, Option<String>>,
-    advised: Advised,
+    advised: &Advised,
     period: &Operand<'_>,
 ) -> Finding {
     let used = statistic.value.as_deref().unwrap_or_default();
@@ -152,7 +156,12 @@ fn misleading(
         period.in_words()
     );
     let label = format!("{}{}", advised.why, statistic.provenance());
-    Finding::new("statistic", headline, statistic, label)
+    let severity = match used {
+        // The alarm goes off late, but it does.
+        "Average" if advised.statistic == "Maximum" => Severity::Info,
+        _ => Severity::Warning,
+    };
+    Finding::new("statistic", headline, statistic, label).severity(severity)
 }
 
 /// Returns the help for an alarm that compares `threshold` with a statistic of `samples` per period. It changes the
@@ -161,7 +170,7 @@ fn misleading(
 fn help(
     statistic: &Known<'_, Option<String>>,
     threshold: &Known<'_, Option<i64>>,
-    advised: Advised,
+    advised: &Advised,
     comparison: &str,
     samples: i64,
 ) -> String {
@@ -235,6 +244,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {
             ApproximateNumberOfMessagesVisible | var.open      | GreaterThanThreshold          | 10        | 300      |
             ApproximateNumberOfMessagesVisible | "SampleCount" | GreaterThanThreshold          | 0         | 60       | 1
             ApproximateNumberOfMessagesVisible | "Average"     | GreaterThanOrEqualToThreshold | 1         | 300      | 1
+            ApproximateNumberOfMessagesVisible | "Average"     | GreaterThanOrEqualToThreshold | 2         | 300      |
             ApproximateNumberOfMessagesVisible | "Average"     | GreaterThanOrEqualToThreshold | 1         | 60       |
             ApproximateNumberOfMessagesVisible | "Average"     | GreaterThanThreshold          | 0         | 300      |
             ApproximateAgeOfOldestMessage      | "Average"     | GreaterThanOrEqualToThreshold | 1         | 300      |

@@ -8,7 +8,7 @@ use crate::rules::shared::scenarios;
 pub(super) static RULE: Rule = Rule {
     id: "dead-letter-queue-retention-too-short",
     category: Category::Redrive,
-    severity: Severity::Error,
+    severity: Severity::Warning,
     set: Set::Default,
     fix: Some(Safety::Unsafe),
     summary: "a message keeps its original enqueue time when it is moved, so little or no time is left to look at it",
@@ -127,10 +127,9 @@ impl Pair<'_> {
         match lost {
             Some(retries) => (retries.show(finding))
                 .scenario(scenarios::of_retries_kept(retries, source_retention, retention))
-                .calculation(retries.age().calculation()),
-            None => finding
-                .scenario(scenarios::of_late_failure(source_retention, retention))
-                .severity(Severity::Warning),
+                .calculation(retries.age().calculation())
+                .severity(Severity::Error),
+            None => finding.scenario(scenarios::of_late_failure(source_retention, retention)),
         }
     }
 }

@@ -123,6 +123,7 @@ resource "aws_lambda_permission" "p" {
         for (principal, finding) in [
             ("apigateway.amazonaws.com", "function.failure_target block"),
             ("elasticloadbalancing.amazonaws.com", "function.failure_target block"),
+            ("sqs.amazonaws.com", "function.failure_target block"),
             ("s3.amazonaws.com", ""),
         ] {
             let invoker = permission.replace("<principal>", principal);
@@ -151,6 +152,7 @@ resource "aws_lambda_permission" "p" {
             "
             template                                                                                                         | finding
             P: {Type: AWS::Lambda::Permission, Properties: {FunctionName: !Ref Worker, Principal: apigateway.amazonaws.com}} | function.failure_target block
+            P: {Type: AWS::Lambda::Permission, Properties: {FunctionName: !Ref Worker, Principal: sqs.amazonaws.com}}        | function.failure_target block
             P: {Type: AWS::Lambda::Permission, Properties: {FunctionName: !Ref Worker, Principal: s3.amazonaws.com}}         |
             S: {Type: AWS::SecretsManager::Secret, Properties: {Name: !Ref Worker}}                                          | function.failure_target block
             ",

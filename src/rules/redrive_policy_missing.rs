@@ -1,9 +1,10 @@
 //! Flags queues with a consumer but without a dead-letter queue.
 
 use super::prelude::*;
-use crate::graph::RedrivePolicy;
+use crate::graph::{RedrivePolicy, UnitId};
 use crate::rules::shared::consumers::Consumer;
 use crate::rules::shared::dead_letter::{IneffectiveFailureQueue, dead_letter_queue, ineffective_failure_queue};
+use rustc_hash::FxHashMap;
 
 pub(super) static RULE: Rule = Rule {
     id: "redrive-policy-missing",
@@ -19,6 +20,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     findings.note_unresolved_sources(graph);
+    let unused = unused_failure_queues(graph);
     for queue in graph.consumed() {
         if graph.is_dead_letter_queue(queue) {
             continue; // A dead-letter queue needs no redrive policy.
@@ -34,12 +36,11 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 let named = (!consumers.is_empty())
                     .then(|| ineffective_failure_queue(graph, &when, queue))
                     .flatten();
+                let (unit, stem) = (queue.resource.unit, stem(queue).0);
+                let unused = unused.get(&(unit, stem)).or_else(|| unused.get(&(unit, String::new())));
                 for consumer in consumers {
-                    findings.report(
-                        &consumer.when,
-                        queue,
-                        missing(queue, &redrive, &consumer, named.as_ref()),
-                    );
+                    let finding = missing(queue, &redrive, &consumer, named.as_ref(), unused.copied());
+                    findings.report(&consumer.when, queue, finding);
                 }
             }
         }
@@ -64,11 +65,34 @@ fn as_source(findings: &mut Findings<'_>, queue: &Queue, when: &Condition) -> Ve
     all
 }
 
+/// Returns the queues that are named like a dead-letter queue and that nothing uses, by unit and [`stem`].
+fn unused_failure_queues(graph: &Graph) -> FxHashMap<(UnitId, String), &Queue> {
+    let mut unused = FxHashMap::default();
+    for queue in graph.queues() {
+        let is_used = graph.is_dead_letter_queue(queue) || graph.is_read(queue) || graph.is_sent_to(queue);
+        if let ((stem, true), false) = (stem(queue), is_used) {
+            unused.insert((queue.resource.unit, stem), queue);
+        }
+    }
+    unused
+}
+
+/// Returns the letters of a queue's address without those of `dlq`, `dead letter` and `queue`, and `true` if the first
+/// or second of these occurs: `OrdersDLQ` and `OrdersQueue` have the stem `orders`.
+fn stem(queue: &Queue) -> (String, bool) {
+    let letters = queue.resource.address.chars().filter(char::is_ascii_alphanumeric);
+    let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+    let rest = name.replace("deadletter", "").replace("dlq", "");
+    let is_for_failures = rest.len() < name.len();
+    (rest.replace("awssqsqueue", "").replace("queue", ""), is_for_failures)
+}
+
 fn missing(
     queue: &Queue,
     redrive: &Known<'_, Option<Box<RedrivePolicy>>>,
     consumer: &Consumer<'_>,
     named: Option<&IneffectiveFailureQueue<'_>>,
+    unused: Option<&Queue>,
 ) -> Finding {
     let headline = format!(
         "{} has no redrive policy: a message that always fails is retried until it expires and is then lost",
@@ -87,18 +111,25 @@ fn missing(
         let message = "until it expires, the message also blocks its message group; a dead-letter queue frees the group but breaks its order";
         finding = finding.label(case.span, message);
     }
-    let target = match named {
-        Some(IneffectiveFailureQueue {
-            setting,
-            function,
-            queue,
-        }) => format!(
+    let target = match (named, unused) {
+        (
+            Some(IneffectiveFailureQueue {
+                setting,
+                function,
+                queue,
+            }),
+            _,
+        ) => format!(
             "{}, which `{}` of {} references without effect,",
             queue.resource.shown(),
             setting.name,
             function.resource.shown()
         ),
-        None => "a dead-letter queue of the same type".to_owned(),
+        (None, Some(unused)) => format!(
+            "{}, a dead-letter queue by its name that nothing uses,",
+            unused.resource.shown()
+        ),
+        (None, None) => "a dead-letter queue of the same type".to_owned(),
     };
     finding
         .help(format!(
@@ -239,5 +270,23 @@ Resources:
         let found = findings(&RULE, Dialect::CloudFormation, text);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].when.as_deref(), Some("not IsProd"));
+    }
+
+    #[test]
+    fn unused_queue_named_like_a_dead_letter_queue_is_mentioned() {
+        let mention = "`aws_sqs_queue.orders_dlq`, a dead-letter queue by its name that nothing uses,";
+        let unused = "resource \"aws_sqs_queue\" \"orders_dlq\" {}";
+        let other = "resource \"aws_sqs_queue\" \"invoices_dlq\" {}";
+        let used = r#"
+            resource "aws_sqs_queue" "orders_dlq" {}
+            resource "aws_sqs_queue" "other" {
+              redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.orders_dlq.arn, maxReceiveCount = 5 })
+            }
+        "#;
+        for (more, is_mentioned) in [(unused, true), (other, false), (used, false), ("", false)] {
+            let found = findings(&RULE, Dialect::Terraform, &terraform("", "", "", more));
+            let help = found[0].help.as_deref().unwrap_or_default();
+            assert_eq!(help.contains(mention), is_mentioned, "{more}: {help}");
+        }
     }
 }

@@ -38,7 +38,12 @@ const SYNCHRONOUS: [&str; 5] = [
     "AWS::Serverless::Api",
     "AWS::Serverless::HttpApi",
 ];
-const SYNCHRONOUS_PRINCIPALS: [&str; 2] = ["apigateway.amazonaws.com", "elasticloadbalancing.amazonaws.com"];
+const SYNCHRONOUS_PRINCIPALS: [&str; 3] = [
+    "apigateway.amazonaws.com",
+    "elasticloadbalancing.amazonaws.com",
+    // A mapping invokes its function and waits; it needs no permission of the function.
+    "sqs.amazonaws.com",
+];
 /// Custom resource with which CDK sets the notifications of a bucket: it does not use queues.
 const NOTIFICATIONS: &str = "Custom::S3BucketNotifications";
 /// Header with which an API invokes a function asynchronously.

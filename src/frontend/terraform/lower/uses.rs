@@ -22,7 +22,12 @@ const SYNCHRONOUS: [&str; 5] = [
     "aws_lb_target_group",
     "aws_lambda_function_url",
 ];
-const SYNCHRONOUS_PRINCIPALS: [&str; 2] = ["apigateway.amazonaws.com", "elasticloadbalancing.amazonaws.com"];
+const SYNCHRONOUS_PRINCIPALS: [&str; 3] = [
+    "apigateway.amazonaws.com",
+    "elasticloadbalancing.amazonaws.com",
+    // A mapping invokes its function and waits; it needs no permission of the function.
+    "sqs.amazonaws.com",
+];
 
 /// Maximum depth to which values and blocks are searched.
 const MAX_DEPTH: usize = 24;
