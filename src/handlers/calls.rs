@@ -351,7 +351,7 @@ impl<'m> Machine<'m> {
             Value::Class(id) => {
                 let instance = self.object(Vec::new(), at.at.clone());
                 if let Value::Object(made) = instance
-                    && let Object::Object { class, .. } = &mut self.heap[made]
+                    && let Object::Entries { class, .. } = &mut self.heap[made]
                 {
                     *class = Some(*id);
                 }
@@ -439,7 +439,7 @@ impl<'m> Machine<'m> {
         let mut values = arguments.values;
         if self.module.is_script {
             if !function.is_arrow || closure.this.is_some() {
-                self.this = closure.this.clone();
+                self.this.clone_from(&closure.this);
             }
         } else if let Some(this) = &closure.this
             && !function.is_arrow

@@ -2,7 +2,7 @@
 
 use super::machine::Machine;
 use super::syntax::{Clause, Declares, Expression, Logic, Operator, Term};
-use super::values::{Evaluated, Executed, Flow, Id, Object, Value};
+use super::values::{Evaluated, Executed, Flow, Id, Object, Value, bit};
 use std::sync::Arc;
 
 impl<'m> Machine<'m> {
@@ -61,23 +61,7 @@ impl<'m> Machine<'m> {
                 let arm = if self.truth(&tested, test) { yes } else { no };
                 return self.evaluate(arm);
             }
-            Term::Logic(logic, parts) => {
-                let [left, right] = &**parts;
-                let first = self.evaluate(left)?;
-                let takes_first = match logic {
-                    Logic::IfNull => match &first {
-                        Value::Null => false,
-                        Value::Unknown(_) => self.choose(left, 2) == 0,
-                        _ => true,
-                    },
-                    Logic::And => !self.truth(&first, left),
-                    Logic::Or => self.truth(&first, left),
-                };
-                if takes_first {
-                    return Ok(first);
-                }
-                return self.evaluate(right);
-            }
+            Term::Logic(logic, parts) => return self.logic(*logic, parts),
             Term::Not(inner) => {
                 let tested = self.evaluate(inner)?;
                 Value::Bool(!self.truth(&tested, inner))
@@ -91,20 +75,7 @@ impl<'m> Machine<'m> {
                 target,
                 value,
                 operator,
-            } => {
-                let mut value = self.evaluate(value)?;
-                if let Some(operator) = operator {
-                    let before = self.evaluate(target)?;
-                    if let (Operator::Add, Value::List(list)) = (operator, &before) {
-                        // `failures += [id]` extends the list.
-                        self.extend(*list, &value);
-                        return Ok(before);
-                    }
-                    value = self.computed(*operator, &before, &value);
-                }
-                self.bind(target, value.clone(), Declares::No)?;
-                value
-            }
+            } => return self.assigned(target, value, *operator),
             Term::Spread(inner) => return self.evaluate(inner),
             Term::Text(text) => Value::Text(text.clone()),
             Term::Number(number) => Value::Number(*number),
@@ -119,6 +90,36 @@ impl<'m> Machine<'m> {
                 Value::Unknown(mask)
             }
         })
+    }
+
+    fn logic(&mut self, logic: Logic, parts: &'m [Expression; 2]) -> Evaluated {
+        let [left, right] = parts;
+        let first = self.evaluate(left)?;
+        let takes_first = match logic {
+            Logic::IfNull => match &first {
+                Value::Null => false,
+                Value::Unknown(_) => self.choose(left, 2) == 0,
+                _ => true,
+            },
+            Logic::And => !self.truth(&first, left),
+            Logic::Or => self.truth(&first, left),
+        };
+        if takes_first { Ok(first) } else { self.evaluate(right) }
+    }
+
+    fn assigned(&mut self, target: &'m Expression, value: &'m Expression, operator: Option<Operator>) -> Evaluated {
+        let mut value = self.evaluate(value)?;
+        if let Some(operator) = operator {
+            let before = self.evaluate(target)?;
+            if let (Operator::Add, Value::List(list)) = (operator, &before) {
+                // `failures += [id]` extends the list.
+                self.extend(*list, &value);
+                return Ok(before);
+            }
+            value = self.computed(operator, &before, &value);
+        }
+        self.bind(target, value.clone(), Declares::No)?;
+        Ok(value)
     }
 
     fn each(&mut self, clauses: &'m [Clause], made: &'m Expression, items: &mut Vec<Value>) -> Executed {
@@ -175,7 +176,7 @@ impl<'m> Machine<'m> {
             let evaluated = self.evaluate(value)?;
             match (&value.kind, &evaluated) {
                 (Term::Spread(_), Value::Object(id)) => {
-                    if let Object::Object {
+                    if let Object::Entries {
                         entries: others,
                         is_open,
                         ..
@@ -202,7 +203,7 @@ impl<'m> Machine<'m> {
 
     pub(super) fn set_open(&mut self, id: Id) {
         match &mut self.heap[id] {
-            Object::Object { is_open, .. } | Object::List { is_open, .. } => *is_open = true,
+            Object::Entries { is_open, .. } | Object::List { is_open, .. } => *is_open = true,
             _ => {}
         }
     }
@@ -215,7 +216,7 @@ impl<'m> Machine<'m> {
                 _ => None,
             },
             Value::Object(id) => match &self.heap[*id] {
-                Object::Object {
+                Object::Entries {
                     entries,
                     is_open: false,
                     class: None,
@@ -235,19 +236,11 @@ impl<'m> Machine<'m> {
     }
 
     pub(super) fn extend(&mut self, list: Id, with: &Value) {
-        match self.items(with) {
-            Some(more) => {
-                if let Object::List { items, .. } = &mut self.heap[list] {
-                    items.extend(more);
-                }
-            }
-            None => {
-                let mask = self.mask(with);
-                if let Object::List { items, is_open } = &mut self.heap[list] {
-                    *is_open = true;
-                    items.push(Value::Unknown(mask));
-                }
-            }
+        let more = self.items(with);
+        let mask = self.mask(with);
+        if let Object::List { items, is_open } = &mut self.heap[list] {
+            *is_open |= more.is_none();
+            items.extend(more.unwrap_or_else(|| vec![Value::Unknown(mask)]));
         }
     }
 
@@ -257,7 +250,7 @@ impl<'m> Machine<'m> {
         if let Some(own) = self.entry(*id, name) {
             return Some(own);
         }
-        let Object::Object { class, .. } = &self.heap[*id] else {
+        let Object::Entries { class, .. } = &self.heap[*id] else {
             return None;
         };
         self.class_member((*class)?, name, of, 0)
@@ -267,7 +260,7 @@ impl<'m> Machine<'m> {
     fn length(&self, id: Id) -> Value {
         match &self.heap[id] {
             Object::List { items, is_open: false } => Value::Number(count(items.len())),
-            Object::Object {
+            Object::Entries {
                 entries,
                 is_open: false,
                 ..
@@ -290,6 +283,11 @@ impl<'m> Machine<'m> {
             Value::Event if matches!(name, "Records" | "records") => Value::List(self.records),
             Value::Event => Value::Unknown(0),
             Value::Record(record) if matches!(name, "messageId" | "message_id") => Value::MessageId(*record),
+            // A record of another service.
+            Value::Record(record) if matches!(name, "Sns" | "dynamodb" | "kinesis" | "s3") => {
+                self.run.is_uncertain = true;
+                Value::Unknown(bit(*record))
+            }
             Value::List(id) if matches!(name, "length" | "size") => self.length(*id),
             Value::Object(id) => {
                 if let Some(found) = self.method(of, name) {
@@ -297,13 +295,13 @@ impl<'m> Machine<'m> {
                 }
                 let mask = self.mask(of);
                 match &self.heap[*id] {
-                    Object::Object {
+                    Object::Entries {
                         entries,
                         is_open: false,
                         class: None,
                         ..
                     } if entries.iter().all(|(key, _)| key.is_some()) && name != "size" => Value::Null,
-                    Object::Object { class: None, .. } if name == "size" => self.length(*id),
+                    Object::Entries { class: None, .. } if name == "size" => self.length(*id),
                     _ => Value::Unknown(mask),
                 }
             }
@@ -349,7 +347,7 @@ impl<'m> Machine<'m> {
     pub(super) fn is_equal(&self, left: &Value, right: &Value) -> Option<bool> {
         Some(match (left, right) {
             (Value::Unknown(_), _) | (_, Value::Unknown(_)) => return None,
-            (Value::Number(left), Value::Number(right)) => left == right,
+            (Value::Number(left), Value::Number(right)) => left.total_cmp(right).is_eq(),
             (Value::Text(left), Value::Text(right)) => left == right,
             (Value::Bool(left), Value::Bool(right)) => left == right,
             (Value::MessageId(left), Value::MessageId(right)) => left == right,
@@ -377,9 +375,8 @@ impl<'m> Machine<'m> {
                 Operator::AtLeast => Value::Bool(left >= right),
                 _ => unknown,
             },
-            (Operator::Add, Value::List(list), _) => {
+            (Operator::Add, Value::List(_), _) => {
                 let Some(items) = self.items(left) else { return unknown };
-                let _ = list;
                 let sum = self.list(items);
                 if let Value::List(id) = sum {
                     self.extend(id, right);

@@ -26,13 +26,8 @@ impl<'m> Machine<'m> {
         );
         let first = arguments.get(0).cloned().unwrap_or(Value::Null);
         if STANDARD_PROCESSORS.contains(&name) || FIFO_PROCESSORS.contains(&name) {
-            let Value::List(failures) = self.list(Vec::new()) else {
-                return Ok(None);
-            };
             let is_fifo = FIFO_PROCESSORS.contains(&name);
-            let at = whole.at.clone();
-            let processor = Object::Processor { failures, is_fifo, at };
-            return Ok(Some(Value::Processor(self.add(processor))));
+            return Ok(Some(Value::Processor(self.processor(is_fifo, whole))));
         }
         if BATCH_FUNCTIONS.contains(&name) && !self.is_loading {
             return self.partial_response(whole, name, arguments).map(Some);
@@ -81,9 +76,8 @@ impl<'m> Machine<'m> {
                 other => Value::Unknown(self.mask(&other)),
             },
             ("Object", "assign") => {
-                for (at, one) in arguments.values.iter().enumerate().skip(1) {
+                for one in arguments.values.iter().skip(1) {
                     self.update(&first, one);
-                    let _ = at;
                 }
                 first
             }
@@ -107,12 +101,19 @@ impl<'m> Machine<'m> {
             }
             (_, "super") => Value::Null,
             _ if is_member => return Ok(None),
-            (_, "len") => self.size(&first),
-            (_, "bool" | "Boolean") => match self.known_truth(&first) {
+            _ => return self.builtin(whole, name, arguments, first),
+        }))
+    }
+
+    /// Calls a built-in function of Python by its name.
+    fn builtin(&mut self, whole: &'m Expression, name: &str, arguments: &Arguments, first: Value) -> Known {
+        Ok(Some(match name {
+            "len" => self.size(&first),
+            "bool" | "Boolean" => match self.known_truth(&first) {
                 Some(known) => Value::Bool(known),
                 None => Value::Unknown(self.mask(&first)),
             },
-            (_, "list" | "tuple" | "sorted" | "reversed" | "iter" | "as_completed" | "frozenset") => {
+            "list" | "tuple" | "sorted" | "reversed" | "iter" | "as_completed" | "frozenset" => {
                 let first = self.awaited(first)?;
                 match self.items(&first) {
                     Some(mut items) => {
@@ -125,8 +126,8 @@ impl<'m> Machine<'m> {
                     None => Value::Unknown(self.mask(&first)),
                 }
             }
-            (_, "enumerate") => self.numbered(&first),
-            (_, "range") => match (first, arguments.get(1)) {
+            "enumerate" => self.numbered(&first),
+            "range" => match (first, arguments.get(1)) {
                 (Value::Number(to), None) if (0.0..=8.0).contains(&to) => {
                     let numbers = (0..8).map(count).filter(|at| *at < to).map(Value::Number);
                     let numbers = numbers.collect();
@@ -139,7 +140,7 @@ impl<'m> Machine<'m> {
                 }
                 _ => Value::Unknown(0),
             },
-            (_, "zip") => {
+            "zip" => {
                 let (left, right) = (self.items(&first), arguments.get(1).and_then(|right| self.items(right)));
                 match (left, right) {
                     (Some(left), Some(right)) => {
@@ -153,7 +154,7 @@ impl<'m> Machine<'m> {
                     _ => Value::Unknown(self.masks(&arguments.values)),
                 }
             }
-            (_, "any" | "all") => match self.items(&first) {
+            "any" | "all" => match self.items(&first) {
                 Some(items) => {
                     let known: Vec<_> = items.iter().map(|item| self.known_truth(item)).collect();
                     let decides = name == "any";
@@ -167,12 +168,12 @@ impl<'m> Machine<'m> {
                 }
                 None => Value::Unknown(self.mask(&first)),
             },
-            (_, "map" | "filter") => match arguments.get(1).and_then(|items| self.items(items)) {
+            "map" | "filter" => match arguments.get(1).and_then(|items| self.items(items)) {
                 Some(items) if name == "map" => return self.mapped(items, &first, whole).map(Some),
                 Some(items) => return self.filtered(items, &first, whole).map(Some),
                 None => Value::Unknown(self.masks(&arguments.values)),
             },
-            (_, "isinstance") => {
+            "isinstance" => {
                 let Term::Call { arguments: types, .. } = &whole.kind else {
                     return Ok(None);
                 };
@@ -247,11 +248,10 @@ impl<'m> Machine<'m> {
             },
             Value::Processor(id) => match name {
                 "response" => {
-                    let Object::Processor { failures, at, .. } = &self.heap[*id] else {
+                    let Object::Processor { failures, .. } = &self.heap[*id] else {
                         return Ok(None);
                     };
-                    let (failures, at) = (Value::List(*failures), at.clone());
-                    let _ = at;
+                    let failures = Value::List(*failures);
                     Ok(Some(
                         self.object(vec![(Some(FAILURES.into()), failures)], whole.at.clone()),
                     ))
@@ -295,8 +295,7 @@ impl<'m> Machine<'m> {
     /// Calls a function for each item.
     fn mapped(&mut self, items: Vec<Value>, function: &Value, at: &'m Expression) -> Evaluated {
         let mut results = Vec::new();
-        for (index, item) in items.into_iter().enumerate() {
-            let _ = index;
+        for item in items {
             results.push(self.called_for(function, item, at)?.map_err(Flow::Raise)?);
         }
         Ok(self.list(results))
@@ -333,7 +332,7 @@ impl<'m> Machine<'m> {
     fn parts_of(&mut self, of: &Value, parts: &str) -> Value {
         let entries = match of {
             Value::Object(id) => match &self.heap[*id] {
-                Object::Object {
+                Object::Entries {
                     entries,
                     is_open: false,
                     class: None,
@@ -364,7 +363,7 @@ impl<'m> Machine<'m> {
     fn update(&mut self, of: &Value, with: &Value) {
         let entries = match with {
             Value::Object(id) => match &self.heap[*id] {
-                Object::Object { entries, is_open, .. } => Some((entries.clone(), *is_open)),
+                Object::Entries { entries, is_open, .. } => Some((entries.clone(), *is_open)),
                 _ => None,
             },
             _ => None,
@@ -422,12 +421,12 @@ impl<'m> Machine<'m> {
             "map" | "flatMap" => {
                 return self
                     .mapped(known, &first, whole)
-                    .map(|value| self.opened(value, is_open));
+                    .map(|value| Some(self.opened(value, is_open)));
             }
             "filter" => {
                 return self
                     .filtered(known, &first, whole)
-                    .map(|value| self.opened(value, is_open));
+                    .map(|value| Some(self.opened(value, is_open)));
             }
             "some" | "every" | "find" => {
                 let decides = name != "every";
@@ -451,43 +450,7 @@ impl<'m> Machine<'m> {
                 None => Value::Unknown(0),
             },
             "slice" | "copy" | "concat" | "sort" | "reverse" | "toSorted" | "values" | "flat" | "keys" | "entries" => {
-                let mut items = known;
-                match (name, &first, arguments.get(1)) {
-                    ("slice", Value::Number(from), to) => {
-                        let is_from = |at: usize| count(at) >= *from;
-                        let is_before = |at: usize| match to {
-                            Some(Value::Number(to)) if *to >= 0.0 => count(at) < *to,
-                            _ => true,
-                        };
-                        if *from < 0.0 {
-                            return Ok(Some(Value::Unknown(self.mask(&list))));
-                        }
-                        let all = items.into_iter().enumerate();
-                        items = all
-                            .filter(|(at, _)| is_from(*at) && is_before(*at))
-                            .map(|(_, item)| item)
-                            .collect();
-                        if self.is_records(&list) && items.len() < 2 {
-                            self.run.first.get_or_insert(whole.at.clone());
-                        }
-                    }
-                    ("concat", more, _) => {
-                        let copy = self.list(items);
-                        if let Value::List(copy) = copy {
-                            self.extend(copy, more);
-                        }
-                        return Ok(self.opened(copy, is_open));
-                    }
-                    ("entries", ..) => {
-                        let copy = self.list(items);
-                        let numbered = self.numbered(&copy);
-                        return Ok(self.opened(numbered, is_open));
-                    }
-                    ("keys", ..) => return Ok(Some(Value::Unknown(self.mask(&list)))),
-                    _ => {}
-                }
-                let copy = self.list(items);
-                return Ok(self.opened(copy, is_open));
+                self.list_part(whole, id, name, arguments, &first)
             }
             "pop" | "shift" | "at" => {
                 if self.is_records(&list) {
@@ -517,16 +480,49 @@ impl<'m> Machine<'m> {
         }))
     }
 
-    fn opened(&mut self, value: Value, is_open: bool) -> Option<Value> {
+    /// Returns a list with the items of another one, or some of them.
+    fn list_part(&mut self, whole: &Expression, id: Id, name: &str, arguments: &Arguments, first: &Value) -> Value {
+        let list = Value::List(id);
+        let is_open = self.items(&list).is_none();
+        let mut items = match &self.heap[id] {
+            Object::List { items, .. } => items.clone(),
+            _ => Vec::new(),
+        };
+        match (name, first, arguments.get(1)) {
+            ("slice", Value::Number(from), _) if *from < 0.0 => return Value::Unknown(self.mask(&list)),
+            ("slice", Value::Number(from), to) => {
+                let is_before = |at: usize| match to {
+                    Some(Value::Number(to)) if *to >= 0.0 => count(at) < *to,
+                    _ => true,
+                };
+                let all = items.into_iter().enumerate();
+                let kept = all.filter(|(at, _)| count(*at) >= *from && is_before(*at));
+                items = kept.map(|(_, item)| item).collect();
+                if self.is_records(&list) && items.len() < 2 {
+                    self.run.first.get_or_insert(whole.at.clone());
+                }
+            }
+            ("keys", ..) => return Value::Unknown(self.mask(&list)),
+            _ => {}
+        }
+        let copy = self.list(items);
+        let copy = if name == "entries" { self.numbered(&copy) } else { copy };
+        if let (Value::List(copy), "concat") = (&copy, name) {
+            self.extend(*copy, first);
+        }
+        self.opened(copy, is_open)
+    }
+
+    fn opened(&mut self, value: Value, is_open: bool) -> Value {
         if let (Value::List(id), true) = (&value, is_open) {
             self.set_open(*id);
         }
-        Some(value)
+        value
     }
 
     fn object_method(&mut self, id: Id, name: &str, arguments: &Arguments, first: &Value) -> Known {
         let of = Value::Object(id);
-        if matches!(&self.heap[id], Object::Object { class: Some(_), .. }) {
+        if matches!(&self.heap[id], Object::Entries { class: Some(_), .. }) {
             return Ok(None);
         }
         let key = match first {
@@ -546,13 +542,12 @@ impl<'m> Machine<'m> {
             }
             "setdefault" => {
                 let found = key.as_deref().and_then(|key| self.entry(id, key));
-                match found {
-                    Some(found) => found,
-                    None => {
-                        let default = arguments.get(1).cloned().unwrap_or(Value::Null);
-                        self.set_entry(&of, key, default.clone());
-                        default
-                    }
+                if let Some(found) = found {
+                    found
+                } else {
+                    let default = arguments.get(1).cloned().unwrap_or(Value::Null);
+                    self.set_entry(&of, key, default.clone());
+                    default
                 }
             }
             "set" => {
@@ -599,6 +594,7 @@ impl<'m> Machine<'m> {
             _ => Some(first),
         };
         let settled = match (name, &result) {
+            ("promise", _) => return Ok(Some(Value::Promise(id))),
             ("result", _) => return self.awaited(Value::Promise(id)).map(Some),
             ("exception", Err(raised)) => return Ok(Some(raised.clone())),
             ("exception", Ok(_)) => return Ok(Some(Value::Null)),
@@ -672,14 +668,9 @@ impl<'m> Machine<'m> {
     }
 
     fn promises(&mut self, list: &Value) -> Option<Vec<Value>> {
-        match self.items(list) {
-            // `asyncio.gather(*tasks)` with a list in a list.
-            Some(items) => Some(items),
-            None => {
-                self.run.is_uncertain |= !self.is_loading && matches!(list, Value::List(_));
-                None
-            }
-        }
+        let items = self.items(list);
+        self.run.is_uncertain |= items.is_none() && matches!(list, Value::List(_));
+        items
     }
 
     /// Combines promises: failures become results.
@@ -717,19 +708,19 @@ impl<'m> Machine<'m> {
         Ok(self.promise(Ok(results), true, whole.at.clone()))
     }
 
+    /// Creates a batch processor without failures.
+    pub(super) fn processor(&mut self, is_fifo: bool, whole: &Expression) -> Id {
+        let failures = self.list_id(Vec::new());
+        let at = whole.at.clone();
+        self.add(Object::Processor { failures, is_fifo, at })
+    }
+
     /// Runs the handler of a batch processor for each record, and returns its response.
     fn partial_response(&mut self, whole: &'m Expression, name: &str, arguments: &Arguments) -> Evaluated {
         let processor = arguments.either("processor", 2).cloned();
         let id = match processor {
             Some(Value::Processor(id)) => id,
-            _ => {
-                let Value::List(failures) = self.list(Vec::new()) else {
-                    return Ok(Value::Unknown(0));
-                };
-                let is_fifo = false;
-                let at = whole.at.clone();
-                self.add(Object::Processor { failures, is_fifo, at })
-            }
+            _ => self.processor(false, whole),
         };
         let handler = arguments
             .either("record_handler", 1)

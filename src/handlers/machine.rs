@@ -5,7 +5,7 @@
 //! variables are here, expressions in [`evaluate`](super::evaluate), calls in [`calls`](super::calls).
 
 use super::syntax::{
-    Catch, Class, Declares, Expression, Function, Loop, Module, Statement, StatementKind, Term, TextRange,
+    Case, Catch, Class, Declares, Expression, Function, Loop, Module, Statement, StatementKind, Term, TextRange,
 };
 use super::values::{ALL, Choices, Closure, Evaluated, Executed, Flow, Id, Mask, Object, Scope, Value, bit};
 use rustc_hash::FxHashMap;
@@ -220,13 +220,17 @@ impl<'m> Machine<'m> {
         self.heap.len() - 1
     }
 
-    pub(super) fn list(&mut self, items: Vec<Value>) -> Value {
+    pub(super) fn list_id(&mut self, items: Vec<Value>) -> Id {
         let is_open = false;
-        Value::List(self.add(Object::List { items, is_open }))
+        self.add(Object::List { items, is_open })
+    }
+
+    pub(super) fn list(&mut self, items: Vec<Value>) -> Value {
+        Value::List(self.list_id(items))
     }
 
     pub(super) fn object(&mut self, entries: Vec<(Option<Arc<str>>, Value)>, at: TextRange) -> Value {
-        Value::Object(self.add(Object::Object {
+        Value::Object(self.add(Object::Entries {
             entries,
             is_open: false,
             class: None,
@@ -237,7 +241,7 @@ impl<'m> Machine<'m> {
     /// Returns the last value with this key.
     pub(super) fn entry(&self, id: Id, key: &str) -> Option<Value> {
         match &self.heap[id] {
-            Object::Object { entries, .. } => {
+            Object::Entries { entries, .. } => {
                 let mut found = entries.iter().rev().filter(|(known, _)| known.as_deref() == Some(key));
                 found.next().map(|(_, value)| value.clone())
             }
@@ -261,7 +265,7 @@ impl<'m> Machine<'m> {
                 let deeper = |value: &Value| self.mask_within(value, depth - 1);
                 match &self.heap[*id] {
                     Object::List { items, .. } => items.iter().map(deeper).fold(0, |all, one| all | one),
-                    Object::Object { entries, .. } => {
+                    Object::Entries { entries, .. } => {
                         let values = entries.iter().map(|(_, value)| deeper(value));
                         values.fold(0, |all, one| all | one)
                     }
@@ -328,12 +332,12 @@ impl<'m> Machine<'m> {
                 _ => return None,
             },
             Value::Object(id) => match &self.heap[*id] {
-                Object::Object { entries, class, .. }
+                Object::Entries { entries, class, .. }
                     if self.module.is_script || class.is_some() || !entries.is_empty() =>
                 {
                     true
                 }
-                Object::Object { is_open: false, .. } => false,
+                Object::Entries { is_open: false, .. } => false,
                 _ => return None,
             },
             _ => true,
@@ -524,7 +528,7 @@ impl<'m> Machine<'m> {
         let mask = self.mask(&value);
         match of {
             Value::Object(id) => {
-                if let Object::Object { entries, .. } = &mut self.heap[*id] {
+                if let Object::Entries { entries, .. } = &mut self.heap[*id] {
                     match entries.iter_mut().find(|(known, _)| key.is_some() && *known == key) {
                         Some((_, known)) => *known = value,
                         None => entries.push((key, value)),
@@ -625,37 +629,7 @@ impl<'m> Machine<'m> {
                 subject,
                 cases,
                 falls_through,
-            } => {
-                let subject = self.evaluate(subject)?;
-                let mut matched = None;
-                let mut default = None;
-                for (at, case) in cases.iter().enumerate() {
-                    let Some(tests) = &case.tests else {
-                        default = Some(at);
-                        if *falls_through { continue } else { break }
-                    };
-                    for test in tests {
-                        let value = self.evaluate(test)?;
-                        let is_equal = self.is_equal(&subject, &value);
-                        let is_taken = is_equal.unwrap_or_else(|| self.choose(test, 2) == 0);
-                        if is_taken && matched.is_none() {
-                            matched = Some(at);
-                        }
-                    }
-                    if matched.is_some() {
-                        break;
-                    }
-                }
-                let Some(from) = matched.or(default) else { return Ok(()) };
-                let upto = if *falls_through { cases.len() } else { from + 1 };
-                for case in &cases[from..upto] {
-                    match self.block(&case.body) {
-                        Err(Flow::Break(None)) if *falls_through => break,
-                        done => done?,
-                    }
-                }
-                Ok(())
-            }
+            } => self.switch(subject, cases, *falls_through),
             StatementKind::Try {
                 body,
                 catches,
@@ -666,17 +640,7 @@ impl<'m> Machine<'m> {
             StatementKind::Block(body) => self.block(body),
             StatementKind::Break(label) => Err(Flow::Break(label.clone())),
             StatementKind::Continue(label) => Err(Flow::Continue(label.clone())),
-            StatementKind::Function(function) => {
-                let is_hoisted = self.module.is_script && function.decorators.is_empty();
-                if let Some(name) = &function.name
-                    && !(is_hoisted && self.variable(name).is_some())
-                {
-                    let value = self.closure(function);
-                    let value = self.decorated(value, &function.decorators)?;
-                    self.assign(name, value, Declares::Block);
-                }
-                Ok(())
-            }
+            StatementKind::Function(function) => self.define(function),
             StatementKind::Class(class) => {
                 let value = self.class(class);
                 if let Some(name) = &class.name {
@@ -692,6 +656,48 @@ impl<'m> Machine<'m> {
             }
             StatementKind::Nothing => Ok(()),
         }
+    }
+
+    fn define(&mut self, function: &'m Arc<Function>) -> Executed {
+        let is_hoisted = self.module.is_script && function.decorators.is_empty();
+        if let Some(name) = &function.name
+            && !(is_hoisted && self.variable(name).is_some())
+        {
+            let value = self.closure(function);
+            let value = self.decorated(value, &function.decorators)?;
+            self.assign(name, value, Declares::Block);
+        }
+        Ok(())
+    }
+
+    fn switch(&mut self, subject: &'m Expression, cases: &'m [Case], falls_through: bool) -> Executed {
+        let subject = self.evaluate(subject)?;
+        let (mut matched, mut default) = (None, None);
+        for (at, case) in cases.iter().enumerate() {
+            if matched.is_some() {
+                break;
+            }
+            let Some(tests) = &case.tests else {
+                default = default.or(Some(at));
+                continue;
+            };
+            for test in tests {
+                let value = self.evaluate(test)?;
+                let is_equal = self.is_equal(&subject, &value);
+                if is_equal.unwrap_or_else(|| self.choose(test, 2) == 0) {
+                    matched = Some(at);
+                }
+            }
+        }
+        let Some(from) = matched.or(default) else { return Ok(()) };
+        let upto = if falls_through { cases.len() } else { from + 1 };
+        for case in &cases[from..upto] {
+            match self.block(&case.body) {
+                Err(Flow::Break(None)) if falls_through => break,
+                done => done?,
+            }
+        }
+        Ok(())
     }
 
     fn looped(&mut self, one: &'m Loop, at: &TextRange) -> Executed {
@@ -710,10 +716,7 @@ impl<'m> Machine<'m> {
             if is_of_records {
                 self.loops.pop();
             }
-            return match ended? {
-                true => self.block(&one.otherwise),
-                false => Ok(()),
-            };
+            return if ended? { self.block(&one.otherwise) } else { Ok(()) };
         }
         for iteration in 0.. {
             if iteration > 0 || !one.is_tested_last {

@@ -439,50 +439,58 @@ impl<'s> Scan<'s> {
                     self.at += 1;
                     self.may_end = false;
                     if byte == b',' {
-                        self.separate()
+                        self.separate();
                     } else {
-                        self.end()
+                        self.end();
                     }
                     previous = Previous::Operator;
                 }
                 b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'$' | b'\\' | 0x80.. => {
-                    let word = if byte == b'\\' { "" } else { self.word() };
-                    self.at += usize::from(byte == b'\\');
-                    if !CONTINUING.contains(&word) {
-                        self.begin();
-                    }
-                    self.may_end = false;
-                    self.count()?;
-                    previous = match word {
-                        _ if previous == Previous::Dot => Previous::Operand,
-                        "if" | "for" | "while" | "with" => Previous::Head,
-                        // `for await (`
-                        "await" if previous == Previous::Head => Previous::Head,
-                        "of" => Previous::Ambiguous,
-                        _ if PREFIXES.contains(&word) => Previous::Prefix,
-                        _ => Previous::Operand,
-                    };
+                    previous = self.script_word(previous)?;
                 }
-                _ => {
-                    self.may_end = false;
-                    let is_step = matches!(byte, b'+' | b'-') && self.peek(1) == byte;
-                    self.at += 1 + usize::from(is_step);
-                    if byte == b'<' {
-                        self.angle()?
-                    } else {
-                        self.count()?
-                    }
-                    previous = match byte {
-                        b'.' | b'#' => Previous::Dot,
-                        // `a! / b`
-                        b'!' if previous == Previous::Operand => Previous::Ambiguous,
-                        _ if is_step => Previous::Ambiguous,
-                        _ => Previous::Operator,
-                    };
-                }
+                _ => previous = self.operator(previous)?,
             }
         }
         Ok(())
+    }
+
+    fn script_word(&mut self, previous: Previous) -> Result<Previous, Refusal> {
+        let is_escape = self.peek(0) == b'\\';
+        let word = if is_escape { "" } else { self.word() };
+        self.at += usize::from(is_escape);
+        if !CONTINUING.contains(&word) {
+            self.begin();
+        }
+        self.may_end = false;
+        self.count()?;
+        Ok(match word {
+            _ if previous == Previous::Dot => Previous::Operand,
+            "if" | "for" | "while" | "with" => Previous::Head,
+            // `for await (`
+            "await" if previous == Previous::Head => Previous::Head,
+            "of" => Previous::Ambiguous,
+            _ if PREFIXES.contains(&word) => Previous::Prefix,
+            _ => Previous::Operand,
+        })
+    }
+
+    fn operator(&mut self, previous: Previous) -> Result<Previous, Refusal> {
+        let byte = self.peek(0);
+        self.may_end = false;
+        let is_step = matches!(byte, b'+' | b'-') && self.peek(1) == byte;
+        self.at += 1 + usize::from(is_step);
+        if byte == b'<' {
+            self.angle()?;
+        } else {
+            self.count()?;
+        }
+        Ok(match byte {
+            b'.' | b'#' => Previous::Dot,
+            // `a! / b`
+            b'!' if previous == Previous::Operand => Previous::Ambiguous,
+            _ if is_step => Previous::Ambiguous,
+            _ => Previous::Operator,
+        })
     }
 
     /// Begins a new statement if the previous one may be complete.

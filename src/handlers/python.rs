@@ -58,28 +58,7 @@ impl Python<'_> {
         let at = range(node);
         let kind = match node {
             Stmt::Expr(one) => StatementKind::Expression(self.expression(&one.value)),
-            Stmt::Assign(one) => {
-                let value = self.expression(&one.value);
-                match one.targets.as_slice() {
-                    [only] => self.assigned(only, value),
-                    several => {
-                        // `a = b = value` assigns from left to right.
-                        let chained = several.iter().rev().fold(value, |value, target| {
-                            let (at, target) = (range(target), Box::new(self.expression(target)));
-                            let (value, operator) = (Box::new(value), None);
-                            expression(
-                                Term::Assign {
-                                    target,
-                                    value,
-                                    operator,
-                                },
-                                at,
-                            )
-                        });
-                        StatementKind::Expression(chained)
-                    }
-                }
-            }
+            Stmt::Assign(one) => self.assignment(one),
             Stmt::AnnAssign(one) => match &one.value {
                 Some(value) => {
                     let value = self.expression(value);
@@ -88,15 +67,10 @@ impl Python<'_> {
                 None => StatementKind::Nothing,
             },
             Stmt::AugAssign(one) => {
-                let operator = match one.op {
-                    ast::Operator::Add => Operator::Add,
-                    ast::Operator::Sub => Operator::Subtract,
-                    _ => Operator::Other,
-                };
                 let kind = Term::Assign {
-                    target: Box::new(self.expression(&one.target)),
-                    value: Box::new(self.expression(&one.value)),
-                    operator: Some(operator),
+                    target: self.boxed(&one.target),
+                    value: self.boxed(&one.value),
+                    operator: Some(computed(one.op)),
                 };
                 StatementKind::Expression(expression(kind, at.clone()))
             }
@@ -123,28 +97,7 @@ impl Python<'_> {
                 otherwise: self.statements(&one.orelse),
                 ..Loop::default()
             })),
-            Stmt::If(one) => {
-                let mut no = Vec::new();
-                for clause in one.elif_else_clauses.iter().rev() {
-                    let yes = self.statements(&clause.body);
-                    no = match &clause.test {
-                        None => yes,
-                        Some(test) => {
-                            let test = self.expression(test);
-                            let kind = StatementKind::If { test, yes, no };
-                            vec![Statement {
-                                kind,
-                                at: range(clause),
-                            }]
-                        }
-                    };
-                }
-                StatementKind::If {
-                    test: self.expression(&one.test),
-                    yes: self.statements(&one.body),
-                    no,
-                }
-            }
+            Stmt::If(one) => self.branch(one),
             Stmt::Match(one) => StatementKind::Switch {
                 subject: self.expression(&one.subject),
                 cases: one.cases.iter().map(|case| self.case(case)).collect(),
@@ -156,17 +109,7 @@ impl Python<'_> {
                 otherwise: self.statements(&one.orelse),
                 last: self.statements(&one.finalbody),
             },
-            Stmt::With(one) => {
-                let items = one.items.iter().map(|item| {
-                    let value = self.expression(&item.context_expr);
-                    (
-                        value,
-                        item.optional_vars.as_deref().map(|target| self.expression(target)),
-                    )
-                });
-                let items = items.collect();
-                StatementKind::With(items, self.statements(&one.body))
-            }
+            Stmt::With(one) => self.with(one),
             Stmt::FunctionDef(one) => StatementKind::Function(Arc::new(self.function(one))),
             Stmt::ClassDef(one) => StatementKind::Class(Arc::new(Class {
                 name: Some(self.word(&one.name.id)),
@@ -186,6 +129,64 @@ impl Python<'_> {
             Stmt::Pass(_) | Stmt::TypeAlias(_) | Stmt::IpyEscapeCommand(_) => StatementKind::Nothing,
         };
         Statement { kind, at }
+    }
+
+    fn assignment(&mut self, one: &ast::StmtAssign) -> StatementKind {
+        let value = self.expression(&one.value);
+        match one.targets.as_slice() {
+            [only] => self.assigned(only, value),
+            several => {
+                // `a = b = value` assigns from left to right.
+                let chained = several.iter().rev().fold(value, |value, target| {
+                    let (at, target) = (range(target), Box::new(self.expression(target)));
+                    let (value, operator) = (Box::new(value), None);
+                    expression(
+                        Term::Assign {
+                            target,
+                            value,
+                            operator,
+                        },
+                        at,
+                    )
+                });
+                StatementKind::Expression(chained)
+            }
+        }
+    }
+
+    fn branch(&mut self, one: &ast::StmtIf) -> StatementKind {
+        let mut no = Vec::new();
+        for clause in one.elif_else_clauses.iter().rev() {
+            let yes = self.statements(&clause.body);
+            no = match &clause.test {
+                None => yes,
+                Some(test) => {
+                    let test = self.expression(test);
+                    let kind = StatementKind::If { test, yes, no };
+                    vec![Statement {
+                        kind,
+                        at: range(clause),
+                    }]
+                }
+            };
+        }
+        StatementKind::If {
+            test: self.expression(&one.test),
+            yes: self.statements(&one.body),
+            no,
+        }
+    }
+
+    fn with(&mut self, one: &ast::StmtWith) -> StatementKind {
+        let items = one.items.iter().map(|item| {
+            let value = self.expression(&item.context_expr);
+            (
+                value,
+                item.optional_vars.as_deref().map(|target| self.expression(target)),
+            )
+        });
+        let items = items.collect();
+        StatementKind::With(items, self.statements(&one.body))
     }
 
     fn outside(&mut self, names: &[ast::Identifier]) -> StatementKind {
@@ -218,21 +219,18 @@ impl Python<'_> {
     }
 
     fn case(&mut self, case: &ast::MatchCase) -> Case {
-        let mut tests = Some(Vec::new());
+        let mut all = Vec::new();
+        let mut matches_all = false;
         let mut open = vec![&case.pattern];
         while let Some(pattern) = open.pop() {
             match pattern {
-                Pattern::MatchValue(one) => {
-                    let value = self.expression(&one.value);
-                    tests.iter_mut().for_each(|tests| tests.push(value_of(&value)));
-                }
+                Pattern::MatchValue(one) => all.push(self.expression(&one.value)),
                 Pattern::MatchOr(one) => open.extend(&one.patterns),
-                Pattern::MatchAs(one) if one.pattern.is_none() => tests = None,
-                _ => tests
-                    .iter_mut()
-                    .for_each(|tests| tests.push(expression(Term::Other(Vec::new()), range(pattern)))),
+                Pattern::MatchAs(one) if one.pattern.is_none() => matches_all = true,
+                _ => all.push(expression(Term::Other(Vec::new()), range(pattern))),
             }
         }
+        let mut tests = (!matches_all).then_some(all);
         if let Some(guard) = &case.guard {
             let guard = self.expression(guard);
             tests = Some(vec![expression(Term::Other(vec![guard]), range(case))]);
@@ -366,24 +364,7 @@ impl Python<'_> {
                     is_new: false,
                 }
             }
-            Expr::Lambda(one) => {
-                let at = range(&*one.body);
-                let value = self.expression(&one.body);
-                Term::Function(Arc::new(Function {
-                    name: None,
-                    parameters: self.parameters(one.parameters.as_deref()),
-                    decorators: Vec::new(),
-                    body: vec![Statement {
-                        kind: StatementKind::Return(Some(value)),
-                        at,
-                    }],
-                    is_async: false,
-                    is_generator: false,
-                    is_arrow: true,
-                    outer: Vec::new(),
-                    at: self.syntax.head(range(one)),
-                }))
-            }
+            Expr::Lambda(one) => self.lambda(one),
             Expr::Dict(one) => Term::Object(one.items.iter().map(|item| self.entry(item)).collect()),
             Expr::List(one) => Term::List(self.all(&one.elts)),
             Expr::Tuple(one) => Term::List(self.all(&one.elts)),
@@ -413,42 +394,16 @@ impl Python<'_> {
                 self.expression(&one.body),
                 self.expression(&one.orelse),
             ])),
-            Expr::BoolOp(one) => {
-                let logic = match one.op {
-                    ast::BoolOp::And => Logic::And,
-                    ast::BoolOp::Or => Logic::Or,
-                };
-                let mut all = self.all(&one.values).into_iter();
-                let first = all.next().map_or(Term::Null, |first| first.kind);
-                all.fold(first, |left, right| {
-                    let left = expression(left, right.at.clone());
-                    Term::Logic(logic, Box::new([left, right]))
-                })
-            }
+            Expr::BoolOp(one) => self.logic(one),
             Expr::UnaryOp(one) => match one.op {
                 ast::UnaryOp::Not => Term::Not(self.boxed(&one.operand)),
                 _ => Term::Other(vec![self.expression(&one.operand)]),
             },
             Expr::BinOp(one) => {
-                let operator = match one.op {
-                    ast::Operator::Add => Operator::Add,
-                    ast::Operator::Sub => Operator::Subtract,
-                    _ => Operator::Other,
-                };
                 let parts = [self.expression(&one.left), self.expression(&one.right)];
-                Term::Binary(operator, Box::new(parts))
+                Term::Binary(computed(one.op), Box::new(parts))
             }
-            Expr::Compare(one) => match (&*one.ops, &*one.comparators) {
-                ([operator], [right]) => {
-                    let parts = [self.expression(&one.left), self.expression(right)];
-                    Term::Binary(compared(*operator), Box::new(parts))
-                }
-                (_, rest) => {
-                    let mut parts = vec![self.expression(&one.left)];
-                    parts.extend(self.all(rest));
-                    Term::Other(parts)
-                }
-            },
+            Expr::Compare(one) => self.comparison(one),
             Expr::Named(one) => Term::Assign {
                 target: self.boxed(&one.target),
                 value: self.boxed(&one.value),
@@ -477,6 +432,52 @@ impl Python<'_> {
                 Term::Other(Vec::new())
             }
         }
+    }
+
+    fn logic(&mut self, one: &ast::ExprBoolOp) -> Term {
+        let logic = match one.op {
+            ast::BoolOp::And => Logic::And,
+            ast::BoolOp::Or => Logic::Or,
+        };
+        let mut all = self.all(&one.values).into_iter();
+        let first = all.next().map_or(Term::Null, |first| first.kind);
+        all.fold(first, |left, right| {
+            let left = expression(left, right.at.clone());
+            Term::Logic(logic, Box::new([left, right]))
+        })
+    }
+
+    fn comparison(&mut self, one: &ast::ExprCompare) -> Term {
+        match (&*one.ops, &*one.comparators) {
+            ([operator], [right]) => {
+                let parts = [self.expression(&one.left), self.expression(right)];
+                Term::Binary(compared(*operator), Box::new(parts))
+            }
+            (_, rest) => {
+                let mut parts = vec![self.expression(&one.left)];
+                parts.extend(self.all(rest));
+                Term::Other(parts)
+            }
+        }
+    }
+
+    fn lambda(&mut self, one: &ast::ExprLambda) -> Term {
+        let at = range(&*one.body);
+        let value = self.expression(&one.body);
+        Term::Function(Arc::new(Function {
+            name: None,
+            parameters: self.parameters(one.parameters.as_deref()),
+            decorators: Vec::new(),
+            body: vec![Statement {
+                kind: StatementKind::Return(Some(value)),
+                at,
+            }],
+            is_async: false,
+            is_generator: false,
+            is_arrow: true,
+            outer: Vec::new(),
+            at: self.syntax.head(range(one)),
+        }))
     }
 
     /// Returns the call with which JavaScript writes `of[lower:upper]`.
@@ -521,14 +522,12 @@ impl Python<'_> {
     }
 }
 
-/// Returns an expression with the same value as a literal or a dotted name.
-fn value_of(value: &Expression) -> Expression {
-    let kind = match &value.kind {
-        Term::Text(text) => Term::Text(text.clone()),
-        Term::Number(number) => Term::Number(*number),
-        _ => Term::Other(Vec::new()),
-    };
-    expression(kind, value.at.clone())
+fn computed(operator: ast::Operator) -> Operator {
+    match operator {
+        ast::Operator::Add => Operator::Add,
+        ast::Operator::Sub => Operator::Subtract,
+        _ => Operator::Other,
+    }
 }
 
 fn compared(operator: ast::CmpOp) -> Operator {

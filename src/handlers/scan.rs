@@ -135,7 +135,7 @@ impl<'s> Tokens<'s> {
         }
         let is_call = |token: &&str| matches!(*token, "=" | "return" | "new" | "(" | "." | ",");
         let is_method_of_go = self.get(from) == "func";
-        if from >= at || !is_method_of_go && self.all[from..at].iter().rev().take(2).any(|token| is_call(&token)) {
+        if from >= at || !is_method_of_go && self.all[from..at].iter().rev().take(2).any(is_call) {
             return None;
         }
         let end = self.all[at..]

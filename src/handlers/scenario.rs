@@ -160,9 +160,7 @@ impl<'m> Entry<'m> {
             machine.choices = std::mem::take(&mut choices);
             machine.failing = failing;
             let batch = (0..records).map(Value::Record).collect();
-            if let Value::List(id) = machine.list(batch) {
-                machine.records = id;
-            }
+            machine.records = machine.list_id(batch);
             let result = self.run(&mut machine);
             steps += machine.steps as usize + machine.heap.len();
             choices = std::mem::take(&mut machine.choices);
@@ -222,11 +220,7 @@ impl<'m> Entry<'m> {
             machine.process(*id, &arguments, around)?;
             return Ok(None);
         }
-        let Value::List(failures) = machine.list(Vec::new()) else {
-            return Ok(None);
-        };
-        let (is_fifo, at) = (false, around.at.clone());
-        let id = machine.add(Object::Processor { failures, is_fifo, at });
+        let id = machine.processor(false, around);
         machine.process(id, &arguments, around)?;
         let has_failed = machine.run.failed.is_some();
         Ok(has_failed.then_some(Value::Failure))
@@ -304,29 +298,25 @@ impl<'m> Entry<'m> {
         let mut set = |response: Response| path.response = Some(response);
         if let Some(middleware) = self.middleware(machine.module) {
             let failures = Response::Failures(middleware.at.clone());
-            return match machine.items(value) {
-                Some(settled) => {
-                    let is_rejected = |one: &Value| match one {
-                        Value::Object(id) => machine.entry(*id, "status") == Some(Value::Text("rejected".into())),
-                        _ => false,
-                    };
-                    let is_reported = settled.iter().any(is_rejected);
-                    set(if is_reported { failures } else { Response::Empty });
-                    if is_reported {
-                        Outcome::Reported
-                    } else {
-                        Outcome::Deleted
-                    }
-                }
-                None => {
-                    set(failures);
-                    Outcome::Unknown
-                }
+            let Some(settled) = machine.items(value) else {
+                set(failures);
+                return Outcome::Unknown;
+            };
+            let is_rejected = |one: &Value| match one {
+                Value::Object(id) => machine.entry(*id, "status") == Some(Value::Text("rejected".into())),
+                _ => false,
+            };
+            let is_reported = settled.iter().any(is_rejected);
+            set(if is_reported { failures } else { Response::Empty });
+            return if is_reported {
+                Outcome::Reported
+            } else {
+                Outcome::Deleted
             };
         }
         match value {
             Value::Object(id) => {
-                let Object::Object { is_open, at, class, .. } = &machine.heap[*id] else {
+                let Object::Entries { is_open, at, class, .. } = &machine.heap[*id] else {
                     return Outcome::Unknown;
                 };
                 match machine.entry(*id, FAILURES) {
@@ -348,7 +338,7 @@ impl<'m> Entry<'m> {
             Value::Json(id) => {
                 set(Response::Nothing);
                 match (&machine.heap[*id], machine.entry(*id, FAILURES)) {
-                    (Object::Object { at, .. }, Some(_)) => {
+                    (Object::Entries { at, .. }, Some(_)) => {
                         path.malformed = Some(at.clone());
                         Outcome::Unknown
                     }
@@ -402,7 +392,7 @@ fn failures(machine: &Machine<'_>, list: &Value, at: &TextRange) -> (Response, O
         Value::Object(id) => match (&machine.heap[*id], machine.entry(*id, "itemIdentifier")) {
             (_, Some(found)) => Ok(Some(found)),
             (
-                Object::Object {
+                Object::Entries {
                     is_open: false,
                     class: None,
                     entries,

@@ -100,44 +100,8 @@ impl Script<'_> {
                 body: self.body(&one.body),
                 ..Loop::default()
             })),
-            ast::Statement::ForInStatement(one) => {
-                // The items are keys.
-                let over = self.expression(&one.right);
-                let over_at = over.at.clone();
-                let keys = expression(Term::Member(Box::new(over), self.word("keys")), over_at.clone());
-                let call = Term::Call {
-                    callee: Box::new(keys),
-                    arguments: Vec::new(),
-                    named: Vec::new(),
-                    is_new: false,
-                };
-                StatementKind::Loop(Box::new(Loop {
-                    label,
-                    target: self.left(&one.left),
-                    over: Some(expression(call, over_at)),
-                    body: self.body(&one.body),
-                    ..Loop::default()
-                }))
-            }
-            ast::Statement::ForStatement(one) => {
-                match &one.init {
-                    Some(ast::ForStatementInit::VariableDeclaration(declared)) => self.declared(declared, all),
-                    Some(init) => {
-                        if let Some(init) = init.as_expression() {
-                            let kind = StatementKind::Expression(self.expression(init));
-                            all.push(Statement { kind, at: at.clone() });
-                        }
-                    }
-                    None => {}
-                }
-                StatementKind::Loop(Box::new(Loop {
-                    label,
-                    test: one.test.as_ref().map(|test| self.expression(test)),
-                    step: one.update.as_ref().map(|step| self.expression(step)),
-                    body: self.body(&one.body),
-                    ..Loop::default()
-                }))
-            }
+            ast::Statement::ForInStatement(one) => self.for_in(one, label),
+            ast::Statement::ForStatement(one) => self.for_loop(one, label, all),
             ast::Statement::WhileStatement(one) => StatementKind::Loop(Box::new(Loop {
                 label,
                 test: Some(self.expression(&one.test)),
@@ -173,6 +137,54 @@ impl Script<'_> {
             _ => StatementKind::Nothing,
         };
         all.push(Statement { kind, at });
+    }
+
+    fn for_in(&mut self, one: &ast::ForInStatement<'_>, label: Option<Arc<str>>) -> StatementKind {
+        // The items are keys.
+        let over = self.expression(&one.right);
+        let over_at = over.at.clone();
+        let keys = expression(Term::Member(Box::new(over), self.word("keys")), over_at.clone());
+        let call = Term::Call {
+            callee: Box::new(keys),
+            arguments: Vec::new(),
+            named: Vec::new(),
+            is_new: false,
+        };
+        StatementKind::Loop(Box::new(Loop {
+            label,
+            target: self.left(&one.left),
+            over: Some(expression(call, over_at)),
+            body: self.body(&one.body),
+            ..Loop::default()
+        }))
+    }
+
+    fn for_loop(
+        &mut self,
+        one: &ast::ForStatement<'_>,
+        label: Option<Arc<str>>,
+        all: &mut Vec<Statement>,
+    ) -> StatementKind {
+        match &one.init {
+            Some(ast::ForStatementInit::VariableDeclaration(declared)) => self.declared(declared, all),
+            Some(init) => {
+                if let Some(init) = init.as_expression() {
+                    let kind = StatementKind::Expression(self.expression(init));
+                    all.push(Statement {
+                        kind,
+                        at: range(one.span),
+                    });
+                }
+            }
+            None => {}
+        }
+        StatementKind::Loop(Box::new(Loop {
+            label,
+            test: one.test.as_ref().map(|test| self.expression(test)),
+            step: one.update.as_ref().map(|step| self.expression(step)),
+            body: self.body(&one.body),
+            ..Loop::default()
+        }))
     }
 
     fn case(&mut self, case: &ast::SwitchCase<'_>) -> Case {
@@ -581,29 +593,8 @@ impl Script<'_> {
             ast::Expression::NumericLiteral(one) => Term::Number(one.value),
             ast::Expression::BooleanLiteral(one) => Term::Bool(one.value),
             ast::Expression::NullLiteral(_) => Term::Null,
-            ast::Expression::TemplateLiteral(one) => match (one.quasis.as_slice(), one.expressions.as_slice()) {
-                ([only], []) => Term::Text(self.word(&only.value.raw)),
-                (quasis, parts) => {
-                    for quasi in quasis {
-                        self.word(&quasi.value.raw);
-                    }
-                    Term::Other(parts.iter().map(|part| self.expression(part)).collect())
-                }
-            },
-            ast::Expression::TaggedTemplateExpression(one) => {
-                // sql`select ${id}` is a call of `sql`.
-                let texts = one.quasi.quasis.iter();
-                let mut arguments: Vec<Expression> = texts
-                    .map(|text| expression(Term::Text(self.word(&text.value.raw)), range(text.span)))
-                    .collect();
-                arguments.extend(one.quasi.expressions.iter().map(|part| self.expression(part)));
-                Term::Call {
-                    callee: self.boxed(&one.tag),
-                    arguments,
-                    named: Vec::new(),
-                    is_new: false,
-                }
-            }
+            ast::Expression::TemplateLiteral(one) => self.template(one),
+            ast::Expression::TaggedTemplateExpression(one) => self.tagged(one),
             ast::Expression::AwaitExpression(one) => Term::Await(self.boxed(&one.argument)),
             ast::Expression::ConditionalExpression(one) => Term::If(Box::new([
                 self.expression(&one.test),
@@ -656,6 +647,33 @@ impl Script<'_> {
             ast::Expression::TSNonNullExpression(one) => self.term(&one.expression),
             ast::Expression::TSInstantiationExpression(one) => self.term(&one.expression),
             _ => Term::Other(Vec::new()),
+        }
+    }
+
+    fn template(&mut self, one: &ast::TemplateLiteral<'_>) -> Term {
+        match (one.quasis.as_slice(), one.expressions.as_slice()) {
+            ([only], []) => Term::Text(self.word(&only.value.raw)),
+            (quasis, parts) => {
+                for quasi in quasis {
+                    self.word(&quasi.value.raw);
+                }
+                Term::Other(parts.iter().map(|part| self.expression(part)).collect())
+            }
+        }
+    }
+
+    fn tagged(&mut self, one: &ast::TaggedTemplateExpression<'_>) -> Term {
+        // sql`select ${id}` is a call of `sql`.
+        let texts = one.quasi.quasis.iter();
+        let mut arguments: Vec<Expression> = texts
+            .map(|text| expression(Term::Text(self.word(&text.value.raw)), range(text.span)))
+            .collect();
+        arguments.extend(one.quasi.expressions.iter().map(|part| self.expression(part)));
+        Term::Call {
+            callee: self.boxed(&one.tag),
+            arguments,
+            named: Vec::new(),
+            is_new: false,
         }
     }
 
@@ -723,13 +741,11 @@ impl Script<'_> {
             ast::ObjectPropertyKind::ObjectProperty(one) => {
                 let key = one.key.static_name().map(|key| self.word(&key));
                 let value = self.expression(&one.value);
-                match key {
-                    Some(key) => (Some(key), value),
-                    None => {
-                        let at = value.at.clone();
-                        (None, expression(Term::Other(vec![value]), at))
-                    }
+                if key.is_some() {
+                    return (key, value);
                 }
+                let at = value.at.clone();
+                (None, expression(Term::Other(vec![value]), at))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Calls that read or write a record of a store: DynamoDB, Redis and SQL.
+//! Calls that read or write a record of a store: `DynamoDB`, Redis and SQL.
 
 use super::machine::EventKind;
 use super::syntax::{Expression, Term};

@@ -70,7 +70,8 @@ pub(super) enum Object<'m> {
         /// `true` if there may be other items.
         is_open: bool,
     },
-    Object {
+    /// A dictionary, an object or an instance.
+    Entries {
         /// Values with their keys; a computed key is unknown.
         entries: Vec<(Option<Arc<str>>, Value)>,
         /// `true` if there may be other entries.

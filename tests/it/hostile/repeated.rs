@@ -10,7 +10,11 @@ use sqslint::testing::TemporaryDirectory;
 
 /// Number of cases.
 const CASES: u64 = 60;
+/// Size of a source in bytes.
+const SIZE: usize = 512 << 10;
+/// Repetitions of tokens in variables and numbers, and in some of the sources: the nesting limit accepts them.
 const TIMES: usize = 4_000;
+const FEW: usize = 120;
 /// Bounds: processor time in seconds, three times what a release build needs, and memory in bytes.
 const BOUNDS: [&str; 4] = ["prlimit", "--cpu=6", "--data=268435456", "--stack=524288"];
 
@@ -106,7 +110,9 @@ fn function(random: &mut Random) -> (TemporaryDirectory, Vec<String>) {
     let own: Vec<&str> = tokens.split(' ').filter(|token| !token.is_empty()).collect();
     let common: Vec<&str> = COMMON.split(' ').filter(|token| !token.is_empty()).collect();
     let all: Vec<&str> = own.iter().chain(&own).chain(&common).copied().collect();
-    let source = repeated(&all, TIMES, random);
+    let once = repeated(&all, 1, random);
+    let times = if random.below(3) == 0 { FEW } else { (SIZE - 64) / once.len() };
+    let source = once.repeat(times);
     let template = format!(
         "Transform: AWS::Serverless-2016-10-31\nResources:\n  Q: {{Type: AWS::SQS::Queue}}\n  F:\n    \
          Type: AWS::Serverless::Function\n    Properties:\n      CodeUri: src/\n      Handler: {handler}\n      \
