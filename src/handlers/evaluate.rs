@@ -394,7 +394,7 @@ impl<'m> Machine<'m> {
         if known.contains(&Some(true)) {
             return Some(true);
         }
-        // An item of another kind is another one.
+        // Items of different kinds differ.
         let is_other = |(one, known): (&Value, &Option<bool>)| {
             *known == Some(false)
                 || std::mem::discriminant(one) != std::mem::discriminant(item) && !matches!(one, Value::Unknown(_))

@@ -93,9 +93,9 @@ pub(super) struct Failure {
 pub(super) enum Choice {
     /// An unknown condition.
     Branch,
-    /// Whether work fails.
+    /// Failure of work.
     Fail,
-    /// Whether the record of a conditional write exists.
+    /// Existence of the record of a conditional write.
     Claim,
 }
 

@@ -13,7 +13,7 @@ const DEEPEST_INDENTATION: usize = 200;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Refusal {
     TooDeep,
-    /// A syntax error, or a construct that the scan cannot tell from another one.
+    /// A syntax error, or a construct that is ambiguous to the scan.
     Syntax,
 }
 
@@ -73,7 +73,7 @@ const CONTINUING: [&str; 9] = [
 /// Kind of the previous token, as far as it decides about the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Previous {
-    /// Nothing, an operator, or an opening bracket.
+    /// An operator, an opening bracket, or the beginning of the file.
     Operator,
     /// A word that an operand or statement follows.
     Prefix,
@@ -83,7 +83,7 @@ enum Previous {
     Operand,
     /// The bracket that closes the head of a statement.
     HeadEnd,
-    /// `}`, or a token that stands before or after an operand.
+    /// `}`, or a token that may precede or follow an operand.
     Ambiguous,
     Dot,
 }

@@ -273,7 +273,7 @@ impl<'m> Entry<'m> {
                         }
                     }
                     (_, Some(_)) if is_answered || is_async => Outcome::Unknown,
-                    // Lambda waits for all promises, and one that nobody handles fails the invocation.
+                    // Lambda waits for all promises, and an unhandled one fails the invocation.
                     (_, Some(_)) => Outcome::Raised,
                     (Outcome::Deleted, None) if !is_transparent && value != Value::Null => Outcome::Unknown,
                     (outcome, None) => outcome,

@@ -244,7 +244,7 @@ pub(super) enum Term {
     Other(Vec<Expression>),
 }
 
-/// One `for` of a comprehension, with its tests.
+/// A `for` of a comprehension, with its tests.
 #[derive(Debug)]
 pub(super) struct Clause {
     pub(super) target: Expression,

@@ -156,7 +156,7 @@ impl Choices {
         self.trail[self.at - 1].0
     }
 
-    /// Selects the next path; returns `false` if there is none.
+    /// Selects the next path; returns `false` after the last one.
     pub(super) fn advance(&mut self) -> bool {
         self.trail.truncate(self.at);
         self.at = 0;
