@@ -35,7 +35,7 @@
 //! `IsProd and Large` without `IsProd` is [`NEVER`]. A diagram can grow with every operation; beyond a bound the result
 //! is [`TooComplex`] and never a guess.
 
-use super::Variable;
+use super::{Point, Variable};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -60,18 +60,28 @@ const ALWAYS: Place = 1;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Node {
     variable: Arc<Variable>,
-    /// Targets by value, sorted. All values if the domain is known, else those with another target than `otherwise`.
-    arms: Vec<(Arc<str>, Place)>,
-    /// Target of every other value; [`NEVER`] if the domain is known.
+    /// Targets, sorted: of every value if the domain is known, else of the values from each point to the next one.
+    arms: Vec<(Point, Place)>,
+    /// Target of the values before the first point; [`NEVER`] if the domain is known.
     otherwise: Place,
 }
 
 impl Node {
-    fn follow(&self, value: &str) -> Place {
-        match self.arms.binary_search_by(|(known, _)| (**known).cmp(value)) {
-            Ok(at) => self.arms.get(at).map_or(self.otherwise, |(_, place)| *place),
-            Err(_) => self.otherwise,
-        }
+    fn follow(&self, value: &Point) -> Place {
+        let behind = self.arms.partition_point(|(known, _)| known <= value);
+        let arm = behind.checked_sub(1).and_then(|at| self.arms.get(at));
+        arm.map_or(self.otherwise, |(_, place)| *place)
+    }
+
+    /// Returns the ranges of values with their targets, in order.
+    fn ranges(&self) -> impl Iterator<Item = (Range, Place)> {
+        let starts = std::iter::once((None, self.otherwise)).chain(self.arms.iter().map(|(at, to)| (Some(at), *to)));
+        let ends = self.arms.iter().map(|(at, _)| Some(at)).chain([None]);
+        let is_listed = self.variable.domain.is_some();
+        starts.zip(ends).skip(usize::from(is_listed)).map(move |((from, place), to)| {
+            let to = if is_listed { from.map(Point::next) } else { to.cloned() };
+            (Range { from: from.cloned(), to }, place)
+        })
     }
 }
 
@@ -88,10 +98,25 @@ pub(super) struct Diagram {
 pub(super) struct Literal {
     /// The variable.
     pub(super) variable: Arc<Variable>,
-    /// Values that the variable has, or those that it does not have.
-    pub(super) values: Vec<Arc<str>>,
-    /// `true` if it has one of `values`, `false` if it has none of them.
+    /// Values that the variable has, or those that it does not have, in order.
+    pub(super) ranges: Vec<Range>,
+    /// `true` if it has one of `ranges`, `false` if it has none of them.
     pub(super) is: bool,
+}
+
+/// The values from one point up to, but not including, another. `None` is the first or the last of all values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Range {
+    pub(super) from: Option<Point>,
+    pub(super) to: Option<Point>,
+}
+
+impl Range {
+    /// Returns the single value that it contains, if it has a name; the first one stands for "empty".
+    pub(super) fn single(&self) -> Option<&Point> {
+        let from = self.from.as_ref().or(self.to.as_ref().filter(|to| **to == Point::Null.next()).map(|_| &Point::Null))?;
+        (self.to.as_ref() == Some(&from.next())).then_some(from)
+    }
 }
 
 impl Diagram {
@@ -103,20 +128,29 @@ impl Diagram {
         }
     }
 
-    /// Returns the diagram that holds if `variable` is `value`.
-    pub(super) fn is(variable: Variable, value: Arc<str>) -> Result<Self, TooComplex> {
-        let arms = match &variable.domain {
-            None => vec![(value, ALWAYS)],
+    /// Returns the diagram that holds if the value of `variable` is at least `from` and less than `to`; if its domain is
+    /// known, if the value is `from`.
+    pub(super) fn within_range(variable: Variable, from: Option<Point>, to: Option<Point>) -> Result<Self, TooComplex> {
+        let (arms, otherwise) = match &variable.domain {
+            None => {
+                let otherwise = if from.is_none() { ALWAYS } else { NEVER };
+                let arms = from.map(|from| (from, ALWAYS)).into_iter().chain(to.map(|to| (to, NEVER)));
+                (arms.collect(), otherwise)
+            }
             Some(domain) => {
-                let arm = |known: &Arc<str>| (known.clone(), if *known == value { ALWAYS } else { NEVER });
+                let arm = |known: &Arc<str>| {
+                    let value = Point::text(known.clone());
+                    let place = if Some(&value) == from.as_ref() { ALWAYS } else { NEVER };
+                    (value, place)
+                };
                 let mut arms: Vec<_> = domain.iter().map(arm).collect();
                 arms.sort();
                 arms.dedup();
-                arms
+                (arms, NEVER)
             }
         };
         let mut builder = Builder::default();
-        let root = builder.node(&Arc::new(variable), arms, NEVER)?;
+        let root = builder.node(&Arc::new(variable), arms, otherwise)?;
         Ok(builder.finish(root))
     }
 
@@ -207,7 +241,7 @@ impl Diagram {
             // A value outside the domain is treated as unknown.
             let in_domain = |value: &Arc<str>| node.variable.domain.as_ref().is_none_or(|all| all.contains(value));
             let answer = if let Some(value) = value_of(&node.variable).filter(in_domain) {
-                at(&known, node.follow(&value))
+                at(&known, node.follow(&Point::text(value)))
             } else {
                 // The value is unknown: the node has a result only if all its arms agree.
                 let is_open = node.variable.domain.is_none();
@@ -256,41 +290,24 @@ impl Diagram {
             return place == ALWAYS && !has_room;
         };
         // Values with the same target become one literal: `Size = m or s`.
-        let mut by_place: Vec<(Place, Vec<Arc<str>>)> = Vec::new();
-        for (value, place) in node.arms.iter().filter(|(_, place)| *place != NEVER) {
-            match by_place.iter_mut().find(|(known, _)| known == place) {
-                Some((_, values)) => values.push(value.clone()),
-                None => by_place.push((*place, vec![value.clone()])),
+        let mut by_place: Vec<(Place, Vec<Range>)> = Vec::new();
+        for (range, place) in node.ranges() {
+            match by_place.iter_mut().find(|(known, _)| *known == place) {
+                Some((_, ranges)) => ranges.push(range),
+                None => by_place.push((place, vec![range])),
             }
         }
-        let mut literals: Vec<(Place, Literal)> = Vec::new();
-        for (to, values) in by_place {
-            let others = || node.arms.iter().filter(|(_, place)| *place != to);
-            // Describe the values or their complement, whichever is shorter: `Size != l`.
-            let is_most = node.variable.domain.is_some() && others().count() < values.len();
-            let values = if is_most {
-                others().map(|(value, _)| value.clone()).collect()
-            } else {
-                values
-            };
-            let variable = node.variable.clone();
-            literals.push((
-                to,
-                Literal {
-                    variable,
-                    values,
-                    is: !is_most,
-                },
-            ));
-        }
-        if node.variable.domain.is_none() && node.otherwise != NEVER {
-            let literal = Literal {
-                variable: node.variable.clone(),
-                values: node.arms.iter().map(|(value, _)| value.clone()).collect(),
-                is: false,
-            };
-            literals.push((node.otherwise, literal));
-        }
+        let are_named = |ranges: &[Range]| ranges.iter().all(|range| range.single().is_some());
+        let literals: Vec<(Place, Literal)> = (by_place.iter().filter(|(place, _)| *place != NEVER))
+            .map(|(to, ranges)| {
+                let others: Vec<Range> = node.ranges().filter(|(_, place)| place != to).map(|(range, _)| range).collect();
+                // Describe the values or their complement, whichever is shorter: `Size != l`.
+                let is_most = are_named(&others) && (!are_named(ranges) || others.len() < ranges.len());
+                let variable = node.variable.clone();
+                let ranges = if is_most { others } else { ranges.clone() };
+                (*to, Literal { variable, ranges, is: !is_most })
+            })
+            .collect();
         for (to, literal) in literals {
             way.push(literal);
             let more = self.walk(to, way, most, all);
@@ -317,12 +334,13 @@ impl Builder {
     fn node(
         &mut self,
         variable: &Arc<Variable>,
-        mut arms: Vec<(Arc<str>, Place)>,
+        mut arms: Vec<(Point, Place)>,
         otherwise: Place,
     ) -> Result<Place, TooComplex> {
         // Drop arms that make no difference, and the whole node if none is left.
         if variable.domain.is_none() {
-            arms.retain(|(_, place)| *place != otherwise);
+            let mut before = otherwise;
+            arms.retain(|(_, place)| std::mem::replace(&mut before, *place) != *place);
             if arms.is_empty() {
                 return Ok(otherwise);
             }
@@ -412,8 +430,8 @@ struct Pairs<'d> {
 /// The test that comes next for a pair of places.
 struct Question<'d> {
     variable: &'d Arc<Variable>,
-    /// Values that at least one of the two nodes has an arm for.
-    values: Vec<&'d Arc<str>>,
+    /// Points that at least one of the two nodes has an arm for.
+    values: Vec<&'d Point>,
 }
 
 impl<'d> Question<'d> {
@@ -430,16 +448,16 @@ impl<'d> Question<'d> {
         let arms = asks
             .filter(|node| node.variable == *variable)
             .flat_map(|node| &node.arms);
-        let mut values: Vec<&Arc<str>> = arms.map(|(value, _)| value).collect();
+        let mut values: Vec<&Point> = arms.map(|(value, _)| value).collect();
         values.sort_unstable();
         values.dedup();
         Some(Question { variable, values })
     }
 }
 
-/// Returns the place that `place` of `of` leads to when `variable` has `value`; `None` is any value without an arm. A
+/// Returns the place that `place` of `of` leads to when `variable` has `value`; `None` is a value before every arm. A
 /// node that tests another variable stays where it is.
-fn follow(of: &Diagram, place: Place, variable: &Arc<Variable>, value: Option<&str>) -> Place {
+fn follow(of: &Diagram, place: Place, variable: &Arc<Variable>, value: Option<&Point>) -> Place {
     match of.node(place).filter(|node| node.variable == *variable) {
         Some(node) => value.map_or(node.otherwise, |value| node.follow(value)),
         None => place,
@@ -482,9 +500,9 @@ impl<'d> Search<'d> {
         let Some(Question { variable, values }) = Question::of(left.node(a), right.node(b)) else {
             return Ok(false);
         };
-        // Without a known domain the variable may also have a value that no arm names.
+        // Without a known domain the variable may also have a value before every arm.
         let others = variable.domain.is_none().then_some(None);
-        for value in values.into_iter().map(|value| Some(&**value)).chain(others) {
+        for value in values.into_iter().map(Some).chain(others) {
             if self.finds(follow(left, a, variable, value), follow(right, b, variable, value))? {
                 return Ok(true);
             }
@@ -530,10 +548,10 @@ impl Apart<'_> {
             return false;
         }
         let asking = nodes().filter(|node| node.variable == *variable);
-        let values: BTreeSet<&str> = asking
-            .flat_map(|node| node.arms.iter().map(|(value, _)| &**value))
+        let values: BTreeSet<&Point> = asking
+            .flat_map(|node| node.arms.iter().map(|(value, _)| value))
             .collect();
-        // Without a known domain the variable may also have a value that no arm names.
+        // Without a known domain the variable may also have a value before every arm.
         let others = variable.domain.is_none().then_some(None);
         let after = |value| places.iter().map(move |place| follow(of, *place, variable, value));
         let mut ways = values
@@ -603,7 +621,7 @@ impl<'d> Pairs<'d> {
             return Ok(NEVER);
         };
         let mut arms = Vec::with_capacity(values.len());
-        // Follow both sides for each value that at least one of them has an arm for, then for all other values at once.
+        // Follow both sides from each point that at least one of them has an arm for, then before all of them.
         for value in values {
             let (a, b) = (
                 follow(left, a, variable, Some(value)),
@@ -637,8 +655,8 @@ impl<'d> Pairs<'d> {
             return Ok(a);
         };
         // `None` marks an arm that the care diagram excludes: its target is free to choose.
-        let cares = |value: Option<&str>| follow(right, b, variable, value);
-        let mut arms: Vec<(Arc<str>, Option<Place>)> = Vec::with_capacity(values.len());
+        let cares = |value: Option<&Point>| follow(right, b, variable, value);
+        let mut arms: Vec<(Point, Option<Place>)> = Vec::with_capacity(values.len());
         for value in values {
             let care = cares(Some(value));
             let place = match care {

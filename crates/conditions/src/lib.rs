@@ -16,6 +16,44 @@ use words::Name;
 /// Maximum number of values that [`Condition::equal`] compares.
 const MAX_COMPARED: usize = 256;
 
+/// A value of a variable. All values have one order, so that a test accepts a range of it: `n > 4` accepts the numbers
+/// from 5, and `n == 5` those from 5 up to 6. Hence the tests of one variable imply or exclude each other by
+/// construction.
+///
+/// ```text
+/// null │ … 3  4  5  6 … │ of size 0 (or "") │ of size 1, 2, … │ "a"  "a-b"  "b" …
+/// ```
+///
+/// Numbers are whole. The empty text is the value of size 0, because `s != ""` and `length(s) > 0` are one test.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Point {
+    /// No value.
+    Null,
+    /// A whole number.
+    Number(i64),
+    /// A collection with this number of elements.
+    Size(i64),
+    /// A text that is not empty.
+    Text(Arc<str>),
+}
+
+impl Point {
+    /// Returns the value `text`.
+    fn text(text: Arc<str>) -> Point {
+        if text.is_empty() { Point::Size(0) } else { Point::Text(text) }
+    }
+
+    /// Returns the least value that is greater.
+    fn next(&self) -> Point {
+        match self {
+            Point::Null => Point::Number(i64::MIN),
+            Point::Number(number) => number.checked_add(1).map_or(Point::Size(0), Point::Number),
+            Point::Size(size) => size.checked_add(1).map_or(Point::Text("".into()), Point::Size),
+            Point::Text(text) => Point::Text(format!("{text}\0").into()),
+        }
+    }
+}
+
 /// A variable that conditions depend on.
 #[derive(Debug, Clone)]
 pub struct Variable {
@@ -62,7 +100,7 @@ impl Variable {
                 .iter()
                 .any(|two| is_part(one, two) || is_part(two, one))
         };
-        self.key != other.key && self.operands().iter().any(shares)
+        self != other && self.operands().iter().any(shares)
     }
 }
 
@@ -164,7 +202,22 @@ impl Condition {
 
     /// Returns the condition that `variable` has the value `value`.
     pub fn is(variable: Variable, value: impl Into<Arc<str>>) -> Self {
-        Condition::unnamed(Diagram::is(variable, value.into()).into())
+        Condition::is_point(variable, Point::text(value.into()))
+    }
+
+    /// Returns the condition that `variable` has the value `value`.
+    pub fn is_point(variable: Variable, value: Point) -> Self {
+        let to = value.next();
+        Condition::unnamed(Diagram::within_range(variable, Some(value), Some(to)).into())
+    }
+
+    /// Returns the condition that the value of `variable`, which has no domain, is `least` or comes after it. A size is
+    /// at least 0.
+    pub fn at_least(variable: Variable, least: Point) -> Self {
+        match least {
+            Point::Size(..=0) => Condition::always(),
+            least => Condition::unnamed(Diagram::within_range(variable, Some(least), None).into()),
+        }
     }
 
     /// Returns the condition that `a` and `b` have the same value. `compared` holds the texts that either variable is

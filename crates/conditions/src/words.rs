@@ -1,7 +1,7 @@
 //! Describes conditions in messages: by as few of the users' names as suffice, or else by values of variables.
 
-use super::Condition;
-use super::diagram::{Diagram, Literal};
+use super::diagram::{Diagram, Literal, Range};
+use super::{Condition, Point};
 use super::formula::Formula;
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -184,11 +184,12 @@ fn spelled(diagram: &Diagram) -> String {
 
 fn conjunction_of(way: &[Literal]) -> String {
     let mut texts: Vec<String> = Vec::new();
-    let mut same: Vec<(&Arc<str>, Vec<String>)> = Vec::new();
+    let mut same: Vec<(&Point, Vec<String>)> = Vec::new();
     for literal in way {
-        match literal.values.as_slice() {
+        let only = literal.ranges.first().and_then(Range::single).filter(|_| literal.ranges.len() == 1);
+        match only {
             // A placeholder: the same unknown value in two variables means that they are equal.
-            [value] if literal.is && value.starts_with('\0') => {
+            Some(value) if literal.is && is_placeholder(value) => {
                 let shown = name_of(literal);
                 match same.iter_mut().find(|(known, _)| *known == value) {
                     Some((_, names)) => names.push(shown),
@@ -215,17 +216,98 @@ fn name_of(literal: &Literal) -> String {
 
 fn text_of(literal: &Literal) -> Option<String> {
     let name = name_of(literal);
-    let mut values: Vec<&str> = literal.values.iter().map(|value| &**value).collect();
-    values.retain(|value| !value.starts_with('\0'));
-    if values.len() > MAX_VALUES {
-        values.truncate(MAX_VALUES);
-        values.push("…");
+    let singles: Option<Vec<&Point>> = literal.ranges.iter().map(Range::single).collect();
+    let Some(mut values) = singles else {
+        return ranges_of(&name, &literal.ranges);
+    };
+    values.retain(|value| !is_placeholder(value));
+    let is_flag = literal.variable.domain.is_some();
+    let (is, all) = (literal.is, values.len());
+    let mut shown: Vec<String> = values.iter().take(MAX_VALUES).map(|value| shown(value)).collect();
+    if all > MAX_VALUES {
+        shown.push("…".to_owned());
     }
-    Some(match (values.as_slice(), literal.is) {
+    Some(match (values.as_slice(), shown.iter().map(String::as_str).collect::<Vec<_>>().as_slice()) {
         ([], _) => return None,
-        (["true"], true) | (["false"], false) if literal.variable.domain.is_some() => name,
-        (["false"], true) | (["true"], false) if literal.variable.domain.is_some() => format!("not {name}"),
-        (values, true) => format!("{name} = {}", values.join(" or ")),
-        (values, false) => format!("{name} != {}", values.join(", ")),
+        (_, ["true"]) if is_flag && is => name,
+        (_, ["false"]) if is_flag && !is => name,
+        (_, ["false" | "true"]) if is_flag => format!("not {name}"),
+        ([Point::Size(0)], _) => format!("{name} is {}empty", if is { "" } else { "not " }),
+        ([Point::Size(1..), ..], texts) => compared(&format!("length({name})"), texts, is),
+        (_, texts) => compared(&name, texts, is),
     })
+}
+
+fn compared(name: &str, texts: &[&str], is: bool) -> String {
+    if is {
+        format!("{name} = {}", texts.join(" or "))
+    } else {
+        format!("{name} != {}", texts.join(", "))
+    }
+}
+
+fn shown(value: &Point) -> String {
+    match value {
+        Point::Null => "null".to_owned(),
+        Point::Size(0) => "empty".to_owned(),
+        Point::Number(number) | Point::Size(number) => number.to_string(),
+        Point::Text(text) => text.to_string(),
+    }
+}
+
+/// Describes `ranges`, some of which contain several values. Single values between two of them are exceptions:
+/// `n > 0 and n != 5`.
+fn ranges_of(name: &str, ranges: &[Range]) -> Option<String> {
+    let mut joined: Vec<(Range, Vec<Point>)> = Vec::new();
+    for range in ranges {
+        if let Some((last, except)) = joined.last_mut() {
+            let gap = Range {
+                from: last.to.clone(),
+                to: range.from.clone(),
+            };
+            if let Some(value) = gap.single() {
+                except.push(value.clone());
+                last.to.clone_from(&range.to);
+                continue;
+            }
+        }
+        joined.push((range.clone(), Vec::new()));
+    }
+    let is_alone = joined.len() == 1;
+    let texts: Vec<String> = joined.iter().take(MAX_VALUES).map(|(range, except)| range_of(name, range, except)).collect();
+    match texts.as_slice() {
+        [] => None,
+        [only] if is_alone => Some(only.clone()),
+        texts => Some(format!("({})", texts.join(" or "))),
+    }
+}
+
+fn range_of(name: &str, range: &Range, except: &[Point]) -> String {
+    if let Some(value) = range.single() {
+        return format!("{name} = {}", shown(value));
+    }
+    let mut texts = Vec::new();
+    match &range.from {
+        None => {}
+        Some(from) if *from == Point::Null.next() => texts.push(format!("{name} != null")),
+        Some(Point::Number(number)) => texts.push(format!("{name} > {}", number.saturating_sub(1))),
+        Some(Point::Size(size)) => texts.push(format!("length({name}) > {}", size.saturating_sub(1))),
+        Some(from) => texts.push(format!("{name} > {}", shown(from))),
+    }
+    match &range.to {
+        None => {}
+        Some(Point::Number(number)) => texts.push(format!("{name} < {number}")),
+        Some(Point::Size(1)) => texts.push(format!("length({name}) = 0")),
+        Some(Point::Size(size)) => texts.push(format!("length({name}) < {size}")),
+        Some(to) => texts.push(format!("{name} < {}", shown(to))),
+    }
+    let except: Vec<String> = except.iter().filter(|value| !is_placeholder(value)).map(shown).collect();
+    if !except.is_empty() {
+        texts.push(compared(name, &except.iter().map(String::as_str).collect::<Vec<_>>(), false));
+    }
+    texts.join(" and ")
+}
+
+fn is_placeholder(value: &Point) -> bool {
+    matches!(value, Point::Text(text) if text.starts_with('\0'))
 }
