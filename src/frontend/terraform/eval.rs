@@ -35,6 +35,7 @@ mod validation;
 pub(super) use blocks::Nested;
 pub(super) use expansion::{Expansion, Member};
 pub(super) use instances::Instance;
+pub(super) use questions::both;
 
 use super::functions;
 use super::inputs::RootInputs;

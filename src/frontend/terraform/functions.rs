@@ -22,8 +22,9 @@ use super::eval::{Evaluator, Scope, TOO_MANY_STEPS};
 use super::json;
 use super::syntax::Expression;
 use super::types::{self, Type};
-use super::value::{Identity, Value, ValueKind};
+use super::value::{Identity, SizeRelation, Value, ValueKind};
 use crate::graph::{Bounds, Cause};
+use conditions::Case;
 use std::sync::Arc;
 use table::{FUNCTIONS, Function, PARTLY};
 
@@ -92,7 +93,15 @@ pub(super) fn identified(name: &str, operands: &[Value], answer: Value) -> Value
     if KEEPING.contains(&name) {
         return answer;
     }
-    answer.identified(|| Some(Identity::computed(name, operands)?.bounded(range(name, operands))))
+    answer.identified(|| {
+        let identity = Identity::computed(name, operands)?.bounded(range(name, operands));
+        Some(match (name, operands) {
+            ("keys" | "length" | "reverse" | "sort" | "values", [of]) => identity.sized(of, SizeRelation::Same),
+            ("distinct" | "toset", [of]) => identity.sized(of, SizeRelation::EmptyTogether),
+            ("compact", [of]) => identity.sized(of, SizeRelation::AtMost),
+            _ => identity,
+        })
+    })
 }
 
 /// Returns the bounds of the result of `name` for `operands`.
@@ -241,11 +250,21 @@ fn coalesce(eval: &mut Evaluator, values: &[Value]) -> Value {
     let Some(one) = types::unify(&kinds) else {
         return Value::error("the arguments of `coalesce` have no type in common");
     };
-    for value in values {
+    for (at, value) in values.iter().enumerate() {
         let plain = eval.plain(value.clone());
-        match &plain.kind {
-            ValueKind::Null => {}
-            ValueKind::Text(text) if text.is_empty() => {}
+        match (&plain.kind, values.get(at + 1)) {
+            (ValueKind::Null, _) => {}
+            (ValueKind::Text(text), _) if text.is_empty() => {}
+            (ValueKind::Unknown(_), Some(next)) if next.is_empty() => {
+                let convert = |value| types::convert(value, &one);
+                return match eval.is_null(&plain) {
+                    Some(is_null) => Value::cases([
+                        Case::new(is_null.clone(), convert(next)),
+                        Case::new(is_null.not(), convert(value)),
+                    ]),
+                    None => convert(value),
+                };
+            }
             _ => return types::convert(value, &one),
         }
     }

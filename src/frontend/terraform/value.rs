@@ -14,7 +14,7 @@ use super::types::{self, Type};
 use crate::graph::Cause;
 pub(super) use address::{Key, ModulePath, ResourceId};
 use conditions::Cases;
-pub(super) use identity::{Identity, Unknown};
+pub(super) use identity::{Identity, SizeRelation, Unknown};
 use source::Span;
 use std::sync::Arc;
 pub(super) use trail::Trail;
@@ -204,6 +204,11 @@ impl Value {
             ValueKind::List(items) | ValueKind::Set(items) => Some(items),
             _ => None,
         }
+    }
+
+    /// Returns `true` for a list or map without elements.
+    pub(super) fn is_empty(&self) -> bool {
+        self.items().is_some_and(|items| items.is_empty()) || self.entries().is_some_and(|entries| entries.is_empty())
     }
 
     /// Returns the entries of a map.

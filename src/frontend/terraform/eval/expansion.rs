@@ -388,9 +388,19 @@ impl Evaluator<'_> {
             },
         };
         let value = self.eval(&attribute.value, scope);
-        value
-            .each_case()
-            .map(|value| (read(self, &value, scope.module, attribute.span), value.identity()))
+        let is_count = body.attribute("count").is_some();
+        let all = value.each_case().into_iter().flat_map(|Case { when, then: value }| {
+            let keys = (read(self, &value, scope.module, attribute.span), value.identity());
+            let some = match keys.0 {
+                Keys::Unknown(_) => self.has_instances(&value, is_count, attribute.value.span),
+                _ => None,
+            };
+            let some = some.unwrap_or_else(Condition::always);
+            let none = if is_count { Keys::Count(0) } else { Keys::Each(Vec::new()) };
+            let cases = [Case::new(when.and(&some), keys), Case::new(when.and(&some.not()), (none, None))];
+            cases.into_iter().filter(|case| case.when.is_possible())
+        });
+        all.collect()
     }
 
     /// Evaluates `enabled` of a `lifecycle` block, which `OpenTofu` supports.

@@ -102,8 +102,8 @@ impl Evaluator<'_> {
                         let made = number(operator, &a, &b).from(&values);
                         this.computed(made, &values, whole.span)
                     }
-                    (None, _) => this.no_number(operator, &left, [&left, &right], whole, scope),
-                    (_, None) => this.no_number(operator, &right, [&left, &right], whole, scope),
+                    (None, _) => this.no_number(operator, &left, [(&left, &operands[0]), (&right, &operands[1])], whole, scope),
+                    (_, None) => this.no_number(operator, &right, [(&left, &operands[0]), (&right, &operands[1])], whole, scope),
                 }
             }),
         }
@@ -137,7 +137,7 @@ impl Evaluator<'_> {
         &mut self,
         operator: BinaryOperator,
         first: &Value,
-        operands: [&Value; 2],
+        [left, right]: [(&Value, &Expression); 2],
         whole: &Expression,
         scope: &Scope,
     ) -> Value {
@@ -145,16 +145,16 @@ impl Evaluator<'_> {
         if !is_unknown {
             return not_a_number(first);
         }
-        let [left, right] = operands;
         // A comparison becomes a condition, and `a > b` is the same condition as `b < a`.
         let condition = match operator {
-            BinaryOperator::Less => self.is_less(left, right, whole, scope),
-            BinaryOperator::Greater => self.is_less(right, left, whole, scope),
-            BinaryOperator::LessEq => self.is_at_most(left, right, whole, scope),
-            BinaryOperator::GreaterEq => self.is_at_most(right, left, whole, scope),
+            BinaryOperator::Less => self.is_less([left, right], false, whole, scope),
+            BinaryOperator::Greater => self.is_less([right, left], false, whole, scope),
+            BinaryOperator::LessEq => self.is_less([left, right], true, whole, scope),
+            BinaryOperator::GreaterEq => self.is_less([right, left], true, whole, scope),
             _ => {
                 let operation = format!("{operator:?}");
-                let bounds = range(operator, left.bounds(), right.bounds());
+                let operands = [left.0, right.0];
+                let bounds = range(operator, left.0.bounds(), right.0.bounds());
                 return first
                     .clone()
                     .identified(|| Some(Identity::computed(&operation, operands)?.bounded(bounds)));

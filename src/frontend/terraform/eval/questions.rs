@@ -5,9 +5,11 @@
 //! name: the expression of the user on one line.
 
 use super::super::syntax::{self, Expression, ExpressionKind, For, Step, TemplatePart};
-use super::super::value::{Identity, Value, ValueKind};
+use super::super::types::Type;
+use super::super::value::{Identity, SizeRelation, Value, ValueKind};
 use super::{Evaluator, Scope};
-use conditions::{ANY_OPERAND, Case, Cases, Condition, Variable};
+use crate::graph::Bounds;
+use conditions::{ANY_OPERAND, Case, Cases, Condition, Point, Variable};
 use source::Span;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -35,40 +37,110 @@ impl Evaluator<'_> {
         Value::cases(cases)
     }
 
-    /// Returns the condition that `left < right` if one of them is unknown; `whole` is the comparison.
-    pub(super) fn is_less(&mut self, left: &Value, right: &Value, whole: &Expression, scope: &Scope) -> Condition {
-        let identity = Identity::computed("<", [left, right]);
-        self.flag(identity.as_ref(), whole, scope)
+    /// Returns the condition that `left < right`, or `left <= right` if `or_equal`, if one of them is unknown; `whole` is
+    /// the comparison.
+    pub(super) fn is_less(
+        &mut self,
+        [(left, left_at), (right, right_at)]: [(&Value, &Expression); 2],
+        or_equal: bool,
+        whole: &Expression,
+        scope: &Scope,
+    ) -> Condition {
+        // Numbers are whole: `n > 4` is `n >= 5`.
+        let known = |value: &Value, is_next| value.to_whole()?.checked_add(i64::from(is_next));
+        let condition = match (known(left, !or_equal), known(right, or_equal)) {
+            (Some(least), None) => self.is_at_least(right, least, || self.written(right_at)),
+            (None, Some(least)) => {
+                let condition = self.is_at_least(left, least, || self.written(left_at));
+                condition.map(|condition| condition.not())
+            }
+            _ => None,
+        };
+        condition.unwrap_or_else(|| {
+            let identity = Identity::computed(if or_equal { "<=" } else { "<" }, [left, right]);
+            self.flag(identity.as_ref(), whole, scope)
+        })
     }
 
-    /// Returns the condition that `left <= right`; see [`Evaluator::is_less`].
-    pub(super) fn is_at_most(&mut self, left: &Value, right: &Value, whole: &Expression, scope: &Scope) -> Condition {
-        let identity = Identity::computed("<=", [left, right]);
-        self.flag(identity.as_ref(), whole, scope)
+    /// Returns the condition that the unknown number `value` is at least `least`. A size becomes a condition on its
+    /// collection.
+    pub(super) fn is_at_least(&self, value: &Value, least: i64, name: impl Fn() -> Arc<str>) -> Option<Condition> {
+        let identity = value.as_unknown()?.identity.as_deref()?;
+        let Bounds { least: lower, most: upper } = identity.bounds;
+        if lower.is_some_and(|lower| lower >= least) {
+            return Some(Condition::always());
+        }
+        if upper.is_some_and(|upper| upper < least) {
+            return Some(Condition::never());
+        }
+        if let Some(size) = &identity.size
+            && (size.relation == SizeRelation::Same || (size.relation == SizeRelation::EmptyTogether && least == 1))
+        {
+            return Some(Condition::at_least(self.variable_of(&size.of, &name), Point::Size(least)));
+        }
+        // A text that looks like a number is compared with texts, too, which have another order.
+        let is_text = value.declared.as_deref() == Some(&Type::Text);
+        (!is_text).then(|| Condition::at_least(self.variable_of(identity, name), Point::Number(least)))
+    }
+
+    /// Returns the condition that the unknown `value` is null.
+    pub(in super::super) fn is_null(&self, value: &Value) -> Option<Condition> {
+        let identity = value.as_unknown()?.identity.as_deref()?;
+        let name = identity.name.clone()?;
+        Some(Condition::is_point(self.variable_of(identity, || name.clone()), Point::Null))
+    }
+
+    /// Returns the condition that the collection from which instances are created has an element, as far as `value`
+    /// determines it: for a `count`, that it is at least 1.
+    pub(super) fn has_instances(&self, value: &Value, is_count: bool, written: Span) -> Option<Condition> {
+        let name = || Arc::from(syntax::one_line(&self.sources.text(written)));
+        if is_count {
+            return self.is_at_least(value, 1, name);
+        }
+        let source = value.source()?;
+        Some(Condition::at_least(self.variable_of(&source, name), Point::Size(1)))
+    }
+
+    /// Returns the condition that the unknown `value` equals the known `other`; `None` if that is not a test of one
+    /// variable.
+    pub(in super::super) fn is_value(
+        &self,
+        value: &Value,
+        other: &Value,
+        name: impl Fn() -> Arc<str>,
+    ) -> Option<Condition> {
+        let identity = value.as_unknown()?.identity.as_deref()?;
+        let variable = || self.variable_of(identity, &name);
+        match &other.kind {
+            ValueKind::Null => Some(Condition::is_point(variable(), Point::Null)),
+            ValueKind::Number(_) => {
+                let number = other.to_whole()?;
+                let is_less = self.is_at_least(value, number.checked_add(1)?, &name)?.not();
+                Some(self.is_at_least(value, number, &name)?.and(&is_less))
+            }
+            ValueKind::Text(text) => Some(Condition::is(variable(), text.clone())),
+            _ if other.is_empty() && other.declared.is_none() => match value.declared.as_deref() {
+                // Terraform compares types as well, and `[]` and `{}` are neither lists nor maps.
+                Some(Type::List(_) | Type::Set(_) | Type::Map(_)) => Some(Condition::never()),
+                None | Some(Type::Any) if identity.size.is_none() => Some(Condition::is(variable(), "")),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// Returns the condition that two values are equal if one of them is unknown; `operands` are their expressions.
     pub(super) fn are_equal(&mut self, values: [&Value; 2], operands: &[Expression; 2], scope: &Scope) -> Condition {
         let [left, right] = values;
         for (asked, other, operand) in [(left, right, &operands[0]), (right, left, &operands[1])] {
-            if let Some(identity) = asked.as_unknown().and_then(|unknown| unknown.identity.as_deref())
-                && let Some(text) = other.to_text()
+            if let Some(condition) = self.is_value(asked, other, || self.written(operand)) {
+                return condition;
+            }
+            if let (Some(unknown), ValueKind::Bool(answer)) = (asked.as_unknown(), &other.kind)
+                && let Some(identity) = unknown.identity.as_deref()
             {
-                return match other.kind {
-                    ValueKind::Bool(true) => self.flag(Some(identity), operand, scope),
-                    ValueKind::Bool(_) => self.flag(Some(identity), operand, scope).not(),
-                    _ => {
-                        let variable = Variable {
-                            order: 0,
-                            key: self.key(&identity.key),
-                            name: self.name_of(Some(identity), operand),
-                            domain: None,
-                            default: None,
-                            operands: self.operands(identity),
-                        };
-                        Condition::is(variable, text)
-                    }
-                };
+                let flag = self.flag(Some(identity), operand, scope);
+                return if *answer { flag } else { flag.not() };
             }
         }
         // `a == b` is the same condition as `b == a`.
@@ -104,14 +176,7 @@ impl Evaluator<'_> {
         if entries.len() > MAX_KEYS {
             return key.clone();
         }
-        let variable = Variable {
-            order: 0,
-            key: self.key(&identity.key),
-            name,
-            domain: None,
-            default: None,
-            operands: self.operands(identity),
-        };
+        let variable = self.variable_of(identity, || name.clone());
         let mut rest = Condition::always();
         let mut cases = Vec::new();
         for (text, _) in entries.iter() {
@@ -131,6 +196,18 @@ impl Evaluator<'_> {
         };
         let operands = identity.and_then(|identity| self.operands(identity));
         Condition::flag_of(key, self.name_of(identity, expression), operands)
+    }
+
+    /// Returns the variable for `identity`; it is called `name` if it has no name of its own.
+    fn variable_of(&self, identity: &Identity, name: impl Fn() -> Arc<str>) -> Variable {
+        Variable {
+            order: 0,
+            key: self.key(&identity.key),
+            name: identity.name.clone().unwrap_or_else(name),
+            domain: None,
+            default: None,
+            operands: self.operands(identity),
+        }
     }
 
     /// Returns the operands of the variable for `identity`: the keys of the values that it is computed from.
@@ -199,7 +276,12 @@ impl Evaluator<'_> {
             self.outline(expression, scope, &mut outline)?;
             outline.text.push(',');
         }
-        Some(Identity::of(outline.text).on(outline.operands))
+        let relation = match (&parts.condition, parts.grouping) {
+            (Some(_), _) => SizeRelation::AtMost,
+            (None, true) => SizeRelation::EmptyTogether,
+            (None, false) => SizeRelation::Same,
+        };
+        Some(Identity::of(outline.text).on(outline.operands).sized(collection, relation))
     }
 
     /// Returns the identity of `steps` applied to every element of an unknown collection.
@@ -334,7 +416,7 @@ struct Outline {
 }
 
 /// Returns the two cases of a boolean: `true` under `flag`, `false` under its negation.
-pub(super) fn both(flag: &Condition) -> Cases<Value> {
+pub(in super::super) fn both(flag: &Condition) -> Cases<Value> {
     let answers = [
         Case::new(flag.clone(), Value::bool(true)),
         Case::new(flag.not(), Value::bool(false)),

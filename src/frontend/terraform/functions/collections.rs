@@ -1,18 +1,20 @@
 //! Functions of lists and maps. A function of a tuple or an object returns a tuple or an object; lists and maps keep
 //! one element type.
 
-use super::super::eval::{Evaluator, TOO_MANY_STEPS};
+use super::super::eval::{Evaluator, TOO_MANY_STEPS, both};
 use super::super::number::Number;
 use super::super::types::{self, Type};
 use super::super::value::{Value, ValueKind};
 use super::{FunctionResult, as_list, plain_items};
 use crate::graph::Cause;
-use conditions::Case;
+use conditions::{Case, Condition};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Maximum number of elements of a list that is built.
 const MAX_ITEMS: usize = 100_000;
+/// Maximum number of elements with which an unknown value is compared.
+const MAX_CONTAINED: usize = 64;
 const TOO_MANY_ITEMS: &str = "a list has more than 100000 elements";
 
 /// Evaluates `keys`.
@@ -221,6 +223,16 @@ pub(super) fn lookup_each(eval: &Evaluator, map: &Value, key: &Value, default: O
         Case::new(case.when.clone(), value)
     });
     Some(Value::cases(found))
+}
+
+/// Evaluates `contains` of an unknown value in a list of known ones.
+pub(super) fn contains_each(eval: &Evaluator, list: &Value, wanted: &Value) -> FunctionResult {
+    let items = list.items().filter(|items| items.len() <= MAX_CONTAINED)?;
+    let name = wanted.as_unknown()?.identity.as_ref()?.name.clone()?;
+    let each = items.iter().map(|item| eval.is_value(wanted, item, || name.clone()));
+    let any = each.collect::<Option<Vec<Condition>>>()?;
+    let any = any.iter().fold(Condition::never(), |any, next| any.or(next));
+    Some(Value::cases(both(&any)))
 }
 
 /// Evaluates `contains`.

@@ -182,6 +182,7 @@ pub(super) static PARTLY: &[Function] = &[
     row("anytrue", 1, 1, |_, _, v| collections::decided(&v[0], true)),
     row("chomp", 1, 1, |_, _, v| partial::without_line_end(&v[0])),
     row("coalesce", 0, MANY, |eval, _, v| Some(coalesce(eval, v))),
+    row("contains", 2, 2, |eval, _, v| collections::contains_each(eval, &v[0], &v[1])),
     row("endswith", 2, 2, |_, _, v| partial::has(&v[0], &v[1], <[Value]>::last, |text, end| text.ends_with(end))),
     row("ephemeralasnull", 1, 1, |eval, _, v| Some(eval.without_ephemeral(&v[0]))),
     row("format", 1, MANY, |eval, _, v| format::partly(eval, v)),

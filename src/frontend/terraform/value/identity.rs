@@ -17,6 +17,7 @@
 //! `lower(local.env)` is `lower(0.data…env)`. The condition of the function therefore differs: it is about
 //! `0.var.settings.env`. Source text is never compared.
 
+use super::super::types::Type;
 use super::{ResourceId, Value, ValueKind};
 use crate::graph::{Bounds, Cause, Reason};
 use conditions::ANY_OPERAND;
@@ -42,6 +43,26 @@ pub(in super::super) struct Identity {
     pub(in super::super) name: Option<Arc<str>>,
     /// Bounds of the number, if it is one.
     pub(in super::super) bounds: Bounds,
+    /// The collection whose size this number is, or whose size this collection has.
+    pub(in super::super) size: Option<Size>,
+}
+
+/// The relation of a size to the size of the collection `of`.
+#[derive(Debug, Clone)]
+pub(in super::super) struct Size {
+    pub(in super::super) of: Arc<Identity>,
+    pub(in super::super) relation: SizeRelation,
+}
+
+/// How a size follows from another: `keys(x)`, `toset(x)` and `[for e in x : e if e.on]` of `x`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in super::super) enum SizeRelation {
+    /// It is the same.
+    Same,
+    /// It may be less, but is 0 only if the other is.
+    EmptyTogether,
+    /// It may be less, and may be 0.
+    AtMost,
 }
 
 impl Identity {
@@ -52,6 +73,7 @@ impl Identity {
             operands: None,
             name: (name.len() <= MAX_NAME).then(|| name.into()),
             bounds: Bounds::ANY,
+            size: None,
         }
     }
 
@@ -68,6 +90,14 @@ impl Identity {
         }
     }
 
+    /// Records that its size has the `relation` to that of `collection`.
+    pub(in super::super) fn sized(self, collection: &Value, relation: SizeRelation) -> Identity {
+        Identity {
+            size: collection.size(relation),
+            ..self
+        }
+    }
+
     /// Returns an identity without a name, distinguished by `key`.
     pub(in super::super) fn of(key: String) -> Identity {
         Identity {
@@ -75,6 +105,7 @@ impl Identity {
             operands: None,
             name: None,
             bounds: Bounds::ANY,
+            size: None,
         }
     }
 
@@ -120,6 +151,7 @@ impl Identity {
             operands,
             name: name.filter(|name| name.len() <= MAX_NAME).map(Arc::from),
             bounds: Bounds::ANY,
+            size: None,
         }
     }
 }
@@ -134,6 +166,26 @@ impl Value {
                 .map_or(Bounds::ANY, |identity| identity.bounds),
             _ => self.to_whole().map_or(Bounds::ANY, Bounds::from),
         }
+    }
+
+    /// Returns the collection from whose size a size follows that has the `relation` to that of this one; `None` if it has
+    /// no name. A text has another size than the collections.
+    fn size(&self, relation: SizeRelation) -> Option<Size> {
+        let of = self.as_unknown()?.identity.as_ref()?;
+        let size = of.size.clone().or_else(|| {
+            let is_text = self.declared.as_deref() == Some(&Type::Text);
+            (of.name.is_some() && !is_text).then(|| Size {
+                of: of.clone(),
+                relation,
+            })
+        })?;
+        let relation = size.relation.max(relation);
+        Some(Size { relation, ..size })
+    }
+
+    /// Returns the collection that has an element if this one does.
+    pub(in super::super) fn source(&self) -> Option<Arc<Identity>> {
+        Some(self.size(SizeRelation::Same)?.of)
     }
 
     /// Returns a key that is equal for equal values, known or not; `None` if the value has no identity.
