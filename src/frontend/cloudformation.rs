@@ -210,11 +210,10 @@ fn repeated_keys(places: &[Span], sources: &Sources) -> Option<String> {
 fn lower(template: &Template<'_>, graph: &mut UnitGraph, sources: &Sources) -> Vec<Diagnostic> {
     let empty = UnitGraph::new(graph.unit.clone());
     *graph = resources::lower(template, std::mem::replace(graph, empty));
+    let macros = template.unknown_macros();
+    let note = |name| format!("the macro `{name}` is not run: values that it may add are unresolved");
+    graph.unit.notes.extend(macros.map(note));
     graph.trim();
-    if let Some(name) = &template.account_macro {
-        let note = format!("the macro `{name}` is unknown, so values that are not written are not known");
-        graph.unit.notes.push(note);
-    }
     let limits = template.limits();
     let limits = limits
         .iter()

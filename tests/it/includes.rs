@@ -200,7 +200,7 @@ Resources:
         assert_eq!(queues, usize::from(is_known), "{name}");
         let notes = &outcome.graph.units()[0].notes;
         assert_eq!(
-            notes.iter().any(|note| note.contains("is unknown")),
+            notes.iter().any(|note| note.contains("is not run")),
             is_noted,
             "{name}: {notes:?}"
         );
@@ -223,6 +223,72 @@ Resources:
         .map(|found| found.rule.to_string())
         .collect();
     assert_eq!(rules, ["visibility-timeout-below-function-timeout"]);
+}
+
+#[test]
+fn macros_leave_values_unresolved_that_they_may_add() {
+    let timeouts_of = |transforms: &str, properties: &str| {
+        let text = format!(
+            "AWSTemplateFormatVersion: '2010-09-09'
+Transform: [{transforms}]
+Globals: {{Function: {{MemorySize: 256}}}}
+Resources:
+  Q: {{Type: AWS::SQS::Queue, Properties: {{DelaySeconds: 1}}}}
+  F:
+    Type: AWS::Serverless::Function
+    Properties: {{CodeUri: ., Handler: a.b{properties}, Events: {{E: {{Type: SQS, Properties: {{Queue: !GetAtt Q.Arn}}}}}}}}
+"
+        );
+        let outcome = run(&text, &[]);
+        let document: Value = serde_json::from_str(&graph_json(&outcome.graph, &outcome.sources)).unwrap();
+        let function = &document["functions"][0];
+        [
+            timeouts(&outcome),
+            vec![function["timeout"].to_string()],
+            vec![function["memory"].to_string()],
+        ]
+        .concat()
+    };
+    let sam = "AWS::Serverless-2016-10-31";
+    let known = [
+        "AWS::CodeDeployBlueGreen",
+        "AWS::LanguageExtensions",
+        "AWS::SecretsManager-2024-09-16",
+        "AWS::ServiceCatalog",
+        "DatadogServerless",
+        "EpsagonMacro",
+        "LumigoMacro",
+        "NewRelicMacro",
+    ];
+    let expected = timeouts_of(sam, "");
+    assert_eq!(expected[0], "Q 30");
+    for name in known {
+        assert_eq!(timeouts_of(&format!("{name}, {sam}"), ""), expected, "{name}");
+    }
+    let open = timeouts_of(&format!("Mine, {sam}"), ", Timeout: 60");
+    let written = timeouts_of(sam, ", Timeout: 60");
+    let notes: Vec<String> = run(&format!("Transform: [Mine, Mine]\n{}", queue("DelaySeconds: 1")), &[])
+        .graph
+        .units()
+        .iter()
+        .flat_map(|unit| unit.notes.clone())
+        .collect();
+    assert_eq!(
+        notes,
+        ["the macro `Mine` is not run: values that it may add are unresolved"]
+    );
+    assert_eq!(open[0], r#"Q {"unresolved":"the macro `Mine` may add it"}"#);
+    assert_eq!(open[1..], written[1..], "what the function and `Globals` write");
+}
+
+#[test]
+fn macro_in_a_section_transforms_its_resources() {
+    let of = |name: &str| format!("{}  Fn::Transform: {{Name: {name}}}\n", queue("DelaySeconds: 1"));
+    assert_eq!(
+        timeouts(&run(&of("Mine"), &[])),
+        [r#"Q {"unresolved":"the macro `Mine` may add it"}"#]
+    );
+    assert_eq!(timeouts(&run(&of("AWS::Include"), &[])), ["Q 30"]);
 }
 
 /// Settings that an include or a macro may add do not count as written: neither a setting without effect, nor another

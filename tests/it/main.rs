@@ -23,6 +23,7 @@ mod fixtures;
 mod formats;
 mod found_environments;
 mod fuzz;
+mod guards;
 mod handlers;
 mod history;
 mod hostile;

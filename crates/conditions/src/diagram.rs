@@ -78,10 +78,19 @@ impl Node {
         let starts = std::iter::once((None, self.otherwise)).chain(self.arms.iter().map(|(at, to)| (Some(at), *to)));
         let ends = self.arms.iter().map(|(at, _)| Some(at)).chain([None]);
         let is_listed = self.variable.domain.is_some();
-        starts.zip(ends).skip(usize::from(is_listed)).map(move |((from, place), to)| {
-            let to = if is_listed { from.map(Point::next) } else { to.cloned() };
-            (Range { from: from.cloned(), to }, place)
-        })
+        starts
+            .zip(ends)
+            .skip(usize::from(is_listed))
+            .map(move |((from, place), to)| {
+                let to = if is_listed { from.map(Point::next) } else { to.cloned() };
+                (
+                    Range {
+                        from: from.cloned(),
+                        to,
+                    },
+                    place,
+                )
+            })
     }
 }
 
@@ -114,7 +123,11 @@ pub(super) struct Range {
 impl Range {
     /// Returns the single value that it contains, if it has a name; the first one stands for "empty".
     pub(super) fn single(&self) -> Option<&Point> {
-        let from = self.from.as_ref().or(self.to.as_ref().filter(|to| **to == Point::Null.next()).map(|_| &Point::Null))?;
+        let from = self.from.as_ref().or(self
+            .to
+            .as_ref()
+            .filter(|to| **to == Point::Null.next())
+            .map(|_| &Point::Null))?;
         (self.to.as_ref() == Some(&from.next())).then_some(from)
     }
 }
@@ -134,7 +147,10 @@ impl Diagram {
         let (arms, otherwise) = match &variable.domain {
             None => {
                 let otherwise = if from.is_none() { ALWAYS } else { NEVER };
-                let arms = from.map(|from| (from, ALWAYS)).into_iter().chain(to.map(|to| (to, NEVER)));
+                let arms = from
+                    .map(|from| (from, ALWAYS))
+                    .into_iter()
+                    .chain(to.map(|to| (to, NEVER)));
                 (arms.collect(), otherwise)
             }
             Some(domain) => {
@@ -300,12 +316,23 @@ impl Diagram {
         let are_named = |ranges: &[Range]| ranges.iter().all(|range| range.single().is_some());
         let literals: Vec<(Place, Literal)> = (by_place.iter().filter(|(place, _)| *place != NEVER))
             .map(|(to, ranges)| {
-                let others: Vec<Range> = node.ranges().filter(|(_, place)| place != to).map(|(range, _)| range).collect();
+                let others: Vec<Range> = node
+                    .ranges()
+                    .filter(|(_, place)| place != to)
+                    .map(|(range, _)| range)
+                    .collect();
                 // Describe the values or their complement, whichever is shorter: `Size != l`.
                 let is_most = are_named(&others) && (!are_named(ranges) || others.len() < ranges.len());
                 let variable = node.variable.clone();
                 let ranges = if is_most { others } else { ranges.clone() };
-                (*to, Literal { variable, ranges, is: !is_most })
+                (
+                    *to,
+                    Literal {
+                        variable,
+                        ranges,
+                        is: !is_most,
+                    },
+                )
             })
             .collect();
         for (to, literal) in literals {
@@ -518,8 +545,8 @@ impl<'d> Search<'d> {
 /// Search for a way to [`ALWAYS`] that never tests two variables that are entangled with each other.
 ///
 /// ```text
-/// n > 0 and n > 9     both are about `n`, and no way avoids either of them: the finding is not made
-/// n > 0 or n > 9      the way `n > 0` needs no value of `n > 9`: the finding is made
+/// n > 0 and n + m > 9     both are about `n`, and no way avoids either of them: the finding is not made
+/// n > 0 or n + m > 9      the way `n > 0` needs no value of `n + m > 9`: the finding is made
 /// ```
 struct Apart<'d> {
     of: &'d Diagram,

@@ -40,7 +40,11 @@ pub enum Point {
 impl Point {
     /// Returns the value `text`.
     fn text(text: Arc<str>) -> Point {
-        if text.is_empty() { Point::Size(0) } else { Point::Text(text) }
+        if text.is_empty() {
+            Point::Size(0)
+        } else {
+            Point::Text(text)
+        }
     }
 
     /// Returns the least value that is greater.
@@ -70,7 +74,7 @@ pub struct Variable {
     /// Value it has if no input sets it.
     pub default: Option<Arc<str>>,
     /// Values that it is computed from, as dotted paths of keys; `None` if it is the value `key` itself. Two variables
-    /// with a common operand (`var.n > 0`, `var.n > 9`) are entangled: they depend on each other in an unknown way.
+    /// with a common operand (`var.n`, `var.n + var.m`) are entangled: they depend on each other in an unknown way.
     pub operands: Option<Arc<[Arc<str>]>>,
 }
 
@@ -400,6 +404,53 @@ mod tests {
         assert!(large.implies(&size("l")));
         assert!(size("s").or(&size("m")).or(&size("l")).is_always());
         assert!(!size("xxl").is_possible());
+    }
+
+    fn number() -> Variable {
+        Variable {
+            order: 0,
+            key: "n".into(),
+            name: "n".into(),
+            domain: None,
+            default: None,
+            operands: None,
+        }
+    }
+
+    #[test]
+    fn tests_of_one_variable_are_ranges_of_its_values() {
+        let least = |point| Condition::at_least(number(), point);
+        let is = |point| Condition::is_point(number(), point);
+        let rows = [
+            (least(Point::Number(5)), "n > 4"),
+            (least(Point::Number(5)).not(), "n <= 4"),
+            (
+                least(Point::Number(5)).and(&least(Point::Number(9)).not()),
+                "n > 4 and n <= 8",
+            ),
+            (least(Point::Number(5)).and(&least(Point::Number(6)).not()), "n = 5"),
+            (is(Point::Number(5)).not(), "n != 5"),
+            (is(Point::Null).not(), "n != null"),
+            (is(Point::Null).or(&Condition::is(number(), "a")), "n = null or a"),
+            (Condition::is(number(), ""), "n is empty"),
+            (Condition::is(number(), "").not(), "n is not empty"),
+            (is(Point::Size(2)).or(&is(Point::Size(4))), "length(n) = 2 or 4"),
+            (least(Point::Size(1)), "length(n) > 0"),
+            (least(Point::Size(1)).not(), "length(n) = 0"),
+            (least(Point::Size(2)).not(), "length(n) <= 1"),
+            (is(Point::Number(1)).or(&least(Point::Number(7))), "(n = 1 or n > 6)"),
+            (
+                least(Point::Number(0)).and(&is(Point::Number(3)).not()),
+                "n > -1 and n != 3",
+            ),
+        ];
+        for (condition, expected) in rows {
+            assert_eq!(condition.describe().as_deref(), Some(expected));
+        }
+        assert!(least(Point::Number(i64::MIN)).implies(&is(Point::Null).not()));
+        assert!(!least(Point::Number(i64::MAX)).and(&is(Point::Number(0))).is_possible());
+        assert!(least(Point::Size(0)).is_always());
+        assert!(least(Point::Number(3)).or(&least(Point::Number(5)).not()).is_always());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Describes conditions in messages: by as few of the users' names as suffice, or else by values of variables.
 
 use super::diagram::{Diagram, Literal, Range};
-use super::{Condition, Point};
 use super::formula::Formula;
+use super::{Condition, Point};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -186,7 +186,11 @@ fn conjunction_of(way: &[Literal]) -> String {
     let mut texts: Vec<String> = Vec::new();
     let mut same: Vec<(&Point, Vec<String>)> = Vec::new();
     for literal in way {
-        let only = literal.ranges.first().and_then(Range::single).filter(|_| literal.ranges.len() == 1);
+        let only = literal
+            .ranges
+            .first()
+            .and_then(Range::single)
+            .filter(|_| literal.ranges.len() == 1);
         match only {
             // A placeholder: the same unknown value in two variables means that they are equal.
             Some(value) if literal.is && is_placeholder(value) => {
@@ -227,15 +231,20 @@ fn text_of(literal: &Literal) -> Option<String> {
     if all > MAX_VALUES {
         shown.push("…".to_owned());
     }
-    Some(match (values.as_slice(), shown.iter().map(String::as_str).collect::<Vec<_>>().as_slice()) {
-        ([], _) => return None,
-        (_, ["true"]) if is_flag && is => name,
-        (_, ["false"]) if is_flag && !is => name,
-        (_, ["false" | "true"]) if is_flag => format!("not {name}"),
-        ([Point::Size(0)], _) => format!("{name} is {}empty", if is { "" } else { "not " }),
-        ([Point::Size(1..), ..], texts) => compared(&format!("length({name})"), texts, is),
-        (_, texts) => compared(&name, texts, is),
-    })
+    Some(
+        match (
+            values.as_slice(),
+            shown.iter().map(String::as_str).collect::<Vec<_>>().as_slice(),
+        ) {
+            ([], _) => return None,
+            (_, ["true"]) if is_flag && is => name,
+            (_, ["false"]) if is_flag && !is => name,
+            (_, ["false" | "true"]) if is_flag => format!("not {name}"),
+            ([Point::Size(0)], _) => format!("{name} is {}empty", if is { "" } else { "not " }),
+            ([Point::Size(1..), ..], texts) => compared(&format!("length({name})"), texts, is),
+            (_, texts) => compared(&name, texts, is),
+        },
+    )
 }
 
 fn compared(name: &str, texts: &[&str], is: bool) -> String {
@@ -274,7 +283,11 @@ fn ranges_of(name: &str, ranges: &[Range]) -> Option<String> {
         joined.push((range.clone(), Vec::new()));
     }
     let is_alone = joined.len() == 1;
-    let texts: Vec<String> = joined.iter().take(MAX_VALUES).map(|(range, except)| range_of(name, range, except)).collect();
+    let texts: Vec<String> = joined
+        .iter()
+        .take(MAX_VALUES)
+        .map(|(range, except)| range_of(name, range, except))
+        .collect();
     match texts.as_slice() {
         [] => None,
         [only] if is_alone => Some(only.clone()),
@@ -296,14 +309,23 @@ fn range_of(name: &str, range: &Range, except: &[Point]) -> String {
     }
     match &range.to {
         None => {}
-        Some(Point::Number(number)) => texts.push(format!("{name} < {number}")),
+        Some(Point::Number(number)) => texts.push(format!("{name} <= {}", number.saturating_sub(1))),
+        Some(Point::Size(0)) if range.from.is_none() => texts.push(format!("{name} = null")),
         Some(Point::Size(1)) => texts.push(format!("length({name}) = 0")),
-        Some(Point::Size(size)) => texts.push(format!("length({name}) < {size}")),
+        Some(Point::Size(size)) => texts.push(format!("length({name}) <= {}", size.saturating_sub(1))),
         Some(to) => texts.push(format!("{name} < {}", shown(to))),
     }
-    let except: Vec<String> = except.iter().filter(|value| !is_placeholder(value)).map(shown).collect();
+    let except: Vec<String> = except
+        .iter()
+        .filter(|value| !is_placeholder(value))
+        .map(shown)
+        .collect();
     if !except.is_empty() {
-        texts.push(compared(name, &except.iter().map(String::as_str).collect::<Vec<_>>(), false));
+        texts.push(compared(
+            name,
+            &except.iter().map(String::as_str).collect::<Vec<_>>(),
+            false,
+        ));
     }
     texts.join(" and ")
 }

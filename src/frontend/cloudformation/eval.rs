@@ -159,13 +159,14 @@ impl<'t> Template<'t> {
         } else if keys().any(|key| key.starts_with(PREFIX)) {
             Evaluated::Unresolved(Cause::Unsupported.because("a loop may add it"))
         } else {
-            self.nothing(key)
+            self.nothing(key, Some(node))
         }
     }
 
-    /// Returns the value of the absent key `key`: unresolved if a macro of the account may add it.
-    pub(super) fn nothing(&self, key: &str) -> Evaluated<'t> {
-        match self.macro_adding(key) {
+    /// Returns the value of `key`, which is absent from the object `node` or from a resource without properties:
+    /// unresolved if a macro may add it.
+    pub(super) fn nothing(&self, key: &str, node: Option<&Node>) -> Evaluated<'t> {
+        match self.macro_that_adds(key, node) {
             Some(name) => Evaluated::Unresolved(Cause::Unsupported.because(format!("the macro `{name}` may add it"))),
             None => Evaluated::Absent,
         }

@@ -250,7 +250,7 @@ impl<'t> Template<'t> {
                 always(changed, resource.header)
             }
             Some(node) => self.eval(node, resource.header, &Condition::always()),
-            None => always(self.nothing("Properties"), resource.header),
+            None => always(self.nothing("Properties", None), resource.header),
         }
     }
 }

@@ -8,24 +8,29 @@ use super::serverless::Origins;
 use super::stacks::Context;
 use rustc_hash::FxHashMap;
 use source::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trees::{Entry, Node, Value};
 
-/// AWS transforms that change no resource relevant here, other than SAM and `AWS::LanguageExtensions`.
-const KNOWN_TRANSFORMS: [&str; 4] = [
-    "AWS::CodeDeployBlueGreen",
-    "AWS::Include",
-    "AWS::SecretsManager",
-    "AWS::ServiceCatalog",
+/// Known transforms and macros by the beginning of their names, with the properties of functions that they may add. They
+/// change nothing else that is relevant here. Accounts choose the rest of the names of macros.
+const KNOWN_MACROS: &[(&str, &[&str])] = &[
+    ("AWS::CodeDeployBlueGreen", &[]),
+    ("AWS::Include", &[]),
+    (LANGUAGE_EXTENSIONS, &[]),
+    ("AWS::SecretsManager", &[]),
+    ("AWS::Serverless-", &[]),
+    ("AWS::ServiceCatalog", &[]),
+    ("Datadog", INSTRUMENTATION),
+    ("Epsagon", INSTRUMENTATION),
+    ("Lumigo", INSTRUMENTATION),
+    ("NewRelic", INSTRUMENTATION),
 ];
 
-/// Macros that only instrument functions, by a part of their name in lower case: `DatadogServerless`, and those of New
-/// Relic, Lumigo and Epsagon.
-const INSTRUMENTING: [&str; 4] = ["datadog", "newrelic", "lumigo", "epsagon"];
-/// Keys that these macros add to functions, and to the `Environment` of functions.
-const INSTRUMENTED: [&str; 4] = ["Environment", "Layers", "Tags", "Variables"];
+/// Properties that a tracing library adds to functions.
+const INSTRUMENTATION: &[&str] = &["Environment", "Handler", "Layers", "Tags", "Tracing", "TracingConfig"];
+
 /// Keys that change what a resource is, or switch it off. A macro changes settings of the resources that it finds, so
 /// it is not expected to add these. Otherwise no mapping would be judged, since `Enabled` is rarely written.
 const NEVER_ADDED: [&str; 5] = [
@@ -35,6 +40,9 @@ const NEVER_ADDED: [&str; 5] = [
     "FifoQueue",
     "ProvisionedPollerConfig",
 ];
+
+/// Properties that make a resource a function.
+const OF_FUNCTIONS: [&str; 5] = ["Code", "CodeUri", "Handler", "ImageUri", "InlineCode"];
 
 /// Transform that adds loops and functions.
 pub(super) const LANGUAGE_EXTENSIONS: &str = "AWS::LanguageExtensions";
@@ -76,10 +84,8 @@ pub(super) struct Sections<'t> {
     pub(super) is_closed: bool,
     /// `true` if the functions of `AWS::LanguageExtensions` are available.
     pub(super) has_language_extensions: bool,
-    /// A macro of the account that transforms the whole template in an unknown way.
-    pub(super) account_macro: Option<String>,
-    /// A macro that only instruments functions.
-    instrumenting_macro: Option<String>,
+    /// Macros that transform all resources, except those of AWS that change none relevant here.
+    macros: Vec<&'t str>,
     parameters: FxHashMap<&'t str, &'t Entry>,
     /// Arguments of parameters.
     values: Values,
@@ -129,9 +135,14 @@ impl<'t> Sections<'t> {
                 .iter()
                 .any(|resource| resource.kind.starts_with("AWS::Serverless::"));
         let is_understood = |name: &&str| name.starts_with("AWS::Serverless-") || *name == LANGUAGE_EXTENSIONS;
-        let others = transforms.iter().filter(|name| !is_understood(name));
-        let (instrumenting, macros): (Vec<&&str>, Vec<&&str>) = others.partition(|name| instruments(name));
-        let changes = |name: &&&&str| !KNOWN_TRANSFORMS.iter().any(|known| name.starts_with(known));
+        let has_others = transforms.iter().any(|name| !is_understood(name));
+        // A macro in the section transforms all of it; an include only adds to it.
+        let of_section = section("Resources")
+            .into_iter()
+            .filter(|entry| &*entry.key == "Fn::Transform");
+        let of_section = of_section.map(|entry| entry.value.get("Name").and_then(Node::as_str).unwrap_or("?"));
+        let is_relevant = |name: &&str| properties_added(name).is_none_or(|properties| !properties.is_empty());
+        let declares = |name: &&str| !is_understood(name) && properties_added(name).is_none_or(<[_]>::is_empty);
         let loops = section("Resources").iter().any(|entry| entry.key.starts_with("Fn::"));
         // Resources of a registry module are referred to by names that the template does not declare.
         let modules = resources.iter().any(|resource| resource.kind.ends_with("::MODULE"));
@@ -151,13 +162,17 @@ impl<'t> Sections<'t> {
                 .unwrap_or(&[]),
             origins: None,
             is_sam,
-            is_closed: macros.is_empty() && !loops && !modules && dialect == Dialect::Template,
+            is_closed: !transforms.iter().any(declares) && !loops && !modules && dialect == Dialect::Template,
             // A fragment may be merged with a file that declares the transform.
             has_language_extensions: transforms.contains(&LANGUAGE_EXTENSIONS)
-                || !macros.is_empty()
+                || has_others
                 || (transforms.is_empty() && !versioned),
-            account_macro: macros.iter().find(changes).map(|name| (**name).to_owned()),
-            instrumenting_macro: instrumenting.first().map(|name| (**name).to_owned()),
+            macros: transforms
+                .iter()
+                .copied()
+                .chain(of_section)
+                .filter(is_relevant)
+                .collect(),
             parameters: section("Parameters").into_iter().map(|e| (&*e.key, e)).collect(),
             values,
             mappings: section("Mappings").into_iter().map(|e| (&*e.key, e)).collect(),
@@ -320,18 +335,40 @@ impl<'t> Sections<'t> {
         }
     }
 
-    /// Returns the macro that may add `key` where it is not written.
-    pub(super) fn macro_adding(&self, key: &str) -> Option<&str> {
-        let instrumenting = self.instrumenting_macro.as_deref();
-        let instrumenting = instrumenting.filter(|_| INSTRUMENTED.contains(&key));
-        let account = self.account_macro.as_deref();
-        account.filter(|_| !NEVER_ADDED.contains(&key)).or(instrumenting)
+    /// Returns the names of the macros that may add any property to any resource.
+    pub(super) fn unknown_macros(&self) -> impl Iterator<Item = &'t str> {
+        let names: BTreeSet<&str> = self
+            .macros
+            .iter()
+            .copied()
+            .filter(|name| properties_added(name).is_none())
+            .collect();
+        names.into_iter()
+    }
+
+    /// Returns the macro that may add the property `key` to the object `node`, or to a resource without properties.
+    pub(super) fn macro_that_adds(&self, key: &str, node: Option<&Node>) -> Option<&'t str> {
+        let is_function = || node.is_some_and(|node| OF_FUNCTIONS.iter().any(|own| node.get(own).is_some()));
+        let adds = |name: &&&str| match properties_added(name) {
+            Some(properties) => properties.contains(&key) && is_function(),
+            None => !NEVER_ADDED.contains(&key),
+        };
+        self.macros.iter().find(adds).copied()
     }
 
     /// Returns the mapping called `name`.
     pub(super) fn mapping(&self, name: &str) -> Option<&'t Entry> {
         self.mappings.get(name).copied()
     }
+}
+
+/// Returns the properties of functions that a known macro may add; `None` for an unknown macro, which may add any
+/// property to any resource.
+fn properties_added(name: &str) -> Option<&'static [&'static str]> {
+    let letters = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
+    let begins = |prefix: &str| letters(name).starts_with(&letters(prefix));
+    let row = KNOWN_MACROS.iter().find(|(prefix, _)| begins(prefix));
+    row.map(|(_, properties)| *properties)
 }
 
 /// Returns the transforms that the template declares.
@@ -341,13 +378,6 @@ pub(super) fn transforms<'t>(roots: &[&'t Node]) -> Vec<&'t str> {
     // A transform with parameters is an object.
     let names = all.map(|node| node.as_str().or_else(|| node.get("Name")?.as_str()));
     names.map(|name| name.unwrap_or("?")).collect()
-}
-
-/// Returns `true` if the macro `name` only instruments functions.
-fn instruments(name: &str) -> bool {
-    let letters = name.chars().filter(char::is_ascii_alphanumeric);
-    let name: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
-    INSTRUMENTING.iter().any(|part| name.contains(part))
 }
 
 /// Returns indexes in `resources` by logical id, with keys that live as long as the tree.

@@ -111,7 +111,11 @@ fn function(random: &mut Random) -> (TemporaryDirectory, Vec<String>) {
     let common: Vec<&str> = COMMON.split(' ').filter(|token| !token.is_empty()).collect();
     let all: Vec<&str> = own.iter().chain(&own).chain(&common).copied().collect();
     let once = repeated(&all, 1, random);
-    let times = if random.below(3) == 0 { FEW } else { (SIZE - 64) / once.len() };
+    let times = if random.below(3) == 0 {
+        FEW
+    } else {
+        (SIZE - 64) / once.len()
+    };
     let source = once.repeat(times);
     let template = format!(
         "Transform: AWS::Serverless-2016-10-31\nResources:\n  Q: {{Type: AWS::SQS::Queue}}\n  F:\n    \

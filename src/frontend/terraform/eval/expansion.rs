@@ -396,8 +396,15 @@ impl Evaluator<'_> {
                 _ => None,
             };
             let some = some.unwrap_or_else(Condition::always);
-            let none = if is_count { Keys::Count(0) } else { Keys::Each(Vec::new()) };
-            let cases = [Case::new(when.and(&some), keys), Case::new(when.and(&some.not()), (none, None))];
+            let none = if is_count {
+                Keys::Count(0)
+            } else {
+                Keys::Each(Vec::new())
+            };
+            let cases = [
+                Case::new(when.and(&some), keys),
+                Case::new(when.and(&some.not()), (none, None)),
+            ];
             cases.into_iter().filter(|case| case.when.is_possible())
         });
         all.collect()

@@ -102,8 +102,20 @@ impl Evaluator<'_> {
                         let made = number(operator, &a, &b).from(&values);
                         this.computed(made, &values, whole.span)
                     }
-                    (None, _) => this.no_number(operator, &left, [(&left, &operands[0]), (&right, &operands[1])], whole, scope),
-                    (_, None) => this.no_number(operator, &right, [(&left, &operands[0]), (&right, &operands[1])], whole, scope),
+                    (None, _) => this.no_number(
+                        operator,
+                        &left,
+                        [(&left, &operands[0]), (&right, &operands[1])],
+                        whole,
+                        scope,
+                    ),
+                    (_, None) => this.no_number(
+                        operator,
+                        &right,
+                        [(&left, &operands[0]), (&right, &operands[1])],
+                        whole,
+                        scope,
+                    ),
                 }
             }),
         }

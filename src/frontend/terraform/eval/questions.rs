@@ -66,7 +66,10 @@ impl Evaluator<'_> {
     /// collection.
     pub(super) fn is_at_least(&self, value: &Value, least: i64, name: impl Fn() -> Arc<str>) -> Option<Condition> {
         let identity = value.as_unknown()?.identity.as_deref()?;
-        let Bounds { least: lower, most: upper } = identity.bounds;
+        let Bounds {
+            least: lower,
+            most: upper,
+        } = identity.bounds;
         if lower.is_some_and(|lower| lower >= least) {
             return Some(Condition::always());
         }
@@ -76,7 +79,10 @@ impl Evaluator<'_> {
         if let Some(size) = &identity.size
             && (size.relation == SizeRelation::Same || (size.relation == SizeRelation::EmptyTogether && least == 1))
         {
-            return Some(Condition::at_least(self.variable_of(&size.of, &name), Point::Size(least)));
+            return Some(Condition::at_least(
+                self.variable_of(&size.of, &name),
+                Point::Size(least),
+            ));
         }
         // A text that looks like a number is compared with texts, too, which have another order.
         let is_text = value.declared.as_deref() == Some(&Type::Text);
@@ -87,7 +93,10 @@ impl Evaluator<'_> {
     pub(in super::super) fn is_null(&self, value: &Value) -> Option<Condition> {
         let identity = value.as_unknown()?.identity.as_deref()?;
         let name = identity.name.clone()?;
-        Some(Condition::is_point(self.variable_of(identity, || name.clone()), Point::Null))
+        Some(Condition::is_point(
+            self.variable_of(identity, || name.clone()),
+            Point::Null,
+        ))
     }
 
     /// Returns the condition that the collection from which instances are created has an element, as far as `value`
@@ -122,7 +131,10 @@ impl Evaluator<'_> {
             _ if other.is_empty() && other.declared.is_none() => match value.declared.as_deref() {
                 // Terraform compares types as well, and `[]` and `{}` are neither lists nor maps.
                 Some(Type::List(_) | Type::Set(_) | Type::Map(_)) => Some(Condition::never()),
-                None | Some(Type::Any) if identity.size.is_none() => Some(Condition::is(variable(), "")),
+                // `length(null)` is an error, so it makes no difference that null counts as empty here.
+                None | Some(Type::Any) if identity.size.is_none() => {
+                    Some(Condition::at_least(variable(), Point::Size(1)).not())
+                }
                 _ => None,
             },
             _ => None,
@@ -281,7 +293,11 @@ impl Evaluator<'_> {
             (None, true) => SizeRelation::EmptyTogether,
             (None, false) => SizeRelation::Same,
         };
-        Some(Identity::of(outline.text).on(outline.operands).sized(collection, relation))
+        Some(
+            Identity::of(outline.text)
+                .on(outline.operands)
+                .sized(collection, relation),
+        )
     }
 
     /// Returns the identity of `steps` applied to every element of an unknown collection.
