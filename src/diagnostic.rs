@@ -4,7 +4,7 @@ mod coverage;
 mod remedy;
 mod rule_id;
 
-pub use coverage::{Coverage, Gap, Step};
+pub use coverage::{Coverage, CoveredHandler, Gap, Step};
 pub use remedy::{Change, Destination, Edit, Fix, MissingDeadLetterQueue, Place, REPORT_FAILURES, Remedy, Safety};
 pub use rule_id::RuleId;
 

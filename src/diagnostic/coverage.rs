@@ -12,6 +12,19 @@ pub struct Coverage {
     pub mappings: usize,
     /// Queues and mappings that are not judged, each once.
     pub gaps: Vec<Gap>,
+    /// Handlers of the functions that a queue invokes.
+    pub handlers: Vec<CoveredHandler>,
+}
+
+/// The handler of a function that a queue invokes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CoveredHandler {
+    /// Address of the function.
+    pub function: String,
+    /// Span of the function's header.
+    pub span: Span,
+    /// Name and span of the handler, or the reason why it was not read.
+    pub read: Result<(String, Span), String>,
 }
 
 /// A queue or mapping that is not judged.
@@ -61,11 +74,17 @@ impl Coverage {
         queues: 0,
         mappings: 0,
         gaps: Vec::new(),
+        handlers: Vec::new(),
     };
 
     /// Returns the number of queues that are judged.
     pub fn judged_queues(&self) -> usize {
         self.queues - self.gaps.iter().filter(|gap| !gap.is_mapping).count()
+    }
+
+    /// Returns the number of handlers whose source was read.
+    pub fn read_handlers(&self) -> usize {
+        self.handlers.iter().filter(|handler| handler.read.is_ok()).count()
     }
 
     /// Returns the number of mappings that are judged.

@@ -153,14 +153,26 @@ pub(super) trait View {
         None
     }
 
-    /// Returns the file or directory from which a tool built the code of the function `within`, or to which it copied
-    /// the code.
-    fn asset(&self, _within: &Self::Value) -> Option<String> {
-        None
+    /// Returns how a tool packs the code of the function `within`.
+    fn build(&self, _within: &Self::Value) -> Build {
+        Build::default()
     }
 
     /// Returns the reason for a missing value of the required attribute `name`.
     fn missing(name: &str) -> Reason;
+}
+
+/// Packaging of the code of a function by a tool.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Build {
+    /// The file or directory that it uploads.
+    pub(super) asset: Option<String>,
+    /// The directory that it builds an image from.
+    pub(super) image: Option<String>,
+    /// Files that a bundler starts from.
+    pub(super) entry_points: Vec<String>,
+    /// `true` if it packs the directory of the configuration unless another is set.
+    pub(super) packs_directory: bool,
 }
 
 /// Kind of resource that a bare name, without an ARN around it, refers to.

@@ -25,6 +25,7 @@ pub fn relations(graph: &Graph, resource: &Resource) -> Vec<Relation> {
         of_queue(graph, queue, &mut all);
     }
     if let Some(function) = graph.functions().iter().find(|function| is_it(&function.resource)) {
+        of_source(function, &mut all);
         of_function(graph, function, &mut all);
     }
     let mut seen = Vec::new();
@@ -41,6 +42,19 @@ fn relation(text: String, span: Span, assumed: &Condition, resource: &Resource) 
         .describe()
         .filter(|when| resource.when.describe().as_ref() != Some(when));
     Relation { text, span, when }
+}
+
+/// Adds the handler of a function that a queue invokes, or the reason why it was not read.
+fn of_source(function: &Function, all: &mut Vec<Relation>) {
+    let this = &function.resource;
+    let (text, span) = match &function.handler {
+        Ok(handler) => (format!("implemented by `{}`", handler.name), handler.place),
+        Err(unread) => match unread.reason() {
+            Some(reason) => (reason.to_string(), this.header),
+            None => return,
+        },
+    };
+    all.push(relation(text, span, &this.when, this));
 }
 
 fn of_queue(graph: &Graph, queue: &Queue, all: &mut Vec<Relation>) {

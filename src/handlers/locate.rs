@@ -1,8 +1,23 @@
 //! Locates the file with a function's handler, within the bounds of the project, and the handler's name in it.
+//!
+//! The places are searched in this order, and the first with a file decides. None is guessed: if two files fit, the
+//! source is not found.
+//!
+//! ```text
+//! CodeUri: dist/orders, Handler: app.run, with an `outDir` of `dist` and a `rootDir` of `src`
+//!   src/orders/app.*       the source of a build output
+//!   dist/orders/app.*      the code itself, in any case, or a package: app/__init__.py, app/index.ts
+//!   …/orders/app.*         the file of the repository whose path ends like that of the code
+//!   …/app.*                the only file in the repository that defines `run`
+//! ```
 
+use super::exports::{self, Defined};
+use super::places::{self, beside};
+use super::search::{self, Search};
 use crate::graph::{Code, CodeSource};
 use source::files::Files;
 use source::{Sources, Span};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +30,8 @@ pub(super) enum Language {
     Java,
     CSharp,
     Go,
+    /// A language that is not judged.
+    Other(&'static str),
 }
 
 /// Extensions that runtimes and bundlers look for, those of hand-written files first.
@@ -28,11 +45,45 @@ const ENDINGS: [(&str, Language); 7] = [
     ("cjs", Language::Script),
 ];
 
+/// Extensions of other languages, which need no bundler.
+const OTHER_ENDINGS: [(&str, Language); 7] = [
+    ("java", Language::Java),
+    ("kt", Language::Other("Kotlin")),
+    ("scala", Language::Other("Scala")),
+    ("cs", Language::CSharp),
+    ("go", Language::Go),
+    ("rb", Language::Other("Ruby")),
+    ("rs", Language::Other("Rust")),
+];
+
 /// Source directories of Java's build tools.
-const JAVA: [&str; 3] = ["src/main/java", "app/src/main/java", ""];
+const JAVA: [&str; 5] = [
+    "src/main/java",
+    "app/src/main/java",
+    "src/main/kotlin",
+    "src/main/scala",
+    "",
+];
+
+/// Maximum number of files that are followed from one that exports a name to the one that defines it.
+const MAX_EXPORTS: usize = 6;
 
 /// Maximum size of a file in bytes. Larger files are not read.
 const LARGEST: u64 = 512 << 10;
+
+impl Language {
+    /// Returns the name that people use.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Language::Python => "Python",
+            Language::Script => "JavaScript",
+            Language::Java => "Java",
+            Language::CSharp => "C#",
+            Language::Go => "Go",
+            Language::Other(name) => name,
+        }
+    }
+}
 
 /// Result of locating a source.
 pub(super) enum FoundSource {
@@ -40,6 +91,8 @@ pub(super) enum FoundSource {
     Source(Located),
     /// Unreadable file, with the reason.
     Unreadable(PathBuf, String),
+    /// No source, with the paths that were looked for.
+    Missing(Vec<PathBuf>),
 }
 
 /// Source file or text with a handler.
@@ -60,28 +113,398 @@ pub(super) enum Origin {
     Written(Span),
 }
 
-/// Finds the source of a function.
-pub(super) fn locate(code: &Code, sources: &Sources) -> Option<FoundSource> {
-    let handler = code.handler.as_deref()?;
-    if let CodeSource::Path(path) = code.source.as_ref()?
-        && let Some(found) = compiled(path, handler, sources)
-    {
-        return Some(found);
-    }
-    let (module, name) = handler.rsplit_once('.')?;
-    let name = name.to_owned();
-    match code.source.as_ref()? {
-        CodeSource::Text(text, span) => Some(FoundSource::Source(Located {
-            text: text.clone(),
-            languages: &[Language::Python, Language::Script],
-            name,
-            origin: Origin::Written(*span),
-        })),
-        CodeSource::Path(path) => {
-            let (path, languages) = file(path, module, sources.files())?;
-            Some(read_file(path, languages, name, sources))
+/// Returns `true` if people are more likely to have written the file at `path` than the one at `other`.
+pub(super) fn is_preferred(path: &Path, other: &Path) -> bool {
+    let rank = |path: &Path| {
+        let ending = path.extension();
+        ENDINGS
+            .iter()
+            .position(|(known, _)| ending.is_some_and(|ending| ending == *known))
+    };
+    rank(path) < rank(other)
+}
+
+/// Returns the language of a source file, by its extension.
+pub(super) fn language_of(path: &Path) -> Option<Language> {
+    let ending = path.extension()?.to_str()?;
+    let mut known = ENDINGS.iter().chain(&OTHER_ENDINGS);
+    known.find(|(known, _)| *known == ending).map(|(_, language)| *language)
+}
+
+/// Entry point that Lambda calls, by the form of its name.
+enum Wanted<'c> {
+    /// `orders/app.run`: a file and a name in it.
+    Module { module: &'c str, name: &'c str },
+    /// `com.example.App::run`, `App::Example.Functions::Run`: the path of a class, the class and a method.
+    Class {
+        path: String,
+        class: String,
+        method: String,
+        is_java: bool,
+    },
+    /// `bootstrap`: a program.
+    Program { name: &'c str },
+}
+
+impl<'c> Wanted<'c> {
+    /// Returns the forms that `handler` may have, most likely first.
+    fn all(handler: &'c str) -> Vec<Self> {
+        let parts: Vec<&str> = handler.split("::").collect();
+        let class = |name: &str, method: &str, is_java| {
+            let own = name.rsplit('.').next().unwrap_or(name);
+            // Generated around the method of a class: `Functions_Run_Generated`.
+            let own = own.strip_suffix("_Generated").map_or(own, |own| {
+                own.strip_suffix(method)
+                    .and_then(|own| own.strip_suffix('_'))
+                    .unwrap_or(own)
+            });
+            let names = name
+                .rsplit_once('.')
+                .map_or(String::new(), |(before, _)| before.replace('.', "/") + "/");
+            let (class, method) = (own.to_owned(), method.to_owned());
+            Wanted::Class {
+                path: names + own,
+                class,
+                method,
+                is_java,
+            }
+        };
+        match (parts.as_slice(), handler.rsplit_once('.')) {
+            ([_, name, method], _) => vec![class(name, method, false)],
+            ([name, method], _) => vec![class(name, method, true)],
+            ([_], None) if !handler.contains('/') => vec![Wanted::Program { name: handler }],
+            ([_], Some((module, name))) => {
+                let module = module.trim_start_matches("./");
+                let is_class = name.starts_with(char::is_uppercase) && !handler.contains('/');
+                let class = is_class.then(|| class(handler, "handleRequest", true));
+                std::iter::once(Wanted::Module { module, name }).chain(class).collect()
+            }
+            _ => Vec::new(),
         }
     }
+
+    /// Returns the name of the entry point in its file.
+    fn name(&self) -> String {
+        match self {
+            Wanted::Module { name, .. } => (*name).to_owned(),
+            Wanted::Class { class, method, .. } => format!("{class}::{method}"),
+            Wanted::Program { .. } => "main".to_owned(),
+        }
+    }
+
+    /// Returns the path of the entry point's file below its code, without ending.
+    fn stem(&self) -> Cow<'_, str> {
+        match self {
+            // `package.module` in Python.
+            Wanted::Module { module, .. } if !module.contains('/') => module.replace('.', "/").into(),
+            Wanted::Module { module, .. } => (*module).into(),
+            Wanted::Class { path, .. } => path.into(),
+            Wanted::Program { name } => (*name).into(),
+        }
+    }
+
+    /// Returns the paths of the file below its code, most likely first.
+    fn paths(&self) -> Vec<String> {
+        match self {
+            Wanted::Module { module, .. } => {
+                let dotted = module.replace('.', "/");
+                let own = |ending: &str| if ending == "py" { dotted.as_str() } else { module };
+                let plain = ENDINGS.iter().map(|(ending, _)| format!("{}.{ending}", own(ending)));
+                let packages = ["__init__.py", "index.ts", "index.mjs", "index.js"];
+                let packages = packages.iter().map(|name| format!("{dotted}/{name}"));
+                plain.chain(packages).chain([format!("{module}.rb")]).collect()
+            }
+            Wanted::Class {
+                path,
+                class,
+                is_java: true,
+                ..
+            } => {
+                let endings = ["java", "kt", "scala"].map(|ending| format!("{path}.{ending}"));
+                let nested = endings
+                    .iter()
+                    .flat_map(|name| JAVA.map(|place| format!("{place}/{name}")));
+                let nested = nested.map(|path| path.trim_start_matches('/').to_owned());
+                nested.chain([format!("{class}.java")]).collect()
+            }
+            Wanted::Class { path, class, .. } => {
+                // The namespace of a project is not always a directory in it.
+                let parts: Vec<&str> = path.split('/').collect();
+                let tails = (0..parts.len()).rev().map(|at| parts[at..].join("/") + ".cs");
+                tails.chain([format!("src/{class}.cs")]).collect()
+            }
+            Wanted::Program { name } => vec![
+                "main.go".to_owned(),
+                format!("cmd/{name}/main.go"),
+                "src/main.rs".to_owned(),
+                format!("src/bin/{name}.rs"),
+            ],
+        }
+    }
+}
+
+/// Finds the source of a function, or returns `None` if the configuration does not locate it. `is_only` is `true` if no
+/// other function has a handler of the same name.
+pub(super) fn locate(code: &Code, is_only: bool, search: &Search<'_>, sources: &Sources) -> Option<FoundSource> {
+    let source = code.source.as_ref()?;
+    let mut missing = Vec::new();
+    for wanted in Wanted::all(code.handler.as_deref()?) {
+        let name = wanted.name();
+        let locator = Locator {
+            wanted,
+            search,
+            is_only,
+        };
+        let found = match source {
+            CodeSource::Text(text, span) => {
+                return Some(FoundSource::Source(Located {
+                    text: text.clone(),
+                    languages: &[Language::Python, Language::Script],
+                    name,
+                    origin: Origin::Written(*span),
+                }));
+            }
+            CodeSource::Path(path) => locator.at(path, &code.entry_points),
+            CodeSource::Package(key) => {
+                let found = locator.package(Path::new(key));
+                found.ok_or_else(|| vec![PathBuf::from(format!("{}.*", locator.wanted.stem()))])
+            }
+        };
+        match found {
+            Ok(path) => return Some(read_source(path, name, sources)),
+            Err(looked) => missing.extend(looked),
+        }
+    }
+    Some(FoundSource::Missing(missing))
+}
+
+/// Search for the source of one function.
+struct Locator<'c, 'f> {
+    wanted: Wanted<'c>,
+    search: &'c Search<'f>,
+    is_only: bool,
+}
+
+impl Locator<'_, '_> {
+    /// Finds the file in the code at `path`, or returns the paths that were looked for.
+    fn at(&self, path: &Path, entry_points: &[String]) -> Result<PathBuf, Vec<PathBuf>> {
+        let files = self.search.files();
+        let stem = &*self.wanted.stem();
+        if files.is_file(path) && language_of(path).is_some() {
+            // The file itself, which becomes an archive with that one file at its top.
+            let is_wanted =
+                path.file_stem().is_some_and(|own| own == stem) || matches!(self.wanted, Wanted::Program { .. });
+            let found = files.find(path).ok().filter(|_| is_wanted);
+            return found.ok_or_else(|| vec![path.with_file_name(format!("{stem}.*"))]);
+        }
+        // A bundler names its output after the file that it starts from. A part of a template is not always next to it.
+        let last = Path::new(stem).file_name();
+        let entries = entry_points.iter().map(Path::new);
+        let entries = entries.filter(|entry| entry.file_stem() == last && language_of(entry).is_some());
+        let bases = || {
+            path.ancestors()
+                .take_while(|base| *base == path || files.contains(base))
+        };
+        let mut entries = entries.flat_map(|entry| bases().map(move |base| base.join(entry)));
+        if let Some(found) = entries.find_map(|entry| beside(&entry, files)) {
+            return Ok(found);
+        }
+        let whole = source::files::clean(&without_package(path).join(stem));
+        let output = places::output(&whole, files);
+        let mut looked = Vec::new();
+        for source in output.iter().flat_map(|output| &output.sources) {
+            looked.push(PathBuf::from(format!("{}.*", source.display())));
+            if let Some(found) = self.with_ending(source) {
+                return Ok(found);
+            }
+        }
+        looked.push(PathBuf::from(format!("{}.*", whole.display())));
+        if let Some(found) = self.below(path) {
+            return Ok(found);
+        }
+        let is_package = !files.is_directory(whole.parent().unwrap_or(&whole)) || !files.is_directory(path);
+        if output.is_none() && !is_package {
+            // The directory exists and lacks the file.
+            let own = if let Wanted::Program { .. } = self.wanted {
+                self.program(path)
+            } else {
+                None
+            };
+            return own.ok_or(looked);
+        }
+        // The nearest directory that exists is rather that of the source than another.
+        let nearest = || whole.ancestors().skip(1).find(|above| files.is_directory(above));
+        let project = output.and_then(|output| output.project);
+        let project = project.or_else(|| nearest().map(Path::to_owned));
+        let found = project.and_then(|project| self.find(&whole, &project));
+        found.or_else(|| self.find(&whole, Path::new("/"))).ok_or(looked)
+    }
+
+    /// Finds the source of a package, whose name is `path` without the handler's file.
+    fn package(&self, path: &Path) -> Option<PathBuf> {
+        let whole = without_package(path).join(&*self.wanted.stem());
+        self.find(&whole, Path::new("/"))
+    }
+
+    /// Finds the file below `directory` whose path ends like `whole`, or the only one that defines the handler.
+    fn find(&self, whole: &Path, directory: &Path) -> Option<PathBuf> {
+        if let Wanted::Program { .. } = self.wanted {
+            return self.program_named(whole, directory);
+        }
+        let stem = self.wanted.stem();
+        let own = search::length(Path::new(&*stem));
+        // The name of the package, in addition to that of the file. A class has one of its own.
+        let least = own + usize::from(matches!(self.wanted, Wanted::Module { .. }));
+        let mut found = self.defining(self.search.ending(whole, least, directory));
+        if found.is_empty() && self.is_only {
+            // A namespace in C# is not always a directory.
+            let least = if matches!(self.wanted, Wanted::Class { is_java: false, .. }) {
+                own.min(2)
+            } else {
+                own
+            };
+            found = self.defining(self.search.ending(Path::new(&*stem), least, directory));
+        }
+        found.pop().filter(|_| found.is_empty())
+    }
+
+    /// Returns the files that define the handler.
+    fn defining(&self, mut found: Vec<PathBuf>) -> Vec<PathBuf> {
+        let is_language = |path: &PathBuf| match (&self.wanted, language_of(path)) {
+            (Wanted::Module { .. }, Some(Language::Python | Language::Script | Language::Other("Ruby"))) => true,
+            (Wanted::Class { is_java: true, .. }, Some(Language::Java | Language::Other("Kotlin" | "Scala"))) => true,
+            (Wanted::Class { is_java: false, .. }, Some(Language::CSharp)) => true,
+            _ => false,
+        };
+        let name = self.wanted.name();
+        found.retain(|path| is_language(path) && defines(path, &name, self.search.files()));
+        found
+    }
+
+    /// Finds the file in the directory `path`.
+    fn below(&self, path: &Path) -> Option<PathBuf> {
+        self.wanted
+            .paths()
+            .iter()
+            .find_map(|name| beside(&path.join(name), self.search.files()))
+    }
+
+    /// Finds the file with the name `stem` and any extension, or the package of this name.
+    fn with_ending(&self, stem: &Path) -> Option<PathBuf> {
+        let own = self.wanted.stem();
+        let own = Path::new(&*own);
+        // The handler's part of the path may be that of a package.
+        let base = stem.ancestors().nth(own.components().count())?;
+        match self.wanted {
+            Wanted::Module { .. } if stem.ends_with(own) => self.below(base),
+            Wanted::Module { .. } => {
+                let endings = ENDINGS
+                    .iter()
+                    .map(|(ending, _)| PathBuf::from(format!("{}.{ending}", stem.display())));
+                endings.into_iter().find_map(|path| beside(&path, self.search.files()))
+            }
+            _ => self.below(base),
+        }
+    }
+
+    /// Finds the program in Go in the directory `path` or below it.
+    fn program(&self, path: &Path) -> Option<PathBuf> {
+        let found = self.search.files().find(path).ok()?;
+        self.main_of(&found)
+            .or_else(|| self.program_named(&found.join(&*self.wanted.stem()), &found))
+    }
+
+    /// Finds the program in Go below `directory` whose directory has the name of the package or of the handler, or the
+    /// only one.
+    fn program_named(&self, whole: &Path, directory: &Path) -> Option<PathBuf> {
+        let of_package = whole.parent().and_then(Path::file_name);
+        for name in [whole.file_name(), of_package].into_iter().flatten() {
+            let mut named = self
+                .search
+                .programs(directory)
+                .filter(|path| path.file_name() == Some(name));
+            if let (Some(one), None) = (named.next(), named.next())
+                && let Some(found) = self.main_of(one)
+            {
+                return Some(found);
+            }
+        }
+        if !self.is_only {
+            return None;
+        }
+        let mut all = self
+            .search
+            .programs(directory)
+            .take(MAX_PROGRAMS)
+            .filter_map(|path| self.main_of(path));
+        all.next().filter(|_| all.next().is_none())
+    }
+
+    /// Returns the file in Go with the `main` function of a directory.
+    fn main_of(&self, directory: &Path) -> Option<PathBuf> {
+        let files = self.search.files();
+        let listed = files.list(directory).ok()?;
+        let names = listed.iter().filter_map(|one| one.name.to_str());
+        let mut names: Vec<&str> = names
+            .filter(|name| name.ends_with(".go") && !name.ends_with("_test.go"))
+            .collect();
+        names.sort_unstable();
+        let mut found = names.iter().take(MAX_PROGRAMS).map(|name| directory.join(name));
+        found.find(|path| defines(path, "main", files))
+    }
+}
+
+/// Maximum number of files and directories that are searched for a `main` function.
+const MAX_PROGRAMS: usize = 200;
+
+/// Removes the extension of an archive from the last name.
+fn without_package(path: &Path) -> PathBuf {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("zip" | "jar" | "war") => path.with_extension(""),
+        _ => path.to_owned(),
+    }
+}
+
+/// Returns `true` if the file defines `name`, or takes it from another one.
+fn defines(path: &Path, name: &str, files: &Files) -> bool {
+    let Some(language) = language_of(path) else {
+        return false;
+    };
+    let text = files
+        .read(path, LARGEST)
+        .ok()
+        .and_then(|bytes| String::from_utf8(bytes).ok());
+    text.is_some_and(|text| exports::origin(&text, language, name) != Defined::Nowhere)
+}
+
+/// Reads the file that defines `name`: the one at `path`, or one that it takes the name from.
+fn read_source(mut path: PathBuf, mut name: String, sources: &Sources) -> FoundSource {
+    let files = sources.files();
+    for _ in 0..MAX_EXPORTS {
+        let Some(language @ (Language::Python | Language::Script)) = language_of(&path) else {
+            break;
+        };
+        let Ok(Ok(text)) = files.read(&path, LARGEST).map(String::from_utf8) else {
+            break;
+        };
+        let next = match exports::origin(&text, language, &name) {
+            Defined::By(from, there) => places::imported(&path, &from, language, files).map(|path| (path, there)),
+            Defined::Among(all) => {
+                let found = all
+                    .iter()
+                    .take(MAX_PROGRAMS)
+                    .filter_map(|from| places::imported(&path, from, language, files));
+                let mut found = found.filter(|path| defines(path, &name, files));
+                let only = found.next().filter(|_| found.next().is_none());
+                only.map(|path| (path, name.clone()))
+            }
+            Defined::Here | Defined::Nowhere => None,
+        };
+        let Some(next) = next else { break };
+        (path, name) = next;
+    }
+    let languages = languages(&path);
+    read_file(path, languages, name, sources)
 }
 
 fn read_file(path: PathBuf, languages: &'static [Language], name: String, sources: &Sources) -> FoundSource {
@@ -100,72 +523,17 @@ fn read_file(path: PathBuf, languages: &'static [Language], name: String, source
     })
 }
 
-/// Finds the source of a compiled program: a Java class by name (`com.example.App::handleRequest`), a C# class
-/// (`App::Example.Function::FunctionHandler`), or `main.go` if the handler is the name of a program.
-fn compiled(path: &Path, handler: &str, sources: &Sources) -> Option<FoundSource> {
-    let files = sources.files();
-    let directory = files.find(path).ok().filter(|found| files.is_directory(found))?;
-    if !handler.contains(['.', ':', '/']) {
-        let main = files.find(&directory.join("main.go")).ok()?;
-        return Some(read_file(main, &[Language::Go], "main".to_owned(), sources));
-    }
-    if let [_, class, method] = handler.split("::").collect::<Vec<_>>().as_slice() {
-        return csharp(&directory, class, method, files)
-            .map(|(path, name)| read_file(path, &[Language::CSharp], name, sources));
-    }
-    let (class, method) = handler.split_once("::").unwrap_or((handler, "handleRequest"));
-    let name = format!("{}.java", class.replace('.', "/"));
-    let mut places = JAVA.iter().map(|place| directory.join(place).join(&name));
-    let found = places.find(|place| files.is_file(place))?;
-    let found = files.find(&found).ok()?;
-    let class = class.rsplit('.').next().unwrap_or(class);
-    let name = format!("{class}::{method}");
-    Some(read_file(found, &[Language::Java], name, sources))
-}
-
-/// Finds the file of a C# class by name (`Assembly::Namespace.Class::Method`): the file with the name of the class,
-/// next to the project file or in a subdirectory with the name of the last part of the namespace.
-fn csharp(directory: &Path, class: &str, method: &str, files: &Files) -> Option<(PathBuf, String)> {
-    let (namespace, class) = class.rsplit_once('.').unwrap_or(("", class));
-    let name = format!("{class}.cs");
-    let last = namespace.rsplit('.').next().unwrap_or_default();
-    let mut places = ["", last].into_iter().map(|place| directory.join(place).join(&name));
-    let found = places.find(|place| files.is_file(place))?;
-    Some((files.find(&found).ok()?, format!("{class}::{method}")))
-}
-
-/// Finds the file of `module` at or below `path`.
-fn file(path: &Path, module: &str, files: &Files) -> Option<(PathBuf, &'static [Language])> {
-    let found = files.find(path).ok()?;
-    if files.is_file(&found) {
-        // The file itself, which becomes an archive with that one file at its top.
-        let stem = found.file_stem()?.to_str()?;
-        let ending = found.extension()?.to_str()?;
-        let (_, language) = ENDINGS.iter().find(|(known, _)| *known == ending)?;
-        return (stem == module).then(|| (found.clone(), languages(*language)));
-    }
-    let module = module.trim_start_matches("./");
-    for (ending, language) in ENDINGS {
-        let name = match language {
-            // `package.module.handler`
-            Language::Python => module.replace('.', "/"),
-            _ => module.to_owned(),
-        };
-        let candidate = found.join(format!("{name}.{ending}"));
-        if files.is_file(&candidate) {
-            let real = files.find(&candidate).ok()?;
-            return Some((real, languages(language)));
-        }
-    }
-    None
-}
-
-fn languages(language: Language) -> &'static [Language] {
-    match language {
-        Language::Python => &[Language::Python],
-        Language::Script => &[Language::Script],
-        Language::Java => &[Language::Java],
-        Language::CSharp => &[Language::CSharp],
-        Language::Go => &[Language::Go],
+fn languages(path: &Path) -> &'static [Language] {
+    match language_of(path) {
+        Some(Language::Python) => &[Language::Python],
+        Some(Language::Script) => &[Language::Script],
+        Some(Language::Java) => &[Language::Java],
+        Some(Language::CSharp) => &[Language::CSharp],
+        Some(Language::Go) => &[Language::Go],
+        Some(Language::Other("Kotlin")) => &[Language::Other("Kotlin")],
+        Some(Language::Other("Scala")) => &[Language::Other("Scala")],
+        Some(Language::Other("Ruby")) => &[Language::Other("Ruby")],
+        Some(Language::Other(_)) => &[Language::Other("Rust")],
+        None => &[],
     }
 }

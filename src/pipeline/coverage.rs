@@ -2,16 +2,17 @@
 //!
 //! A mapping is judged if the visibility timeout of its queue, the timeout of its function and its batching window are
 //! known; a queue if its redrive policy, its retention period and that of its dead-letter queue are. Everything else
-//! that rules read is secondary: a queue with an unknown name suffix is still judged.
+//! that rules read is secondary: a queue with an unknown name suffix is still judged. Handlers are counted separately,
+//! since most of their sources are not in the repository.
 //!
 //! For example, a mapping polls a declared queue and invokes `arn:aws:lambda:eu-west-1:111122223333:function:orders`,
 //! which no file declares. The function's timeout is unknown, so the mapping has a gap with the cause
 //! [`Cause::Elsewhere`].
 
-use crate::diagnostic::{Coverage, Gap, Step, Subject};
+use crate::diagnostic::{Coverage, CoveredHandler, Gap, Step, Subject};
 use crate::graph::{
-    Attribute, Case, Cause, Condition, End, EventSourceMapping, Graph, Link, Queue, Reason, Resource, State, Target,
-    UnitId, UnitKind,
+    Attribute, Case, Cause, Condition, End, EventSourceMapping, Function, Graph, Link, Queue, Reason, Resource, State,
+    Target, UnitId, UnitKind,
 };
 use source::Span;
 
@@ -36,7 +37,21 @@ pub(super) fn coverage(graph: &Graph) -> Coverage {
         queues: graph.queues().len(),
         mappings: mappings.len(),
         gaps: queue_gaps.chain(mapping_gaps).collect(),
+        handlers: graph.functions().iter().filter_map(handler).collect(),
     }
+}
+
+/// Returns the handler of a function that a queue invokes.
+fn handler(function: &Function) -> Option<CoveredHandler> {
+    let read = match &function.handler {
+        Ok(handler) => Ok((handler.name.to_string(), handler.place)),
+        Err(unread) => Err(unread.reason()?.to_string()),
+    };
+    Some(CoveredHandler {
+        function: function.resource.address.to_string(),
+        span: function.resource.header,
+        read,
+    })
 }
 
 fn gap(graph: &Graph, resource: &Resource, is_mapping: bool, (reason, span): Missing) -> Gap {

@@ -40,6 +40,7 @@ pub(super) struct Summary {
     states: usize,
     queues: JudgedCount,
     mappings: JudgedCount,
+    handlers: JudgedCount,
     not_fully_judged: usize,
 }
 
@@ -198,6 +199,10 @@ pub(super) fn summary(report: &Report<'_>) -> Summary {
         mappings: JudgedCount {
             count: report.coverage.mappings,
             judged: report.coverage.judged_mappings(),
+        },
+        handlers: JudgedCount {
+            count: report.coverage.handlers.len(),
+            judged: report.coverage.read_handlers(),
         },
         not_fully_judged: super::summary::open_resources(report.not_evaluated),
     }

@@ -159,11 +159,29 @@ pub(super) fn unread(report: &Report<'_>) -> Vec<String> {
     of_modules.into_iter().chain(parts).chain(further).collect()
 }
 
-/// Writes the queues and mappings that are not judged, then what the rules lack, by reason and location.
+/// Writes the queues and mappings that are not judged, the handlers, and what the rules lack, by reason and location.
 pub fn write_not_evaluated(report: &Report<'_>, out: &mut dyn io::Write) -> io::Result<()> {
     let gaps = report.coverage.gaps.iter();
     let gaps = gaps.map(|gap| (&*gap.reason, gap.span, &*gap.subject.address, None));
     write_by_reason("not judged", gaps, report, out)?;
+    let handlers = &report.coverage.handlers;
+    let shown = |span: Span| {
+        let file = report.sources.file(span.file);
+        format!("{}:{}", file.shown(), file.position(span.start as usize).line)
+    };
+    let texts = handlers.iter().map(|one| match &one.read {
+        Ok((name, span)) => format!("`{name}` at {}", shown(*span)),
+        Err(reason) => reason.clone(),
+    });
+    let texts: Vec<String> = texts.collect();
+    let entries = texts.iter().zip(handlers);
+    let entries = entries.map(|(text, one)| (text.as_str(), one.span, &*one.function, None));
+    let title = format!(
+        "read {} of {}",
+        report.coverage.read_handlers(),
+        counted(handlers.len(), "handler")
+    );
+    write_by_reason(&title, entries, report, out)?;
     let lacks = report.not_evaluated.iter();
     let lacks = lacks.map(|open| (&*open.reason, open.span, &*open.subject.address, Some(&*open.rule)));
     let rules: BTreeSet<&str> = report.not_evaluated.iter().map(|open| &*open.rule).collect();

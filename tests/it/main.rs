@@ -24,6 +24,7 @@ mod formats;
 mod found_environments;
 mod fuzz;
 mod guards;
+mod handler_sources;
 mod handlers;
 mod history;
 mod hostile;

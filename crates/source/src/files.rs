@@ -198,6 +198,11 @@ impl Files {
         self.repository.as_deref()
     }
 
+    /// Returns the real paths of the directories that may be read, the repository first.
+    pub fn bounds(&self) -> impl Iterator<Item = &Path> {
+        self.repository.iter().chain(&self.roots).map(PathBuf::as_path)
+    }
+
     /// Returns the real path of `path` if it may be read.
     pub fn find(&self, path: &Path) -> Result<PathBuf, Refusal> {
         let found = self.real(path)?;

@@ -17,7 +17,7 @@ use crate::frontend::lower::{Lowering, Made, Node};
 use crate::graph::{Common, Resource, UnitGraph, UnitId};
 use conditions::Condition;
 pub(super) use names::kind;
-use view::{CloudFormation, TemplateValue};
+use view::{BuildSettings, CloudFormation, TemplateValue};
 
 /// Lowers the resources of `template` into `graph`.
 pub(super) fn lower(template: &Template<'_>, graph: UnitGraph) -> UnitGraph {
@@ -51,12 +51,17 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             // Its properties are evaluated as if it were deployed.
             resource.when = Condition::always();
         }
-        let may_have_globals = &*declared.kind == "AWS::Serverless::Function" && template.globals_may_be_elsewhere();
+        let is_sam = &*declared.kind == "AWS::Serverless::Function";
+        let may_have_globals = is_sam && template.globals_may_be_elsewhere();
         let own = template.properties_of(declared);
         let assumed = resource.when.clone();
         let node = Node {
-            written: TemplateValue::resource(own, declared.header, assumed, may_have_globals)
-                .with_asset(declared.asset),
+            written: TemplateValue::resource(own, declared.header, assumed, may_have_globals).with_build(
+                BuildSettings {
+                    metadata: declared.metadata,
+                    is_sam,
+                },
+            ),
             resource,
             cause: None,
             made: Made {

@@ -107,8 +107,8 @@ pub(super) struct Declared<'t> {
     pub(super) header: Span,
     /// The type, such as `AWS::SQS::Queue`.
     pub(super) kind: Arc<str>,
-    /// The `aws:asset:path` in `Metadata`: the file or directory that CDK uploads.
-    pub(super) asset: Option<&'t str>,
+    /// `Metadata`.
+    pub(super) metadata: Option<&'t Node>,
     /// `Properties`.
     pub(super) properties: Option<&'t Node>,
     /// `Condition`.
@@ -396,10 +396,7 @@ impl<'t> Declared<'t> {
             construct: construct(&entry.value),
             header: entry.key_span,
             kind: kind.into(),
-            asset: entry
-                .value
-                .get("Metadata")
-                .and_then(|metadata| metadata.get("aws:asset:path")?.as_str()),
+            metadata: entry.value.get("Metadata"),
             properties: entry.value.get("Properties"),
             condition: entry.value.get("Condition").and_then(Node::as_str),
             is_transformed: super::eval::is_transformed(&entry.value),

@@ -333,7 +333,10 @@ impl<'t> Template<'t> {
             _ => "Location",
         };
         // CDK uploads the template and records its path in the metadata.
-        let written = if let Some(asset) = &declared.asset {
+        let asset = declared
+            .metadata
+            .and_then(|metadata| metadata.get("aws:asset:path")?.as_str());
+        let written = if let Some(asset) = asset {
             asset.to_string()
         } else {
             let outcomes = self.path(&self.properties_of(declared), &[key], &Condition::always());

@@ -1,6 +1,6 @@
 //! Locates the source code of a function by its configuration. The code itself is not read here.
 
-use super::{Lowering, Path, View};
+use super::{Lowering, Path, View, is_absent};
 use crate::graph::{Attribute, Code, CodeSource, State};
 use source::Span;
 
@@ -8,41 +8,87 @@ use source::Span;
 pub(in crate::frontend) struct CodeNames {
     /// The entry point that Lambda calls.
     pub(in crate::frontend) handler: Path,
+    /// The command of an image, which is its entry point.
+    pub(in crate::frontend) command: Path,
     /// A file or directory.
     pub(in crate::frontend) paths: &'static [Path],
     /// The code itself.
     pub(in crate::frontend) texts: &'static [Path],
-    /// A file or directory that is archived.
+    /// Files that are archived: a file or directory, or an archive.
     pub(in crate::frontend) archived: &'static [Path],
-    /// A list of the archive's files, and the text of each.
-    pub(in crate::frontend) archived_texts: Option<(Path, Path)>,
+    /// The code itself, in a description of an archive.
+    pub(in crate::frontend) archived_text: &'static [Path],
+    /// A list of the archive's files, with the name and the text of each.
+    pub(in crate::frontend) archived_texts: Option<(Path, Path, Path)>,
+    /// An archive, if the same files do not create it.
+    pub(in crate::frontend) archives: &'static [Path],
+    /// Packages that are stored elsewhere: the key of an object, or the name of an image.
+    pub(in crate::frontend) packages: &'static [Path],
 }
 
 impl<V: View> Lowering<V> {
     pub(super) fn code(&mut self, written: &V::Value, names: &CodeNames) -> Code {
         let handler = self.text(written, names.handler);
-        let handler = handler.known().cloned().flatten();
-        let source = handler.as_ref().and_then(|_| self.source_of(written, names));
-        Code { handler, source }
+        let handler = handler.known().cloned().flatten().or_else(|| {
+            let command = self.view.elements(written, names.command);
+            let first = command.first()?.written.clone();
+            self.view.text(&first).ok()
+        });
+        let module = handler.as_deref().and_then(|handler| handler.rsplit_once('.'));
+        let source = module.or(handler.as_deref().map(|name| (name, "")));
+        let source = source.and_then(|(module, _)| self.source_of(written, names, module));
+        let entry_points = self.view.build(written).entry_points;
+        Code {
+            handler,
+            source,
+            entry_points,
+        }
     }
 
-    fn source_of(&mut self, written: &V::Value, names: &CodeNames) -> Option<CodeSource> {
-        if let Some(asset) = self.view.asset(written) {
+    fn source_of(&mut self, written: &V::Value, names: &CodeNames, module: &str) -> Option<CodeSource> {
+        let build = self.view.build(written);
+        if let Some(asset) = build.asset {
             return self.at(&asset);
         }
         if let Some(found) = self.source_in(written, names.paths, names.texts) {
             return Some(found);
         }
-        let archive = self.view.archive(written)?;
-        if let Some(found) = self.source_in(&archive, names.archived, &[]) {
+        if let Some(directory) = build.image {
+            return self.at(&directory);
+        }
+        if let Some(archive) = self.view.archive(written) {
+            if let Some(found) = self.source_in(&archive, names.archived, names.archived_text) {
+                return Some(found);
+            }
+            if let Some((list, name, text)) = names.archived_texts {
+                let mut files = self.view.elements(&archive, list);
+                if files.len() > 1 {
+                    files.retain(|file| {
+                        let name = self.known_text(&file.written, name);
+                        name.is_some_and(|(name, _)| name.rsplit_once('.').is_some_and(|(stem, _)| stem == module))
+                    });
+                }
+                if let [only] = files.as_slice()
+                    && let Some(found) = self.source_in(&only.written, &[], &[text])
+                {
+                    return Some(found);
+                }
+            }
+        }
+        if let Some(found) = self.source_in(written, names.archives, &[]) {
             return Some(found);
         }
-        let (list, text) = names.archived_texts?;
-        let files = self.view.elements(&archive, list);
-        match files.as_slice() {
-            [only] => self.source_in(&only.written, &[], &[text]),
-            _ => None,
+        let is_set = |this: &mut Self, path: Path| !is_absent(&this.view.attribute(written, path));
+        if names.packages.iter().any(|&path| is_set(self, path)) {
+            let mut known = names.packages.iter().filter_map(|path| self.known_text(written, path));
+            return Some(CodeSource::Package(
+                known.next().map_or_else(String::new, |(key, _)| key),
+            ));
         }
+        // Without any of them, the tool packs the directory of the file.
+        let mut all = names.paths.iter().chain(names.texts).chain(names.archives);
+        let is_default = build.packs_directory && !all.any(|&path| is_set(self, path));
+        is_default.then(|| self.at(".")).flatten()
     }
 
     /// Returns the first known source among the files at `paths` and the `texts`.
@@ -67,8 +113,10 @@ impl<V: View> Lowering<V> {
     }
 
     fn at(&self, path: &str) -> Option<CodeSource> {
-        let is_elsewhere = path.contains("://") || path.contains("${");
-        let directory = self.view.directory().filter(|_| !is_elsewhere)?;
+        if path.contains("://") {
+            return Some(CodeSource::Package(path.to_owned()));
+        }
+        let directory = self.view.directory().filter(|_| !path.contains("${"))?;
         Some(CodeSource::Path(directory.join(path)))
     }
 }

@@ -65,7 +65,7 @@ impl<V: View> Lowering<V> {
             recursive_loop: self.read(written, names.recursive_loop, &"Terminate".to_owned(), V::text),
             tags: self.tags(written, names.tags),
             code: self.code(written, &names.code),
-            handler: Err(Unread::NotFound),
+            handler: Err(Unread::NotSearched),
             resource: node.resource,
         };
         self.graph.functions.push(function);

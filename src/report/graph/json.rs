@@ -205,6 +205,16 @@ impl<'g> Writer<'g> {
         node.field("name", &function.name, name);
         node.field("timeout", &function.timeout, |s, _| Json::Number(s.0));
         node.field("reserved_concurrency", &function.reserved_concurrency, number_or_none);
+        if let Ok(handler) = &function.handler {
+            let file = self.sources.file(handler.place.file);
+            let line = file.position(handler.place.start as usize).line;
+            let fields = vec![
+                ("name", text(&*handler.name)),
+                ("file", text(file.shown())),
+                ("line", Json::Number(line.into())),
+            ];
+            node.fields.push(("handler", Json::Object(fields)));
+        }
         node.tags(&function.tags);
         node.finish()
     }

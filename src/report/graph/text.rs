@@ -116,6 +116,17 @@ impl<'g> Writer<'g> {
             ),
         ];
         self.line(2, &values.join(", "));
+        let handler = match &function.handler {
+            Ok(handler) => {
+                let file = self.sources.file(handler.place.file);
+                let line = file.position(handler.place.start as usize).line;
+                Some(format!("handler `{}` at {}:{line}", handler.name, file.shown()))
+            }
+            Err(unread) => unread.reason().map(|reason| reason.to_string()),
+        };
+        if let Some(handler) = handler {
+            self.line(2, &handler);
+        }
     }
 
     fn mapping(&mut self, mapping: &'g EventSourceMapping) {

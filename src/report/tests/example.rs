@@ -146,6 +146,7 @@ pub(super) fn with<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
             step: Some(Step::SetInput),
             span: find(&sources, "infra/main.tf", "resource"),
         }],
+        handlers: Vec::new(),
     };
     let suppressed = suppressed(&sources);
     ask(&Report {

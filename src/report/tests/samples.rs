@@ -155,6 +155,7 @@ fn summary_counts_resources_and_lists_most_frequent_causes() {
             gap("b", false, "`var.common` has no value"),
             gap("c", true, "`var.common` has no value"),
         ],
+        handlers: Vec::new(),
     };
     let not_evaluated = [
         open(&sources, "b", "r", "`var.name` has no value"),

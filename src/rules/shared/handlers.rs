@@ -52,7 +52,11 @@ impl Findings<'_> {
                     let header = function.resource.header;
                     self.unresolved(&when, &function.resource, &header, reason, header);
                 }
-                Err(unread) => self.not_read(mapping, function, &when, &unread.reason()),
+                Err(unread) => {
+                    if let Some(reason) = unread.reason() {
+                        self.not_read(mapping, function, &when, &reason);
+                    }
+                }
             }
         }
         read

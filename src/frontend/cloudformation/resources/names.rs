@@ -113,11 +113,15 @@ static FUNCTION: FunctionNames = FunctionNames {
     tags: &["Tags"],
     code: CodeNames {
         handler: "Handler",
+        command: "ImageConfig.Command",
         // The name in SAM, and the property that `aws cloudformation package` uploads.
         paths: &["CodeUri", "Code"],
         texts: &["InlineCode", "Code.ZipFile"],
         archived: &[],
+        archived_text: &[],
         archived_texts: None,
+        archives: &[],
+        packages: &["CodeUri.Key", "Code.S3Key", "Code.ImageUri", "ImageUri"],
     },
 };
 

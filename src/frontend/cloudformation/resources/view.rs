@@ -6,7 +6,7 @@ use super::super::template::Template;
 use super::super::value::{Evaluated, Outcome, Outcomes, Part, always};
 use super::json_text::{self, Json};
 use super::target;
-use crate::frontend::lower::{BareName, Element, Field, Path, Policy, View, last};
+use crate::frontend::lower::{BareName, Build, Element, Field, Path, Policy, View, last};
 use crate::graph::{
     Attribute, Cause, Knowledge, Link, Origin, PolicyErrorKind, Reason, SetBy, SourcedValue, State, Target, Unresolved,
 };
@@ -14,7 +14,7 @@ use conditions::{Case, Cases, Condition};
 use source::Span;
 use std::path::PathBuf;
 use std::sync::Arc;
-use trees::Value;
+use trees::{Node, Value};
 
 /// Properties used by rules that SAM's `Globals` may set.
 const GLOBAL_SETTINGS: [&str; 2] = ["Timeout", "ReservedConcurrentExecutions"];
@@ -34,8 +34,17 @@ pub(in crate::frontend::cloudformation) struct TemplateValue<'t> {
     assumed: Condition,
     /// `true` if `Globals` in an unread file may add to it.
     may_have_globals: bool,
-    /// The file or directory that CDK uploads for it.
-    asset: Option<&'t str>,
+    /// Settings of the tool that packs its code.
+    build: Option<BuildSettings<'t>>,
+}
+
+/// Settings of tools that pack the code of a resource.
+#[derive(Clone, Copy)]
+pub(super) struct BuildSettings<'t> {
+    /// `Metadata`.
+    pub(super) metadata: Option<&'t Node>,
+    /// `true` for a function of SAM.
+    pub(super) is_sam: bool,
 }
 
 #[derive(Clone)]
@@ -56,13 +65,16 @@ impl<'t> TemplateValue<'t> {
             header,
             assumed,
             may_have_globals,
-            asset: None,
+            build: None,
         }
     }
 
-    /// Sets the file or directory that CDK uploads for the resource.
-    pub(super) fn with_asset(self, asset: Option<&'t str>) -> Self {
-        TemplateValue { asset, ..self }
+    /// Sets how a tool packs the code of the resource.
+    pub(super) fn with_build(self, build: BuildSettings<'t>) -> Self {
+        TemplateValue {
+            build: Some(build),
+            ..self
+        }
     }
 
     /// Creates a value inside this one, which exists under `when`.
@@ -72,7 +84,7 @@ impl<'t> TemplateValue<'t> {
             header,
             assumed: self.assumed.and(when),
             may_have_globals: false,
-            asset: None,
+            build: None,
         }
     }
 
@@ -396,8 +408,21 @@ impl<'t> View for CloudFormation<'_, 't> {
         self.template.directory.clone()
     }
 
-    fn asset(&self, within: &TemplateValue<'t>) -> Option<String> {
-        within.asset.map(str::to_owned)
+    fn build(&self, within: &TemplateValue<'t>) -> Build {
+        let Some(settings) = within.build else {
+            return Build::default();
+        };
+        let text = |name: &str| settings.metadata?.get(name)?.as_str().map(str::to_owned);
+        let properties = settings.metadata.and_then(|metadata| metadata.get("BuildProperties"));
+        let entry_points = properties.and_then(|properties| properties.get("EntryPoints")?.items());
+        let entry_points = entry_points.unwrap_or_default().iter().filter_map(Node::as_str);
+        Build {
+            // CDK records what it uploads.
+            asset: text("aws:asset:path"),
+            image: text("DockerContext"),
+            entry_points: entry_points.map(str::to_owned).collect(),
+            packs_directory: settings.is_sam,
+        }
     }
 
     fn set_by(&mut self, resource: &TemplateValue<'t>, path: Path) -> Option<SetBy> {

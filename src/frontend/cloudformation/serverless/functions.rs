@@ -152,11 +152,13 @@ impl Service {
             let config = mapping(target.value.span, vec![renamed("TargetArn", target)]);
             properties.push(set("DeadLetterConfig", config));
         }
-        // The framework packages the whole service, unless `artifact` names a prebuilt archive.
-        let artifact = function.get("package").and_then(|package| package.get("artifact"));
-        if let (Some(handler), None) = (own("handler"), artifact) {
+        // The framework packages the whole service, unless `artifact` names a prebuilt archive. A plugin for Python
+        // packages the directory `module`.
+        let artifact = function.get("package").and_then(|package| package.entry("artifact"));
+        if let Some(handler) = own("handler") {
             properties.push(renamed("Handler", handler));
-            properties.push(set("Code", text(header, ".")));
+            let code = artifact.or_else(|| own("module"));
+            properties.push(code.map_or_else(|| set("Code", text(header, ".")), |code| renamed("Code", code)));
         }
         let mut made = resource(id.clone(), "AWS::Lambda::Function", header, properties);
         if let (Some(condition), Value::Mapping(attributes)) = (own("condition"), &mut made.value.value) {

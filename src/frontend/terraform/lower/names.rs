@@ -121,10 +121,15 @@ static FUNCTION: FunctionNames = FunctionNames {
     tags: &["tags_all", "tags"],
     code: CodeNames {
         handler: "handler",
+        command: "image_config.command",
         paths: &[],
         texts: &[],
-        archived: &["source_file", "source_dir"],
-        archived_texts: Some(("source", "content")),
+        // The last one is that of an object in a bucket.
+        archived: &["source_file", "source_dir", "source"],
+        archived_text: &["source_content"],
+        archived_texts: Some(("source", "filename", "content")),
+        archives: &["filename"],
+        packages: &["s3_key", "image_uri", "filename"],
     },
 };
 

@@ -224,7 +224,10 @@ variable "file_system_local_mount_path" {}
 variable "artifacts_dir" {}
 variable "s3_prefix" {}
 variable "ignore_source_code_hash" {}
-variable "local_existing_package" {}
+variable "local_existing_package" {
+  type    = string
+  default = null
+}
 variable "s3_existing_package" {}
 variable "store_on_s3" {}
 variable "s3_object_storage_class" {}
@@ -474,9 +477,9 @@ output "s3_object" {
   value = data.external.not_described.result
 }
 
-# A script of the module packs it, with what it installs.
+# A script of the module packs it, with what it installs, unless there is a package.
 data "archive_file" "package" {
   type        = "zip"
-  source_dir  = try(tostring(var.source_path), tostring(var.source_path[0]), tostring(var.source_path[0].path), null)
+  source_dir  = var.local_existing_package != null ? var.local_existing_package : try(tostring(var.source_path), tostring(var.source_path[0]), tostring(var.source_path[0].path), null)
   output_path = "package.zip"
 }

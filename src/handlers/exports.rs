@@ -1,0 +1,240 @@
+//! Answers one question about a file without parsing it: does it define a name, or take it from another file? A linear
+//! scan of its tokens suffices, since the answer only decides which file is read next.
+//!
+//! ```text
+//! export { handler } from "./orders";     another file: ./orders
+//! exports.handler = middy(run);           this file
+//! from .orders import process as handler  another file: .orders, as `process`
+//! ```
+
+use super::locate::Language;
+
+/// Origin of a name in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Defined {
+    Here,
+    /// By another file, under this name there.
+    By(String, String),
+    /// Possibly by one of these files, all of whose names it takes.
+    Among(Vec<String>),
+    Nowhere,
+}
+
+/// Returns the origin of `name` in `text`.
+pub(super) fn origin(text: &str, language: Language, name: &str) -> Defined {
+    match language {
+        Language::Python => python(text, name),
+        Language::Script => script(&tokens(text), name),
+        Language::Go if is_program(text) => Defined::Here,
+        Language::Go => Defined::Nowhere,
+        // The file has the name of the class.
+        Language::Java | Language::CSharp | Language::Other(_) => Defined::Here,
+    }
+}
+
+/// Returns `true` if `text` is the main file of a program in Go.
+pub(super) fn is_program(text: &str) -> bool {
+    let all = tokens(text);
+    let has = |first, second| {
+        all.windows(2)
+            .any(|pair| *pair == [Token::Word(first), Token::Word(second)])
+    };
+    has("package", "main") && has("func", "main")
+}
+
+/// A token of JavaScript, TypeScript, Go or JSON with comments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Token<'t> {
+    Word(&'t str),
+    /// A text, as written between the quotes.
+    Text(&'t str),
+    Sign(u8),
+}
+
+/// Splits `text` into tokens, without comments.
+pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
+    let bytes = text.as_bytes();
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || *byte >= 0x80;
+    let until = |from: usize, end: &[u8]| {
+        let found = memchr::memmem::find(&bytes[from..], end);
+        found.map_or(bytes.len(), |found| from + found + end.len())
+    };
+    let mut all = Vec::new();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        match (byte, bytes.get(at + 1)) {
+            (b'/', Some(b'/')) => at = until(at, b"\n"),
+            (b'/', Some(b'*')) => at = until(at + 2, b"*/"),
+            (b'"' | b'\'' | b'`', _) => {
+                let start = at + 1;
+                at = start;
+                // Only a template continues after the end of its line.
+                while let Some(&inner) = bytes.get(at).filter(|inner| **inner != byte) {
+                    if inner == b'\n' && byte != b'`' {
+                        break;
+                    }
+                    at += if inner == b'\\' { 2 } else { 1 };
+                }
+                all.extend(text.get(start..at.min(bytes.len())).map(Token::Text));
+                at += 1;
+            }
+            _ if is_word(&byte) => {
+                let length = bytes[at..].iter().take_while(|byte| is_word(byte)).count();
+                all.extend(text.get(at..at + length).map(Token::Word));
+                at += length;
+            }
+            _ => {
+                if !byte.is_ascii_whitespace() {
+                    all.push(Token::Sign(byte));
+                }
+                at += 1;
+            }
+        }
+    }
+    all
+}
+
+fn script(tokens: &[Token<'_>], name: &str) -> Defined {
+    use Token::{Sign, Text, Word};
+    let mut all_of = Vec::new();
+    let mut is_here = false;
+    let mut imports: Vec<(&str, &str, &str)> = Vec::new();
+    for at in 0..tokens.len() {
+        let rest = &tokens[at..];
+        match rest {
+            [Word("export" | "import"), Sign(b'{'), inner @ ..]
+            | [Word("import"), Word("type"), Sign(b'{'), inner @ ..] => {
+                let (names, from) = clause(inner);
+                let is_import = rest[0] == Word("import");
+                for (there, here) in names {
+                    match from {
+                        Some(from) if is_import => imports.push((here, there, from)),
+                        Some(from) if here == name => return Defined::By(from.to_owned(), there.to_owned()),
+                        // `export { handler }` of an import.
+                        None if here == name && !is_import => {
+                            let imported = imports.iter().find(|(local, ..)| *local == there);
+                            return imported.map_or(Defined::Here, |(_, there, from)| {
+                                Defined::By((*from).to_owned(), (*there).to_owned())
+                            });
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            [Word("import"), Word(local), Word("from"), Text(from), ..] => imports.push((local, "default", from)),
+            [Word("export"), Sign(b'*'), Word("from"), Text(from), ..] => all_of.push((*from).to_owned()),
+            // `module.exports = require("./orders")`
+            [
+                Word("exports"),
+                Sign(b'='),
+                Word("require"),
+                Sign(b'('),
+                Text(from),
+                Sign(b')'),
+                after @ ..,
+            ] if !matches!(after, [Sign(b'.'), ..]) => {
+                all_of.push((*from).to_owned());
+            }
+            // `exports.handler = require("./orders").run`
+            [
+                Word("exports"),
+                Sign(b'.'),
+                Word(here),
+                Sign(b'='),
+                Word("require"),
+                Sign(b'('),
+                Text(from),
+                Sign(b')'),
+                Sign(b'.'),
+                Word(there),
+                ..,
+            ] if here == &name => {
+                return Defined::By((*from).to_owned(), (*there).to_owned());
+            }
+            [Word("exports"), Sign(b'.'), Word(here), Sign(b'='), ..] if here == &name => return Defined::Here,
+            [Word("export"), Word("default"), ..] if name == "default" => return Defined::Here,
+            [Word("exports"), Sign(b'='), Sign(b'{'), inner @ ..] => {
+                let keys = inner.iter().take_while(|token| **token != Sign(b'}'));
+                is_here |= keys.into_iter().any(|token| *token == Word(name));
+            }
+            [Word("export"), declared @ ..] if declared.iter().take(4).any(|token| *token == Word(name)) => {
+                is_here |= declares(declared, name);
+            }
+            _ => {}
+        }
+    }
+    match (is_here, all_of.is_empty()) {
+        (true, _) => Defined::Here,
+        (false, false) => Defined::Among(all_of),
+        (false, true) => Defined::Nowhere,
+    }
+}
+
+/// Returns `true` if the declaration after `export` declares `name`.
+fn declares(declared: &[Token<'_>], name: &str) -> bool {
+    let kinds = ["async", "class", "const", "function", "let", "var", "abstract"];
+    let mut tokens = declared
+        .iter()
+        .skip_while(|token| matches!(token, Token::Word(word) if kinds.contains(word)) || **token == Token::Sign(b'*'));
+    tokens.next() == Some(&Token::Word(name))
+}
+
+/// Reads `a, b as c } from "./x"`: the names there and here, and the other file.
+fn clause<'t>(inner: &[Token<'t>]) -> (Vec<(&'t str, &'t str)>, Option<&'t str>) {
+    let end = inner
+        .iter()
+        .position(|token| *token == Token::Sign(b'}'))
+        .unwrap_or(inner.len());
+    let parts = inner[..end].split(|token| *token == Token::Sign(b','));
+    let names = parts.filter_map(|part| match part {
+        [Token::Word(name)] => Some((*name, *name)),
+        [Token::Word(there), Token::Word("as"), Token::Word(here)] => Some((*there, *here)),
+        _ => None,
+    });
+    let from = match inner.get(end + 1..) {
+        Some([Token::Word("from"), Token::Text(from), ..]) => Some(*from),
+        _ => None,
+    };
+    (names.collect(), from)
+}
+
+/// Searches the statements of a module in Python that are not indented. The last one that binds the name decides.
+fn python(text: &str, name: &str) -> Defined {
+    let mut found = Defined::Nowhere;
+    let mut all_of = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some((from, imported)) = line.strip_prefix("from ").and_then(|rest| rest.split_once(" import ")) {
+            let mut imported = imported.split('#').next().unwrap_or_default().trim().to_owned();
+            if imported.starts_with('(') {
+                while !imported.contains(')') {
+                    let Some(line) = lines.next() else { break };
+                    imported.push_str(line.split('#').next().unwrap_or_default().trim());
+                }
+            }
+            for one in imported.trim_matches(['(', ')', ' ']).split(',').map(str::trim) {
+                let (there, here) = one.split_once(" as ").unwrap_or((one, one));
+                if one == "*" {
+                    all_of.push(from.trim().to_owned());
+                } else if here.trim() == name {
+                    found = Defined::By(from.trim().to_owned(), there.trim().to_owned());
+                }
+            }
+            continue;
+        }
+        let declared = ["async def ", "def ", "class ", ""]
+            .iter()
+            .find_map(|kind| line.strip_prefix(kind));
+        let rest = declared.and_then(|rest| rest.strip_prefix(name)).map(str::trim_start);
+        // `run = run` only shows that an import is used.
+        let is_itself = |rest: &str| rest.strip_prefix('=').is_some_and(|value| value.trim() == name);
+        let is_bound = |rest: &str| rest.starts_with(['(', ':', '=']) && !rest.starts_with("==");
+        if rest.is_some_and(|rest| is_bound(rest) && !is_itself(rest)) {
+            found = Defined::Here;
+        }
+    }
+    match found {
+        Defined::Nowhere if !all_of.is_empty() => Defined::Among(all_of),
+        found => found,
+    }
+}

@@ -1,0 +1,227 @@
+//! Searches the repository for source files by their names. The names are collected in one walk per run, when the first
+//! function needs them.
+//!
+//! A package is named after its source, but not always stored like it: `dist/orders/index.js` is built from
+//! `src/orders/index.ts`. So directories of sources and of build outputs do not count in a comparison:
+//!
+//! ```text
+//! wanted       /repo/dist/orders/index      orders/index
+//! found        /repo/src/orders/index.ts    orders/index    the two last names agree
+//! not found    /repo/src/carts/index.ts     carts/index
+//! ```
+
+use super::locate::{is_preferred, language_of};
+use rustc_hash::FxHashMap;
+use source::files::{DirectoryEntry, EntryKind, Files, Ignored, Patterns, Refusal, Visitor};
+use std::cell::OnceCell;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Maximum number of source files. In a larger repository, nothing is found by name alone.
+const MAX_FILES: usize = 50_000;
+/// Maximum number of files that one name is compared with.
+const MAX_CANDIDATES: usize = 50;
+/// Directories of build outputs.
+pub(super) const OUTPUTS: [&str; 12] = [
+    ".aws-sam",
+    ".build",
+    ".serverless",
+    ".webpack",
+    "artifact",
+    "artifacts",
+    "bin",
+    "build",
+    "dist",
+    "obj",
+    "out",
+    "target",
+];
+/// Directories of sources, whose names say nothing.
+const SOURCES: [&str; 4] = ["src", "main", "app", "lib"];
+/// Directories that contain the code of others, or no handlers.
+const SKIPPED: [&str; 16] = [
+    ".git",
+    ".terraform",
+    ".venv",
+    "__mocks__",
+    "__pycache__",
+    "__tests__",
+    "cdk.out",
+    "coverage",
+    "fixtures",
+    "node_modules",
+    "site-packages",
+    "test",
+    "tests",
+    "vendor",
+    "venv",
+    "spec",
+];
+
+/// The names of source files in the directories that a run may read.
+pub(super) struct Search<'f> {
+    files: &'f Files,
+    found: OnceCell<Found>,
+}
+
+/// Source files by their names without ending, in lower case.
+#[derive(Default)]
+struct Found {
+    all: FxHashMap<String, Vec<PathBuf>>,
+    /// Directories with programs in Go.
+    programs: Vec<PathBuf>,
+}
+
+impl<'f> Search<'f> {
+    pub(super) fn new(files: &'f Files) -> Self {
+        let found = OnceCell::new();
+        Search { files, found }
+    }
+
+    pub(super) fn files(&self) -> &'f Files {
+        self.files
+    }
+
+    /// Returns the files below `directory` whose paths end like `wanted`, which has no ending: those with the most
+    /// names in common, and at least `least`.
+    pub(super) fn ending(&self, wanted: &Path, least: usize, directory: &Path) -> Vec<PathBuf> {
+        let wanted = names(wanted);
+        let Some(stem) = wanted.last() else { return Vec::new() };
+        let candidates = self.found().all.get(stem).map_or(&[] as &[_], Vec::as_slice);
+        let candidates = candidates.iter().filter(|path| path.starts_with(directory));
+        let candidates: Vec<&PathBuf> = candidates.take(MAX_CANDIDATES + 1).collect();
+        if candidates.len() > MAX_CANDIDATES {
+            return Vec::new();
+        }
+        let common = |path: &Path| {
+            let names = names(&path.with_extension(""));
+            names
+                .iter()
+                .rev()
+                .zip(wanted.iter().rev())
+                .take_while(|(one, other)| one == other)
+                .count()
+        };
+        let most = candidates
+            .iter()
+            .map(|path| common(path))
+            .max()
+            .filter(|most| *most >= least);
+        let best = candidates.into_iter().filter(|path| Some(common(path)) == most);
+        best.cloned().collect()
+    }
+
+    /// Returns the directories with files in Go below `directory`.
+    pub(super) fn programs(&self, directory: &Path) -> impl Iterator<Item = &PathBuf> {
+        self.found()
+            .programs
+            .iter()
+            .filter(move |path| path.starts_with(directory))
+    }
+
+    fn found(&self) -> &Found {
+        self.found.get_or_init(|| {
+            let collector = Collector {
+                ignored: Ignored::new(self.files),
+                paths: Mutex::default(),
+            };
+            // The repository contains the named directories.
+            let bounds = self.files.repository().map(|root| vec![root]);
+            for root in bounds.unwrap_or_else(|| self.files.bounds().collect()) {
+                self.files.walk(root, &collector);
+            }
+            let mut paths = collector.paths.into_inner().unwrap_or_else(PoisonError::into_inner);
+            if paths.len() > MAX_FILES {
+                return Found::default();
+            }
+            paths.sort();
+            Found::of(paths)
+        })
+    }
+}
+
+impl Found {
+    fn of(paths: Vec<PathBuf>) -> Self {
+        let mut found = Found::default();
+        for path in paths {
+            let Some(name) = names(&path.with_extension("")).pop() else {
+                continue;
+            };
+            if path.extension().is_some_and(|ending| ending == "go") {
+                let directory = path.parent().unwrap_or(&path);
+                if found.programs.last().is_none_or(|last| last != directory) {
+                    found.programs.push(directory.to_owned());
+                }
+                continue;
+            }
+            let same = found.all.entry(name).or_default();
+            // A compiled file next to its source is no second candidate.
+            let stem = path.with_extension("");
+            let known = same.last_mut().filter(|known| known.with_extension("") == stem);
+            match known {
+                Some(known) if is_preferred(&path, known) => *known = path,
+                Some(_) => {}
+                None => same.push(path),
+            }
+        }
+        found
+    }
+}
+
+/// Returns the number of names in a path that distinguish it.
+pub(super) fn length(path: &Path) -> usize {
+    names(path).len()
+}
+
+/// Returns the names in a path that distinguish it, in lower case. The last one always does.
+fn names(path: &Path) -> Vec<String> {
+    let parts = path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_string_lossy().to_ascii_lowercase()),
+        _ => None,
+    });
+    let mut names: Vec<String> = parts.collect();
+    let last = names.pop();
+    names.retain(|name| !OUTPUTS.contains(&&**name) && !SOURCES.contains(&&**name));
+    names.extend(last);
+    names
+}
+
+/// Collects the paths of source files.
+struct Collector {
+    ignored: Ignored,
+    paths: Mutex<Vec<PathBuf>>,
+}
+
+impl Visitor for Collector {
+    type Inside = Patterns;
+
+    fn enter(&self, directory: &Path, names: &[DirectoryEntry]) -> Patterns {
+        self.ignored.within(directory, names)
+    }
+
+    fn visits(&self, inside: &Patterns, path: &Path, kind: EntryKind) -> bool {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let is_directory = kind == EntryKind::Directory;
+        let is_wanted = if is_directory {
+            !SKIPPED.contains(&name) && !OUTPUTS.contains(&name)
+        } else {
+            matches!(kind, EntryKind::File(_)) && language_of(path).is_some() && !is_test(name)
+        };
+        is_wanted && !inside.ignore(path, is_directory)
+    }
+
+    fn visit_file(&self, path: &Path, _: EntryKind) {
+        let mut paths = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
+        if paths.len() <= MAX_FILES {
+            paths.push(path.to_owned());
+        }
+    }
+
+    fn fail(&self, _: &Path, _: &Refusal) {}
+}
+
+/// Returns `true` for files with tests or types only.
+fn is_test(name: &str) -> bool {
+    let marks = [".test.", ".spec.", "_test.", ".d.ts", ".config."];
+    name.starts_with("test_") || marks.iter().any(|mark| name.contains(mark))
+}

@@ -1,0 +1,594 @@
+//! Checks where the source of a handler is found, for each way of finding it and each dialect that has it.
+
+use sqslint::testing::TemporaryDirectory;
+use sqslint::{Options, check};
+
+const PYTHON: &str = "import json\n\n\ndef run(event, context):\n    ship(event)\n";
+const SCRIPT: &str =
+    "import { ship } from './ship';\n\nexport const run = async (event) => {\n  await ship(event);\n};\n";
+const PLAIN: &str = "exports.run = async (event) => ship(event);\n";
+const GO: &str = "package main\n\nfunc main() {\n\tlambda.Start(handle)\n}\n\nfunc handle(ctx context.Context, event events.SQSEvent) error {\n\treturn nil\n}\n";
+const JAVA: &str =
+    "package com.example;\npublic class Orders {\n    public void run(SQSEvent event, Context context) {\n    }\n}\n";
+const SHARP: &str = "namespace Shop.Orders;\npublic class Functions {\n    public Task Run(SQSEvent e) {\n        return Task.CompletedTask;\n    }\n}\n";
+
+/// A SAM template. `properties` and `rest` are further lines of the function, with `;` for a line break.
+fn sam(properties: &str, rest: &str) -> String {
+    let lines = |text: &str, indent: &str| {
+        text.split(';')
+            .map(|line| format!("{indent}{line}\n"))
+            .collect::<String>()
+    };
+    format!(
+        "Transform: AWS::Serverless-2016-10-31\nResources:\n  Q: {{Type: AWS::SQS::Queue}}\n  F:\n    Type: AWS::Serverless::Function\n{}    Properties:\n{}      Events: {{E: {{Type: SQS, Properties: {{Queue: !GetAtt Q.Arn}}}}}}\n",
+        lines(rest, "    "),
+        lines(properties, "      ")
+    )
+}
+
+/// A CloudFormation template whose function has `code` and the handler `app.run`.
+fn cloudformation(code: &str) -> String {
+    format!(
+        "AWSTemplateFormatVersion: 2010-09-09\nResources:\n  Q: {{Type: AWS::SQS::Queue}}\n  F: {{Type: AWS::Lambda::Function, Properties: {{Handler: app.run, Code: {code}}}}}\n  M: {{Type: AWS::Lambda::EventSourceMapping, Properties: {{EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}}}}\n"
+    )
+}
+
+/// A Terraform module with `rest` and a function with `arguments`.
+fn terraform(arguments: &str, rest: &str) -> String {
+    format!(
+        "resource \"aws_sqs_queue\" \"q\" {{}}\n{rest}\nresource \"aws_lambda_function\" \"f\" {{\n  function_name = \"f\"\n  role = \"r\"\n{arguments}\n}}\nresource \"aws_lambda_event_source_mapping\" \"m\" {{\n  event_source_arn = aws_sqs_queue.q.arn\n  function_name = aws_lambda_function.f.arn\n}}\n"
+    )
+}
+
+/// A service of the Serverless Framework whose function has `settings`.
+fn serverless(settings: &str) -> String {
+    format!(
+        "service: s\nprovider: {{name: aws}}\nfunctions:\n  f: {{{settings}, events: [{{sqs: !GetAtt Q.Arn}}]}}\nresources: {{Resources: {{Q: {{Type: AWS::SQS::Queue}}}}}}\n"
+    )
+}
+
+/// Returns `name` with the file and line of the handler of each function that a queue invokes, or why it was not read.
+fn handlers(files: &[(&str, &str)]) -> String {
+    let directory = TemporaryDirectory::with_files(files.iter().copied());
+    let outcome = check(&Options {
+        paths: vec![directory.path().to_owned()],
+        ..Options::default()
+    });
+    let read = outcome.coverage.handlers.iter().map(|handler| match &handler.read {
+        Ok((name, span)) => {
+            let file = outcome.sources.file(span.file);
+            let path = file
+                .path()
+                .strip_prefix(directory.path())
+                .unwrap_or(file.path())
+                .display();
+            format!("{name} {path}:{}", file.position(span.start as usize).line)
+        }
+        Err(reason) => reason.replace(&format!("{}/", directory.path().display()), ""),
+    });
+    read.collect::<Vec<_>>().join("; ")
+}
+
+/// Asserts the handlers of cases: a name, the configuration, the other files, and the expected text.
+fn assert_found(file: &str, cases: &[(&str, String, &[(&str, &str)], &str)]) {
+    for (name, configuration, others, expected) in cases {
+        let mut files = vec![(file, configuration.as_str())];
+        files.extend(*others);
+        assert_eq!(handlers(&files), *expected, "{name}");
+    }
+}
+
+#[test]
+fn code_of_sam_functions_is_found() {
+    let app = |uri: &str| sam(&format!("CodeUri: {uri};Handler: app.run"), "DependsOn: []");
+    let esbuild = |uri: &str, entry: &str| {
+        let metadata = format!("Metadata: {{BuildMethod: esbuild, BuildProperties: {{EntryPoints: [{entry}]}}}}");
+        sam(&format!("Handler: orders.run{uri}"), &metadata)
+    };
+    let dotnet = |handler: &str| {
+        sam(
+            &format!("CodeUri: orders/bin/Release/publish;Handler: {handler}"),
+            "DependsOn: []",
+        )
+    };
+    assert_found(
+        "template.yaml",
+        &[
+            ("directory", app("src/"), &[("src/app.py", PYTHON)], "run src/app.py:4"),
+            ("other case", app("src/"), &[("src/App.py", PYTHON)], "run src/App.py:4"),
+            (
+                "two cases",
+                app("src/"),
+                &[("src/App.py", PYTHON), ("src/APP.py", PYTHON)],
+                "source not found (looked for `src/app.*`)",
+            ),
+            (
+                "package",
+                app("src/"),
+                &[("src/app/__init__.py", PYTHON)],
+                "run src/app/__init__.py:4",
+            ),
+            (
+                "no code",
+                sam("Handler: app.run", "DependsOn: []"),
+                &[("app.py", PYTHON)],
+                "run app.py:4",
+            ),
+            (
+                "no code, other directory",
+                sam("Handler: app.run", "DependsOn: []"),
+                &[("a/app.py", PYTHON)],
+                "source not found (looked for `app.*`)",
+            ),
+            (
+                "entry point",
+                esbuild("", "src/a/orders.ts"),
+                &[("src/a/orders.ts", SCRIPT)],
+                "run src/a/orders.ts:3",
+            ),
+            (
+                "entry point in code",
+                esbuild(";CodeUri: code", "orders.ts"),
+                &[("code/orders.ts", SCRIPT)],
+                "run code/orders.ts:3",
+            ),
+            (
+                "other entry point",
+                esbuild("", "src/a/carts.ts"),
+                &[("src/a/carts.ts", SCRIPT)],
+                "source not found (looked for `orders.*`)",
+            ),
+            (
+                "makefile",
+                sam("CodeUri: .;Handler: app.run", "Metadata: {BuildMethod: makefile}"),
+                &[("app.py", PYTHON), ("Makefile", "")],
+                "run app.py:4",
+            ),
+            (
+                "build output",
+                app("dist/orders"),
+                &[("src/orders/app.ts", SCRIPT)],
+                "run src/orders/app.ts:3",
+            ),
+            (
+                "build output of two",
+                app("dist/orders"),
+                &[("a/orders/app.ts", SCRIPT), ("b/orders/app.ts", SCRIPT)],
+                "source not found (looked for `src/orders/app.*`, `orders/app.*`, `dist/orders/app.*`)",
+            ),
+            (
+                "build output elsewhere",
+                app("dist/orders"),
+                &[("src/lambdas/orders/app.ts", SCRIPT)],
+                "run src/lambdas/orders/app.ts:3",
+            ),
+            (
+                "outDir",
+                app("js/a"),
+                &[
+                    (
+                        "tsconfig.json",
+                        "{\n  // c\n  \"compilerOptions\": {\"outDir\": \"./js\", \"rootDir\": \"ts\",},\n}",
+                    ),
+                    ("ts/a/app.ts", SCRIPT),
+                ],
+                "run ts/a/app.ts:3",
+            ),
+            (
+                "outDir of extended",
+                app("js"),
+                &[
+                    ("tsconfig.json", "{\"extends\": \"./base.json\"}"),
+                    ("base.json", "{\"outDir\": \"js\", \"rootDir\": \"ts\"}"),
+                    ("ts/app.ts", SCRIPT),
+                ],
+                "run ts/app.ts:3",
+            ),
+            (
+                "bucket",
+                app("s3://b/orders.zip"),
+                &[("a/app.py", PYTHON)],
+                "run a/app.py:4",
+            ),
+            (
+                "bucket without symbol",
+                app("s3://b/orders.zip"),
+                &[("a/app.py", "x = 1\n")],
+                "source not found (looked for `app.*`)",
+            ),
+            (
+                "bucket, two files",
+                app("s3://b/orders.zip"),
+                &[("a/app.py", PYTHON), ("b/app.ts", SCRIPT)],
+                "source not found (looked for `app.*`)",
+            ),
+            (
+                "bucket, package named",
+                app("s3://b/orders.zip"),
+                &[("a/app.py", PYTHON), ("orders/app.py", PYTHON)],
+                "run orders/app.py:4",
+            ),
+            (
+                "bucket, test",
+                app("s3://b/orders.zip"),
+                &[("tests/app.py", PYTHON), ("node_modules/app.py", PYTHON)],
+                "source not found (looked for `app.*`)",
+            ),
+            (
+                "image",
+                sam(
+                    "PackageType: Image;ImageConfig: {Command: [app.run]}",
+                    "Metadata: {DockerContext: ./code}",
+                ),
+                &[("code/app.py", PYTHON)],
+                "run code/app.py:4",
+            ),
+            (
+                "generated",
+                dotnet("'Shop::Shop.Orders.Functions_Run_Generated::Run'"),
+                &[("orders/Orders/Functions.cs", SHARP)],
+                "Run orders/Orders/Functions.cs:3",
+            ),
+            (
+                "project",
+                dotnet("'Shop::Shop.Orders.Functions::Run'"),
+                &[("orders/Functions.cs", SHARP)],
+                "Run orders/Functions.cs:3",
+            ),
+            (
+                "jar",
+                sam(
+                    "CodeUri: orders/target/o-1.jar;Handler: 'com.example.Orders::run'",
+                    "DependsOn: []",
+                ),
+                &[("orders/src/main/java/com/example/Orders.java", JAVA)],
+                "run orders/src/main/java/com/example/Orders.java:3",
+            ),
+            (
+                "Kotlin",
+                sam("CodeUri: a;Handler: 'com.example.Orders::run'", "DependsOn: []"),
+                &[("a/src/main/kotlin/com/example/Orders.kt", "")],
+                "`a/src/main/kotlin/com/example/Orders.kt` is not judged in Kotlin",
+            ),
+            (
+                "Go",
+                sam("CodeUri: a;Handler: bootstrap", "Metadata: {BuildMethod: go1.x}"),
+                &[("a/server.go", GO), ("a/server_test.go", GO)],
+                "the handler a/server.go:7",
+            ),
+            (
+                "Go by name",
+                sam("CodeUri: artifact;Handler: orders", "DependsOn: []"),
+                &[("cmd/orders/main.go", GO), ("cmd/carts/main.go", GO)],
+                "the handler cmd/orders/main.go:7",
+            ),
+            (
+                "Go, two programs",
+                sam("CodeUri: artifact;Handler: bootstrap", "DependsOn: []"),
+                &[("cmd/orders/main.go", GO), ("cmd/carts/main.go", GO)],
+                "source not found (looked for `src/bootstrap.*`, `bootstrap.*`, `artifact/bootstrap.*`)",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn code_of_cloudformation_functions_is_found() {
+    assert_found(
+        "template.yaml",
+        &[
+            (
+                "inline",
+                cloudformation("{ZipFile: \"def run(event, context):\\n    ship(event)\\n\"}"),
+                &[("app.py", PYTHON)],
+                "run template.yaml:4",
+            ),
+            (
+                "directory",
+                cloudformation("./src"),
+                &[("src/app.py", PYTHON)],
+                "run src/app.py:4",
+            ),
+            (
+                "object",
+                cloudformation("{S3Bucket: b, S3Key: a/orders.zip}"),
+                &[("orders/app.py", PYTHON), ("carts/app.py", PYTHON)],
+                "run orders/app.py:4",
+            ),
+            (
+                "unknown object",
+                cloudformation("{S3Bucket: b, S3Key: !Ref Key}"),
+                &[("orders/app.py", PYTHON)],
+                "run orders/app.py:4",
+            ),
+            (
+                "two",
+                cloudformation("{S3Bucket: b, S3Key: !Ref Key}"),
+                &[("orders/app.py", PYTHON), ("carts/app.py", PYTHON)],
+                "source not found (looked for `app.*`)",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn code_of_terraform_functions_is_found() {
+    let archive = |arguments: &str| {
+        let archive =
+            format!("data \"archive_file\" \"a\" {{\n  type = \"zip\"\n  output_path = \"a.zip\"\n  {arguments}\n}}");
+        terraform(
+            "  handler = \"app.run\"\n  filename = data.archive_file.a.output_path",
+            &archive,
+        )
+    };
+    let zip = |path: &str| terraform(&format!("  handler = \"app.run\"\n  filename = \"{path}\""), "");
+    let object = |object: &str| {
+        let object = format!(
+            "resource \"aws_s3_object\" \"o\" {{\n  bucket = \"b\"\n  key = \"k.zip\"\n  {object}\n}}\ndata \"archive_file\" \"a\" {{\n  type = \"zip\"\n  output_path = \"a.zip\"\n  source_dir = \"code\"\n}}"
+        );
+        terraform(
+            "  handler = \"app.run\"\n  s3_bucket = \"b\"\n  s3_key = aws_s3_object.o.key",
+            &object,
+        )
+    };
+    let image = "  package_type = \"Image\"\n  image_uri = \"x.dkr.ecr.eu-west-1.amazonaws.com/orders:1\"\n  image_config {\n    command = [\"app.run\"]\n  }";
+    assert_found(
+        "main.tf",
+        &[
+            (
+                "directory",
+                archive("source_dir = \"code\""),
+                &[("code/app.py", PYTHON)],
+                "run code/app.py:4",
+            ),
+            (
+                "file",
+                archive("source_file = \"code/app.py\""),
+                &[("code/app.py", PYTHON)],
+                "run code/app.py:4",
+            ),
+            (
+                "other file",
+                archive("source_file = \"code/b.py\""),
+                &[("code/b.py", PYTHON)],
+                "source not found (looked for `code/app.*`)",
+            ),
+            (
+                "content",
+                archive("source_content = \"exports.run = async () => {}\"\n  source_content_filename = \"app.js\""),
+                &[],
+                "run main.tf:5",
+            ),
+            (
+                "one of several",
+                archive(
+                    "source {\n    filename = \"b.py\"\n    content = \"\"\n  }\n  source {\n    filename = \"app.py\"\n    content = \"def run(event, context): ship(event)\"\n  }",
+                ),
+                &[],
+                "run main.tf:11",
+            ),
+            (
+                "object of archive",
+                object("source = data.archive_file.a.output_path"),
+                &[("code/app.py", PYTHON)],
+                "run code/app.py:4",
+            ),
+            (
+                "object of file",
+                object("source = \"dist/orders.zip\""),
+                &[("orders/app.py", PYTHON), ("carts/app.py", PYTHON)],
+                "run orders/app.py:4",
+            ),
+            (
+                "archive named like a directory",
+                zip("../dist/orders.zip"),
+                &[("orders/app.ts", SCRIPT), ("carts/app.ts", SCRIPT)],
+                "run orders/app.ts:3",
+            ),
+            (
+                "only file",
+                zip("x.zip"),
+                &[("orders/app.js", PLAIN)],
+                "run orders/app.js:1",
+            ),
+            (
+                "compiled next to its source",
+                zip("x.zip"),
+                &[("orders/app.js", PLAIN), ("orders/app.ts", SCRIPT)],
+                "run orders/app.ts:3",
+            ),
+            (
+                "image",
+                terraform(image, ""),
+                &[("orders/app.py", PYTHON)],
+                "run orders/app.py:4",
+            ),
+            (
+                "nothing",
+                terraform("  handler = \"app.run\"", ""),
+                &[("app.py", PYTHON)],
+                "source not found (the configuration does not locate it)",
+            ),
+            (
+                "Ruby",
+                archive("source_dir = \"code\""),
+                &[("code/app.rb", "")],
+                "`code/app.rb` is not judged in Ruby",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn file_of_several_packages_belongs_to_none() {
+    let function = |name: &str| {
+        format!(
+            "resource \"aws_lambda_function\" \"{name}\" {{\n  function_name = \"{name}\"\n  role = \"r\"\n  handler = \"app.run\"\n  s3_key = \"{name}.zip\"\n}}\n"
+        )
+    };
+    let mapping = "resource \"aws_sqs_queue\" \"q\" {}\nresource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = aws_sqs_queue.q.arn\n  function_name = aws_lambda_function.one.arn\n}\n";
+    let one = format!("{mapping}{}", function("one"));
+    let both = format!("{one}{}", function("two"));
+    let source = ("a/app.py", PYTHON);
+    assert_eq!(handlers(&[("main.tf", &one), source]), "run a/app.py:4");
+    assert_eq!(
+        handlers(&[("main.tf", &both), source]),
+        "source not found (looked for `app.*`)"
+    );
+}
+
+#[test]
+fn code_of_serverless_functions_is_found() {
+    assert_found(
+        "serverless.yml",
+        &[
+            (
+                "service",
+                serverless("handler: src/app.run"),
+                &[("src/app.ts", SCRIPT)],
+                "run src/app.ts:3",
+            ),
+            (
+                "index",
+                serverless("handler: src/orders.run"),
+                &[("src/orders/index.ts", SCRIPT)],
+                "run src/orders/index.ts:3",
+            ),
+            (
+                "output",
+                serverless("handler: dist/orders/app.run"),
+                &[("orders/src/app.ts", SCRIPT)],
+                "run orders/src/app.ts:3",
+            ),
+            (
+                "module",
+                serverless("handler: app.run, module: orders"),
+                &[("orders/app.py", PYTHON)],
+                "run orders/app.py:4",
+            ),
+            (
+                "artifact",
+                serverless("handler: app.run, package: {artifact: dist/orders.zip}"),
+                &[("orders/app.py", PYTHON)],
+                "run orders/app.py:4",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn name_is_followed_to_the_file_that_defines_it() {
+    let inner = ("src/inner.ts", SCRIPT);
+    let paths = (
+        "tsconfig.json",
+        "{\"compilerOptions\": {\"paths\": {\"@in/*\": [\"src/*\"]}}}",
+    );
+    let other = ("src/other.ts", "export const x = 1;\n");
+    let cases: [(&str, &[(&str, &str)], &str); 9] = [
+        ("export { run } from './inner';\n", &[inner], "run src/inner.ts:3"),
+        (
+            "export { run as handle, run } from './inner.js';\n",
+            &[inner],
+            "run src/inner.ts:3",
+        ),
+        (
+            "import { run as r } from './inner';\nexport { r as run };\n",
+            &[inner],
+            "run src/inner.ts:3",
+        ),
+        (
+            "export * from './other';\nexport * from './inner';\n",
+            &[inner, other],
+            "run src/inner.ts:3",
+        ),
+        (
+            "export { run } from '@in/inner';\n",
+            &[inner, paths],
+            "run src/inner.ts:3",
+        ),
+        (
+            "export { run } from './gone';\n",
+            &[inner],
+            "`src/app.ts` is not understood, or has no handler `run`",
+        ),
+        ("module.exports = require('./inner');\n", &[inner], "run src/inner.ts:3"),
+        (
+            "exports.run = require('./inner').run;\n",
+            &[inner],
+            "run src/inner.ts:3",
+        ),
+        (
+            "// export { run } from './inner';\nexport const run = async (e) => ship(e);\n",
+            &[inner],
+            "run src/app.ts:2",
+        ),
+    ];
+    for (text, others, expected) in cases {
+        let configuration = serverless("handler: src/app.run");
+        let mut files = vec![("serverless.yml", configuration.as_str()), ("src/app.ts", text)];
+        files.extend(others);
+        assert_eq!(handlers(&files), expected, "{text}");
+    }
+    let python: [(&str, &str, &str); 5] = [
+        ("from .inner import run\n", "src/inner.py", "run src/inner.py:4"),
+        (
+            "from orders.inner import (\n    run as run,  # c\n)\n",
+            "src/orders/inner.py",
+            "run src/orders/inner.py:4",
+        ),
+        (
+            "from .orders import *\n",
+            "src/orders/__init__.py",
+            "run src/orders/__init__.py:4",
+        ),
+        (
+            "from .inner import run\nrun = run\n",
+            "src/inner.py",
+            "run src/inner.py:4",
+        ),
+        (
+            "from .inner import run\ndef run(event, context):\n    ship(event)\n",
+            "src/inner.py",
+            "run src/app.py:2",
+        ),
+    ];
+    for (text, path, expected) in python {
+        let configuration = sam("CodeUri: src;Handler: app.run", "DependsOn: []");
+        let files = [
+            ("template.yaml", configuration.as_str()),
+            ("src/app.py", text),
+            (path, PYTHON),
+        ];
+        assert_eq!(handlers(&files), expected, "{text}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn source_outside_of_the_project_is_not_read() {
+    let outside = TemporaryDirectory::with_files([("app.py", PYTHON)]);
+    let linked = sam("CodeUri: src;Handler: app.run", "DependsOn: []");
+    let directory = TemporaryDirectory::with_files([("template.yaml", linked.as_str()), (".git/HEAD", "")]);
+    std::os::unix::fs::symlink(outside.path(), directory.path().join("src")).unwrap();
+    let outcome = check(&Options {
+        paths: vec![directory.path().to_owned()],
+        ..Options::default()
+    });
+    let read = &outcome.coverage.handlers[0].read;
+    assert!(
+        read.as_ref()
+            .is_err_and(|reason| reason.starts_with("source not found")),
+        "{read:?}"
+    );
+}
+
+#[test]
+fn following_names_in_a_cycle_ends() {
+    let configuration = serverless("handler: app.run");
+    let files = [
+        ("serverless.yml", configuration.as_str()),
+        ("app.ts", "export { run } from './b';\n"),
+        ("b.ts", "export { run } from './app';\n"),
+    ];
+    assert!(handlers(&files).contains("has no handler `run`"));
+}
