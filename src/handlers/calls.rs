@@ -125,6 +125,14 @@ impl<'m> Machine<'m> {
         if matches!(receiver, Value::Client) && self.is_loading || callee.first_name() == Some("boto3") {
             return Ok(Value::Client);
         }
+        let is_harmless = is_harmless(callee) && stores::event(whole).is_none();
+        if !self.is_loading && !is_harmless {
+            for value in &all {
+                self.escape(value, 2);
+            }
+            // `context.fail()` ends the invocation in old code.
+            self.run.is_uncertain |= matches!(name, "done" | "fail" | "succeed");
+        }
         if is_new || name.starts_with(char::is_uppercase) && !is_awaited {
             let is_error = name.ends_with("Error") || name.ends_with("Exception") || name.ends_with("Failed");
             return Ok(if is_error {
@@ -133,7 +141,7 @@ impl<'m> Machine<'m> {
                 Value::Unknown(given)
             });
         }
-        if is_harmless(callee) && stores::event(whole).is_none() {
+        if is_harmless {
             return Ok(Value::Unknown(given));
         }
         let function = all.iter().find_map(|value| match value {
@@ -145,8 +153,6 @@ impl<'m> Machine<'m> {
                 // `middy(handler)`, `instrument(handler)`
                 return Ok(self.around(function, whole));
             }
-            // It may call the function or not, and catch what it throws.
-            self.run.is_uncertain = true;
         }
         if name == "makeIdempotent" && function.is_none() {
             self.idempotent.push(whole);
@@ -161,26 +167,8 @@ impl<'m> Machine<'m> {
         if self.is_loading {
             return Ok(Value::Unknown(0));
         }
-        for value in &all {
-            if let Value::Promise(id) = value
-                && let Object::Promise {
-                    is_observed, result, ..
-                } = &mut self.heap[*id]
-            {
-                *is_observed = true;
-                self.run.is_uncertain |= result.is_err();
-            }
-        }
         let record = if given == 0 { self.current } else { given };
         self.note(callee, record, is_awaited);
-        for value in &all {
-            // It may change what it gets.
-            if let Value::Object(id) | Value::List(id) = value
-                && *id != self.records
-            {
-                self.set_open(*id);
-            }
-        }
         let kind = stores::event(whole).unwrap_or(EventKind::Work);
         if let Some(refused) = self.refused(whole, kind, record)? {
             return Ok(refused);
@@ -190,6 +178,38 @@ impl<'m> Machine<'m> {
             self.event(kind, whole);
         }
         Ok(done)
+    }
+
+    /// Passes a value to code elsewhere, which may change it, call it, and wait for it.
+    fn escape(&mut self, value: &Value, depth: usize) {
+        let parts = match value {
+            Value::Function(_) | Value::Callback => {
+                self.run.is_uncertain = true;
+                return;
+            }
+            Value::Promise(id) => {
+                if let Object::Promise {
+                    is_observed, result, ..
+                } = &mut self.heap[*id]
+                {
+                    *is_observed = true;
+                    self.run.is_uncertain |= result.is_err();
+                }
+                return;
+            }
+            Value::List(id) | Value::Object(id) if *id != self.records && depth > 0 => {
+                self.set_open(*id);
+                match &self.heap[*id] {
+                    Object::List { items, .. } => items.clone(),
+                    Object::Entries { entries, .. } => entries.iter().map(|(_, value)| value.clone()).collect(),
+                    _ => return,
+                }
+            }
+            _ => return,
+        };
+        for part in parts {
+            self.escape(&part, depth - 1);
+        }
     }
 
     /// Notes which records other code gets.

@@ -60,7 +60,7 @@ impl<'m> Machine<'m> {
                     _ => Ok(Some(first)),
                 };
             }
-            (_, "create_task" | "ensure_future") if matches!(first, Value::Promise(_)) => first,
+            ("asyncio" | "loop", "create_task" | "ensure_future") if matches!(first, Value::Promise(_)) => first,
             ("contextlib" | "suppress", "suppress") => {
                 let Term::Call { arguments, .. } = &whole.kind else {
                     return Ok(None);

@@ -138,3 +138,24 @@ async def main(event):
         asyncio.create_task(one(record))
 async def one(record):
     await ship_later(record)
+
+#: task group · retried · silent: other code gets a promise
+def handler(event, context):
+    asyncio.run(main(event))
+async def main(event):
+    async with asyncio.TaskGroup() as group:
+        for record in event["Records"]:
+            group.create_task(one(record))
+async def one(record):
+    await ship_later(record)
+
+#: wait, results raised · retried · silent: other code gets a promise
+def handler(event, context):
+    asyncio.run(main(event))
+async def main(event):
+    tasks = [asyncio.create_task(one(record)) for record in event["Records"]]
+    done, pending = await asyncio.wait(tasks)
+    for task in done:
+        task.result()
+async def one(record):
+    await ship_later(record)

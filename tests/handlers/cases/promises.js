@@ -217,3 +217,15 @@ exports.handler = async (event) => {
     await pending;
   }
 };
+
+//: promise of callbacks · retried · silent: other code gets a function
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    await new Promise((resolve, reject) => { ship(record).then(resolve, reject); });
+  }
+};
+
+//: race · retried · silent: race is not followed
+exports.handler = async (event) => {
+  for (const record of event.Records) await Promise.race([ship(record)]);
+};
