@@ -31,7 +31,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
 }}
 "#
     );
-    assert_eq!(findings("redrive-policy-missing", &text), ["var.j == null"]);
+    assert_eq!(findings("redrive-policy-missing", &text), ["var.j = null"]);
 }
 
 #[test]
