@@ -153,7 +153,7 @@ const OPERANDS: &[Operand] = &[
 
 fn module(kind: &str, queue: &str, function: &str, value: Option<&str>) -> Outcome {
     let text = format!(
-        "variable \"x\" {{ type = {kind} }}\n{queue}\nresource \"aws_lambda_function\" \"f\" {{ timeout = {function} ? 50 : 5 }}\n"
+        "variable \"x\" {{ type = {kind} }}\n{queue}\nresource \"aws_lambda_function\" \"f\" {{ timeout = ({function}) ? 50 : 5 }}\n"
     );
     let set = value.map(|value| format!("x = {value}\n"));
     let files = [
@@ -173,7 +173,7 @@ fn pairs_of_tests_of_one_variable() {
             for other in *tests {
                 let queue = format!(
                     r#"
-resource "aws_sqs_queue" "q" {{ visibility_timeout_seconds = {one} ? 300 : 30 }}
+resource "aws_sqs_queue" "q" {{ visibility_timeout_seconds = ({one}) ? 300 : 30 }}
 resource "aws_lambda_event_source_mapping" "m" {{
   event_source_arn = aws_sqs_queue.q.arn
   {MAPPING}

@@ -90,6 +90,8 @@ pub(super) struct Sections<'t> {
     /// Arguments of parameters.
     values: Values,
     mappings: FxHashMap<&'t str, &'t Entry>,
+    /// Mappings in which conditions look up parameters, by parameter.
+    looked_up: FxHashMap<&'t str, &'t str>,
     pub(super) conditions: FxHashMap<&'t str, &'t Node>,
     /// The conditions in the order written.
     pub(super) conditions_in_order: Vec<&'t Entry>,
@@ -176,6 +178,7 @@ impl<'t> Sections<'t> {
             parameters: section("Parameters").into_iter().map(|e| (&*e.key, e)).collect(),
             values,
             mappings: section("Mappings").into_iter().map(|e| (&*e.key, e)).collect(),
+            looked_up: looked_up(&section("Conditions")),
             conditions_in_order: section("Conditions"),
             conditions: section("Conditions").into_iter().map(|e| (&*e.key, &e.value)).collect(),
             resources,
@@ -335,6 +338,13 @@ impl<'t> Sections<'t> {
         }
     }
 
+    /// Returns the keys one of which the parameter `name` has to be: a condition looks it up in a mapping, without a default
+    /// value. CloudFormation evaluates every condition, and rejects a missing key.
+    pub(super) fn keys_required(&self, name: &str) -> Option<Arc<[Arc<str>]>> {
+        let mapping = self.mappings.get(self.looked_up.get(name)?)?;
+        Some(mapping.value.entries()?.iter().map(|entry| entry.key.clone()).collect())
+    }
+
     /// Returns the names of the macros that may add any property to any resource.
     pub(super) fn unknown_macros(&self) -> impl Iterator<Item = &'t str> {
         let names: BTreeSet<&str> = self
@@ -360,6 +370,25 @@ impl<'t> Sections<'t> {
     pub(super) fn mapping(&self, name: &str) -> Option<&'t Entry> {
         self.mappings.get(name).copied()
     }
+}
+
+/// Returns the mapping in which `conditions` look up each parameter without a default value.
+fn looked_up<'t>(conditions: &[&'t Entry]) -> FxHashMap<&'t str, &'t str> {
+    let mut all = FxHashMap::default();
+    let mut open: Vec<&Node> = conditions.iter().map(|entry| &entry.value).collect();
+    while let Some(node) = open.pop() {
+        open.extend(node.items().unwrap_or_default());
+        for entry in node.entries().unwrap_or_default() {
+            open.push(&entry.value);
+            if &*entry.key == "Fn::FindInMap"
+                && let Some([mapping, first, _]) = entry.value.items()
+                && let (Some(mapping), Some(name)) = (mapping.as_str(), first.get("Ref").and_then(Node::as_str))
+            {
+                all.insert(name, mapping);
+            }
+        }
+    }
+    all
 }
 
 /// Returns the properties of functions that a known macro may add; `None` for an unknown macro, which may add any

@@ -118,10 +118,10 @@ impl Template<'_> {
     /// Returns `name` as a variable of conditions: a parameter, a pseudo parameter, or the text of an expression.
     pub(super) fn variable(&self, name: &str) -> Variable {
         let parameter = self.parameter(name);
-        let domain = parameter.and_then(Parameter::allowed).map(|all| {
-            let values: Vec<Arc<str>> = all.iter().map(|(value, _)| value.as_str().into()).collect();
-            Arc::from(values)
-        });
+        let domain = match parameter.and_then(Parameter::allowed) {
+            Some(all) => Some(all.iter().map(|(value, _)| value.as_str().into()).collect()),
+            None => parameter.and_then(|_| self.keys_required(name)),
+        };
         let default = parameter.filter(|p| !p.is_from_store() && p.argument().is_none());
         let default = default.and_then(Parameter::default);
         // Numbered by first use, so that the variables of one formula are neighbours in the diagram.
