@@ -17,6 +17,7 @@ mod lookup;
 pub mod navigation;
 mod nodes;
 pub mod permits;
+mod plain;
 mod polling;
 mod reach;
 mod reason;
@@ -38,6 +39,7 @@ pub use handler::{Code, CodeSource, ContinuesAfterFailure, Fact, Handler, Outcom
 pub use knowledge::{Bounds, Knowledge, Pattern, UNKNOWN_PIECE};
 pub use lookup::{Consumption, Graph};
 pub use nodes::Nodes;
+pub use plain::{AsPlain, Plain};
 pub(crate) use reach::{Connections, join_watching_parts};
 pub use reason::{Cause, Reason};
 pub use set_by::SetBy;

@@ -7,7 +7,8 @@ use super::value::{
 };
 use crate::graph::access::{PolicyDocument, QueuePolicy};
 use crate::graph::{
-    Alarm, Attribute, Bounds, Cause, Graph, Link, Origin, Queue, Reason, Resource, Seconds, Target, UnitId, Unresolved,
+    Alarm, AsPlain, Attribute, Bounds, Cause, Graph, Link, Origin, Plain, Queue, Reason, Resource, Target, UnitId,
+    Unresolved,
 };
 use crate::graph::{State as Known, attribute};
 use conditions::{Case, Condition, MAX_CASES};
@@ -42,13 +43,9 @@ pub(super) enum LabelText<'g> {
 /// Value as text.
 #[derive(Debug, Clone)]
 pub(super) enum ShownValue<'g> {
-    Seconds(Seconds),
-    Number(i64),
-    Flag(bool),
-    Written(&'g str),
+    Plain(Plain<'g>),
     /// Number of elements.
     Count(usize),
-    None,
     Unknown,
 }
 
@@ -180,85 +177,11 @@ impl<'g> Context<'g> {
         forks
     }
 
-    pub(super) fn seconds(&self, attribute: &'g Attribute<Seconds>, when: &Condition) -> EvaluatedCases<'g> {
-        let value = |seconds: &Seconds, when: &Condition| single_case(when, Evaluated::known(duration(*seconds)));
-        self.attribute(attribute, when, value, |seconds| ShownValue::Seconds(*seconds), 1_000)
-    }
-
-    pub(super) fn optional_seconds(
-        &self,
-        attribute: &'g Attribute<Option<Seconds>>,
-        when: &Condition,
-    ) -> EvaluatedCases<'g> {
-        let value = |seconds: &Option<Seconds>, when: &Condition| {
-            single_case(when, Evaluated::known(seconds.map_or(Value::Null, duration)))
-        };
-        self.attribute(
-            attribute,
-            when,
-            value,
-            |seconds| seconds.map_or(ShownValue::None, ShownValue::Seconds),
-            1_000,
-        )
-    }
-
-    pub(super) fn number(&self, attribute: &'g Attribute<i64>, when: &Condition) -> EvaluatedCases<'g> {
-        let value = |number: &i64, when: &Condition| single_case(when, Evaluated::known(Value::Int(*number)));
-        self.attribute(attribute, when, value, |number| ShownValue::Number(*number), 1)
-    }
-
-    pub(super) fn optional_number(
-        &self,
-        attribute: &'g Attribute<Option<i64>>,
-        when: &Condition,
-    ) -> EvaluatedCases<'g> {
-        let value = |number: &Option<i64>, when: &Condition| {
-            single_case(when, Evaluated::known(number.map_or(Value::Null, Value::Int)))
-        };
-        self.attribute(
-            attribute,
-            when,
-            value,
-            |number| number.map_or(ShownValue::None, ShownValue::Number),
-            1,
-        )
-    }
-
-    pub(super) fn flag(&self, attribute: &'g Attribute<bool>, when: &Condition) -> EvaluatedCases<'g> {
-        let value = |flag: &bool, when: &Condition| single_case(when, Evaluated::known(Value::Bool(*flag)));
-        self.attribute(attribute, when, value, |flag| ShownValue::Flag(*flag), 1)
-    }
-
-    pub(super) fn optional_flag(&self, attribute: &'g Attribute<Option<bool>>, when: &Condition) -> EvaluatedCases<'g> {
-        let value = |flag: &Option<bool>, when: &Condition| {
-            single_case(when, Evaluated::known(flag.map_or(Value::Null, Value::Bool)))
-        };
-        self.attribute(
-            attribute,
-            when,
-            value,
-            |flag| flag.map_or(ShownValue::None, ShownValue::Flag),
-            1,
-        )
-    }
-
-    pub(super) fn text(&self, attribute: &'g Attribute<String>, when: &Condition) -> EvaluatedCases<'g> {
-        let value =
-            |text: &String, when: &Condition| single_case(when, Evaluated::known(Value::Text(text.as_str().into())));
-        self.attribute(attribute, when, value, |text| ShownValue::Written(text), 1)
-    }
-
-    pub(super) fn optional_text(
-        &self,
-        attribute: &'g Attribute<Option<String>>,
-        when: &Condition,
-    ) -> EvaluatedCases<'g> {
-        let value = |text: &Option<String>, when: &Condition| {
-            let value = text.as_deref().map_or(Value::Null, |text| Value::Text(text.into()));
-            single_case(when, Evaluated::known(value))
-        };
-        let shown = |text: &'g Option<String>| text.as_deref().map_or(ShownValue::None, ShownValue::Written);
-        self.attribute(attribute, when, value, shown, 1)
+    /// Returns the values of an attribute without parts. A link is a text: an address, or the reference as written.
+    pub(super) fn plain<T: AsPlain>(&self, attribute: &'g Attribute<T>, when: &Condition) -> EvaluatedCases<'g> {
+        let value = |value: &T, when: &Condition| single_case(when, Evaluated::known(value.plain().into()));
+        let scale = if T::IS_DURATION { 1_000 } else { 1 };
+        self.attribute(attribute, when, value, |value| ShownValue::Plain(value.plain()), scale)
     }
 
     /// Returns the physical name of `resource`. A name that AWS or a tool generates is unknown.
@@ -276,33 +199,7 @@ impl<'g> Context<'g> {
             let known = name.as_deref().map(|name| Evaluated::known(Value::Text(name.into())));
             single_case(when, known.unwrap_or_else(generated))
         };
-        let shown = |text: &'g Option<String>| text.as_deref().map_or(ShownValue::None, ShownValue::Written);
-        self.attribute(attribute, when, value, shown, 1)
-    }
-
-    /// Returns the target of `link` as text: an address, or the reference as written.
-    pub(super) fn link_text(&self, attribute: &'g Attribute<Link>, when: &Condition) -> EvaluatedCases<'g> {
-        let value =
-            |link: &Link, when: &Condition| single_case(when, Evaluated::known(Value::Text(link.written().into())));
-        self.attribute(attribute, when, value, |link| ShownValue::Written(link.written()), 1)
-    }
-
-    pub(super) fn optional_link_text(
-        &self,
-        attribute: &'g Attribute<Option<Link>>,
-        when: &Condition,
-    ) -> EvaluatedCases<'g> {
-        let value = |link: &Option<Link>, when: &Condition| {
-            let value = link
-                .as_ref()
-                .map_or(Value::Null, |link| Value::Text(link.written().into()));
-            single_case(when, Evaluated::known(value))
-        };
-        let shown = |link: &'g Option<Link>| {
-            link.as_ref()
-                .map_or(ShownValue::None, |link| ShownValue::Written(link.written()))
-        };
-        self.attribute(attribute, when, value, shown, 1)
+        self.attribute(attribute, when, value, |name| ShownValue::Plain(name.plain()), 1)
     }
 
     /// Returns the object that `link` of `resource` refers to, looked up by `find`.
@@ -317,7 +214,7 @@ impl<'g> Context<'g> {
             Some(object) => if_exists(object, when),
             None => single_case(when, Evaluated::unknown(undeclared(link, resource.header))),
         };
-        self.attribute(attribute, when, value, |link| ShownValue::Written(link.written()), 1)
+        self.attribute(attribute, when, value, |link| ShownValue::Plain(link.plain()), 1)
     }
 
     /// Returns the alarms that watch `queue` in some case.
@@ -400,7 +297,7 @@ impl<'g> Context<'g> {
         consumer: ConsumerOf<'g>,
         items: &mut Vec<(Condition, ListElement<'g>)>,
     ) {
-        for fork in self.flag(runs, when) {
+        for fork in self.plain(runs, when) {
             let place = self.note_resource(resource, "reads the queue");
             let mut item = self.item(Object::Consumer(consumer), resource, vec![place]);
             match fork.then.state {
@@ -582,8 +479,16 @@ impl LabelText<'_> {
     }
 }
 
-fn duration(seconds: Seconds) -> Value<'static> {
-    Value::Duration(seconds.0.saturating_mul(1_000))
+impl From<Plain<'_>> for Value<'_> {
+    fn from(plain: Plain<'_>) -> Self {
+        match plain {
+            Plain::None => Value::Null,
+            Plain::Flag(flag) => Value::Bool(flag),
+            Plain::Number(number) => Value::Int(number),
+            Plain::Seconds(seconds) => Value::Duration(seconds.0.saturating_mul(1_000)),
+            Plain::Text(text) => Value::Text(text.into()),
+        }
+    }
 }
 
 /// Converts an unresolved value, with its bounds multiplied by `scale`.

@@ -5,7 +5,7 @@ use super::eval::{Budget, Evaluator};
 use super::objects::Object;
 use super::value::{Evaluated, State, UnknownReason};
 use super::{Demand, Policy, Target};
-use crate::graph::{Graph, Resource, UnitId};
+use crate::graph::{Graph, Plain, Resource, UnitId};
 use crate::rules::{Finding, Findings, fact};
 use conditions::Condition;
 
@@ -186,19 +186,19 @@ fn label(reading: &Reading<'_>) -> String {
         LabelText::Words(words) => (*words).to_owned(),
         LabelText::Value(name, text) => {
             let default = match text {
-                ShownValue::None | ShownValue::Unknown => "",
+                ShownValue::Plain(Plain::None) | ShownValue::Unknown => "",
                 _ if reading.is_default => ", the default",
                 _ => "",
             };
             match text {
-                ShownValue::Seconds(seconds) => format!("`{name}` is {}{default}", seconds.with_words()),
-                ShownValue::Number(number) => format!("`{name}` is {number}{default}"),
-                ShownValue::Flag(flag) => format!("`{name}` is {flag}{default}"),
-                ShownValue::Written(text) => format!("`{name}` is `{text}`{default}"),
+                ShownValue::Plain(Plain::Seconds(seconds)) => format!("`{name}` is {}{default}", seconds.with_words()),
+                ShownValue::Plain(Plain::Number(number)) => format!("`{name}` is {number}{default}"),
+                ShownValue::Plain(Plain::Flag(flag)) => format!("`{name}` is {flag}{default}"),
+                ShownValue::Plain(Plain::Text(text)) => format!("`{name}` is `{text}`{default}"),
                 ShownValue::Count(0) => format!("`{name}` is empty"),
                 ShownValue::Count(1) => format!("`{name}` has one entry"),
                 ShownValue::Count(count) => format!("`{name}` has {count} entries"),
-                ShownValue::None => format!("`{name}` is not set"),
+                ShownValue::Plain(Plain::None) => format!("`{name}` is not set"),
                 ShownValue::Unknown => format!("`{name}` is unknown"),
             }
         }

@@ -5,7 +5,7 @@ use super::objects::Object;
 use super::value::{Evaluated, EvaluatedCases, ListElement, State, UnknownReason, Value, single_case};
 use crate::graph::access::{Principal, QueuePolicy, Statement};
 use crate::graph::delivery::{Pipe, Topic};
-use crate::graph::{Alarm, Cause, EventSourceMapping, Function, Queue, RedrivePolicy, Resource};
+use crate::graph::{Alarm, Cause, EventSourceMapping, Function, Plain, Queue, RedrivePolicy, Resource};
 use conditions::{Case, Condition};
 use std::rc::Rc;
 
@@ -22,14 +22,14 @@ impl<'g> Context<'g> {
             None => single_case(when, Evaluated::known(Value::Null)),
         };
         let shown = |policy: &'g Option<Box<RedrivePolicy>>| match policy {
-            Some(_) => ShownValue::Written("a policy"),
-            None => ShownValue::None,
+            Some(_) => ShownValue::Plain(Plain::Text("a policy")),
+            None => ShownValue::Plain(Plain::None),
         };
         self.attribute(&queue.redrive, when, value, shown, 1)
     }
 
     pub(super) fn max_receive_count(&self, queue: &'g Queue, when: &Condition) -> EvaluatedCases<'g> {
-        self.in_redrive(queue, when, |policy, when| self.number(&policy.max_receive_count, when))
+        self.in_redrive(queue, when, |policy, when| self.plain(&policy.max_receive_count, when))
     }
 
     pub(super) fn dead_letter_queue(&self, queue: &'g Queue, when: &Condition) -> EvaluatedCases<'g> {
@@ -322,7 +322,7 @@ impl<'g> Context<'g> {
             list(when, items, open)
         };
         let shown = |all: &'g Vec<Principal>| match all.as_slice() {
-            [only] => only.id.as_deref().map_or(ShownValue::Unknown, ShownValue::Written),
+            [only] => (only.id.as_deref()).map_or(ShownValue::Unknown, |id| ShownValue::Plain(Plain::Text(id))),
             all => ShownValue::Count(all.len()),
         };
         self.attribute(&statement.principals, when, value, shown, 1)
@@ -371,7 +371,7 @@ impl<'g> Context<'g> {
             .iter()
             .filter(|one| one.key.eq_ignore_ascii_case("aws:SourceArn"));
         for value in sources.flat_map(|one| &one.values) {
-            for fork in self.link_text(value, when) {
+            for fork in self.plain(value, when) {
                 match &fork.then.state {
                     State::Unknown(gap) => open = Some(gap.clone()),
                     _ => items.push((

@@ -7,7 +7,8 @@ use crate::graph::access::{Effect, QueuePolicy, Statement};
 use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription, Topic};
 use crate::graph::workers::WorkerConsumption;
 use crate::graph::{
-    Alarm, AlarmMetric, Attribute, EventSourceMapping, Function, Queue, Resource, Tags, UnitId, UnitKind,
+    Alarm, AlarmMetric, AsPlain, Attribute, EventSourceMapping, Function, Plain, Queue, Resource, Tags, UnitId,
+    UnitKind,
 };
 use conditions::Condition;
 use std::sync::LazyLock;
@@ -214,30 +215,30 @@ static QUEUE: LazyLock<Vec<Field>> = LazyLock::new(|| {
         "is_named": Type::Bool, false, "Whether a name is written.",
             |context, when| {
                 let value = |name: &Option<String>, when: &Condition| flag(name.is_some(), when);
-                context.attribute(&queue.name, when, value, |name| name.as_deref().map_or(ShownValue::None, ShownValue::Written), 1)
+                context.attribute(&queue.name, when, value, |name| ShownValue::Plain(name.plain()), 1)
             };
         "fifo": Type::Bool, false, "Whether it is a FIFO queue.",
-            |context, when| context.flag(&queue.fifo, when);
+            |context, when| context.plain(&queue.fifo, when);
         "visibility_timeout": Type::Duration, false, "The visibility timeout.",
-            |context, when| context.seconds(&queue.visibility_timeout, when);
+            |context, when| context.plain(&queue.visibility_timeout, when);
         "retention": Type::Duration, false, "The retention period.",
-            |context, when| context.seconds(&queue.retention, when);
+            |context, when| context.plain(&queue.retention, when);
         "delay": Type::Duration, false, "The delivery delay.",
-            |context, when| context.seconds(&queue.delay, when);
+            |context, when| context.plain(&queue.delay, when);
         "receive_wait_time": Type::Duration, false, "The receive wait time (long polling).",
-            |context, when| context.seconds(&queue.receive_wait_time, when);
+            |context, when| context.plain(&queue.receive_wait_time, when);
         "maximum_message_size": Type::Int, false, "The largest message, in bytes.",
-            |context, when| context.number(&queue.maximum_message_size, when);
+            |context, when| context.plain(&queue.maximum_message_size, when);
         "key": Type::Text, true, "The KMS key that encrypts it: its address, ARN, id or alias. Null where none is set.",
-            |context, when| context.optional_link_text(&queue.key, when);
+            |context, when| context.plain(&queue.key, when);
         "managed_encryption": Type::Bool, true, "Whether SQS's own keys encrypt it (SSE-SQS). Null where nothing is written.",
-            |context, when| context.optional_flag(&queue.managed_encryption, when);
+            |context, when| context.plain(&queue.managed_encryption, when);
         "content_based_deduplication": Type::Bool, false, "Whether SQS recognises duplicates by their content.",
-            |context, when| context.flag(&queue.content_based_deduplication, when);
+            |context, when| context.plain(&queue.content_based_deduplication, when);
         "deduplication_scope": Type::Text, true, "`queue` or `messageGroup`. Null where nothing is written.",
-            |context, when| context.optional_text(&queue.deduplication_scope, when);
+            |context, when| context.plain(&queue.deduplication_scope, when);
         "throughput_limit": Type::Text, true, "`perQueue` or `perMessageGroupId`. Null where nothing is written.",
-            |context, when| context.optional_text(&queue.throughput_limit, when);
+            |context, when| context.plain(&queue.throughput_limit, when);
         "tags": Type::Tags, false, "Its tags, with those that a provider adds to every resource.",
             |context, when| tags(context, &queue.tags, when);
         "max_receive_count": Type::Int, true, "After how many receives a message is moved. Null without a redrive policy.",
@@ -270,13 +271,13 @@ static FUNCTION: LazyLock<Vec<Field>> = LazyLock::new(|| {
         "name": Type::Text, false, "The physical name. Unknown where AWS or the tool generates it.",
             |context, when| context.name(&function.resource, &function.name, when);
         "timeout": Type::Duration, false, "How long one invocation may run.",
-            |context, when| context.seconds(&function.timeout, when);
+            |context, when| context.plain(&function.timeout, when);
         "durable_execution_timeout": Type::Duration, true, "How long a durable execution may take. Null where the function is not durable.",
-            |context, when| context.optional_seconds(&function.durable_execution_timeout, when);
+            |context, when| context.plain(&function.durable_execution_timeout, when);
         "reserved_concurrency": Type::Int, true, "The reserved concurrency. Null where none is reserved.",
-            |context, when| context.optional_number(&function.reserved_concurrency, when);
+            |context, when| context.plain(&function.reserved_concurrency, when);
         "role": Type::Text, true, "The execution role: its address or ARN. Null where none is named.",
-            |context, when| context.optional_link_text(&function.role, when);
+            |context, when| context.plain(&function.role, when);
         "tags": Type::Tags, false, "Its tags, with those that a provider adds to every resource.",
             |context, when| tags(context, &function.tags, when);
         "mappings": list_of(ObjectType::Mapping), false, "The event source mappings that invoke it, enabled or not.",
@@ -299,15 +300,15 @@ static MAPPING: LazyLock<Vec<Field>> = LazyLock::new(|| {
                 context.graph.function(unit, link).map(Object::Function)
             });
         "batch_size": Type::Int, false, "The largest batch.",
-            |context, when| context.number(&mapping.batch_size, when);
+            |context, when| context.plain(&mapping.batch_size, when);
         "batching_window": Type::Duration, false, "The batching window.",
-            |context, when| context.seconds(&mapping.window, when);
+            |context, when| context.plain(&mapping.window, when);
         "report_batch_item_failures": Type::Bool, false, "Whether the function may report single messages that failed.",
-            |context, when| context.flag(&mapping.report_batch_item_failures, when);
+            |context, when| context.plain(&mapping.report_batch_item_failures, when);
         "maximum_concurrency": Type::Int, true, "The maximum concurrency. Null where there is none.",
-            |context, when| context.optional_number(&mapping.maximum_concurrency, when);
+            |context, when| context.plain(&mapping.maximum_concurrency, when);
         "enabled": Type::Bool, false, "Whether it polls.",
-            |context, when| context.flag(&mapping.enabled, when);
+            |context, when| context.plain(&mapping.enabled, when);
         "has_filters": Type::Bool, false, "Whether it has filters.",
             |context, when| {
                 let value = |all: &Vec<Attribute<String>>, when: &Condition| flag(!all.is_empty(), when);
@@ -327,17 +328,17 @@ static ALARM: LazyLock<Vec<Field>> = LazyLock::new(|| {
         "queues": list_of(ObjectType::Queue), false, "The queues whose metrics it looks at.",
             |context, when| context.queues_of_alarm(alarm, when);
         "threshold": Type::Int, true, "What the metric is compared with. Null where nothing is written.",
-            |context, when| context.optional_number(&alarm.threshold, when);
+            |context, when| context.plain(&alarm.threshold, when);
         "comparison": Type::Text, true, "How it is compared: `GreaterThanThreshold`. Null where nothing is written.",
-            |context, when| context.optional_text(&alarm.comparison, when);
+            |context, when| context.plain(&alarm.comparison, when);
         "evaluation_periods": Type::Int, true, "Over how many periods. Null where nothing is written.",
-            |context, when| context.optional_number(&alarm.evaluation_periods, when);
+            |context, when| context.plain(&alarm.evaluation_periods, when);
         "missing_data": Type::Text, true, "How periods without data count. Null where nothing is written.",
-            |context, when| context.optional_text(&alarm.missing_data, when);
+            |context, when| context.plain(&alarm.missing_data, when);
         "has_actions": Type::Bool, false, "Whether it does anything when it goes off.",
-            |context, when| context.flag(&alarm.has_actions, when);
+            |context, when| context.plain(&alarm.has_actions, when);
         "actions_enabled": Type::Bool, false, "Whether its actions are enabled.",
-            |context, when| context.flag(&alarm.actions_enabled, when);
+            |context, when| context.plain(&alarm.actions_enabled, when);
     ]});
     all
 });
@@ -345,17 +346,17 @@ static ALARM: LazyLock<Vec<Field>> = LazyLock::new(|| {
 static METRIC: LazyLock<Vec<Field>> = LazyLock::new(|| {
     fields! { Object::Metric(alarm, metric) => [
         "namespace": Type::Text, false, "The namespace: `AWS/SQS`.",
-            |context, when| context.text(&metric.namespace, when);
+            |context, when| context.plain(&metric.namespace, when);
         "name": Type::Text, false, "The metric: `ApproximateNumberOfMessagesVisible`.",
-            |context, when| context.text(&metric.metric, when);
+            |context, when| context.plain(&metric.metric, when);
         "queue": Type::Object(ObjectType::Queue), false, "The queue in its dimension `QueueName`.",
             |context, when| context.linked_object(&alarm.resource, &metric.queue, when, |unit, link| {
                 context.graph.queue(unit, link).map(Object::Queue)
             });
         "statistic": Type::Text, true, "`Maximum`, `p99`. Null where nothing is written.",
-            |context, when| context.optional_text(&metric.statistic, when);
+            |context, when| context.plain(&metric.statistic, when);
         "period": Type::Int, true, "How many seconds make a data point. Null where nothing is written.",
-            |context, when| context.optional_number(&metric.period, when);
+            |context, when| context.plain(&metric.period, when);
     ]}
 });
 
@@ -365,7 +366,7 @@ static TOPIC: LazyLock<Vec<Field>> = LazyLock::new(|| {
         "name": Type::Text, false, "The physical name. Unknown where AWS or the tool generates it.",
             |context, when| context.name(&topic.resource, &topic.name, when);
         "fifo": Type::Bool, false, "Whether it is a FIFO topic.",
-            |context, when| context.flag(&topic.fifo, when);
+            |context, when| context.plain(&topic.fifo, when);
         "tags": Type::Tags, false, "Its tags, with those that a provider adds to every resource.",
             |context, when| tags(context, &topic.tags, when);
         "queues": list_of(ObjectType::Queue), false, "The queues that are subscribed to it.",
@@ -380,17 +381,17 @@ static PIPE: LazyLock<Vec<Field>> = LazyLock::new(|| {
         "queue": Type::Object(ObjectType::Queue), true, "The queue that it reads. Null where its source is not a queue.",
             |context, when| context.source_of_pipe(pipe, when);
         "source": Type::Text, false, "What it reads: an address, or an ARN as written.",
-            |context, when| context.link_text(&pipe.source, when);
+            |context, when| context.plain(&pipe.source, when);
         "target": Type::Text, false, "Where it delivers: an address, or an ARN as written.",
-            |context, when| context.link_text(&pipe.target, when);
+            |context, when| context.plain(&pipe.target, when);
         "batch_size": Type::Int, false, "The largest batch that it reads.",
-            |context, when| context.number(&pipe.batch_size, when);
+            |context, when| context.plain(&pipe.batch_size, when);
         "batching_window": Type::Duration, false, "The batching window.",
-            |context, when| context.seconds(&pipe.window, when);
+            |context, when| context.plain(&pipe.window, when);
         "running": Type::Bool, false, "Whether it runs.",
-            |context, when| context.flag(&pipe.running, when);
+            |context, when| context.plain(&pipe.running, when);
         "role": Type::Text, true, "The role that it works under. Null where none is named.",
-            |context, when| context.optional_link_text(&pipe.role, when);
+            |context, when| context.plain(&pipe.role, when);
     ]});
     all
 });
@@ -442,9 +443,9 @@ static SENDER: LazyLock<Vec<Field>> = LazyLock::new(|| {
             }, when);
         "source": Type::Text, false, "The topic, rule, schedule or bucket, or what the pipe reads: an address, or an ARN as written.",
             |context, when| match sender {
-                SenderOf::Subscription(one) => context.link_text(&one.topic, when),
-                SenderOf::Pipe(one) => context.link_text(&one.source, when),
-                SenderOf::Target(one) => context.link_text(&one.source, when),
+                SenderOf::Subscription(one) => context.plain(&one.topic, when),
+                SenderOf::Pipe(one) => context.plain(&one.source, when),
+                SenderOf::Target(one) => context.plain(&one.source, when),
             };
         "topic": Type::Object(ObjectType::Topic), true, "The topic. Null for other senders.",
             |context, when| match sender {
@@ -464,7 +465,7 @@ static STATEMENT: LazyLock<Vec<Field>> = LazyLock::new(|| {
         "effect": Type::Text, false, "`Allow` or `Deny`.",
             |context, when| {
                 let value = |effect: &Effect, when: &Condition| text(shown_effect(*effect), when);
-                context.attribute(&statement.effect, when, value, |effect| ShownValue::Written(shown_effect(*effect)), 1)
+                context.attribute(&statement.effect, when, value, |effect| ShownValue::Plain(Plain::Text(shown_effect(*effect))), 1)
             };
         "principals": Type::List(Type::Text.into()), false, "To whom: `*`, accounts, ARNs, `sns.amazonaws.com`.",
             |context, when| context.principals(statement, when);

@@ -105,7 +105,7 @@ impl<'g> Evaluator<'_, 'g> {
         for tag in tags.entries.iter().filter(|tag| &*tag.key == key) {
             let both = left.and(&tag.when);
             if both.is_possible() {
-                forks.extend(self.context.text(&tag.value, &both));
+                forks.extend(self.context.plain(&tag.value, &both));
                 left = left.and(&tag.when.not());
             }
         }

@@ -4,8 +4,8 @@
 
 use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription};
 use crate::graph::{
-    Alarm, Attribute, Case, Condition, End, EventSourceMapping, Function, Graph, Link, Queue, Resource, State, Tags,
-    UnitId,
+    Alarm, AsPlain, Attribute, Case, Condition, End, EventSourceMapping, Function, Graph, Link, Plain, Queue, Resource,
+    State, Tags, UnitId,
 };
 use crate::report::json_text::{Each, write_pretty};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -173,13 +173,11 @@ impl<'g> Writer<'g> {
 
     fn queue(&self, queue: &'g Queue) -> Json {
         let mut node = self.node(&queue.resource);
-        node.field("name", &queue.name, name);
-        node.field("fifo", &queue.fifo, |fifo, _| Json::Bool(*fifo));
-        node.field("visibility_timeout", &queue.visibility_timeout, |s, _| {
-            Json::Number(s.0)
-        });
-        node.field("retention", &queue.retention, |s, _| Json::Number(s.0));
-        node.field("delay", &queue.delay, |s, _| Json::Number(s.0));
+        node.field("name", &queue.name, plain);
+        node.field("fifo", &queue.fifo, plain);
+        node.field("visibility_timeout", &queue.visibility_timeout, plain);
+        node.field("retention", &queue.retention, plain);
+        node.field("delay", &queue.delay, plain);
         let unit = queue.resource.unit;
         node.field("redrive", &queue.redrive, |policy, assumed| {
             policy.as_ref().map_or(Json::Null, |policy| {
@@ -189,10 +187,7 @@ impl<'g> Writer<'g> {
                         "target",
                         self.attribute(&policy.target, assumed, |link, _| self.queue_link(unit, link)),
                     ),
-                    (
-                        "max_receive_count",
-                        self.attribute(count, assumed, |count, _| Json::Number(*count)),
-                    ),
+                    ("max_receive_count", self.attribute(count, assumed, plain)),
                 ])
             })
         });
@@ -202,9 +197,9 @@ impl<'g> Writer<'g> {
 
     fn function(&self, function: &'g Function) -> Json {
         let mut node = self.node(&function.resource);
-        node.field("name", &function.name, name);
-        node.field("timeout", &function.timeout, |s, _| Json::Number(s.0));
-        node.field("reserved_concurrency", &function.reserved_concurrency, number_or_none);
+        node.field("name", &function.name, plain);
+        node.field("timeout", &function.timeout, plain);
+        node.field("reserved_concurrency", &function.reserved_concurrency, plain);
         if let Ok(handler) = &function.handler {
             let file = self.sources.file(handler.place.file);
             let line = file.position(handler.place.start as usize).line;
@@ -227,12 +222,12 @@ impl<'g> Writer<'g> {
             let found = self.graph.function(unit, link).map(|function| &function.resource);
             self.link(unit, link, found)
         });
-        node.field("batch_size", &mapping.batch_size, |n, _| Json::Number(*n));
-        node.field("window", &mapping.window, |s, _| Json::Number(s.0));
+        node.field("batch_size", &mapping.batch_size, plain);
+        node.field("window", &mapping.window, plain);
         let report = &mapping.report_batch_item_failures;
-        node.field("report_batch_item_failures", report, |on, _| Json::Bool(*on));
-        node.field("maximum_concurrency", &mapping.maximum_concurrency, number_or_none);
-        node.field("enabled", &mapping.enabled, |on, _| Json::Bool(*on));
+        node.field("report_batch_item_failures", report, plain);
+        node.field("maximum_concurrency", &mapping.maximum_concurrency, plain);
+        node.field("enabled", &mapping.enabled, plain);
         node.finish()
     }
 
@@ -241,14 +236,8 @@ impl<'g> Writer<'g> {
         let unit = alarm.resource.unit;
         let metrics = alarm.metrics.iter().map(|metric| {
             Json::Object(vec![
-                (
-                    "namespace",
-                    self.attribute(&metric.namespace, assumed, |value, _| text(value.clone())),
-                ),
-                (
-                    "metric",
-                    self.attribute(&metric.metric, assumed, |value, _| text(value.clone())),
-                ),
+                ("namespace", self.attribute(&metric.namespace, assumed, plain)),
+                ("metric", self.attribute(&metric.metric, assumed, plain)),
                 (
                     "queue",
                     self.attribute(&metric.queue, assumed, |link, _| self.queue_link(unit, link)),
@@ -286,7 +275,7 @@ impl<'g> Writer<'g> {
         for tag in entries.iter().filter(|tag| *tag.key == *key) {
             let when = left.and(&tag.when);
             if assumed.is_possible_with(&when) {
-                let value = self.attribute(&tag.value, &assumed.and(&when), |value, _| text(value.clone()));
+                let value = self.attribute(&tag.value, &assumed.and(&when), plain);
                 left = left.and(&tag.when.not());
                 values.push((when, value));
             }
@@ -387,9 +376,9 @@ impl<'g> Writer<'g> {
         node.field("source", &pipe.source, |link, _| self.any_link(unit, link));
         node.field("enrichment", &pipe.enrichment, |link, _| self.optional_link(unit, link));
         node.field("target", &pipe.target, |link, _| self.any_link(unit, link));
-        node.field("batch_size", &pipe.batch_size, |n, _| Json::Number(*n));
-        node.field("window", &pipe.window, |s, _| Json::Number(s.0));
-        node.field("running", &pipe.running, |on, _| Json::Bool(*on));
+        node.field("batch_size", &pipe.batch_size, plain);
+        node.field("window", &pipe.window, plain);
+        node.field("running", &pipe.running, plain);
         node.finish()
     }
 
@@ -397,10 +386,10 @@ impl<'g> Writer<'g> {
         let unit = subscription.resource.unit;
         let mut node = self.node(&subscription.resource);
         node.field("topic", &subscription.topic, |link, _| self.any_link(unit, link));
-        node.field("protocol", &subscription.protocol, |protocol, _| text(protocol));
+        node.field("protocol", &subscription.protocol, plain);
         node.field("endpoint", &subscription.endpoint, |link, _| self.any_link(unit, link));
         let raw = &subscription.raw_message_delivery;
-        node.field("raw_message_delivery", raw, |on, _| Json::Bool(*on));
+        node.field("raw_message_delivery", raw, plain);
         node.field("dead_letter", &subscription.redrive, |policy, assumed| {
             let target = policy.as_ref().map(|policy| &policy.target);
             target.map_or(Json::Null, |target| {
@@ -424,8 +413,8 @@ impl<'g> Writer<'g> {
         node.field("dead_letter", &target.dead_letter, |link, _| {
             self.optional_link(unit, link)
         });
-        node.field("message_group_id", &target.message_group_id, name);
-        node.field("enabled", &target.enabled, |on, _| Json::Bool(*on));
+        node.field("message_group_id", &target.message_group_id, plain);
+        node.field("enabled", &target.enabled, plain);
         node.finish()
     }
 
@@ -454,14 +443,14 @@ impl<'g> Writer<'g> {
     }
 }
 
-#[expect(clippy::ref_option, reason = "formatters receive every value by reference")]
-fn name(name: &Option<String>, _: &Condition) -> Json {
-    name.as_ref().map_or(Json::Null, text)
-}
-
-#[expect(clippy::ref_option, reason = "formatters receive every value by reference")]
-fn number_or_none(number: &Option<i64>, _: &Condition) -> Json {
-    number.map_or(Json::Null, Json::Number)
+fn plain<T: AsPlain>(value: &T, _: &Condition) -> Json {
+    match value.plain() {
+        Plain::None => Json::Null,
+        Plain::Flag(flag) => Json::Bool(flag),
+        Plain::Number(number) => Json::Number(number),
+        Plain::Seconds(seconds) => Json::Number(seconds.0),
+        Plain::Text(written) => text(written),
+    }
 }
 
 #[cfg(test)]
