@@ -2,7 +2,7 @@
 //!
 //! Frontends set the location of the source, `handlers` reads it and fills in the facts, and rules use them.
 
-use super::{Cause, Reason};
+use super::Reason;
 use source::Span;
 use std::path::PathBuf;
 use std::sync::Arc;
