@@ -461,6 +461,17 @@ pub struct StreamSetting {
     pub is_start: bool,
 }
 
+/// A key that the tool which creates a mapping does not know.
+#[derive(Debug, Clone)]
+pub struct UnknownKey {
+    /// Key as written.
+    pub key: Arc<str>,
+    /// Span of the key with its value.
+    pub span: Span,
+    /// Nearest key that the tool knows, if one is near.
+    pub nearest: Option<&'static str>,
+}
+
 /// An event source mapping whose source is a queue, may be one, or cannot be the source of any mapping.
 #[derive(Debug, Clone)]
 pub struct EventSourceMapping {
@@ -496,6 +507,8 @@ pub struct EventSourceMapping {
     pub polls_a_queue_when: Condition,
     /// Alias or version of the function that it invokes; `None` for the function itself.
     pub qualifier: Attribute<Option<String>>,
+    /// Keys without effect, because the tool that creates the mapping does not know them.
+    pub unknown_keys: Vec<UnknownKey>,
     /// Span of `SqsSubscription.Enabled: false`, which the SAM transform treats as `true`.
     pub ignored_disabling: Option<Span>,
 }

@@ -116,6 +116,7 @@ mod reserved_concurrency_zero;
 mod retries_outlast_retention;
 mod sam_subscription_enabled_ignored;
 mod sam_subscription_queue_implicit;
+mod serverless_event_key_unknown;
 mod sns_redrive_policy_invalid;
 mod sns_subscription_dead_letter_missing;
 mod stream_setting_on_queue;
@@ -366,6 +367,7 @@ pub static RULES: &[&Rule<'static>] = &[
     &filter_misses_sns_envelope::RULE,
     &filter_criteria_invalid::RULE,
     &stream_setting_on_queue::RULE,
+    &serverless_event_key_unknown::RULE,
     &event_source_mapping_cross_region::RULE,
     // fifo
     &fifo_queue_name_suffix::RULE,

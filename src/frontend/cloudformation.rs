@@ -83,7 +83,8 @@ fn load_stack(
 }
 
 /// Loads a service of the Serverless Framework, which receives no parameters.
-fn load_serverless(path: &Path, settings: &Settings, sources: &Sources) -> Loaded {
+fn load_serverless(path: &Path, settings: &Settings, sources: &Sources) -> LoadedFile {
+    let met = Collected::default();
     let (mut loaded, parsed) = open(path, sources, UnitKind::ServerlessService, None);
     for document in &parsed.documents {
         let settings = settings.of(path);
@@ -91,10 +92,11 @@ fn load_serverless(path: &Path, settings: &Settings, sources: &Sources) -> Loade
             .environments
             .extend(settings.stages(path, || serverless::stages(document, path, sources)));
         let (values, stage) = (settings.place(), settings.stage.as_deref());
-        let found = serverless::fill(&mut loaded.graph, document, values, stage, path, sources);
+        let (found, files) = serverless::fill(&mut loaded.graph, document, values, stage, path, sources);
         loaded.diagnostics.extend(found);
+        met.files.borrow_mut().extend(files);
     }
-    loaded
+    met.into_read(loaded)
 }
 
 fn load(

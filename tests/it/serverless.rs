@@ -1,8 +1,8 @@
 //! Compares Serverless Framework services with the recorded templates that the framework compiles them to.
 
-use crate::inputs::{check, entries, repository};
+use crate::inputs::{check, check_files, entries, repository};
 use serde_json::Value;
-use sqslint::testing::graph_json;
+use sqslint::testing::{describe, graph_json};
 use std::path::PathBuf;
 
 /// Removes locations, and which values are defaults.
@@ -36,4 +36,64 @@ fn services_match_their_compiled_templates() {
             assert_eq!(&ours[list], nodes, "{list} of {}", service.display());
         }
     }
+}
+
+const SERVICE: &str = "service: orders
+provider: {name: aws}
+functions:
+  fulfil:
+    handler: index.handler
+    timeout: 60
+    events:
+      - sqs: {arn: !GetAtt Orders.Arn}
+resources: ${file(resources/queues.yml)}
+";
+const QUEUES: &str = "Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      VisibilityTimeout: 30
+";
+
+#[test]
+fn files_under_resources_are_judged_with_their_service_only() {
+    for resources in ["${file(resources/queues.yml)}", "\n  - ${file(resources/queues.yml)}"] {
+        let service = SERVICE.replace("${file(resources/queues.yml)}", resources);
+        let outcome = check_files([("serverless.yml", &*service), ("resources/queues.yml", QUEUES)]);
+        assert_eq!(outcome.graph.queues().len(), 1, "{resources}");
+        let mut below = outcome.findings.iter();
+        let below = below.find(|found| found.rule == "visibility-timeout-below-function-timeout");
+        assert!(below.is_some_and(|found| found.fix.is_some()), "{}", describe(&outcome));
+        assert!(
+            outcome
+                .findings
+                .iter()
+                .all(|found| found.subject.unit.ends_with("serverless.yml"))
+        );
+    }
+    // A template that no service includes is a unit.
+    let service = SERVICE.replace("queues.yml", "other.yml");
+    let outcome = check_files([("serverless.yml", &*service), ("resources/queues.yml", QUEUES)]);
+    assert_eq!(outcome.graph.queues().len(), 1);
+}
+
+#[test]
+fn service_of_a_stage_is_read_next_to_another() {
+    let service = format!(
+        "{}{}",
+        SERVICE.replace("${file(resources/queues.yml)}", ""),
+        QUEUES.replace('\n', "\n  ")
+    );
+    let service = service.replace("resources: \nResources", "resources:\n  Resources");
+    let units = |files: &[(&str, &str)]| check_files(files.iter().copied()).graph.units().len();
+    assert_eq!(
+        units(&[("serverless.yml", &service), ("serverless.prod.yml", &service)]),
+        2
+    );
+    assert_eq!(units(&[("serverless.prod.yml", &service)]), 0);
+    let part = "functions:\n  other: {handler: a.b}\n";
+    assert_eq!(
+        units(&[("serverless.yml", &service), ("serverless.functions.yml", part)]),
+        1
+    );
 }

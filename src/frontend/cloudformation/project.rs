@@ -68,7 +68,7 @@ impl Document {
 
     fn read(&self, path: &Path, settings: &Settings, project: &Project, sources: &Sources) -> LoadedFile {
         let read = match self {
-            Document::Service => Collected::default().into_read(load_serverless(path, settings, sources)),
+            Document::Service => load_serverless(path, settings, sources),
             Document::Template => load_template(path, settings, project, sources),
             Document::Stack(environment) => load_stack(path, environment, settings, project, sources),
         };

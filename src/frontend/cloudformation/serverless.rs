@@ -25,11 +25,13 @@ use crate::diagnostic::Diagnostic;
 use crate::frontend::lower::unread::expose_roles;
 use crate::graph::{
     Attribute, Cause, EventSourceMapping, Function, Invocation, Link, LinkForm, Origin, Seconds, Target, UnitGraph,
+    UnknownKey,
 };
 use resolve::{Resolver, unresolved_reason};
 use rustc_hash::{FxHashMap, FxHashSet};
-use source::{Sources, Span};
-use std::path::Path;
+use source::{FileId, Sources, Span};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trees::{Entry, Node, Value};
 
@@ -39,6 +41,10 @@ pub(super) const BATCH_SIZE: &str = "batchSize";
 pub(super) const WINDOW: &str = "maximumBatchingWindow";
 /// Setting of an `sqs` event: the response type, a single value.
 pub(super) const RESPONSE_TYPE: &str = "functionResponseType";
+/// Setting of an `sqs` event: the filters.
+const FILTERS: &str = "filterPatterns";
+/// Setting of an `sqs` event: the maximum concurrency.
+const MAXIMUM_CONCURRENCY: &str = "maximumConcurrency";
 
 /// Maximum depth of merges, the maximum depth of a document.
 const MAX_DEPTH: usize = 128;
@@ -55,6 +61,8 @@ struct Compiled {
     places: FxHashMap<Arc<str>, usize>,
     /// Compiled functions by id.
     functions: FxHashMap<Arc<str>, CompiledFunction>,
+    /// Unknown keys of `sqs` events by the id of the mapping.
+    unknown_keys: FxHashMap<Arc<str>, Vec<UnknownKey>>,
     /// Unread parts of the service, as notes on the unit.
     notes: Vec<String>,
 }
@@ -94,7 +102,8 @@ pub(super) fn stages(document: &Node, path: &Path, sources: &Sources) -> Vec<Str
     stages::named(document, &default)
 }
 
-/// Fills `graph` from the service in `document`, deployed to `stage` or to its default stage.
+/// Fills `graph` from the service in `document`, deployed to `stage` or to its default stage. Also returns the other
+/// files that declare its resources.
 pub(super) fn fill(
     graph: &mut UnitGraph,
     document: &Node,
@@ -102,7 +111,7 @@ pub(super) fn fill(
     stage: Option<&str>,
     path: &Path,
     sources: &Sources,
-) -> Vec<Diagnostic> {
+) -> (Vec<Diagnostic>, BTreeSet<PathBuf>) {
     let unit = graph.unit.name.clone();
     let mut resolver = Resolver::new(document, path, &unit, sources).for_stage(stage);
     let mut compiled = functions::compile(&mut resolver, document);
@@ -129,9 +138,10 @@ pub(super) fn fill(
     compiled.notes.append(&mut lost);
     let plugins = plugins(&mut resolver);
     let is_whole = compiled.notes.is_empty() && !plugins.iter().any(|name| may_watch(name));
-    let generated = compiled.places;
+    let generated = std::mem::take(&mut compiled.places);
     let written = written_ids(&parts);
-    let mut root = merged(compiled.resources, parts, document.span);
+    let files = declaring_files(&parts, document.span.file, sources);
+    let mut root = merged(std::mem::take(&mut compiled.resources), parts, document.span);
     if plugins.iter().any(|name| name.contains(pseudo::PLUGIN)) {
         let references = resolver.text(&["custom", "pseudoParameters", "allowReferences"]);
         pseudo::substitute(&mut root, references.is_none_or(|(text, _)| text != "false"));
@@ -143,7 +153,7 @@ pub(super) fn fill(
     let limits = lower(&sections.into(), graph, sources);
     // `resources` spell the attributes of a generated resource like CloudFormation.
     let is_ours = |id: &Arc<str>| generated.contains_key(id) && !written.contains(id);
-    respell(graph, &compiled.functions, is_ours);
+    respell(graph, &mut compiled, is_ours);
     if !is_whole {
         // An unread part may watch or poll any queue.
         let all = graph.queues.iter().map(|queue| Link {
@@ -161,7 +171,7 @@ pub(super) fn fill(
             function: Attribute::unresolved("function", Cause::NotRead.because(note.as_str()), document.span),
         });
     }
-    resolver.diagnostics.into_iter().chain(limits).collect()
+    (resolver.diagnostics.into_iter().chain(limits).collect(), files)
 }
 
 /// Removes from a part of `resources` the variables without a value, which would otherwise replace generated resources.
@@ -212,6 +222,20 @@ fn written_ids(parts: &[Node]) -> FxHashSet<Arc<str>> {
         .flat_map(|part| ["Resources", "extensions"].map(|key| part.get(key)));
     let entries = sections.flatten().filter_map(Node::entries).flatten();
     entries.map(|entry| entry.key.clone()).collect()
+}
+
+/// Returns the files other than `own` in which `resources` declare a resource. They are not units of their own.
+fn declaring_files(parts: &[Node], own: FileId, sources: &Sources) -> BTreeSet<PathBuf> {
+    let entries = parts
+        .iter()
+        .filter_map(|part| part.get("Resources")?.entries())
+        .flatten();
+    let files = entries.map(|entry| entry.key_span.file).filter(|file| *file != own);
+    let files: BTreeSet<FileId> = files.collect();
+    files
+        .into_iter()
+        .map(|file| sources.file(file).path().to_owned())
+        .collect()
 }
 
 /// Merges the generated resources, `resources` and the `extensions` of both into one template.
@@ -342,20 +366,17 @@ fn resource(id: impl Into<Arc<str>>, kind: &str, header: Span, properties: Vec<E
 }
 
 /// Renames the attributes of generated resources to their spelling in the service, and sets the framework's defaults.
-fn respell(
-    graph: &mut UnitGraph,
-    functions: &FxHashMap<Arc<str>, CompiledFunction>,
-    is_ours: impl Fn(&Arc<str>) -> bool,
-) {
+fn respell(graph: &mut UnitGraph, all: &mut Compiled, is_ours: impl Fn(&Arc<str>) -> bool) {
     for function in &mut graph.functions {
         let id = &function.resource.address;
-        if let Some(compiled) = functions.get(id).filter(|_| is_ours(id)) {
+        if let Some(compiled) = all.functions.get(id).filter(|_| is_ours(id)) {
             respell_function(function, compiled);
         }
     }
     for mapping in &mut graph.mappings {
         if is_ours(&mapping.resource.address) {
             respell_mapping(mapping);
+            mapping.unknown_keys = all.unknown_keys.remove(&mapping.resource.address).unwrap_or_default();
         }
     }
 }
@@ -396,6 +417,6 @@ fn respell_mapping(mapping: &mut EventSourceMapping) {
     mapping.batch_size.name = BATCH_SIZE.into();
     mapping.window.name = WINDOW.into();
     mapping.report_batch_item_failures.name = RESPONSE_TYPE.into();
-    mapping.maximum_concurrency.name = "maximumConcurrency".into();
+    mapping.maximum_concurrency.name = MAXIMUM_CONCURRENCY.into();
     mapping.enabled.name = "enabled".into();
 }

@@ -59,6 +59,7 @@ impl<V: View> Lowering<V> {
             failure_destination: self.optional_link(written, names.failure_destination),
             stream_settings: self.stream_settings(written, names.stream_settings),
             qualifier: self.read(written, names.function, &None, V::qualifier),
+            unknown_keys: Vec::new(),
             ignored_disabling: node.made.ignored_disabling,
             resource: node.resource,
         };

@@ -3,12 +3,30 @@
 //! <https://github.com/serverless/serverless/tree/v3/lib/plugins/aws/package/compile/events>
 
 use super::functions::{arn_of, is_truthy};
-use super::{BATCH_SIZE, Compiled, RESPONSE_TYPE, WINDOW, list, mapping, names, renamed, resource, set, text};
+use super::{
+    BATCH_SIZE, Compiled, FILTERS, MAXIMUM_CONCURRENCY, RESPONSE_TYPE, WINDOW, list, mapping, names, renamed, resource,
+    set, text,
+};
+use crate::graph::UnknownKey;
 use serde_json::Value as Json;
 use source::Span;
 use std::sync::Arc;
 use trees::{Entry, Node, Value};
 
+/// Keys of an `sqs` event. The last ones are those of version 4.
+/// <https://www.serverless.com/framework/docs/providers/aws/events/sqs>
+const KEYS: [&str; 8] = [
+    "arn",
+    BATCH_SIZE,
+    "enabled",
+    FILTERS,
+    RESPONSE_TYPE,
+    WINDOW,
+    MAXIMUM_CONCURRENCY,
+    "provisionedPollerConfig",
+];
+/// Maximum number of differing letters between a key and the one that was probably meant.
+const MAX_EDITS: usize = 3;
 /// Events that become event source mappings of something other than a queue.
 const STREAMS: [&str; 5] = ["stream", "kafka", "msk", "activemq", "rabbitmq"];
 
@@ -60,7 +78,13 @@ impl Consumer<'_> {
     fn event(&self, event: &Entry, at: usize, compiled: &mut Compiled) {
         let key = names::normalized(self.key);
         match &*event.key {
-            "sqs" => compiled.put(self.mapping(event)),
+            "sqs" => {
+                let mapping = self.mapping(event);
+                compiled
+                    .unknown_keys
+                    .insert(mapping.key.clone(), unknown_keys(&event.value));
+                compiled.put(mapping);
+            }
             kind if STREAMS.contains(&kind) => {
                 let id = format!("{key}EventSourceMapping{}{at}", names::normalized(kind));
                 if let Some(mapping) = self.stream(id, event) {
@@ -100,14 +124,14 @@ impl Consumer<'_> {
             };
             properties.push(all);
         }
-        if let Some(patterns) = own("filterPatterns") {
+        if let Some(patterns) = own(FILTERS) {
             let all = Entry {
                 value: list(patterns.value.span, filters(&patterns.value)),
                 ..renamed("Filters", patterns)
             };
             properties.push(within("FilterCriteria", all));
         }
-        if let Some(most) = truthy("maximumConcurrency") {
+        if let Some(most) = truthy(MAXIMUM_CONCURRENCY) {
             properties.push(within("ScalingConfig", renamed("MaximumConcurrency", most)));
         }
         let id = names::mapping(self.key, &arn.value);
@@ -196,6 +220,29 @@ impl Consumer<'_> {
         ];
         resource(id, "AWS::Lambda::Permission", header, properties)
     }
+}
+
+/// Returns the keys of an `sqs` event that the framework does not know, each with the known key that shares most of its
+/// beginning or is spelled most like it.
+fn unknown_keys(event: &Node) -> Vec<UnknownKey> {
+    let written = event.entries().unwrap_or_default().iter();
+    // Without this key, the object is an intrinsic function that returns the ARN.
+    let written = written.filter(|_| event.get("arn").is_some());
+    let unknown = written.filter(|entry| !KEYS.contains(&&*entry.key));
+    let all = unknown.map(|entry| {
+        let key = entry.key.to_ascii_lowercase();
+        let distance = |known: &str| match known.to_ascii_lowercase() {
+            known if key.starts_with(&known) || known.starts_with(&key) => 0,
+            known => strsim::levenshtein(&key, &known),
+        };
+        let nearest = KEYS.into_iter().map(|known| (distance(known), known)).min();
+        UnknownKey {
+            key: entry.key.clone(),
+            span: entry.span(),
+            nearest: nearest.filter(|(edits, _)| *edits <= MAX_EDITS).map(|(_, known)| known),
+        }
+    });
+    all.collect()
 }
 
 /// Wraps `entry` in an object with the same span.

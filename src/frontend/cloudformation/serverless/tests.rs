@@ -14,7 +14,8 @@ fn load_files(files: &[(&str, &str)]) -> Loaded {
     let directory = TemporaryDirectory::with_files(files.iter().copied());
     let root = directory.path().canonicalize().unwrap();
     let sources = Sources::new(None, root.clone());
-    load_serverless(&root.join("svc/serverless.yml"), &Settings::default(), &sources)
+    let read = load_serverless(&root.join("svc/serverless.yml"), &Settings::default(), &sources);
+    read.loaded.into_iter().next().unwrap()
 }
 
 fn load(text: &str) -> UnitGraph {
