@@ -148,11 +148,9 @@ impl<'m> Machine<'m> {
             Value::Function(id) => Some(*id),
             _ => None,
         });
-        if let Some(function) = function {
-            if self.is_loading {
-                // `middy(handler)`, `instrument(handler)`
-                return Ok(self.around(function, whole));
-            }
+        if let (Some(function), true) = (function, self.is_loading) {
+            // `middy(handler)`, `instrument(handler)`
+            return Ok(self.around(function, whole));
         }
         if name == "makeIdempotent" && function.is_none() {
             self.idempotent.push(whole);
