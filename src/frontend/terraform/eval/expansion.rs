@@ -38,6 +38,13 @@ const MAX_MADE: usize = 100_000;
 const ORDINARY_ADDRESS: usize = 200;
 /// Maximum total of the bytes by which addresses exceed [`ORDINARY_ADDRESS`].
 const MAX_EXCESS: usize = 8 << 20;
+/// Types whose instances exist only if their unknown collection is not empty. Other resources, such as a policy or an
+/// alarm, cure findings: nothing is reported because they would be missing if a collection without a value were empty.
+const NARROWED: [&str; 3] = [
+    "aws_lambda_event_source_mapping",
+    "aws_lambda_function",
+    "aws_sqs_queue",
+];
 /// Maximum depth of module calls.
 const MAX_CALLS: usize = 32;
 
@@ -290,7 +297,8 @@ impl Evaluator<'_> {
         self.expansions.insert((module, named.clone()), None);
         let scope = self.scope(module);
         // Step 1: the keys in each case of `count` or `for_each`.
-        let cases_of_keys = self.keys(&block.body, &scope);
+        let is_narrowed = matches!(&named, Declaration::Resource(false, kind, _) if NARROWED.contains(&&**kind));
+        let cases_of_keys = self.keys(&block.body, &scope, is_narrowed);
         let mut members: Vec<Member> = Vec::new();
         let mut values: Vec<Value> = Vec::new();
         let mut by_key: FxHashMap<Key, usize> = FxHashMap::default();
@@ -368,7 +376,8 @@ impl Evaluator<'_> {
     }
 
     /// Returns the keys that `count` or `for_each` yields in each case, with the identity of the value they come from.
-    fn keys(&mut self, body: &Body, scope: &Scope) -> Cases<(Keys, Option<Arc<str>>)> {
+    /// If `is_narrowed`, a block with unknown keys has no instance where its collection is empty.
+    fn keys(&mut self, body: &Body, scope: &Scope, is_narrowed: bool) -> Cases<(Keys, Option<Arc<str>>)> {
         let read: fn(&mut Self, &Value, usize, Span) -> Keys;
         let attribute = match (body.attribute("count"), body.attribute("for_each")) {
             (Some(attribute), _) => {
@@ -392,7 +401,7 @@ impl Evaluator<'_> {
         let all = value.each_case().into_iter().flat_map(|Case { when, then: value }| {
             let keys = (read(self, &value, scope.module, attribute.span), value.identity());
             let some = match keys.0 {
-                Keys::Unknown(_) => self.has_instances(&value, is_count, attribute.value.span),
+                Keys::Unknown(_) if is_narrowed => self.has_instances(&value, is_count, attribute.value.span),
                 _ => None,
             };
             let some = some.unwrap_or_else(Condition::always);
