@@ -5,6 +5,7 @@ use super::super::syntax::{Expression, ExpressionKind, ObjectItem};
 use super::super::types::{self, Type};
 use super::super::value::{Value, ValueKind};
 use super::{Evaluator, Scope};
+use crate::graph::Cause;
 use std::sync::Arc;
 
 impl Evaluator<'_> {
@@ -53,6 +54,41 @@ impl Evaluator<'_> {
             _ => return value,
         };
         value.with(filled.into())
+    }
+
+    /// Returns the value of a variable without one that is called `name`: an object whose optional attributes have their
+    /// defaults, or an unknown value.
+    pub(super) fn without_value(&mut self, name: &str, constraint: Option<&Expression>, scope: &Scope) -> Value {
+        let object = constraint.and_then(|constraint| match &constraint.kind {
+            ExpressionKind::Call { name, arguments, .. } if &**name == "object" => arguments.first(),
+            _ => None,
+        });
+        let Some(ExpressionKind::Object(fields)) = object.map(|object| &object.kind).filter(|_| self.spend(1)) else {
+            return Value::unknown(Cause::InputWithoutValue.because(format!("`{name}` has no value")));
+        };
+        let entries = fields.iter().filter_map(|field| {
+            let ExpressionKind::Text(key) = &field.key.kind else {
+                return None;
+            };
+            let name = format!("{name}.{key}");
+            let value = match &field.value.kind {
+                ExpressionKind::Call {
+                    name: function,
+                    arguments,
+                    ..
+                } if &**function == "optional" => match arguments.get(1) {
+                    None => Value::null(),
+                    Some(default) => {
+                        let mut value = self.eval(default, scope);
+                        value.origins = value.origins.before(default.span, format!("the default of `{name}`"));
+                        value
+                    }
+                },
+                _ => self.without_value(&name, Some(&field.value), scope),
+            };
+            Some((key.clone(), value))
+        });
+        Value::map(entries.collect())
     }
 
     fn fill_object(&mut self, value: &Value, fields: &[ObjectItem], scope: &Scope) -> ValueKind {

@@ -97,7 +97,8 @@ impl Evaluator<'_> {
     /// unknown.
     fn any_allowed(&mut self, module: usize, name: &str, block: &Block, scope: &Scope) -> Value {
         let Some(allowed) = self.allowed(block, name, scope) else {
-            return Value::unknown(Cause::InputWithoutValue.because(format!("`var.{name}` has no value")));
+            let constraint = block.body.attribute("type").map(|attribute| &*attribute.value);
+            return self.without_value(&format!("var.{name}"), constraint, scope);
         };
         let domain: Arc<[Arc<str>]> = allowed.iter().filter_map(Value::to_text).collect();
         let variable = Variable {
