@@ -318,10 +318,20 @@ Resources:
     fn uncreated_alarm_module_may_watch_it() {
         let call = "module \"alarms\" {\n  source = \"./alarms\"\n  count = 0\n  queue = aws_sqs_queue.d.name\n}\n";
         let main = format!("{QUEUES}{call}").replace("<queue>", "");
-        let outcome = run_files(
-            &RULE,
-            &[("main.tf", &main), ("alarms/main.tf", "variable \"queue\" {}\n")],
-        );
+        let of_module = |resources: &str| {
+            let module = format!("variable \"queue\" {{}}\n{resources}");
+            run_files(&RULE, &[("main.tf", &main), ("alarms/main.tf", &module)])
+        };
+        for other in [
+            "",
+            "resource \"aws_sns_topic\" \"t\" {}\n",
+            "module \"m\" {\n  source = \"./m\"\n}\n",
+        ] {
+            let expected = usize::from(!other.contains("module"));
+            assert_eq!(of_module(other).findings.len(), expected, "{other}");
+        }
+        assert_eq!(of_module("resource \"datadog_monitor\" \"m\" {}\n").findings.len(), 0);
+        let outcome = of_module("resource \"aws_cloudwatch_metric_alarm\" \"a\" {}\n");
         assert_eq!(outcome.findings.len(), 0);
         let open = outcome.not_evaluated.iter();
         let open: Vec<String> = open

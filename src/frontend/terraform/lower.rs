@@ -91,7 +91,7 @@ impl Lowering<Terraform<'_, '_>> {
                 continue;
             };
             if expansion.members.is_empty() {
-                self.record_disabled_call(&call.block, at);
+                self.record_disabled_call(call, at);
             }
             let mut unread = expansion
                 .members

@@ -2,6 +2,7 @@
 //! destinations, invoked functions, and queues passed as arguments.
 
 use super::super::eval::{Member, Scope};
+use super::super::module::{Call, Module, Source, reached};
 use super::super::syntax::{Block, Body};
 use super::super::value::{Value, ValueKind};
 use super::Declared;
@@ -234,6 +235,19 @@ impl Lowering<Terraform<'_, '_>> {
 }
 
 impl Lowering<Terraform<'_, '_>> {
+    /// Returns `true` if the code of a called module, and of every module that it calls, is known to declare no alarm.
+    fn is_without_alarms(&self, call: &Call) -> bool {
+        let modules = self.view.eval.modules;
+        let Source::Here(path) = &call.source else { return false };
+        let all = modules
+            .get(path)
+            .map(|module| reached(module, modules))
+            .unwrap_or_default();
+        let is_local = |call: &Arc<Call>| matches!(&call.source, Source::Here(path) if modules.contains_key(path));
+        let is_known = |module: &&Module| declares_no_alarm(module) && module.calls.values().all(is_local);
+        !all.is_empty() && all.iter().all(is_known)
+    }
+
     /// Records the roles in the outputs of the root module: a caller outside of the project may attach policies to
     /// them.
     pub(super) fn expose_roles(&mut self) {
@@ -259,7 +273,11 @@ impl Lowering<Terraform<'_, '_>> {
     }
 
     /// Records the queues that are passed to a module with a `count` of zero.
-    pub(super) fn record_disabled_call(&mut self, block: &Block, at: usize) {
+    pub(super) fn record_disabled_call(&mut self, call: &Call, at: usize) {
+        if self.is_without_alarms(call) {
+            return;
+        }
+        let block = &call.block;
         let scope = self.view.eval.scope(at);
         let mut found = Vec::new();
         self.search(&block.body, &scope, false, 0, &mut |_, _, value, _| {
@@ -272,6 +290,12 @@ impl Lowering<Terraform<'_, '_>> {
             }
         }
     }
+}
+
+/// Returns `true` if no resource of a module can be an alarm: all are of AWS, and of other types.
+fn declares_no_alarm(module: &Module) -> bool {
+    let is_other = |kind: &str| kind.starts_with("aws_") && !kind.contains("alarm");
+    module.unread.is_none() && !module.has_templates && module.resources.keys().all(|(kind, _)| is_other(kind))
 }
 
 /// Returns `true` if an argument or block with this name sets a failure destination.
