@@ -693,3 +693,106 @@ Resources:
     assert_eq!(findings_of("dead-letter-queue-unalarmed", &found).len(), 1, "{found:?}");
     assert_eq!(graph["event_source_mappings"].as_array().map(Vec::len), Some(1));
 }
+
+#[test]
+fn export_is_found_by_the_name_of_a_nested_stack() {
+    let queue = "
+Resources:
+  Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 30}}
+Outputs:
+  Stack: {Value: !Ref AWS::StackName}
+  Arn: {Value: !GetAtt Q.Arn, Export: {Name: !Sub '${AWS::StackName}-Arn'}}
+";
+    let worker = "
+Parameters: {Q: {Type: String}}
+Resources:
+  F: {Type: AWS::Lambda::Function, Properties: {Timeout: 60}}
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: {Fn::ImportValue: !Sub '${Q}-Arn'}, FunctionName: !Ref F}
+";
+    let parent = |arguments: &str| {
+        format!(
+            "
+Resources:
+  Queue: {{Type: AWS::CloudFormation::Stack, Properties: {{TemplateURL: queue.yaml}}}}
+  Other: {{Type: AWS::CloudFormation::Stack, Properties: {{TemplateURL: queue.yaml}}}}
+  Worker: {{Type: AWS::CloudFormation::Stack, Properties: {{TemplateURL: worker.yaml, Parameters: {arguments}}}}}
+"
+        )
+    };
+    let below = |arguments: &str| {
+        let parent = parent(arguments);
+        let files = [
+            ("parent.yaml", &*parent),
+            ("queue.yaml", queue),
+            ("worker.yaml", worker),
+        ];
+        findings_of(BELOW, &read(&files, &[""]).0)
+    };
+    assert_eq!(below("{Q: !GetAtt Queue.Outputs.Stack}").len(), 1);
+    assert_eq!(below("{Q: orders}"), [""; 0]);
+    // Another stack does not join a template that is named alone.
+    let other = worker.replace("Q: {Type: String}", "Q: {Type: String, Default: x}");
+    let files = [("queue.yaml", queue), ("worker.yaml", &*other)];
+    assert_eq!(findings_of(BELOW, &read(&files, &[""]).0), [""; 0]);
+}
+
+#[test]
+fn name_of_an_imported_queue_is_a_part_of_its_arn() {
+    let queues = "
+Resources:
+  D: {Type: AWS::SQS::Queue}
+  Q: {Type: AWS::SQS::Queue, Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}}}
+Outputs:
+  Arn: {Value: !GetAtt D.Arn, Export: {Name: dlq-arn}}
+";
+    let alarms = "
+Resources:
+  A:
+    Type: AWS::CloudWatch::Alarm
+    Properties:
+      Namespace: AWS/SQS
+      MetricName: ApproximateNumberOfMessagesVisible
+      Dimensions: [{Name: QueueName, Value: !Select [5, !Split [':', !ImportValue NAME]]}]
+      Threshold: 1
+      ComparisonOperator: GreaterThanOrEqualToThreshold
+      AlarmActions: [arn:aws:sns:eu-west-1:111122223333:t]
+";
+    for (name, expected) in [("dlq-arn", 0), ("other-arn", 1)] {
+        let alarms = alarms.replace("NAME", name);
+        let (found, _, outcome) = read(&[("queues.yaml", queues), ("alarms.yaml", &alarms)], &[""]);
+        let unalarmed = findings_of("dead-letter-queue-unalarmed", &found);
+        let open = outcome
+            .not_evaluated
+            .iter()
+            .any(|open| open.rule == "dead-letter-queue-unalarmed");
+        assert_eq!(
+            unalarmed.len() + usize::from(open),
+            expected,
+            "{name} {}",
+            describe(&outcome)
+        );
+    }
+}
+
+#[test]
+fn template_in_a_build_directory_is_found_by_the_end_of_its_path() {
+    let parent = "
+Resources:
+  Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 30}}
+  Slow: {Type: AWS::CloudFormation::Stack, Properties: {TemplateURL: URL, Parameters: {Queue: !GetAtt Q.Arn, Seconds: 60}}}
+";
+    for (url, expected) in [
+        ("nested/consumer.yaml", 1),
+        ("build/nested/consumer.yaml", 1),
+        ("./.build/out/nested/consumer.yaml", 1),
+        ("../dist/nested/consumer.yaml", 1),
+        ("build/consumer.yaml", 0),
+    ] {
+        let parent = parent.replace("URL", url);
+        let files = [("app/parent.yaml", &*parent), ("app/nested/consumer.yaml", CONSUMER)];
+        let found = findings_of(BELOW, &read(&files, &["app/parent.yaml"]).0);
+        assert_eq!(found.len(), expected, "{url}: {found:?}");
+    }
+}

@@ -25,6 +25,9 @@ const SHARED: [&str; 4] = [
     "${AWS::URLSuffix}",
 ];
 
+/// Placeholder for the name of the stack itself.
+const STACK_NAME: &str = "${AWS::StackName}";
+
 /// A value that a stack publishes under a name in its account and Region.
 #[derive(Debug, Clone)]
 pub(super) struct Export {
@@ -92,9 +95,9 @@ impl<'t> Template<'t> {
     fn part_over(&self, part: &Part) -> Part {
         match part {
             Part::Text(_) => part.clone(),
-            Part::Unresolved { text, .. } if SHARED.contains(&text.as_str()) => part.clone(),
+            Part::Unresolved { text, .. } if SHARED.contains(&text.as_str()) || is_name_of_stack(text) => part.clone(),
             Part::Unresolved { text, reason, atomic } => Part::Unresolved {
-                text: format!("${{{} {text}}}", self.key),
+                text: self.text_over(text),
                 reason: reason.clone(),
                 atomic: *atomic,
             },
@@ -111,6 +114,24 @@ impl<'t> Template<'t> {
                 },
             },
         }
+    }
+
+    /// Returns a placeholder of this template as other templates see it.
+    fn text_over(&self, text: &str) -> String {
+        format!("${{{} {text}}}", self.key)
+    }
+
+    /// Returns the name of an export. It may contain the name of this stack, which others know only as an output or an
+    /// argument.
+    fn export_name(&self, parts: &[Part]) -> Option<String> {
+        let parts: Vec<Part> = parts
+            .iter()
+            .map(|part| match part {
+                Part::Unresolved { text, .. } if text == STACK_NAME => Part::Text(self.text_over(text)),
+                other => other.clone(),
+            })
+            .collect();
+        published_name(&parts)
     }
 
     /// Converts a reference of this template for use in another.
@@ -219,7 +240,7 @@ impl<'t> Template<'t> {
             let values = self.eval(value, output.span(), &exists);
             for named in self.eval(name, name.span, &exists) {
                 let Evaluated::Text(parts) = &named.value else { continue };
-                let Some(name) = published_name(parts) else { continue };
+                let Some(name) = self.export_name(parts) else { continue };
                 let when = exists.and(&named.when);
                 let what = format!("export `{name}`");
                 let outcomes = self.hand_over(values.clone(), &when, Some(&what)).under(&when);
@@ -307,6 +328,11 @@ fn name_of_output(stack: &str, output: &str) -> String {
 /// calls.
 fn is_handed(text: &str) -> bool {
     text.strip_prefix("${").is_some_and(|inner| inner.contains(" ${"))
+}
+
+/// Returns `true` if a placeholder is the name of one stack, which is the same in all templates.
+fn is_name_of_stack(text: &str) -> bool {
+    is_handed(text) && text.strip_suffix('}').is_some_and(|inner| inner.ends_with(STACK_NAME))
 }
 
 /// Returns a name that has one value throughout an account and Region.

@@ -152,8 +152,14 @@ fn uploaded_as(url: &Evaluated<'_>) -> Vec<String> {
     };
     // Text directly after an unresolved part may be only the end of a longer file name.
     let is_cut = parts.len() > 1 && !end.starts_with('/') && !end.contains('/');
-    let components: Vec<&str> = end.split('/').filter(|part| !part.is_empty()).collect();
-    let starts = if is_cut { 0..0 } else { 0..components.len() };
+    if is_cut { Vec::new() } else { tails(end) }
+}
+
+/// Returns `path` and the paths that remain without its first components, longest first.
+fn tails(path: &str) -> Vec<String> {
+    let is_name = |part: &&str| !matches!(*part, "" | "." | "..");
+    let components: Vec<&str> = path.split('/').filter(is_name).collect();
+    let starts = 0..components.len();
     starts
         .filter_map(|start| components.get(start..))
         .map(|rest| rest.join("/"))
@@ -367,6 +373,13 @@ impl<'t> Template<'t> {
                     .flatten();
                 let found = found.filter(|found| files.is_file(found));
                 found.map(Nested::Above).ok_or(reason)
+            })
+            .or_else(|reason| {
+                // A path in a build directory, into which the templates are copied.
+                let tails = tails(&written);
+                uploaded_from(tails.get(1..).unwrap_or_default(), around)
+                    .map(Nested::Uploaded)
+                    .ok_or(reason)
             })
             .map(Some)
     }

@@ -5,9 +5,9 @@ use crate::frontend::cloudformation::sections::Dialect;
 use crate::frontend::cloudformation::serverless;
 use crate::frontend::cloudformation::template::Template;
 use crate::frontend::cloudformation::value::{
-    Evaluated, Outcome, Outcomes, Part, Reference, always, combine, literal, rendered, split,
+    Evaluated, Foreign, Outcome, Outcomes, Part, Reference, always, combine, literal, rendered, split,
 };
-use crate::graph::Cause;
+use crate::graph::{Cause, Link, LinkForm};
 use conditions::{Cases, Condition, TooMany};
 use rustc_hash::FxHashMap;
 use source::Span;
@@ -216,8 +216,12 @@ impl<'t> Template<'t> {
 
     /// Returns the components of a resource's ARN: CDK splits the ARN of a version to append an alias.
     fn arn_pieces(&self, reference: &Reference) -> Option<Vec<Vec<Part>>> {
-        let kind = &*self.resource(&reference.id)?.kind;
-        let (service, name) = match (kind, reference.attribute.as_deref()) {
+        let foreign = reference.elsewhere.as_ref();
+        let (kind, attribute) = match foreign {
+            Some(foreign) => (&*foreign.kind, (foreign.link.form == LinkForm::Arn).then_some("Arn")),
+            None => (&*self.resource(&reference.id)?.kind, reference.attribute.as_deref()),
+        };
+        let (service, name) = match (kind, attribute) {
             ("AWS::SQS::Queue", Some("Arn")) => ("sqs", "QueueName"),
             ("AWS::Lambda::Version" | "AWS::Lambda::Alias", None)
             | ("AWS::Lambda::Function" | "AWS::Serverless::Function", Some("Arn")) => ("lambda", "FunctionName"),
@@ -232,8 +236,14 @@ impl<'t> Template<'t> {
         }
         pieces.push(vec![Part::Reference(Reference {
             id: reference.id.clone(),
-            attribute: Some(name.into()),
-            elsewhere: None,
+            attribute: foreign.is_none().then(|| name.into()),
+            elsewhere: foreign.map(|foreign| Foreign {
+                link: Link {
+                    form: LinkForm::Name,
+                    ..foreign.link.clone()
+                },
+                kind: foreign.kind.clone(),
+            }),
         })]);
         Some(pieces)
     }
