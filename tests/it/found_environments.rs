@@ -181,6 +181,46 @@ fn parameter_files_are_environments() {
 }
 
 #[test]
+fn sceptre_configurations_are_environments() {
+    let parameters = "parameters:\n  Timeout: 300\n  Topic: !stack_output topics.yaml::Arn\n";
+    for (path, template, named) in [
+        ("config/prod/worker.yaml", "template_path: worker.yaml\n", "prod"),
+        (
+            "config/prod/worker.yaml",
+            "template_path: templates/worker.yaml\n",
+            "prod",
+        ),
+        (
+            "config/prod/eu/worker.yml",
+            "template:\n  type: file\n  path: worker.yaml\n",
+            "prod/eu",
+        ),
+        ("config/worker.yaml", "template_path: worker.yaml\n", "worker"),
+    ] {
+        let config = format!("{template}{parameters}");
+        let files = [("templates/worker.yaml", TEMPLATE), (path, &*config)];
+        assert_eq!(
+            check(&files),
+            [format!("the environment is `{named}`")],
+            "{path} {template}"
+        );
+    }
+    for config in [
+        format!("template_path: other.yaml\n{parameters}"),
+        parameters.to_owned(),
+        "template_path: worker.yaml\nparameters: {Timeout: !stack_output a.yaml::B}\n".to_owned(),
+        "template_path: worker.yaml\nparameters: {Timeout: '{{ var.timeout }}'}\n".to_owned(),
+        "template_path: worker.yaml\nparameters:\n{% if x %}\n  Timeout: 300\n{% endif %}\n".to_owned(),
+    ] {
+        let files = [
+            ("templates/worker.yaml", TEMPLATE),
+            ("config/prod/worker.yaml", &*config),
+        ];
+        assert_eq!(check(&files), [""; 0], "{config}");
+    }
+}
+
+#[test]
 fn configuration_or_inputs_disable_discovered_environments() {
     let files = [("main.tf", MAIN), ("prod.tfvars", "timeout = 300\n")];
     let default = "environments = \"default\"\n";
@@ -247,6 +287,40 @@ fn serverless_stages_are_environments() {
             "{stage}"
         );
     }
+}
+
+#[test]
+fn plugin_settings_are_not_stages() {
+    let custom =
+        "custom:\n  webpack: {packager: npm}\n  prune: {timeout: {}}\n  dev: {timeout: 5}\n  prod: {timeout: 300}\n";
+    let old = "custom:\n  timeouts:\n    dev: 5\n    prod: 300\n";
+    for (written, lookup) in [
+        (
+            "${self:custom.timeouts.${STAGE}}",
+            "${self:custom.${sls:stage}.timeout}",
+        ),
+        (
+            "${self:custom.timeouts.${STAGE}}",
+            "${self:custom.${opt:stage, self:provider.stage}.timeout}",
+        ),
+    ] {
+        let service = SERVICE.replace(old, custom).replace(written, lookup);
+        let outcome = check_files([("serverless.yml", &*service)]);
+        let named = outcome.environments.join(" ");
+        assert!(
+            named.contains("prod") && !named.contains("webpack"),
+            "{lookup}: {named}"
+        );
+        assert_eq!(found(&outcome), ["the environment is `prod`"], "{lookup}");
+    }
+    // A whole entry has to resemble that of the default stage.
+    let service = SERVICE.replace(old, custom);
+    let service = service.replace(
+        "${self:custom.timeouts.${STAGE}}",
+        "5\n    environment: ${self:custom.${sls:stage}}",
+    );
+    let named = check_files([("serverless.yml", &*service)]).environments.join(" ");
+    assert!(named.contains("prod") && !named.contains("webpack"), "{named}");
 }
 
 #[test]

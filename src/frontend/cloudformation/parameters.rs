@@ -5,6 +5,7 @@ mod declared;
 mod environments;
 mod files;
 mod samconfig;
+mod sceptre;
 
 pub(super) use declared::Parameter;
 

@@ -1,7 +1,7 @@
 //! Parses parameter files in the formats of AWS tools: the lists of `aws cloudformation create-stack` and `deploy`, the
 //! object of `CodePipeline`, a plain object, and a SAM configuration.
 
-use super::{Supplied, assignment, samconfig};
+use super::{Supplied, assignment, samconfig, sceptre};
 use crate::frontend::cloudformation::sections::scalar;
 use crate::frontend::{ReadError, read as read_text};
 use crate::graph::{Cause, Reason};
@@ -45,6 +45,9 @@ pub(super) fn read(path: &Path, sources: &Sources) -> Result<Assignments, String
     if absolute.extension().is_some_and(|ending| ending == "toml") {
         let overrides = samconfig::overrides(document, samconfig::DEFAULT);
         return Ok(overrides.map_or_else(Vec::new, |node| samconfig::assignments(node, &by)));
+    }
+    if let Some(found) = sceptre::assignments(document, &by) {
+        return Ok(found);
     }
     assignments(document, &by).map_err(|problem| fault(&problem))
 }
@@ -110,7 +113,7 @@ fn listed(item: &Node, by: &Arc<str>) -> Result<Option<(Arc<str>, Supplied)>, Sy
     }
 }
 
-fn supplied(value: Result<Arc<str>, Reason>, span: Span, by: &Arc<str>) -> Supplied {
+pub(super) fn supplied(value: Result<Arc<str>, Reason>, span: Span, by: &Arc<str>) -> Supplied {
     Supplied {
         value,
         span: Some(span),

@@ -10,10 +10,13 @@
 //! ```
 
 use std::collections::BTreeSet;
-use trees::{Node, Value};
+use trees::{Entry, Node, Value};
 
 /// Variables that contain the stage, in the address of another variable.
 const STAGE: [&str; 4] = ["sls:stage", "opt:stage", "self:provider.stage", "self:custom.stage"];
+
+/// Maximum length in bytes of a variable that selects a stage.
+const MAX_SELECTOR: usize = 256;
 
 /// Returns the stages that `root` names, except `default`, which is loaded anyway.
 pub(super) fn named(root: &Node, default: &str) -> Vec<String> {
@@ -25,8 +28,14 @@ pub(super) fn named(root: &Node, default: &str) -> Vec<String> {
     while let Some(node) = open.pop() {
         match &node.value {
             Value::String(text) => {
-                let selected = addresses(text).filter_map(|address| at(root, address));
-                names.extend(selected.flat_map(keys));
+                for lookup in lookups(text) {
+                    let Some(object) = at(root, lookup.address) else {
+                        continue;
+                    };
+                    let entries = object.entries().unwrap_or_default().iter();
+                    let selected = entries.filter(|entry| lookup.selects(entry, object.get(default)));
+                    names.extend(selected.map(|entry| &*entry.key));
+                }
             }
             Value::Sequence(items) => open.extend(items),
             Value::Mapping(entries) => open.extend(entries.iter().map(|entry| &entry.value)),
@@ -37,9 +46,28 @@ pub(super) fn named(root: &Node, default: &str) -> Vec<String> {
     names.into_iter().filter(is_other).map(ToOwned::to_owned).collect()
 }
 
-/// Returns the addresses of objects in which the stage is a key: `custom.timeouts` in
-/// `${self:custom.timeouts.${sls:stage}}`.
-fn addresses(text: &str) -> impl Iterator<Item = &str> {
+/// A lookup of a value by the stage: `custom` and `timeout` in `${self:custom.${sls:stage}.timeout}`.
+struct Lookup<'t> {
+    /// Address of the object in which the stage is a key.
+    address: &'t str,
+    /// Path of the value below that key; empty for the value of the key itself.
+    rest: &'t str,
+}
+
+impl Lookup<'_> {
+    /// Returns `true` if `entry` can be a stage. `custom` also contains the settings of plugins, so there the lookup has
+    /// to find a value, and a whole entry has to resemble the one of the default stage, `default`.
+    fn selects(&self, entry: &Entry, default: Option<&Node>) -> bool {
+        match (self.rest, self.address) {
+            ("", "custom") => default.is_some_and(|default| keys(default).any(|key| entry.value.get(key).is_some())),
+            ("", _) => true,
+            (rest, _) => at(&entry.value, rest).is_some(),
+        }
+    }
+}
+
+/// Returns the lookups of values by the stage.
+fn lookups(text: &str) -> impl Iterator<Item = Lookup<'_>> {
     text.match_indices("${self:").filter_map(|(at, head)| {
         let rest = text.get(at + head.len()..)?;
         // Only the address is searched. Searching the rest of the text for each of many variables would take quadratic
@@ -48,8 +76,27 @@ fn addresses(text: &str) -> impl Iterator<Item = &str> {
         let (address, selector) = rest.split_at_checked(end)?;
         let (address, selector) = (address.strip_suffix('.')?, selector.strip_prefix("${")?);
         let is_plain = address.split('.').all(is_name);
-        (is_plain && STAGE.iter().any(|stage| selector.starts_with(stage))).then_some(address)
+        let is_stage = is_plain && STAGE.iter().any(|stage| selector.starts_with(stage));
+        is_stage.then(|| Lookup {
+            address,
+            rest: path_after(selector),
+        })
     })
+}
+
+/// Returns the path that follows the variable whose inner text begins at `selector`: `timeout` in
+/// `sls:stage}.timeout}`.
+fn path_after(selector: &str) -> &str {
+    let mut depth = 1;
+    let end = selector.bytes().take(MAX_SELECTOR).position(|byte| {
+        depth += i32::from(byte == b'{') - i32::from(byte == b'}');
+        depth == 0
+    });
+    let path = end
+        .and_then(|end| selector.get(end + 1..))
+        .and_then(|after| after.strip_prefix('.'));
+    let path = path.and_then(|path| path.split(|c: char| !(is_of_name(c) || c == '.')).next());
+    path.unwrap_or("")
 }
 
 fn at<'n>(root: &'n Node, address: &str) -> Option<&'n Node> {
