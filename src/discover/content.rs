@@ -2,6 +2,7 @@
 //! so that it does not mistake an `OpenAPI` document or a page about templates for a template, but still recognises a
 //! broken one.
 
+use super::names::SERVICES;
 use std::borrow::Cow;
 use std::str;
 
@@ -26,7 +27,7 @@ pub(super) fn kind(name: &str, bytes: &[u8]) -> Option<Kind> {
     let text = decode(bytes);
     let is_service_key = |key: &str| matches!(key, "service" | "provider" | "functions");
     let special = match name {
-        "serverless.yml" | "serverless.yaml" => top_lines(&text)
+        name if SERVICES.contains(&name) => top_lines(&text)
             .any(|line| is_service_key(key_of(line)))
             .then_some(Kind::Serverless),
         "serverless.json" => top_keys(&text)
@@ -48,6 +49,13 @@ pub(super) fn kind(name: &str, bytes: &[u8]) -> Option<Kind> {
         is_yaml_template(&text)
     };
     template.then_some(Kind::Template)
+}
+
+/// Returns `true` if YAML has the keys that every service must have.
+pub(super) fn is_whole_service(bytes: &[u8]) -> bool {
+    let text = decode(bytes);
+    let has = |key| top_lines(&text).any(|line| key_of(line) == key);
+    has("service") && has("provider")
 }
 
 /// Number of bytes that contain the first keys of a plan, unless a tool sorted them.

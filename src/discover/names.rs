@@ -9,6 +9,9 @@ pub(super) const TERRAGRUNT: &str = "terragrunt.hcl";
 /// File names of SAM configurations, which apply to templates in the same directory.
 pub(super) const SAMCONFIG: [&str; 3] = ["samconfig.toml", "samconfig.yaml", "samconfig.yml"];
 
+/// File names of Serverless Framework services in YAML.
+pub(super) const SERVICES: [&str; 2] = ["serverless.yml", "serverless.yaml"];
+
 pub(super) fn name_of(path: &Path) -> &str {
     path.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or("")
 }

@@ -3,7 +3,7 @@
 use super::Input;
 use super::content::{self, Kind};
 use super::names::{
-    SAMCONFIG, TERRAGRUNT, holds_terraform, is_state, is_terraform, is_variables, may_be_template, name_of,
+    SAMCONFIG, SERVICES, TERRAGRUNT, holds_terraform, is_state, is_terraform, is_variables, may_be_template, name_of,
 };
 use super::walk::ASSEMBLY;
 use source::files::{EntryKind, Files, Refusal};
@@ -144,6 +144,15 @@ fn renamed_service(file: &Path, bytes: &[u8]) -> Option<Input> {
     is_service.then(|| Input::ServerlessService(file.to_owned()))
 }
 
+/// Returns the unit of a service that is deployed from a file next to a `serverless.yml`, such as
+/// `serverless.prod.yml`. A part of another service lacks the service's name or its provider.
+fn service_of_stage(file: &Path, bytes: &[u8], files: &Files) -> Option<Input> {
+    let service = renamed_service(file, bytes)?;
+    let is_beside = |name: &&str| files.is_file(&file.with_file_name(name));
+    let is_whole = content::is_whole_service(bytes) && SERVICES.iter().any(is_beside);
+    is_whole.then_some(service)
+}
+
 /// Returns the unit that a file with these bytes is.
 pub(crate) fn input_of(file: &Path, bytes: &[u8]) -> Option<Input> {
     match content::kind(name_of(file), bytes)? {
@@ -170,7 +179,8 @@ pub(super) fn recognise(file: &Path, files: &Files) -> Result<Option<Input>, Str
         .read(file, LARGEST_TEMPLATE)
         .map_err(|refusal| unreadable(file, &refusal))?;
     // A walk finds the templates of an assembly themselves; its manifest is a unit only if it is named.
-    let input = input_of(file, &bytes).filter(|input| !matches!(input, Input::CdkApp(_)));
+    let input = input_of(file, &bytes).or_else(|| service_of_stage(file, &bytes, files));
+    let input = input.filter(|input| !matches!(input, Input::CdkApp(_)));
     if let Some(input) = &input {
         hold(input, bytes, files);
     }
