@@ -13,9 +13,9 @@ use super::locate::Language;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Defined {
     Here,
-    /// By another file, under this name there.
+    /// Another file, with the name in it.
     By(String, String),
-    /// Possibly by one of these files, all of whose names it takes.
+    /// Files of which it takes all names; one of them may define it.
     Among(Vec<String>),
     Nowhere,
 }

@@ -58,6 +58,12 @@ const CANNOT: &[(&str, &[Dialect], &[Expectation], &str)] = &[
         "only the SAM transform drops the setting",
     ),
     (
+        "serverless-event-key-unknown",
+        &[Terraform, Plan, CloudFormation, Sam, Cdk],
+        &[Finding, Silence],
+        "only the Serverless Framework drops unknown keys",
+    ),
+    (
         "fifo-queue-false",
         &[Terraform, Plan],
         &[Finding],

@@ -227,13 +227,13 @@ fn code_of_sam_functions_is_found() {
                 "generated",
                 dotnet("'Shop::Shop.Orders.Functions_Run_Generated::Run'"),
                 &[("orders/Orders/Functions.cs", SHARP)],
-                "Run orders/Orders/Functions.cs:3",
+                "Functions::Run orders/Orders/Functions.cs:3",
             ),
             (
                 "project",
                 dotnet("'Shop::Shop.Orders.Functions::Run'"),
                 &[("orders/Functions.cs", SHARP)],
-                "Run orders/Functions.cs:3",
+                "Functions::Run orders/Functions.cs:3",
             ),
             (
                 "jar",

@@ -781,7 +781,7 @@ fn template_in_a_build_directory_is_found_by_the_end_of_its_path() {
     let parent = "
 Resources:
   Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 30}}
-  Slow: {Type: AWS::CloudFormation::Stack, Properties: {TemplateURL: URL, Parameters: {Queue: !GetAtt Q.Arn, Seconds: 60}}}
+  Slow: {Type: AWS::CloudFormation::Stack, Properties: {TemplateURL: LOCATION, Parameters: {Queue: !GetAtt Q.Arn, Seconds: 60}}}
 ";
     for (url, expected) in [
         ("nested/consumer.yaml", 1),
@@ -790,7 +790,7 @@ Resources:
         ("../dist/nested/consumer.yaml", 1),
         ("build/consumer.yaml", 0),
     ] {
-        let parent = parent.replace("URL", url);
+        let parent = parent.replace("LOCATION", url);
         let files = [("app/parent.yaml", &*parent), ("app/nested/consumer.yaml", CONSUMER)];
         let found = findings_of(BELOW, &read(&files, &["app/parent.yaml"]).0);
         assert_eq!(found.len(), expected, "{url}: {found:?}");

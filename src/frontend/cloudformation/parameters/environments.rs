@@ -34,9 +34,9 @@ pub(super) struct ParameterFiles(Mutex<FxHashMap<(PathBuf, Layout), DirectoryEnt
 /// Ways in which parameter files are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Layout {
-    /// Next to the templates.
+    /// Files next to the templates.
     Beside,
-    /// In the `config` of a project of Sceptre, where each names its template.
+    /// Configurations in the `config` directory of a Sceptre project, each of which names its template.
     Sceptre,
 }
 

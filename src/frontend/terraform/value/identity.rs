@@ -54,14 +54,14 @@ pub(in super::super) struct Size {
     pub(in super::super) relation: SizeRelation,
 }
 
-/// How a size follows from another: `keys(x)`, `toset(x)` and `[for e in x : e if e.on]` of `x`.
+/// Relation of a size to another: that of `keys(x)`, `toset(x)` and `[for e in x : e if e.on]` of `x`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in super::super) enum SizeRelation {
-    /// It is the same.
+    /// The same size.
     Same,
-    /// It may be less, but is 0 only if the other is.
+    /// A size that may be less, but is 0 only if the other is.
     EmptyTogether,
-    /// It may be less, and may be 0.
+    /// A size that may be less, and may be 0.
     AtMost,
 }
 
