@@ -70,7 +70,7 @@ fn shared(graphs: &[&mut Graph]) -> FxHashSet<String> {
             let (other, unit) = first.entry(name).or_insert((function, key));
             let is_same = *unit == key && other.resource.address == function.resource.address;
             let is_known = function.code.source != Some(CodeSource::Package(String::new()));
-            if !is_same && !(is_known && other.code.source == function.code.source) {
+            if !(is_same || is_known && other.code.source == function.code.source) {
                 shared.insert(name.clone());
             }
         }

@@ -370,11 +370,17 @@ impl Locator<'_, '_> {
 
     /// Returns the files that define the handler.
     fn defining(&self, mut found: Vec<PathBuf>) -> Vec<PathBuf> {
-        let is_language = |path: &PathBuf| match (&self.wanted, language_of(path)) {
-            (Wanted::Module { .. }, Some(Language::Python | Language::Script | Language::Other("Ruby"))) => true,
-            (Wanted::Class { is_java: true, .. }, Some(Language::Java | Language::Other("Kotlin" | "Scala"))) => true,
-            (Wanted::Class { is_java: false, .. }, Some(Language::CSharp)) => true,
-            _ => false,
+        let is_language = |path: &PathBuf| {
+            matches!(
+                (&self.wanted, language_of(path)),
+                (
+                    Wanted::Module { .. },
+                    Some(Language::Python | Language::Script | Language::Other("Ruby"))
+                ) | (
+                    Wanted::Class { is_java: true, .. },
+                    Some(Language::Java | Language::Other("Kotlin" | "Scala"))
+                ) | (Wanted::Class { is_java: false, .. }, Some(Language::CSharp))
+            )
         };
         let name = self.wanted.name();
         found.retain(|path| is_language(path) && defines(path, &name, self.search.files()));
@@ -446,7 +452,7 @@ impl Locator<'_, '_> {
         let listed = files.list(directory).ok()?;
         let names = listed.iter().filter_map(|one| one.name.to_str());
         let mut names: Vec<&str> = names
-            .filter(|name| name.ends_with(".go") && !name.ends_with("_test.go"))
+            .filter(|name| name.strip_suffix(".go").is_some_and(|name| !name.ends_with("_test")))
             .collect();
         names.sort_unstable();
         let mut found = names.iter().take(MAX_PROGRAMS).map(|name| directory.join(name));

@@ -62,6 +62,7 @@ fn handlers(files: &[(&str, &str)]) -> String {
                 .strip_prefix(directory.path())
                 .unwrap_or(file.path())
                 .display();
+            let name = name.rsplit("::").next().unwrap_or(name);
             format!("{name} {path}:{}", file.position(span.start as usize).line)
         }
         Err(reason) => reason.replace(&format!("{}/", directory.path().display()), ""),
@@ -79,6 +80,7 @@ fn assert_found(file: &str, cases: &[(&str, String, &[(&str, &str)], &str)]) {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a list")]
 fn code_of_sam_functions_is_found() {
     let app = |uri: &str| sam(&format!("CodeUri: {uri};Handler: app.run"), "DependsOn: []");
     let esbuild = |uri: &str, entry: &str| {
@@ -227,13 +229,13 @@ fn code_of_sam_functions_is_found() {
                 "generated",
                 dotnet("'Shop::Shop.Orders.Functions_Run_Generated::Run'"),
                 &[("orders/Orders/Functions.cs", SHARP)],
-                "Functions::Run orders/Orders/Functions.cs:3",
+                "Run orders/Orders/Functions.cs:3",
             ),
             (
                 "project",
                 dotnet("'Shop::Shop.Orders.Functions::Run'"),
                 &[("orders/Functions.cs", SHARP)],
-                "Functions::Run orders/Functions.cs:3",
+                "Run orders/Functions.cs:3",
             ),
             (
                 "jar",
@@ -312,6 +314,7 @@ fn code_of_cloudformation_functions_is_found() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a list")]
 fn code_of_terraform_functions_is_found() {
     let archive = |arguments: &str| {
         let archive =

@@ -88,7 +88,7 @@ fn sections() -> Vec<Section> {
                 }
             }
             if ending == "ts" {
-                header = "import { ship } from \"./elsewhere\";\n".to_owned();
+                "import { ship } from \"./elsewhere\";\n".clone_into(&mut header);
             }
             all.push(Section {
                 title: format!("{}: {}", name(&path), parts.next().unwrap()),
@@ -246,7 +246,7 @@ fn statements_about_handlers_are_true() {
             }
             None => stated.contains(&&*section.outcome),
         };
-        if !is_expected || !stated.iter().all(|one| is_true(&one)) {
+        if !is_expected || !stated.iter().all(|one| is_true(one)) {
             wrong.push(format!("{} ({}): {stated:?}", section.title, section.outcome));
         }
     }

@@ -451,10 +451,10 @@ resource "aws_sqs_queue_redrive_policy" "five" {
 "#;
     insta::assert_snapshot!(dump(&[("main.tf", text)], "."), @r#"
 aws_sqs_queue.five: (30); external arn:aws:sqs:eu-west-1:1:dead × 5
-aws_sqs_queue.four: (30); external arn:aws:sqs:eu-west-1:1:dead × 4 if aws_sqs_queue_redrive_policy.four and length(var.names2) > 0 | (none) if length(var.names2) = 0 | ? `var.names2` has no value if length(var.names2) > 0 and not aws_sqs_queue_redrive_policy.four
+aws_sqs_queue.four: (30); external arn:aws:sqs:eu-west-1:1:dead × 4 if aws_sqs_queue_redrive_policy.four | ? `var.names2` has no value if not aws_sqs_queue_redrive_policy.four
 aws_sqs_queue.one["a"]: (30); external arn:aws:sqs:eu-west-1:1:dead × 1 if var.key = a | ? `var.key` has no value if var.key != a
 aws_sqs_queue.one["b"]: (30); external arn:aws:sqs:eu-west-1:1:dead × 1 if var.key = b | ? `var.key` has no value if var.key != b
-aws_sqs_queue.three when length(var.names) > 0 perhaps: `var.names` has no value: (30); external arn:aws:sqs:eu-west-1:1:dead × 3 if length(var.names) > 0 | (none) if length(var.names) = 0
+aws_sqs_queue.three when length(var.names) > 0 perhaps: `var.names` has no value: (30); external arn:aws:sqs:eu-west-1:1:dead × 3 if length(var.names) > 0 | ? `count.index` is not known if length(var.names) = 0
 aws_sqs_queue.two: (30); (none)
 "#);
 }

@@ -57,7 +57,7 @@ pub(in super::super) struct Size {
 /// Relation of a size to another: that of `keys(x)`, `toset(x)` and `[for e in x : e if e.on]` of `x`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in super::super) enum SizeRelation {
-    /// The same size.
+    /// Equal sizes.
     Same,
     /// A size that may be less, but is 0 only if the other is.
     EmptyTogether,
