@@ -256,13 +256,13 @@ fn code_of_sam_functions_is_found() {
                 "Go",
                 sam("CodeUri: a;Handler: bootstrap", "Metadata: {BuildMethod: go1.x}"),
                 &[("a/server.go", GO), ("a/server_test.go", GO)],
-                "the handler a/server.go:7",
+                "main a/server.go:7",
             ),
             (
                 "Go by name",
                 sam("CodeUri: artifact;Handler: orders", "DependsOn: []"),
                 &[("cmd/orders/main.go", GO), ("cmd/carts/main.go", GO)],
-                "the handler cmd/orders/main.go:7",
+                "main cmd/orders/main.go:7",
             ),
             (
                 "Go, two programs",

@@ -246,7 +246,7 @@ fn statements_about_handlers_are_true() {
             }
             None => stated.contains(&&*section.outcome),
         };
-        if !is_expected || !stated.iter().all(|one| is_true(one)) {
+        if !is_expected || !stated.iter().all(is_true) {
             wrong.push(format!("{} ({}): {stated:?}", section.title, section.outcome));
         }
     }
