@@ -16,8 +16,13 @@ use crate::graph::{
 };
 use source::Span;
 
-/// Reason why a value is missing, and its span.
-type Missing = (Reason, Span);
+/// A missing value.
+struct Missing {
+    reason: Reason,
+    span: Span,
+    /// `true` if other files may declare the resource with the value.
+    is_in_other_files: bool,
+}
 
 /// Returns the coverage of all units.
 pub(super) fn coverage(graph: &Graph) -> Coverage {
@@ -54,14 +59,15 @@ fn handler(function: &Function) -> Option<CoveredHandler> {
     })
 }
 
-fn gap(graph: &Graph, resource: &Resource, is_mapping: bool, (reason, span): Missing) -> Gap {
+fn gap(graph: &Graph, resource: &Resource, is_mapping: bool, missing: Missing) -> Gap {
+    let Missing { reason, span, .. } = missing;
     let unit = graph.unit(resource.unit);
     let is_terraform = unit.kind == UnitKind::TerraformModule;
     let step = match reason.cause() {
         Cause::InputWithoutValue => Some(Step::SetInput),
         Cause::KnownAfterApply => is_terraform.then_some(Step::CheckPlan),
         Cause::MissingModule => (!unit.unread_modules.is_empty()).then_some(Step::FetchModules),
-        Cause::Elsewhere => Some(Step::AddFiles),
+        Cause::Elsewhere => missing.is_in_other_files.then_some(Step::AddFiles),
         Cause::NotRead => Some(Step::CorrectFile),
         _ => None,
     };
@@ -147,7 +153,11 @@ fn missing_elsewhere(graph: &Graph, case: &Case<Link>, unit: UnitId, link: &Link
     };
     (!is_wrong).then(|| {
         let reason = Cause::Elsewhere.because(format!("the {what} `{written}` is declared elsewhere"));
-        (reason, case.span)
+        Missing {
+            reason,
+            span: case.span,
+            is_in_other_files: true,
+        }
     })
 }
 
@@ -155,9 +165,11 @@ fn missing_elsewhere(graph: &Graph, case: &Case<Link>, unit: UnitId, link: &Link
 /// is not missing: rules report it.
 fn missing_in<T>(attribute: &Attribute<T>, when: &Condition) -> Option<Missing> {
     attribute.cases.iter().find_map(|case| match &case.state {
-        State::Unresolved(why) if !is_reported(why.cause()) && when.and(&case.when).is_possible() => {
-            Some((why.reason().clone(), case.source_span()))
-        }
+        State::Unresolved(why) if !is_reported(why.cause()) && when.and(&case.when).is_possible() => Some(Missing {
+            reason: why.reason().clone(),
+            span: case.source_span(),
+            is_in_other_files: false,
+        }),
         _ => None,
     })
 }
