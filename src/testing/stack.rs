@@ -1,7 +1,7 @@
 //! Builds a queue with its consumer in every dialect, for tests of rules about their attributes.
 //!
-//! Attributes have the names of the table of names, preceded by their resource: `queue.visibility_timeout`. Their values are in
-//! no dialect: numbers, booleans, text, `[lists]`, `null`, `open` for an unresolved value, and references such as
+//! Attributes have the neutral names of `names.rs`, preceded by their resource: `queue.visibility_timeout`. Their values
+//! are in no dialect: numbers, booleans, text, `[lists]`, `null`, `open` for an unresolved value, and references such as
 //! `queue.arn` or `dlq.url`. A text in quotation marks is copied, and so is text after `=`.
 
 mod names;
