@@ -50,7 +50,10 @@ fn never(
 ) -> Finding {
     let (function, asks) = (handled.function.resource.shown(), mapping.resource.shown());
     let (severity, consequence) = if handled.handler.outcome == Outcome::Raised {
-        (Severity::Info, "one failed message still returns its whole batch")
+        (
+            Severity::Info,
+            "one failed message still makes Lambda retry its whole batch",
+        )
     } else {
         (
             Severity::Warning,

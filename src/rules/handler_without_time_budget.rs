@@ -43,8 +43,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn untimed(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>, looped: &Fact, batch: &Operand<'_>) -> Finding {
     let headline = format!(
-        "{} works through up to {} messages and never asks for the time left: a timeout returns all of them, those that \
-         are done included",
+        "{} works through up to {} messages and never asks for the time left: after a timeout all of them are retried, \
+         those that are done included",
         handled.function.resource.shown(),
         batch.value
     );

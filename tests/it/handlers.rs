@@ -137,7 +137,9 @@ fn statements(directory: &TemporaryDirectory, sections: &[Section]) -> BTreeMap<
                 "handler-reads-first-record-only" => "unread",
                 "batch-item-failures-malformed" => "batch retried",
                 "batch-item-failures-unreported" if text.starts_with("one failed message") => "retried",
-                "batch-item-failures-never-returned" if text.contains("still returns its whole batch") => "retried",
+                "batch-item-failures-never-returned" if text.contains("still makes Lambda retry its whole batch") => {
+                    "retried"
+                }
                 _ => continue,
             };
             let number = text.split(['`', ' ', '\'']).find_map(|word| {
