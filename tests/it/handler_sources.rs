@@ -2,6 +2,7 @@
 
 use sqslint::testing::TemporaryDirectory;
 use sqslint::{Options, check};
+use std::path::Path;
 
 const PYTHON: &str = "import json\n\n\ndef run(event, context):\n    ship(event)\n";
 const SCRIPT: &str =
@@ -47,6 +48,19 @@ fn serverless(settings: &str) -> String {
     )
 }
 
+/// Returns `text` with the paths in `directory` relative to it, however they are shown.
+fn within(directory: &Path, text: &str) -> String {
+    let name = format!("{}/", directory.file_name().unwrap().display());
+    let mut relative = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(&name) {
+        let start = before.rfind('`').map_or(0, |at| at + 1);
+        relative += &before[..start];
+        rest = after;
+    }
+    relative + rest
+}
+
 /// Returns `name` with the file and line of the handler of each function that a queue invokes, or why it was not read.
 fn handlers(files: &[(&str, &str)]) -> String {
     let directory = TemporaryDirectory::with_files(files.iter().copied());
@@ -65,7 +79,7 @@ fn handlers(files: &[(&str, &str)]) -> String {
             let name = name.rsplit("::").next().unwrap_or(name);
             format!("{name} {path}:{}", file.position(span.start as usize).line)
         }
-        Err(reason) => reason.replace(&format!("{}/", directory.path().display()), ""),
+        Err(reason) => within(directory.path(), reason),
     });
     read.collect::<Vec<_>>().join("; ")
 }
