@@ -10,7 +10,6 @@ pub mod attribute;
 pub mod declared;
 pub mod delivery;
 mod ends;
-mod handler;
 mod knowledge;
 pub mod limits;
 mod lookup;
@@ -28,6 +27,7 @@ pub mod values;
 mod watch;
 pub mod workers;
 
+pub use ::handlers::{Code, CodeSource, ContinuesAfterFailure, Fact, Handler, Outcome, Response, Unread};
 pub use access::Access;
 pub use alarms::{Alarm, AlarmMetric, AlarmSubscriber, Dimension};
 pub use arn::{AWS_KEY, FIFO_SUFFIX};
@@ -35,7 +35,6 @@ pub use attribute::{Attribute, Case, Name, Origin, Origins, SourcedValue, State,
 pub use conditions::Condition;
 pub use delivery::Deliveries;
 pub use ends::End;
-pub use handler::{Code, CodeSource, ContinuesAfterFailure, Fact, Handler, Outcome, Response, Unread};
 pub use knowledge::{Bounds, Knowledge, Pattern, UNKNOWN_PIECE};
 pub use lookup::{Consumption, Graph};
 pub use nodes::Nodes;

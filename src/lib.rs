@@ -21,7 +21,6 @@ pub mod explain;
 mod fixes;
 pub mod frontend;
 pub mod graph;
-mod handlers;
 pub mod history;
 mod ignores;
 pub mod inputs;

@@ -18,6 +18,7 @@ mod coverage;
 mod declarations;
 mod environments;
 mod finish;
+mod handlers;
 mod lint;
 mod load;
 mod options;

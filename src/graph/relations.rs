@@ -49,8 +49,8 @@ fn of_source(function: &Function, all: &mut Vec<Relation>) {
     let this = &function.resource;
     let (text, span) = match &function.handler {
         Ok(handler) => (format!("implemented by `{}`", handler.name), handler.place),
-        Err(unread) => match unread.reason() {
-            Some(reason) => (reason.to_string(), this.header),
+        Err(unread) => match unread.words() {
+            Some(words) => (words.to_string(), this.header),
             None => return,
         },
     };

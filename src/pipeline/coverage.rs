@@ -50,7 +50,7 @@ pub(super) fn coverage(graph: &Graph) -> Coverage {
 fn handler(function: &Function) -> Option<CoveredHandler> {
     let read = match &function.handler {
         Ok(handler) => Ok((handler.name.to_string(), handler.place)),
-        Err(unread) => Err(unread.reason()?.to_string()),
+        Err(unread) => Err(unread.words()?.to_string()),
     };
     Some(CoveredHandler {
         function: function.resource.address.to_string(),

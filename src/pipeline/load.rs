@@ -1,5 +1,6 @@
 //! Reads and links the units, once for each environment.
 
+use super::handlers;
 use super::policies::Policies;
 use super::select::{Group, Selected};
 use super::{Gathered, Run};
@@ -8,7 +9,6 @@ use crate::diagnostic::{DEFAULT_ENVIRONMENT, Diagnostic, NotEvaluated};
 use crate::discover::Input;
 use crate::frontend::{self, NamedEnvironment};
 use crate::graph::Graph;
-use crate::handlers;
 use crate::inputs::{Inputs, UnitInputs, Variable};
 use rustc_hash::FxHashSet;
 use source::Sources;

@@ -26,8 +26,6 @@ const DONE: &[&str] = &[
     "src/frontend.rs",
     "src/graph",
     "src/graph.rs",
-    "src/handlers",
-    "src/handlers.rs",
     "src/history",
     "src/history.rs",
     "src/ignores.rs",

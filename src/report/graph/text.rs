@@ -122,7 +122,7 @@ impl<'g> Writer<'g> {
                 let line = file.position(handler.place.start as usize).line;
                 Some(format!("handler `{}` at {}:{line}", handler.name, file.shown()))
             }
-            Err(unread) => unread.reason().map(|reason| reason.to_string()),
+            Err(unread) => unread.words().map(ToString::to_string),
         };
         if let Some(handler) = handler {
             self.line(2, &handler);

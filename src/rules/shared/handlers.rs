@@ -1,7 +1,7 @@
 //! Queries about the source code of the functions that a mapping invokes.
 
 use super::findings::Findings;
-use crate::graph::{Condition, EventSourceMapping, Function, Graph, Handler, Unread};
+use crate::graph::{Cause, Condition, EventSourceMapping, Function, Graph, Handler, Reason, Unread};
 
 /// Function that a mapping invokes, with the analysis of its source.
 #[derive(Debug)]
@@ -48,18 +48,23 @@ impl Findings<'_> {
                     handler,
                     when,
                 }),
-                Err(Unread::Unreadable(reason)) => {
-                    let header = function.resource.header;
-                    self.unresolved(&when, &function.resource, &header, reason, header);
+                Err(Unread::Refused(words)) => self.not_parsed(function, &when, &Cause::Limit.because(words.clone())),
+                Err(Unread::NotParsed(words)) => {
+                    self.not_parsed(function, &when, &Cause::NotRead.because(words.clone()));
                 }
                 Err(unread) => {
-                    if let Some(reason) = unread.reason() {
-                        self.not_read(mapping, function, &when, &reason);
+                    if let Some(words) = unread.words() {
+                        self.not_read(mapping, function, &when, words);
                     }
                 }
             }
         }
         read
+    }
+
+    fn not_parsed(&mut self, function: &Function, when: &Condition, reason: &Reason) {
+        let header = function.resource.header;
+        self.unresolved(when, &function.resource, &header, reason, header);
     }
 
     fn not_read(&mut self, mapping: &EventSourceMapping, function: &Function, when: &Condition, reason: &str) {

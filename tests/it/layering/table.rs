@@ -9,14 +9,14 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ("source::cache", "source source::files"),
     ("conditions", ""),
     ("trees", "source"),
+    // Knows programming languages, but no dialects or rules.
+    ("handlers", "source::files source"),
     ("inputs", ""),
     // Knows SQS and Lambda, and no other module.
     ("sqs_model", ""),
     ("discover", "source::files"),
     ("diagnostic", "sqs_model source"),
-    ("graph", "conditions source"),
-    // Knows programming languages, but no dialects or rules.
-    ("handlers", "source::files graph source"),
+    ("graph", "conditions handlers source"),
     // Entry point: knows the dialects, which only use its types.
     (
         "frontend",

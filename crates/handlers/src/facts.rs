@@ -1,8 +1,5 @@
 //! Facts about a function's source code: how it processes a batch, independent of the programming language.
-//!
-//! Frontends set the location of the source, `handlers` reads it and fills in the facts, and rules use them.
 
-use super::Reason;
 use source::Span;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -73,26 +70,28 @@ pub struct ContinuesAfterFailure {
     pub instead: Option<&'static str>,
 }
 
-/// Reason that a function has no [`Handler`].
+/// Reason that a function has no [`Handler`], with a clause for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unread {
     /// No queue invokes the function.
     NotSearched,
     /// The source was not found: the configuration does not locate it, or the searched places lack it.
-    NotFound(Arc<Reason>),
+    NotFound(Arc<str>),
     /// The source was found but is not judged.
-    NotJudged(Arc<Reason>),
-    /// The source was found but could not be read.
-    Unreadable(Arc<Reason>),
+    NotJudged(Arc<str>),
+    /// The source was found but exceeds a bound, or is not text.
+    Refused(Arc<str>),
+    /// The source was found but could not be parsed.
+    NotParsed(Arc<str>),
 }
 
 impl Unread {
-    /// Returns the reason as shown to users; `None` if nothing was searched.
-    pub fn reason(&self) -> Option<Reason> {
+    /// Returns the clause for people; `None` if nothing was searched.
+    pub fn words(&self) -> Option<&Arc<str>> {
         match self {
             Unread::NotSearched => None,
-            Unread::NotFound(reason) | Unread::NotJudged(reason) | Unread::Unreadable(reason) => {
-                Some(Reason::clone(reason))
+            Unread::NotFound(words) | Unread::NotJudged(words) | Unread::Refused(words) | Unread::NotParsed(words) => {
+                Some(words)
             }
         }
     }

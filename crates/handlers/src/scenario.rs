@@ -8,7 +8,7 @@ use super::stores;
 use super::syntax::{Expression, Function, Module, Term, TextRange};
 use super::values::{Choices, Flow, Mask, Object, Value, bit};
 use super::words::{FAILURES, FIFO_PROCESSORS, MIDDLEWARE, STANDARD_PROCESSORS, is_transparent};
-use crate::graph::Outcome;
+use crate::facts::Outcome;
 use std::sync::{Arc, LazyLock};
 
 /// Maximum number of paths.

@@ -14,7 +14,7 @@
 use super::exports::{self, Defined};
 use super::places::{self, beside};
 use super::search::{self, Search};
-use crate::graph::{Code, CodeSource};
+use crate::facts::{Code, CodeSource};
 use source::files::Files;
 use source::{Sources, Span};
 use std::borrow::Cow;

@@ -1,0 +1,94 @@
+//! Adds the facts about the source code of functions to the graphs.
+
+use crate::graph::{CodeSource, Function, Graph};
+use handlers::Reader;
+use rustc_hash::{FxHashMap, FxHashSet};
+use source::Sources;
+
+/// Reads the source of each function that a queue may invoke. A function in several graphs is read once.
+pub(super) fn read<'g>(graphs: impl Iterator<Item = &'g mut Graph>, sources: &Sources) {
+    let mut reader = Reader::new(sources);
+    let graphs: Vec<&mut Graph> = graphs.collect();
+    let shared = shared(&graphs);
+    for graph in graphs {
+        graph.learn_handlers(|code| {
+            let is_only = code.handler.as_ref().is_some_and(|name| !shared.contains(name));
+            reader.read(code, is_only)
+        });
+    }
+}
+
+/// Returns the names of handlers that several functions with different code have. A file that fits one of them by its
+/// name alone may be that of another.
+fn shared(graphs: &[&mut Graph]) -> FxHashSet<String> {
+    let mut first: FxHashMap<&str, (&Function, &str)> = FxHashMap::default();
+    let mut shared = FxHashSet::default();
+    for graph in graphs {
+        for function in graph.functions() {
+            let Some(name) = &function.code.handler else { continue };
+            let key = graph.unit(function.resource.unit).key();
+            let (other, unit) = first.entry(name).or_insert((function, key));
+            let is_same = *unit == key && other.resource.address == function.resource.address;
+            let is_known = function.code.source != Some(CodeSource::Package(String::new()));
+            if !(is_same || is_known && other.code.source == function.code.source) {
+                shared.insert(name.clone());
+            }
+        }
+    }
+    shared
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{rules, testing};
+
+    /// Returns cause and reason of each note that the function's source in `file` was not read.
+    fn unread(file: &str, handler: &str, source: &str) -> Vec<(String, String)> {
+        let template = format!(
+            "Transform: AWS::Serverless-2016-10-31\nResources:\n  Q: {{Type: AWS::SQS::Queue}}\n  F:\n    \
+             Type: AWS::Serverless::Function\n    Properties:\n      CodeUri: src/\n      Handler: {handler}\n      \
+             Timeout: 5\n      Events: {{E: {{Type: SQS, Properties: {{Queue: !GetAtt Q.Arn}}}}}}\n"
+        );
+        let path = format!("src/{file}");
+        let rule = rules::by_id("batch-item-failures-ignored").expect("the rule exists");
+        let outcome = testing::run_files(rule, &[("template.yaml", &*template), (&*path, source)]);
+        let notes = outcome.not_evaluated.into_iter();
+        notes.map(|note| (note.reason, note.cause.to_owned())).collect()
+    }
+
+    #[test]
+    fn unreadable_source_is_reported() {
+        let python = "def handler(event, context):\n    return None\n";
+        let line = format!("#{}\n", "a".repeat(998));
+        let padded = |size: usize| format!("{python}{}\n", line.repeat(530).split_at(size - python.len() - 1).0);
+        let error = "it has a syntax error, or syntax that sqslint does not know";
+        let larger = "it is larger than 512 KiB";
+        let deep = "it is nested too deeply";
+        for (file, handler, source, why) in [
+            ("app.py", "app.handler", python.to_owned(), None),
+            ("app.py", "app.handler", padded(512 << 10), None),
+            ("app.py", "app.handler", padded((512 << 10) + 1), Some(larger)),
+            ("app.py", "app.handler", "def handler(:\n".to_owned(), Some(error)),
+            ("app.py", "app.handler", "(".repeat(1_000), Some(deep)),
+            (
+                "app.js",
+                "app.handler",
+                "exports.handler = async (event => {\n".to_owned(),
+                Some(error),
+            ),
+            ("app.js", "app.handler", "[".repeat(1_000), Some(deep)),
+            ("app.ts", "app.handler", "const a: = 1;\n".to_owned(), Some(error)),
+            // A missing function or a missing source is not an error.
+            ("app.py", "app.other", python.to_owned(), None),
+            ("other.py", "app.handler", python.to_owned(), None),
+        ] {
+            let expected: Vec<_> = why.into_iter().map(|why| format!("was not read: {why}")).collect();
+            let notes = unread(file, handler, &source);
+            assert_eq!(notes.len(), expected.len(), "{file} {notes:?}");
+            for ((reason, cause), expected) in notes.iter().zip(&expected) {
+                assert!(reason.ends_with(expected) && reason.contains(file), "{reason}");
+                assert!(["limit", "not-read"].contains(&&**cause), "{cause}");
+            }
+        }
+    }
+}
