@@ -10,38 +10,37 @@ pub mod attribute;
 pub mod declared;
 pub mod delivery;
 mod ends;
-mod knowledge;
 pub mod limits;
 mod lookup;
+mod name;
 pub mod navigation;
 mod nodes;
 pub mod permits;
 mod plain;
 mod polling;
 mod reach;
-mod reason;
 pub mod relations;
-pub mod set_by;
 mod tags;
 pub mod values;
 mod watch;
 pub mod workers;
 
 pub use ::handlers::{Code, CodeSource, ContinuesAfterFailure, Fact, Handler, Outcome, Response, Unread};
+pub use ::knowledge::{
+    Bounds, Cause, Form, Input, Knowledge, Origin, Origins, Pattern, Reason, SetBy, UNKNOWN_PIECE, Unresolved,
+};
 pub use access::Access;
 pub use alarms::{Alarm, AlarmMetric, AlarmSubscriber, Dimension};
 pub use arn::{AWS_KEY, FIFO_SUFFIX};
-pub use attribute::{Attribute, Case, Name, Origin, Origins, SourcedValue, State, Unresolved};
+pub use attribute::{Attribute, Case, SourcedValue, State};
 pub use conditions::Condition;
 pub use delivery::Deliveries;
 pub use ends::End;
-pub use knowledge::{Bounds, Knowledge, Pattern, UNKNOWN_PIECE};
 pub use lookup::{Consumption, Graph};
+pub use name::Name;
 pub use nodes::Nodes;
 pub use plain::{AsPlain, Plain};
 pub(crate) use reach::{Connections, join_watching_parts};
-pub use reason::{Cause, Reason};
-pub use set_by::SetBy;
 pub use tags::{Tag, Tags};
 pub use watch::{Doubt, Watch};
 pub use workers::Worker;
@@ -214,24 +213,13 @@ pub enum Target {
     Dangling(Arc<str>),
 }
 
-/// Form in which a link is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LinkForm {
-    /// An ARN.
-    Arn,
-    /// A queue's URL.
-    Url,
-    /// A name or id.
-    Name,
-}
-
 /// A reference to another node. References to an alias or version of a function link to the function.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Link {
     /// Target of the link.
     pub target: Target,
     /// Form in which it is written.
-    pub form: LinkForm,
+    pub form: Form,
 }
 
 impl Link {
@@ -239,7 +227,7 @@ impl Link {
     pub fn to(target: Target) -> Link {
         Link {
             target,
-            form: LinkForm::Arn,
+            form: Form::Arn,
         }
     }
 
@@ -247,7 +235,7 @@ impl Link {
     pub fn none() -> Link {
         Link {
             target: Target::External("".into()),
-            form: LinkForm::Name,
+            form: Form::Name,
         }
     }
 }

@@ -50,7 +50,7 @@ pub(super) mod unread;
 pub(super) mod worker;
 
 use crate::graph::{
-    Alarm, Attribute, Commons, Implicit, Link, LinkForm, Owner, PolicyErrorKind, Reason, Resource, SetBy, Target,
+    Alarm, Attribute, Commons, Form, Implicit, Link, Owner, PolicyErrorKind, Reason, Resource, SetBy, Target,
     UnitGraph, Unresolved,
 };
 use conditions::Condition;
@@ -444,7 +444,7 @@ impl<W> Element<W> {
 fn own_link(resource: &Resource) -> Link {
     Link {
         target: Target::Resource(resource.address.clone()),
-        form: LinkForm::Arn,
+        form: Form::Arn,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Parses ARNs, URLs and names. The colons in a template's `${AWS::Region}` do not separate parts.
 
-use super::{Link, LinkForm, Resource, Target};
+use super::{Form, Link, Resource, Target};
 
 /// Suffix of the name of every FIFO queue, and of no other queue.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html>
@@ -31,15 +31,15 @@ fn parts(arn: &str) -> Vec<&str> {
 }
 
 /// Returns the physical name in an ARN of SQS or Lambda, in a URL, or in a plain name.
-pub(super) fn physical_name(written: &str, form: LinkForm) -> Option<&str> {
+pub(super) fn physical_name(written: &str, form: Form) -> Option<&str> {
     let name = match form {
-        LinkForm::Arn => match parts(written).as_slice() {
+        Form::Arn => match parts(written).as_slice() {
             [_, _, "sqs", _, _, name] => *name,
             [_, _, "lambda", _, _, "function", name, ..] => *name,
             _ => return None,
         },
-        LinkForm::Url => written.rsplit('/').next()?,
-        LinkForm::Name => match parts(written).as_slice() {
+        Form::Url => written.rsplit('/').next()?,
+        Form::Name => match parts(written).as_slice() {
             // Lambda accepts an ARN without its first parts.
             [_, "function", name, ..] => *name,
             parts => *parts.first()?,
@@ -59,21 +59,21 @@ pub(super) fn is_queue_name(text: &str) -> bool {
 }
 
 /// Returns the Region in an ARN or in the URL of a queue if it is literal.
-pub(super) fn region(written: &str, form: LinkForm) -> Option<&str> {
+pub(super) fn region(written: &str, form: Form) -> Option<&str> {
     let region = match form {
-        LinkForm::Arn => *parts(written).get(3)?,
-        LinkForm::Url => written.strip_prefix("https://sqs.")?.split(".amazonaws.com").next()?,
-        LinkForm::Name => return None,
+        Form::Arn => *parts(written).get(3)?,
+        Form::Url => written.strip_prefix("https://sqs.")?.split(".amazonaws.com").next()?,
+        Form::Name => return None,
     };
     let written_out = !region.is_empty() && region.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     written_out.then_some(region)
 }
 
 /// Returns the account in an ARN if it is literal.
-pub(super) fn account(written: &str, form: LinkForm) -> Option<&str> {
+pub(super) fn account(written: &str, form: Form) -> Option<&str> {
     let account = match form {
-        LinkForm::Arn => *parts(written).get(4)?,
-        LinkForm::Url | LinkForm::Name => return None,
+        Form::Arn => *parts(written).get(4)?,
+        Form::Url | Form::Name => return None,
     };
     (account.len() == 12 && account.bytes().all(|byte| byte.is_ascii_digit())).then_some(account)
 }
@@ -144,7 +144,7 @@ impl Link {
     /// Returns the service in the ARN of an external target: `sqs`, `sns`.
     pub fn service(&self) -> Option<&str> {
         match (&self.target, self.form) {
-            (Target::External(arn), LinkForm::Arn) => parts(arn).get(2).copied(),
+            (Target::External(arn), Form::Arn) => parts(arn).get(2).copied(),
             _ => None,
         }
     }
@@ -154,12 +154,12 @@ impl Link {
         match (&self.target, self.form) {
             // Reference that a plugin or another tool replaces.
             (Target::External(written), _) if written.contains("#{") => true,
-            (_, LinkForm::Url) => false,
-            (Target::External(written), LinkForm::Arn) => {
+            (_, Form::Url) => false,
+            (Target::External(written), Form::Arn) => {
                 let parts = parts(written);
                 parts.len() < 6 || parts.get(2).is_some_and(|service| service.is_empty())
             }
-            (Target::External(_), LinkForm::Name) => true,
+            (Target::External(_), Form::Name) => true,
             _ => false,
         }
     }
@@ -170,9 +170,9 @@ impl Link {
             return None;
         };
         let is_queue = match self.form {
-            LinkForm::Arn => self.service() == Some("sqs"),
-            LinkForm::Url => written.starts_with("https://sqs."),
-            LinkForm::Name => false,
+            Form::Arn => self.service() == Some("sqs"),
+            Form::Url => written.starts_with("https://sqs."),
+            Form::Name => false,
         };
         is_queue.then(|| physical_name(written, self.form)).flatten()
     }
@@ -218,24 +218,20 @@ mod tests {
     #[test]
     fn physical_name_follows_unresolved_parts() {
         let cases = [
-            ("arn:aws:sqs:eu-west-1:1:q", LinkForm::Arn, Some("q")),
+            ("arn:aws:sqs:eu-west-1:1:q", Form::Arn, Some("q")),
             (
                 "arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:q",
-                LinkForm::Arn,
+                Form::Arn,
                 Some("q"),
             ),
-            (
-                "arn:aws:lambda:${AWS::Region}:1:function:f:live",
-                LinkForm::Arn,
-                Some("f"),
-            ),
-            ("arn:aws:sns:eu-west-1:1:t", LinkForm::Arn, None),
-            ("arn:aws:sqs", LinkForm::Arn, None),
-            ("https://sqs.eu-west-1.amazonaws.com/1/q", LinkForm::Url, Some("q")),
-            ("f:live", LinkForm::Name, Some("f")),
-            ("123456789012:function:f:live", LinkForm::Name, Some("f")),
-            ("", LinkForm::Name, None),
-            ("${", LinkForm::Arn, None),
+            ("arn:aws:lambda:${AWS::Region}:1:function:f:live", Form::Arn, Some("f")),
+            ("arn:aws:sns:eu-west-1:1:t", Form::Arn, None),
+            ("arn:aws:sqs", Form::Arn, None),
+            ("https://sqs.eu-west-1.amazonaws.com/1/q", Form::Url, Some("q")),
+            ("f:live", Form::Name, Some("f")),
+            ("123456789012:function:f:live", Form::Name, Some("f")),
+            ("", Form::Name, None),
+            ("${", Form::Arn, None),
         ];
         for (written, form, name) in cases {
             assert_eq!(physical_name(written, form), name, "{written}");
@@ -245,17 +241,13 @@ mod tests {
     #[test]
     fn only_literal_regions_are_returned() {
         let cases = [
-            ("arn:aws:sqs:eu-west-1:1:q", LinkForm::Arn, Some("eu-west-1")),
-            ("arn:aws:sqs:${AWS::Region}:1:q", LinkForm::Arn, None),
-            ("arn:aws:iam::1:role/r", LinkForm::Arn, None),
-            (
-                "https://sqs.eu-west-1.amazonaws.com/1/q",
-                LinkForm::Url,
-                Some("eu-west-1"),
-            ),
-            ("https://sqs.${region}.amazonaws.com/1/q", LinkForm::Url, None),
-            ("https://localhost:4566/1/q", LinkForm::Url, None),
-            ("q", LinkForm::Name, None),
+            ("arn:aws:sqs:eu-west-1:1:q", Form::Arn, Some("eu-west-1")),
+            ("arn:aws:sqs:${AWS::Region}:1:q", Form::Arn, None),
+            ("arn:aws:iam::1:role/r", Form::Arn, None),
+            ("https://sqs.eu-west-1.amazonaws.com/1/q", Form::Url, Some("eu-west-1")),
+            ("https://sqs.${region}.amazonaws.com/1/q", Form::Url, None),
+            ("https://localhost:4566/1/q", Form::Url, None),
+            ("q", Form::Name, None),
         ];
         for (written, form, expected) in cases {
             assert_eq!(region(written, form), expected, "{written}");

@@ -1,16 +1,8 @@
 //! Values with their state (known, default or unresolved), span, origins, and name as written.
 
-mod name;
-mod origins;
-
-use super::{Bounds, Knowledge, Pattern, Reason};
+use super::{Name, Origins, Reason, Unresolved};
 use conditions::{self, Cases, Condition};
-pub use name::Name;
-pub use origins::{Origin, Origins};
 use source::Span;
-use std::fmt;
-use std::ops::Deref;
-use std::sync::Arc;
 
 /// State of a value: known, default or unresolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,71 +13,6 @@ pub enum State<T> {
     Default(T),
     /// Value that the files do not determine.
     Unresolved(Unresolved),
-}
-
-/// Reason why a value is unresolved, and what is known about it. It dereferences to its reason. It is a single pointer,
-/// because it determines the size of every attribute, and most attributes are known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unresolved(Arc<UnresolvedData>);
-
-#[derive(Debug, PartialEq, Eq)]
-struct UnresolvedData {
-    reason: Reason,
-    knowledge: Option<Knowledge>,
-}
-
-impl From<Reason> for Unresolved {
-    fn from(reason: Reason) -> Self {
-        Unresolved(Arc::new(UnresolvedData {
-            reason,
-            knowledge: None,
-        }))
-    }
-}
-
-impl Unresolved {
-    /// Creates an unresolved value with partial knowledge.
-    pub fn with_knowledge(reason: Reason, knowledge: Knowledge) -> Self {
-        Unresolved(Arc::new(UnresolvedData {
-            reason,
-            knowledge: Some(knowledge),
-        }))
-    }
-
-    /// Returns the reason why it is unresolved.
-    pub fn reason(&self) -> &Reason {
-        &self.0.reason
-    }
-
-    /// Returns the range of numbers that it may be.
-    pub fn bounds(&self) -> Bounds {
-        match &self.0.knowledge {
-            Some(Knowledge::Number(bounds)) => *bounds,
-            _ => Bounds::ANY,
-        }
-    }
-
-    /// Returns the known pieces of the string, if any.
-    pub fn pattern(&self) -> Option<&Pattern> {
-        match &self.0.knowledge {
-            Some(Knowledge::Text(pattern)) => Some(pattern),
-            _ => None,
-        }
-    }
-}
-
-impl Deref for Unresolved {
-    type Target = Reason;
-
-    fn deref(&self) -> &Reason {
-        self.reason()
-    }
-}
-
-impl fmt::Display for Unresolved {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.reason().fmt(f)
-    }
 }
 
 /// A value with its span and origins.

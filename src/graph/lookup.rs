@@ -7,7 +7,7 @@ use super::nodes::{self, Nodes};
 use super::workers::{Parameter, Worker, WorkerConsumptions};
 use super::{
     Access, Alarm, AlarmSubscriber, Attribute, Case, Cause, Code, Condition, DeadLetterUse, Deliveries,
-    EventSourceMapping, Function, Handler, Invocation, Link, LinkForm, Queue, Reason, Resource, State, Target, Unit,
+    EventSourceMapping, Form, Function, Handler, Invocation, Link, Queue, Reason, Resource, State, Target, Unit,
     UnitGraph, UnitId, Unread,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -139,7 +139,7 @@ impl Index {
     }
 
     /// Returns all nodes with the physical name in `written`, except those known to be in another Region or account.
-    fn nodes_named(&self, written: &str, form: LinkForm) -> Vec<&NamedNode> {
+    fn nodes_named(&self, written: &str, form: Form) -> Vec<&NamedNode> {
         let (region, account) = (region(written, form), account(written, form));
         let name = physical_name(written, form);
         if let (Some(lookups), Some(name)) = (&self.lookups, name) {

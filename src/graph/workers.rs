@@ -6,7 +6,7 @@
 
 use super::access::{Effect, Grant, PolicyDocument, Principal, Role, Statement};
 use super::permits::{Policies, matches};
-use super::{Attribute, Graph, Link, LinkForm, Queue, Resource, State, Target, UnitId};
+use super::{Attribute, Form, Graph, Link, Queue, Resource, State, Target, UnitId};
 use conditions::Condition;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
@@ -405,7 +405,7 @@ impl Variable {
     /// Returns `true` if its value `link` may refer to a queue. A plain word equal to a queue's name may be any other
     /// name.
     fn may_hold(&self, link: &Link) -> bool {
-        if link.form != LinkForm::Name || !matches!(link.target, Target::External(_)) {
+        if link.form != Form::Name || !matches!(link.target, Target::External(_)) {
             return true;
         }
         let name = self.name.as_deref().unwrap_or_default().to_ascii_lowercase();
@@ -415,9 +415,9 @@ impl Variable {
     fn consumption(&self, worker: &Worker, link: &Link, when: Condition, is_permitted: bool) -> WorkerConsumption {
         let shown = worker.resource.shown();
         let what = match link.form {
-            LinkForm::Arn => "ARN",
-            LinkForm::Url => "URL",
-            LinkForm::Name => "name",
+            Form::Arn => "ARN",
+            Form::Url => "URL",
+            Form::Name => "name",
         };
         let holds = match &self.name {
             Some(name) => format!("`{name}` holds its {what}"),

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::alarms::{DIMENSION, NAMESPACE, is_misspelled_namespace, is_sqs_metric, misspelled_metric};
-use crate::graph::{Alarm, AlarmMetric, LinkForm};
+use crate::graph::{Alarm, AlarmMetric, Form};
 
 pub(super) static RULE: Rule = Rule {
     id: "alarm-dimension-invalid",
@@ -94,7 +94,7 @@ fn dimensions(graph: &Graph, findings: &mut Findings<'_>, alarm: &Alarm, of: &Al
         if *link.value == Link::none() && link.is_written_elsewhere() {
             continue;
         }
-        let is_name = fact(link.value.form == LinkForm::Name && *link.value != Link::none(), || {
+        let is_name = fact(link.value.form == Form::Name && *link.value != Link::none(), || {
             format!("the dimension `{DIMENSION}` is a name")
         });
         if !findings.satisfied(&link.when, alarm, is_name.depending_on(&link)) {
@@ -126,7 +126,7 @@ fn no_name(graph: &Graph, alarm: &Alarm, link: &Known<'_, Link>) -> Option<Findi
     if queue.is_none() && link.value.external_queue_name().is_none() {
         return None; // A reference to another kind of resource may be a name.
     }
-    let form = if link.value.form == LinkForm::Url { "URL" } else { "ARN" };
+    let form = if link.value.form == Form::Url { "URL" } else { "ARN" };
     let shown = queue.map_or_else(|| "a queue".to_owned(), |queue| queue.resource.shown());
     let headline = format!(
         "{} looks for {shown} by its {form}, but the dimension `{DIMENSION}` is a name, so it never gets data",

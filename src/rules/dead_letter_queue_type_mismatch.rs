@@ -1,7 +1,7 @@
 //! Flags dead-letter queues whose type differs from that of their source queue.
 
 use super::prelude::*;
-use crate::graph::LinkForm;
+use crate::graph::Form;
 use crate::rules::shared::queue_types::{TypedQueue, kind};
 
 pub(super) static RULE: Rule = Rule {
@@ -25,7 +25,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     findings.leave_to_rule_of(&fifo.when, source, &[&fifo, &dlq], Cause::NameContradictsType);
                     continue;
                 }
-                if dlq.queue.is_none() && dlq.form != LinkForm::Arn {
+                if dlq.queue.is_none() && dlq.form != Form::Arn {
                     findings.leave_to_rule_of(&fifo.when, source, &[&dlq], Cause::MalformedPolicy);
                     continue;
                 }

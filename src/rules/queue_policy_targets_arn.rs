@@ -1,7 +1,7 @@
 //! Flags queue policies that refer to their queue by its ARN instead of its URL.
 
 use super::prelude::*;
-use crate::graph::LinkForm;
+use crate::graph::Form;
 use crate::graph::access::{PolicyWriter, QueuePolicy};
 
 pub(super) static RULE: Rule = Rule {
@@ -21,7 +21,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for policy in policies.filter(|policy| policy.writer == PolicyWriter::Separate) {
         let resource = &policy.resource;
         for link in findings.known(&resource.when, resource, &policy.queue) {
-            let is_url = fact(link.value.form != LinkForm::Arn, || {
+            let is_url = fact(link.value.form != Form::Arn, || {
                 format!("`{}` is not an ARN", link.name)
             });
             findings.require(&link.when, resource, is_url.depending_on(&link), || {

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::delivery::Sender;
-use crate::graph::{Attribute, LinkForm, Resource};
+use crate::graph::{Attribute, Form, Resource};
 
 pub(super) static RULE: Rule = Rule {
     id: "queue-url-in-place-of-arn",
@@ -95,11 +95,11 @@ fn judge<'g, T>(
 ) {
     for known in findings.known(place.when, place.resource, attribute) {
         let Some(link) = link(known.value) else { continue };
-        let is_arn = fact(link.form == LinkForm::Arn, || format!("`{}` is an ARN", known.name)).depending_on(&known);
+        let is_arn = fact(link.form == Form::Arn, || format!("`{}` is an ARN", known.name)).depending_on(&known);
         let queue = graph.queue(place.resource.unit, link);
         // A reference to a resource that is not a queue may be an ARN, and subscriptions and targets may have URLs of
         // other things.
-        let is_queue = queue.is_some() || (link.form == LinkForm::Url && link.external_queue_name().is_some());
+        let is_queue = queue.is_some() || (link.form == Form::Url && link.external_queue_name().is_some());
         if !findings.satisfied(&known.when, place.resource, is_arn) && is_queue {
             findings.report(&known.when, place.resource, no_arn(place, &known, link, queue));
         }
@@ -107,7 +107,7 @@ fn judge<'g, T>(
 }
 
 fn no_arn<T>(place: &Place<'_>, known: &Known<'_, T>, link: &Link, queue: Option<&Queue>) -> Finding {
-    let form = if link.form == LinkForm::Url { "URL" } else { "name" };
+    let form = if link.form == Form::Url { "URL" } else { "name" };
     let shown = queue.map_or_else(|| "a queue".to_owned(), |queue| queue.resource.shown());
     let headline = format!(
         "{} uses the {form} of {shown} as its {}, but {} requires the ARN",

@@ -1,7 +1,7 @@
 //! Flags redrive policies that SQS, or the deployment tool, rejects.
 
 use super::prelude::*;
-use crate::graph::{LinkForm, PolicyError, PolicyErrorKind, RedrivePolicy, Target};
+use crate::graph::{Form, PolicyError, PolicyErrorKind, RedrivePolicy, Target};
 use source::Span;
 
 pub(super) static RULE: Rule = Rule {
@@ -88,11 +88,11 @@ fn of_fault(queue: &Queue, fault: &PolicyError) -> Option<Finding> {
 fn of_target(graph: &Graph, queue: &Queue, target: &Known<'_, Link>) -> Option<Finding> {
     let link = target.value;
     let form = match (link.form, &link.target) {
-        (_, Target::Dangling(_) | Target::OtherUnit { .. }) | (LinkForm::Arn, _) => return None,
+        (_, Target::Dangling(_) | Target::OtherUnit { .. }) | (Form::Arn, _) => return None,
         // The resource is not a queue.
         (_, Target::Resource(_)) if graph.queue(queue.resource.unit, link).is_none() => return None,
-        (LinkForm::Url, _) => "a queue's URL".to_owned(),
-        (LinkForm::Name, _) => "a name".to_owned(),
+        (Form::Url, _) => "a queue's URL".to_owned(),
+        (Form::Name, _) => "a name".to_owned(),
     };
     let help = match graph.queue(queue.resource.unit, link) {
         Some(target) => format!("set `deadLetterTargetArn` to `{}`", target.resource.arn_reference()),

@@ -1,7 +1,7 @@
 //! Flags queues with a fixed visibility timeout that becomes too short if an input of the module or template is raised.
 
 use super::prelude::*;
-use crate::graph::set_by::Input;
+use crate::graph::Input;
 use crate::graph::{Resource, Seconds, SetBy};
 use crate::rules::shared::advice::Advice;
 use crate::rules::shared::consumers::RunTime;

@@ -9,7 +9,7 @@ use super::words::{BATCH_FUNCTIONS, FAILURES, FIFO_PROCESSORS, STANDARD_PROCESSO
 use std::sync::Arc;
 
 /// Result of a function that may be unknown to the analysis.
-type Known = Result<Option<Value>, Flow>;
+pub(super) type Known = Result<Option<Value>, Flow>;
 
 impl<'m> Machine<'m> {
     /// Calls a function by its name, if it is known and the file does not define it.

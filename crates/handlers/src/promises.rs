@@ -1,12 +1,10 @@
 //! Promises and other results that arrive later, alone and in lists.
 
 use super::calls::Arguments;
+use super::libraries::Known;
 use super::machine::Machine;
 use super::syntax::{Expression, Term};
 use super::values::{Evaluated, Flow, Id, Object, Value};
-
-/// Result of a function that may be unknown to the analysis.
-type Known = Result<Option<Value>, Flow>;
 
 impl<'m> Machine<'m> {
     pub(super) fn promise_method(

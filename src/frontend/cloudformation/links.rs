@@ -4,7 +4,7 @@ use super::incomplete::UsedName;
 use super::sections::Declared;
 use super::template::Template;
 use super::value::{Evaluated, Outcomes, Part, Reference, always, literal, rendered, split};
-use crate::graph::{Cause, Link, LinkForm, Reason, Target};
+use crate::graph::{Cause, Form, Link, Reason, Target};
 use conditions::Condition;
 use std::sync::Arc;
 
@@ -72,12 +72,12 @@ impl<'t> Template<'t> {
             let service = segments.get(2).map(|segment| rendered(segment));
             wants_queue = service.as_deref() != Some("lambda");
             let at = if wants_queue { 5 } else { 6 };
-            (LinkForm::Arn, segments.get(at).cloned().unwrap_or_default())
+            (Form::Arn, segments.get(at).cloned().unwrap_or_default())
         } else if text.starts_with("https://") || text.starts_with("http://") {
-            (LinkForm::Url, split(parts, "/").pop().unwrap_or_default())
+            (Form::Url, split(parts, "/").pop().unwrap_or_default())
         } else {
             let name = split(parts, ":").into_iter().next().unwrap_or_default();
-            (LinkForm::Name, name)
+            (Form::Name, name)
         };
         if let [Part::Reference(reference)] = name.as_slice() {
             return self.target(reference, hops).map(|link| Link { form, ..link });
@@ -129,16 +129,14 @@ impl<'t> Template<'t> {
             Ok(Link { target, form })
         };
         match (&*resource.kind, attribute) {
-            ("AWS::SQS::Queue", None | Some("QueueUrl")) => to(LinkForm::Url),
-            ("AWS::SQS::Queue", Some("Arn")) => to(LinkForm::Arn),
+            ("AWS::SQS::Queue", None | Some("QueueUrl")) => to(Form::Url),
+            ("AWS::SQS::Queue", Some("Arn")) => to(Form::Arn),
             ("AWS::SQS::Queue", Some("QueueName"))
-            | ("AWS::Lambda::Function" | "AWS::Serverless::Function", None | Some("FunctionName")) => {
-                to(LinkForm::Name)
-            }
+            | ("AWS::Lambda::Function" | "AWS::Serverless::Function", None | Some("FunctionName")) => to(Form::Name),
             ("AWS::SQS::Queue", Some(other)) => {
                 Err(Cause::Invalid.because(format!("queues have no attribute `{other}`")))
             }
-            ("AWS::Lambda::Function" | "AWS::Serverless::Function", Some(_)) => to(LinkForm::Arn),
+            ("AWS::Lambda::Function" | "AWS::Serverless::Function", Some(_)) => to(Form::Arn),
             ("AWS::Lambda::Alias" | "AWS::Lambda::Version", _) => {
                 let object = self.properties_of(resource);
                 let functions = self.field(&object, "FunctionName", &Condition::always());
@@ -147,9 +145,9 @@ impl<'t> Template<'t> {
                         Evaluated::Text(parts) => {
                             let link = self.link_of(parts, false, hops + 1)?;
                             let form = if attribute == Some("FunctionName") {
-                                LinkForm::Name
+                                Form::Name
                             } else {
-                                LinkForm::Arn
+                                Form::Arn
                             };
                             Ok(Link { form, ..link })
                         }
@@ -162,9 +160,9 @@ impl<'t> Template<'t> {
                 "`{}` is known only when the stack is deployed",
                 reference.shown()
             ))),
-            (_, Some(attribute)) if attribute.contains("Arn") => to(LinkForm::Arn),
-            (kind, None) if gives_arn(kind) => to(LinkForm::Arn),
-            _ => to(LinkForm::Name),
+            (_, Some(attribute)) if attribute.contains("Arn") => to(Form::Arn),
+            (kind, None) if gives_arn(kind) => to(Form::Arn),
+            _ => to(Form::Name),
         }
     }
 
@@ -176,7 +174,7 @@ impl<'t> Template<'t> {
                 let target = Target::Resource(function);
                 return Ok(Link {
                     target,
-                    form: LinkForm::Arn,
+                    form: Form::Arn,
                 });
             }
             let made = |prefix: &str| reference.id.starts_with(prefix);
@@ -185,9 +183,9 @@ impl<'t> Template<'t> {
             });
             if is_made || made("Serverless") {
                 let form = match reference.attribute.as_deref() {
-                    None => LinkForm::Url,
-                    Some("QueueName") => LinkForm::Name,
-                    Some(_) => LinkForm::Arn,
+                    None => Form::Url,
+                    Some("QueueName") => Form::Name,
+                    Some(_) => Form::Arn,
                 };
                 let target = Target::Resource(reference.id.clone());
                 return Ok(Link { target, form });
@@ -198,7 +196,7 @@ impl<'t> Template<'t> {
             let target = Target::Dangling(reference.shown().into());
             return Ok(Link {
                 target,
-                form: LinkForm::Name,
+                form: Form::Name,
             });
         }
         Err(Cause::Elsewhere.because(format!("`{}` is not declared in this file", reference.id)))

@@ -24,7 +24,7 @@ use super::sections::{Dialect, Sections};
 use crate::diagnostic::Diagnostic;
 use crate::frontend::lower::unread::expose_roles;
 use crate::graph::{
-    Attribute, Cause, EventSourceMapping, Function, Invocation, Link, LinkForm, Origin, Seconds, Target, UnitGraph,
+    Attribute, Cause, EventSourceMapping, Form, Function, Invocation, Link, Origin, Seconds, Target, UnitGraph,
     UnknownKey,
 };
 use resolve::{Resolver, unresolved_reason};
@@ -158,7 +158,7 @@ pub(super) fn fill(
         // An unread part may watch or poll any queue.
         let all = graph.queues.iter().map(|queue| Link {
             target: Target::Resource(queue.resource.address.clone()),
-            form: LinkForm::Arn,
+            form: Form::Arn,
         });
         graph.passed_to_missing_code.extend(all);
         expose_roles(graph);

@@ -2,7 +2,7 @@
 //! reason for absent ones.
 
 use super::{BareName, Field, Lowering, Path, Policy, View};
-use crate::graph::{Attribute, Cause, Link, LinkForm, Name, Reason, Seconds, SourcedValue, State, Target, Unresolved};
+use crate::graph::{Attribute, Cause, Form, Link, Name, Reason, Seconds, SourcedValue, State, Target, Unresolved};
 use conditions::{Cases, Condition};
 use source::Span;
 
@@ -198,7 +198,7 @@ pub(super) fn dangling<T>(links: Attribute<T>, to: impl Fn(Link) -> T) -> Attrib
         State::Unresolved(reason) => match reason.undeclared_name() {
             Some(name) => State::Set(to(Link {
                 target: Target::Dangling(name.into()),
-                form: LinkForm::Arn,
+                form: Form::Arn,
             })),
             None => State::Unresolved(reason),
         },

@@ -8,7 +8,7 @@ use super::{BareName, Lowering, Node, Path, View};
 use crate::graph::access::PolicyDocument;
 use crate::graph::delivery::Sender;
 use crate::graph::{
-    Attribute, Cause, FailureTarget, Link, LinkForm, Queue, Reason, RedriveAllowPolicy, RedriveKind, RedrivePolicy,
+    Attribute, Cause, FailureTarget, Form, Link, Queue, Reason, RedriveAllowPolicy, RedriveKind, RedrivePolicy,
     RedriveWriter, SourcedValue, State, Target, UnitKind,
 };
 use conditions::{Case, Cases, Condition};
@@ -285,7 +285,7 @@ impl Places {
     fn named(&self, link: &Link) -> Vec<usize> {
         match (&link.target, link.form) {
             (Target::Resource(address), _) => self.by_address.get(address).copied().into_iter().collect(),
-            (Target::External(written), LinkForm::Url | LinkForm::Arn | LinkForm::Name) => {
+            (Target::External(written), Form::Url | Form::Arn | Form::Name) => {
                 let last = written.rsplit(['/', ':']).next().unwrap_or("");
                 self.by_name.get(last).cloned().unwrap_or_default()
             }

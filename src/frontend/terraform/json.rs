@@ -4,7 +4,7 @@ use super::number::Number;
 use super::provider;
 use super::value::{Value, ValueKind, joined};
 use crate::graph::Cause;
-use crate::graph::LinkForm;
+use crate::graph::Form;
 use std::sync::Arc;
 use trees::json::{ends_in_string, is_faulty};
 
@@ -76,7 +76,7 @@ fn is_link(part: &Value) -> bool {
         ValueKind::Reference(id, attribute) => provider::form(&id.kind, attribute),
         _ => None,
     };
-    matches!(form, Some(LinkForm::Arn | LinkForm::Url))
+    matches!(form, Some(Form::Arn | Form::Url))
 }
 
 fn parse(text: &str, held: &[Value]) -> Result<Value, &'static str> {

@@ -2,7 +2,7 @@
 
 use super::value::{ResourceId, Value};
 use crate::graph::limits;
-use crate::graph::{LinkForm, Seconds};
+use crate::graph::{Form, Seconds};
 
 /// Returns `true` if a reference to this attribute links to the resource.
 pub(super) fn is_link(kind: &str, attribute: &str) -> bool {
@@ -41,16 +41,16 @@ pub(super) fn partition(region: &str) -> &'static str {
 }
 
 /// Returns the form of link that an attribute provides.
-pub(super) fn form(kind: &str, attribute: &str) -> Option<LinkForm> {
+pub(super) fn form(kind: &str, attribute: &str) -> Option<Form> {
     match (kind, attribute) {
-        (_, "arn" | "stream_arn") => Some(LinkForm::Arn),
-        ("aws_sqs_queue", "id" | "url") => Some(LinkForm::Url),
-        (_, "name" | "bucket") if is_name(kind, attribute) => Some(LinkForm::Name),
-        ("aws_kms_key" | "aws_kms_alias", "key_id" | "target_key_id") => Some(LinkForm::Name),
+        (_, "arn" | "stream_arn") => Some(Form::Arn),
+        ("aws_sqs_queue", "id" | "url") => Some(Form::Url),
+        (_, "name" | "bucket") if is_name(kind, attribute) => Some(Form::Name),
+        ("aws_kms_key" | "aws_kms_alias", "key_id" | "target_key_id") => Some(Form::Name),
         ("aws_lambda_function" | "aws_lambda_alias", "qualified_arn" | "invoke_arn" | "qualified_invoke_arn") => {
-            Some(LinkForm::Arn)
+            Some(Form::Arn)
         }
-        ("aws_lambda_function" | "aws_lambda_alias", "function_name" | "id") => Some(LinkForm::Name),
+        ("aws_lambda_function" | "aws_lambda_alias", "function_name" | "id") => Some(Form::Name),
         _ => None,
     }
 }

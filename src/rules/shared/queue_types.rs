@@ -7,8 +7,8 @@ use super::operands::{Known, hides_target};
 use super::trace::ReadValue;
 use crate::graph::Cause;
 use crate::graph::{
-    Attribute, Condition, EventSourceMapping, FIFO_SUFFIX, Graph, Link, LinkForm, Pattern, Queue, Resource,
-    UNKNOWN_PIECE, UnitId, Unresolved,
+    Attribute, Condition, EventSourceMapping, FIFO_SUFFIX, Form, Graph, Link, Pattern, Queue, Resource, UNKNOWN_PIECE,
+    UnitId, Unresolved,
 };
 use source::Span;
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ pub(crate) struct TypedQueue<'g> {
     /// Span of the reference to the queue.
     pub(crate) link: Span,
     /// Form of the reference.
-    pub(crate) form: LinkForm,
+    pub(crate) form: Form,
 }
 
 impl TypedQueue<'_> {
@@ -210,7 +210,7 @@ impl Findings<'_> {
                     shown: read.shown,
                     span: case.span,
                     link: case.span,
-                    form: LinkForm::Arn,
+                    form: Form::Arn,
                 }),
                 None => findings.unresolved(&read.when, mapping.as_ref(), case, unresolved, case.source_span()),
             }
@@ -255,7 +255,7 @@ impl Findings<'_> {
                     shown,
                     span: case.span,
                     link: case.span,
-                    form: LinkForm::Arn,
+                    form: Form::Arn,
                 }),
                 None => findings.unresolved(when, resource, case, unresolved, case.source_span()),
             },

@@ -9,6 +9,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ("source::cache", "source source::files"),
     ("conditions", ""),
     ("trees", "source"),
+    ("knowledge", "source"),
     // Knows programming languages, but no dialects or rules.
     ("handlers", "source::files source"),
     ("inputs", ""),
@@ -16,7 +17,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ("sqs_model", ""),
     ("discover", "source::files"),
     ("diagnostic", "sqs_model source"),
-    ("graph", "conditions handlers source"),
+    ("graph", "conditions handlers knowledge source"),
     // Entry point: knows the dialects, which only use its types.
     (
         "frontend",

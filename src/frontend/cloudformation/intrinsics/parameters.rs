@@ -3,7 +3,7 @@
 use crate::frontend::cloudformation::parameters::Parameter;
 use crate::frontend::cloudformation::template::Template;
 use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part, always};
-use crate::graph::set_by::Input;
+use crate::graph::Input;
 use crate::graph::{Cause, Origin, Reason, SetBy};
 use conditions::{Case, Cases, Condition, MAX_CASES};
 use source::Span;

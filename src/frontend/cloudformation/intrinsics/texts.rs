@@ -7,7 +7,7 @@ use crate::frontend::cloudformation::template::Template;
 use crate::frontend::cloudformation::value::{
     Evaluated, Foreign, Outcome, Outcomes, Part, Reference, always, combine, literal, rendered, split,
 };
-use crate::graph::{Cause, Link, LinkForm};
+use crate::graph::{Cause, Form, Link};
 use conditions::{Cases, Condition, TooMany};
 use rustc_hash::FxHashMap;
 use source::Span;
@@ -218,7 +218,7 @@ impl<'t> Template<'t> {
     fn arn_pieces(&self, reference: &Reference) -> Option<Vec<Vec<Part>>> {
         let foreign = reference.elsewhere.as_ref();
         let (kind, attribute) = match foreign {
-            Some(foreign) => (&*foreign.kind, (foreign.link.form == LinkForm::Arn).then_some("Arn")),
+            Some(foreign) => (&*foreign.kind, (foreign.link.form == Form::Arn).then_some("Arn")),
             None => (&*self.resource(&reference.id)?.kind, reference.attribute.as_deref()),
         };
         let (service, name) = match (kind, attribute) {
@@ -239,7 +239,7 @@ impl<'t> Template<'t> {
             attribute: foreign.is_none().then(|| name.into()),
             elsewhere: foreign.map(|foreign| Foreign {
                 link: Link {
-                    form: LinkForm::Name,
+                    form: Form::Name,
                     ..foreign.link.clone()
                 },
                 kind: foreign.kind.clone(),

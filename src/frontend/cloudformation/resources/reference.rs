@@ -9,7 +9,7 @@ use crate::frontend::cloudformation::stacks::{Stack, is_stack};
 use crate::frontend::cloudformation::value::{Evaluated, Outcomes, Part};
 use crate::frontend::lower::unread::expose_roles;
 use crate::frontend::lower::{Lowering, NodeKind};
-use crate::graph::{Attribute, DeadLetterUse, Invocation, Link, LinkForm, Owner, Target};
+use crate::graph::{Attribute, DeadLetterUse, Form, Invocation, Link, Owner, Target};
 use conditions::Condition;
 use source::Span;
 use std::sync::Arc;
@@ -109,7 +109,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
                 .collect();
             let links = names.into_iter().map(|name| Link {
                 target: Target::External(name.into()),
-                form: LinkForm::Name,
+                form: Form::Name,
             });
             self.graph.passed_to_missing_code.extend(links);
         }
@@ -279,7 +279,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             let mut links = Vec::new();
             match self.view.template.link(&outcome.value) {
                 Ok(link) if !matches!(link.target, Target::External(_)) => links.push(link),
-                Ok(link) if failure.is_some() && link.form == LinkForm::Arn => links.push(link),
+                Ok(link) if failure.is_some() && link.form == Form::Arn => links.push(link),
                 _ => {}
             }
             // References inside a longer text, such as a definition in JSON.
@@ -314,6 +314,6 @@ fn quoted_arn(part: &Part) -> Option<Link> {
     let (arn, _) = rest.split_once('"')?;
     Some(Link {
         target: Target::External(format!("arn:{arn}").into()),
-        form: LinkForm::Arn,
+        form: Form::Arn,
     })
 }

@@ -3,14 +3,14 @@
 use super::super::template::Template;
 use super::super::value::{Evaluated, Part, Reference, literal, rendered, split};
 use crate::graph::Reason;
-use crate::graph::{Cause, Link, LinkForm, Target};
+use crate::graph::{Cause, Form, Link, Target};
 use conditions::Condition;
 use std::sync::Arc;
 
 /// Returns whether `link` points to a queue, if known.
 pub(super) fn is_queue(template: &Template<'_>, link: &Link) -> Option<bool> {
     match &link.target {
-        Target::External(arn) => (link.form == LinkForm::Arn && is_of_other_service(arn)).then_some(false),
+        Target::External(arn) => (link.form == Form::Arn && is_of_other_service(arn)).then_some(false),
         _ => Some(&*kind(template, link)? == "AWS::SQS::Queue"),
     }
 }
@@ -56,7 +56,7 @@ pub(super) fn parameter(template: &Template<'_>, value: &Evaluated<'_>) -> Optio
     let is_its_name = reference.attribute.is_none() && &*declared.kind == "AWS::SSM::Parameter";
     is_its_name.then(|| Link {
         target: Target::Resource(reference.id.clone()),
-        form: LinkForm::Name,
+        form: Form::Name,
     })
 }
 

@@ -4,7 +4,7 @@
 
 use super::super::syntax::{Block, Expression, ExpressionKind, Step, UnaryOperator};
 use super::{Evaluator, validation};
-use crate::graph::set_by::{Input, SetBy};
+use crate::graph::{Input, SetBy};
 use std::sync::Arc;
 
 /// Maximum number of references that are followed.

@@ -24,7 +24,7 @@ use super::super::value::{Value, ValueKind, joined};
 use super::Declared;
 use super::view::Terraform;
 use crate::frontend::lower::BareName;
-use crate::graph::{Link, LinkForm, Target};
+use crate::graph::{Form, Link, Target};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -109,7 +109,7 @@ impl Terraform<'_, '_> {
             ValueKind::Template(parts) => named_in(parts, named),
             _ => None,
         }
-        .unwrap_or((LinkForm::Name, named, plain));
+        .unwrap_or((Form::Name, named, plain));
         let address = self.names.find(named, &name)?;
         Some(Link {
             target: Target::Resource(address),
@@ -119,19 +119,19 @@ impl Terraform<'_, '_> {
 }
 
 /// Returns the name at the end of an ARN or of a queue URL.
-fn named_in(parts: &[Value], named: BareName) -> Option<(LinkForm, BareName, Value)> {
+fn named_in(parts: &[Value], named: BareName) -> Option<(Form, BareName, Value)> {
     let start = parts.first()?.to_text()?;
     let (form, separator) = match () {
-        () if start.starts_with("arn:") => (LinkForm::Arn, ':'),
-        () if start.starts_with("https://") => (LinkForm::Url, '/'),
+        () if start.starts_with("arn:") => (Form::Arn, ':'),
+        () if start.starts_with("https://") => (Form::Url, '/'),
         () => return None,
     };
     let segments = segments(parts, separator);
     let text = |at: usize| segments.get(at).and_then(Value::to_text);
     let (named, at) = match (form, text(2).as_deref()) {
-        (LinkForm::Arn, Some("sqs")) => (BareName::Queue, 5),
-        (LinkForm::Arn, Some("lambda")) => (BareName::Function, 6),
-        (LinkForm::Url, _) => (named, 4),
+        (Form::Arn, Some("sqs")) => (BareName::Queue, 5),
+        (Form::Arn, Some("lambda")) => (BareName::Function, 6),
+        (Form::Url, _) => (named, 4),
         _ => return None,
     };
     let name = segments.get(at).filter(|_| segments.len() == at + 1)?;

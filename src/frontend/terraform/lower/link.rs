@@ -7,7 +7,7 @@ use super::super::eval::Evaluator;
 use super::super::provider;
 use super::super::value::{ResourceId, Value, ValueKind, joined};
 use super::view::{pieced, refusal, text};
-use crate::graph::{Cause, Link, LinkForm, Target, Unresolved};
+use crate::graph::{Cause, Form, Link, Target, Unresolved};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -53,11 +53,11 @@ pub(super) fn function_link(eval: &mut Evaluator, value: &Value) -> Result<Link,
 /// Returns a link to a literal ARN, URL or name, declared or not.
 fn external(text: &Arc<str>) -> Link {
     let form = if text.starts_with("arn:") {
-        LinkForm::Arn
+        Form::Arn
     } else if text.starts_with("https://") || text.starts_with("http://") {
-        LinkForm::Url
+        Form::Url
     } else {
-        LinkForm::Name
+        Form::Name
     };
     Link {
         target: Target::External(text.clone()),
@@ -66,7 +66,7 @@ fn external(text: &Arc<str>) -> Link {
 }
 
 fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth: usize) -> Result<Link, Unresolved> {
-    let form = provider::form(&id.kind, attribute).unwrap_or(LinkForm::Name);
+    let form = provider::form(&id.kind, attribute).unwrap_or(Form::Name);
     let label = (id.kind.clone(), id.name.clone());
     if eval.resource(id.module, id.data, &label).is_none() {
         let undeclared = eval.undeclared(id.module, id.address());
@@ -101,7 +101,7 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
 }
 
 /// Returns what a data source finds: a resource of the project if one has the name, otherwise an external one.
-fn looked_up(eval: &mut Evaluator, id: &Arc<ResourceId>, form: LinkForm, depth: usize) -> Option<Link> {
+fn looked_up(eval: &mut Evaluator, id: &Arc<ResourceId>, form: Form, depth: usize) -> Option<Link> {
     let argument = match &*id.kind {
         "aws_lambda_function" | "aws_lambda_alias" => "function_name",
         "aws_sqs_queue" | "aws_iam_role" | "aws_sns_topic" => "name",
@@ -113,18 +113,18 @@ fn looked_up(eval: &mut Evaluator, id: &Arc<ResourceId>, form: LinkForm, depth: 
     let Target::External(name) = &found.target else {
         return Some(Link { form, ..found });
     };
-    if found.form != LinkForm::Name {
+    if found.form != Form::Name {
         return Some(found);
     }
     let region = eval.region_of(id).to_text();
     let region = region.as_deref().unwrap_or("${region}");
     let written = match (&*id.kind, form) {
-        ("aws_sqs_queue", LinkForm::Arn) => format!("arn:aws:sqs:{region}:${{account}}:{name}"),
-        ("aws_sqs_queue", LinkForm::Url) => format!("https://sqs.{region}.amazonaws.com/${{account}}/{name}"),
-        ("aws_lambda_function" | "aws_lambda_alias", LinkForm::Arn) => {
+        ("aws_sqs_queue", Form::Arn) => format!("arn:aws:sqs:{region}:${{account}}:{name}"),
+        ("aws_sqs_queue", Form::Url) => format!("https://sqs.{region}.amazonaws.com/${{account}}/{name}"),
+        ("aws_lambda_function" | "aws_lambda_alias", Form::Arn) => {
             format!("arn:aws:lambda:{region}:${{account}}:function:{name}")
         }
-        ("aws_sns_topic", LinkForm::Arn) => format!("arn:aws:sns:{region}:${{account}}:{name}"),
+        ("aws_sns_topic", Form::Arn) => format!("arn:aws:sns:{region}:${{account}}:{name}"),
         _ => return Some(found),
     };
     Some(Link {
@@ -140,7 +140,7 @@ fn data_source_link(id: &ResourceId, attribute: &str) -> Option<Link> {
     let is_arn = attribute == "arn" || attribute.ends_with("_arn");
     (is_other && is_arn).then(|| Link {
         target: Target::Resource(id.address().clone()),
-        form: LinkForm::Arn,
+        form: Form::Arn,
     })
 }
 
@@ -168,8 +168,8 @@ fn composed(eval: &mut Evaluator, parts: &[Value], depth: usize) -> Option<Link>
         && provider::is_name(&id.kind, attribute)
     {
         let form = match first.to_text()? {
-            start if start.starts_with("arn:") && before.ends_with(':') => LinkForm::Arn,
-            start if start.starts_with("https://sqs.") && before.ends_with('/') => LinkForm::Url,
+            start if start.starts_with("arn:") && before.ends_with(':') => Form::Arn,
+            start if start.starts_with("https://sqs.") && before.ends_with('/') => Form::Url,
             _ => return None,
         };
         let link = reference(eval, id, attribute, depth).ok()?;
@@ -182,8 +182,8 @@ fn composed(eval: &mut Evaluator, parts: &[Value], depth: usize) -> Option<Link>
 fn partly_known(eval: &Evaluator, parts: &[Value]) -> Option<Link> {
     let start = parts.first()?.to_text()?;
     let (form, separator, resource_at) = match start {
-        start if start.starts_with("arn:") => (LinkForm::Arn, ':', 5),
-        start if start.starts_with("https://sqs.") => (LinkForm::Url, '/', 4),
+        start if start.starts_with("arn:") => (Form::Arn, ':', 5),
+        start if start.starts_with("https://sqs.") => (Form::Url, '/', 4),
         _ => return None,
     };
     let mut written = String::new();
@@ -201,7 +201,7 @@ fn partly_known(eval: &Evaluator, parts: &[Value]) -> Option<Link> {
                 }
             }
             // The service and the name must be known.
-            None if segment >= resource_at || (form == LinkForm::Arn && segment == 2) => return None,
+            None if segment >= resource_at || (form == Form::Arn && segment == 2) => return None,
             None => written.push_str(&placeholder(eval, part)),
         }
     }

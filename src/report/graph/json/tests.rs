@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::graph::{
-    Case, Cause, Common, LinkForm, RedrivePolicy, Seconds, SourcedValue, Tags, Target, Unit, UnitGraph, UnitKind,
+    Case, Cause, Common, Form, RedrivePolicy, Seconds, SourcedValue, Tags, Target, Unit, UnitGraph, UnitKind,
 };
 use crate::testing::{graph_json, graph_json_by_default};
 use conditions::Variable;
@@ -73,7 +73,7 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
     source.visibility_timeout.cases = vec![case(env.clone(), 300), case(env.not(), 60)].into();
     let link = Link {
         target: Target::Resource("aws_sqs_queue.dlq".into()),
-        form: LinkForm::Arn,
+        form: Form::Arn,
     };
     let policy = RedrivePolicy {
         target: Attribute::set("deadLetterTargetArn", link, header),

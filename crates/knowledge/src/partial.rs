@@ -16,15 +16,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Knowledge of an unresolved value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Knowledge {
-    /// A number within bounds.
-    Number(Bounds),
-    /// A string with some known pieces.
-    Text(Pattern),
-}
-
 /// A range of numbers, including both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Bounds {
