@@ -21,7 +21,8 @@ pub use edits::add_fixes;
 pub use outline::Outline;
 use rayon::prelude::*;
 use source::files::Refusal;
-use source::{FileId, Sources, Span};
+use source::reading::{Problem, ProblemKind, ReadError, refused};
+use source::{Sources, Span};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,6 +55,13 @@ impl Loaded {
             environments: Vec::new(),
             ties: Ties::default(),
         }
+    }
+
+    /// Reports problems with the files of the unit.
+    fn report(&mut self, problems: impl IntoIterator<Item = Problem>, sources: &Sources) {
+        let unit = &self.graph.unit.name;
+        let found = problems.into_iter().map(|problem| diagnostic(&problem, sources, unit));
+        self.diagnostics.extend(found);
     }
 }
 
@@ -124,108 +132,35 @@ pub fn load(inputs: &[Input], unit_inputs: &UnitInputs, sources: &Sources) -> Ve
     all
 }
 
-/// Reason why a file has no text.
-#[derive(Debug)]
-enum ReadError {
-    /// The file could not be opened.
-    Io(String),
-    /// The file is not UTF-8, or must not be read; the diagnostic states the location and the reason.
-    Unfit(Box<Diagnostic>),
-}
-
-/// Maximum size in bytes of a file other than a plan.
-const LARGEST: u64 = 16 << 20;
-/// Maximum size in bytes of a plan.
-const LARGEST_PLAN: u64 = 512 << 20;
-
-/// Reads a file as UTF-8. A byte order mark stays in the text, so that offsets are those of the file.
-fn read(path: &Path, sources: &Sources, unit: &str) -> Result<FileId, ReadError> {
-    read_up_to(LARGEST, path, sources, unit)
-}
-
-/// Like [`read`], for a file of at most `most` bytes.
-fn read_up_to(most: u64, path: &Path, sources: &Sources, unit: &str) -> Result<FileId, ReadError> {
-    decoded(most, path, sources, unit, |_| false)
-}
-
-/// Like [`read`], but replaces each invalid byte by U+FFFD if `may_be` accepts the resulting text.
-fn read_where(
-    path: &Path,
-    sources: &Sources,
-    unit: &str,
-    may_be: impl FnOnce(&str) -> bool,
-) -> Result<FileId, ReadError> {
-    decoded(LARGEST, path, sources, unit, may_be)
-}
-
-fn decoded(
-    most: u64,
-    path: &Path,
-    sources: &Sources,
-    unit: &str,
-    may_be: impl FnOnce(&str) -> bool,
-) -> Result<FileId, ReadError> {
-    if let Some(known) = sources.find_read(path) {
-        return Ok(known);
-    }
-    let bytes = sources
-        .files()
-        .read(path, most)
-        .map_err(|refusal| unread(path, &refusal, sources, unit))?;
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(sources.add(path, text)),
-        Err(error) => {
-            let at = error.utf8_error().valid_up_to();
-            let bytes = error.into_bytes();
-            let lossy = String::from_utf8_lossy(&bytes);
-            if may_be(&lossy) {
-                return Ok(sources.add_unread(path, lossy));
-            }
-            let message = match bytes.as_slice() {
-                [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "it is UTF-16; save it as UTF-8",
-                _ => "it is not UTF-8 from here on",
-            };
-            let file = sources.add_unread(path, lossy);
-            let span = Span::new(file, at..at + 1);
-            Err(ReadError::Unfit(Box::new(parse_error(sources, unit, span, message))))
-        }
-    }
-}
-
-/// Returns the error for a file that is not read. Files outside the permitted directories are not quoted.
-fn unread(path: &Path, refusal: &Refusal, sources: &Sources, unit: &str) -> ReadError {
-    let shown = sources.shown_of(path);
-    let report = match refusal {
-        Refusal::Missing => return ReadError::Io(format!("`{shown}`: no such file")),
-        Refusal::Io(error) => return ReadError::Io(format!("cannot read `{shown}`: {error}")),
-        Refusal::TooLarge(_) => limit_reached,
-        Refusal::Outside | Refusal::LeadsOut | Refusal::Git | Refusal::NotAFile => parse_error,
-    };
-    let file = sources.add_unread(path, "");
-    let found = report(sources, unit, Span::new(file, 0..0), &refusal.to_string());
-    ReadError::Unfit(Box::new(found))
-}
-
 /// Returns the diagnostic for an unreadable file that would affect which files are read, such as a `.gitignore`.
 pub(crate) fn unread_setting(path: &Path, refusal: &Refusal, sources: &Sources) -> Diagnostic {
-    match unread(path, refusal, sources, &sources.name_of(path)) {
-        ReadError::Unfit(found) => *found,
-        ReadError::Io(message) => {
-            let span = Span::new(sources.add_unread(path, ""), 0..0);
-            parse_error(sources, &sources.name_of(path), span, &message)
+    let problem = match refused(path, refusal, sources) {
+        ReadError::Unfit(problem) => problem,
+        ReadError::Io(message) => Problem::invalid(Span::new(sources.add_unread(path, ""), 0..0), message),
+    };
+    diagnostic(&problem, sources, &sources.name_of(path))
+}
+
+/// Returns the diagnostic for a problem with a file of `unit`.
+fn diagnostic(problem: &Problem, sources: &Sources, unit: &str) -> Diagnostic {
+    let (rule, verb) = match problem.kind {
+        ProblemKind::Invalid => (PARSE_ERROR, "cannot be read"),
+        ProblemKind::Limit => (LIMIT_REACHED, "is only partly read"),
+    };
+    let (file, message) = (sources.file(problem.span.file), &problem.message);
+    let subject = Subject {
+        unit: unit.to_owned(),
+        address: file.name().to_owned(),
+        attribute: "",
+    };
+    let headline = format!("`{}` {verb}: {message}", file.base_name());
+    let found = Diagnostic::new(rule, Severity::Error, subject, headline, problem.span, message.as_str());
+    match problem.kind {
+        ProblemKind::Invalid => {
+            found.help("the rest of the project was checked; fix this line to check the rest of the file")
         }
+        ProblemKind::Limit => found,
     }
-}
-
-/// Returns the diagnostic for text that is not valid in its file.
-fn parse_error(sources: &Sources, unit: &str, span: Span, message: &str) -> Diagnostic {
-    tool_diagnostic(PARSE_ERROR, sources, unit, span, message, "cannot be read")
-        .help("the rest of the project was checked; fix this line to check the rest of the file")
-}
-
-/// Returns the diagnostic for an exceeded bound; `bound` names it.
-fn limit_reached(sources: &Sources, unit: &str, span: Span, bound: &str) -> Diagnostic {
-    tool_diagnostic(LIMIT_REACHED, sources, unit, span, bound, "is only partly read")
 }
 
 /// Returns the diagnostic that the environments `names` of the unit at `path` were not judged. It points to `file`, the
@@ -263,22 +198,4 @@ pub(crate) fn unjudged_environments(path: &Path, file: Option<&Path>, names: &[&
         "judge them with `--environment NAME,…`, or choose environments in `sqslint.toml`: `[[environment]]` declares \
          them, and `environments = \"default\"` judges only the default values",
     )
-}
-
-fn tool_diagnostic(
-    rule: &'static str,
-    sources: &Sources,
-    unit: &str,
-    span: Span,
-    message: &str,
-    verb: &str,
-) -> Diagnostic {
-    let file = sources.file(span.file);
-    let subject = Subject {
-        unit: unit.to_owned(),
-        address: file.name().to_owned(),
-        attribute: "",
-    };
-    let headline = format!("`{}` {verb}: {message}", file.base_name());
-    Diagnostic::new(rule, Severity::Error, subject, headline, span, message)
 }

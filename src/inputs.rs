@@ -7,15 +7,7 @@ use rustc_hash::FxHasher;
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
-
-/// Source of values for Terraform variables. The order on the command line is the order of precedence.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Variable {
-    /// An assignment, `--var name=value`, as written.
-    Assignment(String),
-    /// A file, `--var-file path`.
-    File(PathBuf),
-}
+pub use terraform::inputs::Variable;
 
 /// An argument of `--parameters`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -68,6 +60,19 @@ pub struct UnitInputs {
     pub own: BTreeMap<PathBuf, Inputs>,
 }
 
+impl From<terraform::inputs::Inputs> for Inputs {
+    fn from(inputs: terraform::inputs::Inputs) -> Self {
+        Inputs {
+            variables: inputs.variables,
+            workspace: inputs.workspace,
+            is_workspace_unresolved: inputs.is_workspace_unresolved,
+            region: inputs.region,
+            account: inputs.account,
+            ..Inputs::default()
+        }
+    }
+}
+
 impl From<Inputs> for UnitInputs {
     fn from(all: Inputs) -> Self {
         UnitInputs {
@@ -90,6 +95,17 @@ impl Inputs {
             is_workspace_unresolved: self.is_workspace_unresolved || other.is_workspace_unresolved,
             region: either(&self.region, &other.region),
             account: either(&self.account, &other.account),
+        }
+    }
+
+    /// Returns those that Terraform receives.
+    pub(crate) fn of_terraform(&self) -> terraform::inputs::Inputs {
+        terraform::inputs::Inputs {
+            variables: self.variables.clone(),
+            workspace: self.workspace.clone(),
+            is_workspace_unresolved: self.is_workspace_unresolved,
+            region: self.region.clone(),
+            account: self.account.clone(),
         }
     }
 

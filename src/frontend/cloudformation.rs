@@ -30,8 +30,7 @@ mod template;
 mod tests;
 mod value;
 
-use super::{Loaded, ReadError, limit_reached, parse_error, read};
-use crate::diagnostic::Diagnostic;
+use super::Loaded;
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use ::conditions::Condition;
 pub(super) use cdk::{Environment, read_app};
@@ -40,6 +39,7 @@ pub(super) use parameters::Settings;
 use project::Project;
 pub(super) use project::{Document, load_all};
 use sections::{Dialect, Sections};
+use source::reading::{Problem, ReadError, read};
 use source::{Sources, Span};
 use stacks::{Collected, Context};
 use std::borrow::Cow;
@@ -48,7 +48,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use template::Template;
 use trees::parsed;
-use trees::{Node, Parsed, SyntaxError};
+use trees::{Node, Parsed};
 
 /// A loaded file and its relations to other files.
 #[derive(Clone)]
@@ -93,7 +93,7 @@ fn load_serverless(path: &Path, settings: &Settings, sources: &Sources) -> Loade
             .extend(settings.stages(path, || serverless::stages(document, path, sources)));
         let (values, stage) = (settings.place(), settings.stage.as_deref());
         let (found, files) = serverless::fill(&mut loaded.graph, document, values, stage, path, sources);
-        loaded.diagnostics.extend(found);
+        loaded.report(found, sources);
         met.files.borrow_mut().extend(files);
     }
     met.into_read(loaded)
@@ -130,14 +130,13 @@ fn load_unit(settings: &Settings, around: &Context<'_>, kind: UnitKind) -> Loade
         if stacks::is_frame(document) {
             around.met.is_frame.set(true);
         }
-        let (document, problems) = includes::included(document, path, sources, &name);
-        let document = definitions::placed(document, path, sources, &name);
-        let found = faults_of(&problems.refused, &problems.limits, sources, &name);
-        loaded.diagnostics.extend(found);
+        let (document, problems) = includes::included(document, path, sources);
+        let document = definitions::placed(document, path, sources);
+        loaded.report(problems, sources);
         let parameters = document.get("Parameters").and_then(Node::entries).unwrap_or_default();
         let names: Vec<&str> = parameters.iter().map(|entry| &*entry.key).collect();
-        let (mut values, faults) = settings.values(path, names.iter().copied(), sources, &name);
-        loaded.diagnostics.extend(faults);
+        let (mut values, faults) = settings.values(path, names.iter().copied(), sources);
+        loaded.report(faults, sources);
         if kind == UnitKind::Template && around.arguments.is_none() {
             loaded.environments = settings.environments(path, &names, sources);
         }
@@ -145,8 +144,7 @@ fn load_unit(settings: &Settings, around: &Context<'_>, kind: UnitKind) -> Loade
             environment.settle(&mut values);
         }
         let (document, problems) = loops::written_out(document, &name, &values);
-        let found = faults_of(&problems.refused, &problems.limits, sources, &name);
-        loaded.diagnostics.extend(found);
+        loaded.report(problems, sources);
         let document = if around.arguments.is_none() {
             around.project.with_globals(document, path)
         } else {
@@ -157,8 +155,8 @@ fn load_unit(settings: &Settings, around: &Context<'_>, kind: UnitKind) -> Loade
             .read_in_full(loaded.diagnostics.is_empty())
             .within(around, &name);
         let template = Template::from(sections);
-        let found = lower(&template, &mut loaded.graph, sources);
-        loaded.diagnostics.extend(found);
+        let found = lower(&template, &mut loaded.graph);
+        loaded.report(found, sources);
     }
     loaded
 }
@@ -172,21 +170,20 @@ fn open(path: &Path, sources: &Sources, kind: UnitKind, call: Option<Arc<str>>) 
         unread_modules: std::collections::BTreeMap::new(),
         call,
     };
-    let name = unit.name.clone();
     let mut loaded = Loaded::new(unit);
-    let file = match read(path, sources, &name) {
+    let file = match read(path, sources) {
         Ok(file) => file,
         Err(ReadError::Io(error)) => {
             loaded.errors.push(error);
             return (loaded, Arc::default());
         }
-        Err(ReadError::Unfit(diagnostic)) => {
-            loaded.diagnostics.push(*diagnostic);
+        Err(ReadError::Unfit(problem)) => {
+            loaded.report([problem], sources);
             return (loaded, Arc::default());
         }
     };
     let parsed = parsed::tree(file, &sources.file(file));
-    loaded.diagnostics = complaints(&parsed, sources, &name);
+    loaded.report(parsed.problems(), sources);
     loaded
         .graph
         .unit
@@ -208,30 +205,14 @@ fn repeated_keys(places: &[Span], sources: &Sources) -> Option<String> {
     ))
 }
 
-/// Lowers `template` into `graph` and returns diagnostics for exceeded bounds.
-fn lower(template: &Template<'_>, graph: &mut UnitGraph, sources: &Sources) -> Vec<Diagnostic> {
+/// Lowers `template` into `graph` and returns the exceeded bounds.
+fn lower(template: &Template<'_>, graph: &mut UnitGraph) -> Vec<Problem> {
     let empty = UnitGraph::new(graph.unit.clone());
     *graph = resources::lower(template, std::mem::replace(graph, empty));
     let macros = template.unknown_macros();
     let note = |name| format!("the macro `{name}` is not run: values that it may add are unresolved");
     graph.unit.notes.extend(macros.map(note));
     graph.trim();
-    let limits = template.limits();
-    let limits = limits
-        .iter()
-        .map(|(span, bound)| limit_reached(sources, &graph.unit.name, *span, bound));
-    limits.collect()
-}
-
-fn complaints(parsed: &Parsed, sources: &Sources, unit: &str) -> Vec<Diagnostic> {
-    faults_of(&parsed.errors, &parsed.limits, sources, unit)
-}
-
-fn faults_of(errors: &[SyntaxError], limits: &[SyntaxError], sources: &Sources, unit: &str) -> Vec<Diagnostic> {
-    let errors = errors.iter();
-    let errors = errors.map(|error| parse_error(sources, unit, error.span, &error.message));
-    let limits = limits.iter();
-    errors
-        .chain(limits.map(|limit| limit_reached(sources, unit, limit.span, &limit.message)))
-        .collect()
+    let limits = template.limits().into_iter();
+    limits.map(|(span, bound)| Problem::limit(span, bound)).collect()
 }

@@ -1,40 +1,28 @@
-//! The Terraform frontend: reads modules (`module.rs`, `syntax.rs`), evaluates them as Terraform would while tracking
-//! what the files leave unresolved (`eval.rs`, `functions.rs`), and lowers them to the graph (`lower.rs`).
+//! The Terraform frontend: finds the roots among the modules that the library `terraform` reads, and lowers what it
+//! evaluates to the graph (`lower.rs`).
 //!
 //! Nothing here fetches a module, runs a provider or reads the process environment.
 
 mod edits;
-mod environments;
-mod eval;
-mod functions;
-mod inputs;
-mod json;
 mod lower;
-mod module;
-mod number;
-mod plan;
-mod provider;
-mod registry;
-mod syntax;
-mod terragrunt;
 #[cfg(test)]
 mod tests;
-mod types;
-mod value;
 
-use super::{Loaded, NamedEnvironment, Ties, limit_reached};
+use super::{Loaded, NamedEnvironment};
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::inputs::UnitInputs;
 pub(super) use edits::{edits, is_only_use, realigned};
-use eval::Evaluator;
-use inputs::RootInputs;
-use module::{Module, Modules};
 use rayon::prelude::*;
+use source::reading::Problem;
 use source::{Dependencies, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-pub(super) use syntax::{Trace, outline};
+use terraform::eval::Evaluator;
+use terraform::inputs::RootInputs;
+use terraform::module::{self, Module, Modules};
+pub(super) use terraform::syntax::{Trace, outline};
+use terraform::{environments, plan, terragrunt};
 
 /// Loads every root module in `directories`, every Terragrunt unit in `terragrunt`, and all modules that they call. A
 /// module in `directories` is a root if no other module and no Terragrunt unit calls it.
@@ -47,10 +35,10 @@ pub(super) fn load(
     if directories.is_empty() && terragrunt.is_empty() {
         return Vec::new();
     }
-    let (inputs, mut refused) = RootInputs::read(&unit_inputs.all, sources);
+    let (inputs, mut refused) = RootInputs::read(&unit_inputs.all.of_terraform(), sources);
     // // Read errors in the inputs of a named environment are not reported here.
     let own: BTreeMap<&PathBuf, RootInputs> = (unit_inputs.own.iter())
-        .map(|(path, inputs)| (path, RootInputs::read(inputs, sources).0))
+        .map(|(path, inputs)| (path, RootInputs::read(&inputs.of_terraform(), sources).0))
         .collect();
     let calls = read_terragrunt(terragrunt, sources);
     let targets = calls.iter().filter_map(|root| root.module.as_ref());
@@ -89,11 +77,7 @@ pub(super) fn load(
         let Some(unit) = owners.get(directory).and_then(|at| units.get_mut(*at)) else {
             continue;
         };
-        for diagnostic in &module.diagnostics {
-            let mut diagnostic = diagnostic.clone();
-            diagnostic.subject.unit.clone_from(&unit.graph.unit.name);
-            unit.diagnostics.push(diagnostic);
-        }
+        unit.report(module.problems.iter().cloned(), sources);
         unit.errors.extend(module.errors.iter().cloned());
     }
     units
@@ -101,7 +85,26 @@ pub(super) fn load(
 
 /// Loads the plan or state in `file`.
 pub(super) fn load_plan(file: &Path, sources: &Sources) -> Loaded {
-    plan::load(file, sources)
+    let plan = plan::read(file, sources, lower::is_of_graph);
+    let mut unit = Unit {
+        name: sources.name_of(file),
+        kind: if plan.is_state { UnitKind::State } else { UnitKind::Plan },
+        notes: Vec::new(),
+        unread_modules: BTreeMap::new(),
+        call: None,
+    };
+    if plan.is_partial {
+        unit.notes.push("planning failed, so the plan is not whole".to_owned());
+    }
+    let mut loaded = Loaded::new(unit.clone());
+    loaded.errors = plan.errors;
+    loaded.report(plan.problems, sources);
+    if !plan.instances.is_empty() {
+        let none = Modules::new();
+        let mut evaluator = Evaluator::of_instances(sources, &none, &unit.name, plan.instances);
+        loaded.graph = lower::lower(&mut evaluator, UnitGraph::new(unit));
+    }
+    loaded
 }
 
 /// Returns every root, and for each module the index of the first unit that contains it, so that its diagnostics are
@@ -160,7 +163,7 @@ fn read_terragrunt(files: &[PathBuf], sources: &Sources) -> Vec<terragrunt::Root
 fn load_called(call: &terragrunt::Root, modules: &Modules, inputs: &RootInputs, sources: &Sources) -> Loaded {
     let module = call.module.as_ref().and_then(|path| modules.get(path)).cloned();
     let mut loaded = load_root(&module.unwrap_or_default(), Some(call), modules, inputs, sources);
-    loaded.diagnostics.extend(call.diagnostics.iter().cloned());
+    loaded.report(call.problems.iter().cloned(), sources);
     loaded.errors.extend(call.errors.iter().cloned());
     loaded
 }
@@ -179,7 +182,7 @@ fn remembered(
             name: sources.name_of(&root.directory),
             kind: UnitKind::TerraformModule,
             notes: Vec::new(),
-            unread_modules: std::collections::BTreeMap::new(),
+            unread_modules: BTreeMap::new(),
             call: None,
         });
     }
@@ -201,11 +204,17 @@ fn named_environments<'m>(
     noted: &BTreeMap<PathBuf, Arc<Dependencies>>,
     sources: &Sources,
 ) -> Vec<NamedEnvironment> {
-    let (named, _) = sources.cached(&root.directory, (), |sources| {
+    let (named, _) = sources.cached(&root.directory, (), |sources| -> Vec<NamedEnvironment> {
         let reached = module::reached(root, modules).into_iter();
         let noted = reached.filter_map(|module| noted.get(&module.directory));
         noted.for_each(|noted| sources.add_dependencies(noted));
-        environments::of_root(root, found, sources)
+        let named = environments::of_root(root, found, sources).into_iter();
+        let named = named.map(|(name, inputs)| NamedEnvironment {
+            name,
+            path: root.directory.clone(),
+            inputs: inputs.into(),
+        });
+        named.collect()
     });
     Arc::unwrap_or_clone(named)
 }
@@ -221,7 +230,7 @@ fn load_root(
         name: sources.name_of(call.map_or(&root.directory, |call| &call.directory)),
         kind: UnitKind::TerraformModule,
         notes: root.notes.clone(),
-        unread_modules: std::collections::BTreeMap::new(),
+        unread_modules: BTreeMap::new(),
         call: None,
     };
     unit.notes.extend(call.iter().flat_map(|call| call.notes.clone()));
@@ -232,17 +241,11 @@ fn load_root(
         evaluator.outside.inputs = Some(&call.inputs);
         evaluator.instances[0].calls.extend(call.call);
     }
-    let mut graph = lower::lower(&mut evaluator, UnitGraph::new(unit));
-    graph.trim();
+    let mut loaded = Loaded::new(unit.clone());
+    loaded.graph = lower::lower(&mut evaluator, UnitGraph::new(unit));
+    loaded.graph.trim();
     let cycles = evaluator.cycles.iter().map(|(span, what)| (*span, &**what));
     let limits = cycles.chain(evaluator.limit.iter().map(|(span, reason)| (*span, &**reason)));
-    let diagnostics = limits.map(|(span, what)| limit_reached(sources, &name, span, what));
-    Loaded {
-        graph,
-        diagnostics: diagnostics.collect(),
-        not_evaluated: Vec::new(),
-        errors: Vec::new(),
-        environments: Vec::new(),
-        ties: Ties::default(),
-    }
+    loaded.report(limits.map(|(span, what)| Problem::limit(span, what)), sources);
+    loaded
 }

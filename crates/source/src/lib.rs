@@ -2,6 +2,7 @@
 
 mod cache;
 pub mod files;
+pub mod reading;
 
 use crate::files::Files;
 use cache::Reads;

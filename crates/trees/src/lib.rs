@@ -6,6 +6,7 @@ pub mod toml;
 pub mod yaml;
 
 use source::Span;
+use source::reading::Problem;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -113,6 +114,16 @@ pub struct Parsed {
     pub duplicates: Vec<Span>,
     /// Comments, including their signs; JSON has none.
     pub comments: Vec<Span>,
+}
+
+impl Parsed {
+    /// Returns the syntax errors and the exceeded bounds.
+    pub fn problems(&self) -> impl Iterator<Item = Problem> {
+        let errors = self.errors.iter();
+        let errors = errors.map(|error| Problem::invalid(error.span, error.message.as_str()));
+        let limits = self.limits.iter();
+        errors.chain(limits.map(|limit| Problem::limit(limit.span, limit.message.as_str())))
+    }
 }
 
 /// Number of keys up to which comparing them pairwise is faster than a hash table.

@@ -6,8 +6,9 @@
 //! <https://github.com/aws/aws-cdk-cli/tree/main/packages/%40aws-cdk/cloud-assembly-schema>
 
 use super::parameters::Values;
-use crate::frontend::{Loaded, ReadError, limit_reached, parse_error, read};
+use crate::frontend::Loaded;
 use crate::graph::{Unit, UnitKind};
+use source::reading::{Problem, ReadError, read};
 use source::{Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -126,35 +127,26 @@ impl AppReader<'_> {
             call: None,
         };
         let mut loaded = Loaded::new(unit);
-        match read(&path, self.sources, &name) {
+        match read(&path, self.sources) {
             Err(ReadError::Io(error)) => loaded.errors.push(error),
-            Err(ReadError::Unfit(diagnostic)) => loaded.diagnostics.push(*diagnostic),
+            Err(ReadError::Unfit(problem)) => loaded.report([problem], self.sources),
             Ok(file) => {
                 let source = self.sources.file(file);
                 let parsed = parsed::settings(file, &source);
-                for error in &parsed.errors {
-                    let diagnostic = parse_error(self.sources, &name, error.span, &error.message);
-                    loaded.diagnostics.push(diagnostic);
-                }
-                for limit in &parsed.limits {
-                    let diagnostic = limit_reached(self.sources, &name, limit.span, &limit.message);
-                    loaded.diagnostics.push(diagnostic);
-                }
+                loaded.report(parsed.problems(), self.sources);
                 let root = parsed.documents.first();
                 let artifacts = root.and_then(|root| root.get("artifacts")?.entries());
                 match (root, artifacts) {
                     (_, Some(artifacts)) => {
                         for artifact in artifacts {
                             if let Err((span, message)) = self.artifact(artifact, artifacts, directory, depth) {
-                                let diagnostic = parse_error(self.sources, &name, span, &message);
-                                loaded.diagnostics.push(diagnostic);
+                                loaded.report([Problem::invalid(span, message)], self.sources);
                             }
                         }
                     }
                     (Some(root), None) => {
                         let message = "it has no `artifacts`, so it is not the manifest of a CDK app";
-                        let diagnostic = parse_error(self.sources, &name, root.span, message);
-                        loaded.diagnostics.push(diagnostic);
+                        loaded.report([Problem::invalid(root.span, message)], self.sources);
                     }
                     (None, None) => {}
                 }
@@ -220,7 +212,7 @@ impl AppReader<'_> {
         add_constructs(artifact.get("metadata"), &mut all);
         let beside = artifact.get("additionalMetadataFile").and_then(Node::as_str);
         let beside = beside.and_then(|name| self.inside(directory, name).ok());
-        let read = beside.and_then(|path| read(&path, self.sources, &self.sources.name_of(&path)).ok());
+        let read = beside.and_then(|path| read(&path, self.sources).ok());
         if let Some(file) = read {
             let parsed = parsed::settings(file, &self.sources.file(file));
             add_constructs(parsed.documents.first(), &mut all);
@@ -243,8 +235,7 @@ impl AppReader<'_> {
 
     /// Returns the templates of nested stacks among the assets that `manifest` lists.
     fn nested(&self, manifest: &Path) -> Vec<PathBuf> {
-        let name = self.sources.name_of(manifest);
-        let (Some(directory), Ok(file)) = (manifest.parent(), read(manifest, self.sources, &name)) else {
+        let (Some(directory), Ok(file)) = (manifest.parent(), read(manifest, self.sources)) else {
             return Vec::new();
         };
         let parsed = parsed::settings(file, &self.sources.file(file));
@@ -282,7 +273,7 @@ fn add_constructs(metadata: Option<&Node>, all: &mut BTreeMap<String, Arc<str>>)
 pub(super) fn asset(hash: &str, template: &Path, sources: &Sources) -> Option<String> {
     let stack = template.file_name()?.to_str()?.strip_suffix(".template.json")?;
     let list = template.with_file_name(format!("{stack}.assets.json"));
-    let file = read(&list, sources, &sources.name_of(&list)).ok()?;
+    let file = read(&list, sources).ok()?;
     let parsed = parsed::settings(file, &sources.file(file));
     let asset = parsed.documents.first()?.get("files")?.get(hash)?;
     Some(asset.get("source")?.get("path")?.as_str()?.to_owned())

@@ -4,8 +4,8 @@
 //! The name stays if the file does not exist, is outside the project, or becomes JSON or YAML only after substitutions.
 
 use super::local;
-use crate::frontend::read;
 use source::Sources;
+use source::reading::read;
 use std::borrow::Cow;
 use std::path::Path;
 use trees::parsed;
@@ -23,11 +23,11 @@ const MACHINES: [(&str, &str); 2] = [
 ];
 
 /// Returns `root`, the document at `path`, with its definitions inlined.
-pub(super) fn placed<'d>(root: Cow<'d, Node>, path: &Path, sources: &Sources, unit: &str) -> Cow<'d, Node> {
+pub(super) fn placed<'d>(root: Cow<'d, Node>, path: &Path, sources: &Sources) -> Cow<'d, Node> {
     let resources = root.get("Resources").and_then(Node::entries).unwrap_or_default();
     let machines = resources.iter().enumerate().filter_map(|(at, resource)| {
         let location = location(&resource.value)?;
-        Some((at, definition(&location.value, path, sources, unit)?))
+        Some((at, definition(&location.value, path, sources)?))
     });
     let found: Vec<(usize, Node)> = machines.take(MAX_FILES).collect();
     if found.is_empty() {
@@ -60,9 +60,9 @@ fn location(resource: &Node) -> Option<&Entry> {
 }
 
 /// Returns the content of the file at `location`.
-fn definition(location: &Node, from: &Path, sources: &Sources, unit: &str) -> Option<Node> {
+fn definition(location: &Node, from: &Path, sources: &Sources) -> Option<Node> {
     let path = local::file(location.as_str()?, from, sources).ok()?;
-    let file = read(&path, sources, unit).ok()?;
+    let file = read(&path, sources).ok()?;
     let source = sources.file(file);
     if source.text().len() > MAX_BYTES {
         return None;

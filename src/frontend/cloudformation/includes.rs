@@ -2,13 +2,12 @@
 //! before anything else is evaluated. If the file does not exist or is outside the project, `Fn::Transform` stays.
 
 use super::local;
-use super::loops::Problems;
-use crate::frontend::{ReadError, read};
+use source::reading::{Problem, ReadError, read};
 use source::{Sources, Span};
 use std::borrow::Cow;
 use std::path::Path;
 use trees::parsed;
-use trees::{Entry, Node, SyntaxError, Value};
+use trees::{Entry, Node, Value};
 
 /// Maximum depth of includes.
 const MAX_DEPTH: usize = 8;
@@ -18,13 +17,12 @@ const MAX_FILES: usize = 200;
 const MAX_BYTES: usize = 8 << 20;
 
 /// Returns `root`, the document at `path`, with its includes expanded.
-pub(super) fn included<'d>(root: &'d Node, path: &Path, sources: &Sources, unit: &str) -> (Cow<'d, Node>, Problems) {
+pub(super) fn included<'d>(root: &'d Node, path: &Path, sources: &Sources) -> (Cow<'d, Node>, Vec<Problem>) {
     let mut reader = Expander {
         sources,
-        unit,
         files: 0,
         bytes: 0,
-        problems: Problems::default(),
+        problems: Vec::new(),
     };
     if !mentions_include(root) {
         return (Cow::Borrowed(root), reader.problems);
@@ -45,10 +43,9 @@ fn mentions_include(node: &Node) -> bool {
 
 struct Expander<'s> {
     sources: &'s Sources,
-    unit: &'s str,
     files: usize,
     bytes: usize,
-    problems: Problems,
+    problems: Vec<Problem>,
 }
 
 impl Expander<'_> {
@@ -137,7 +134,7 @@ impl Expander<'_> {
             return None;
         }
         self.files += 1;
-        let file = match read(&path, self.sources, self.unit) {
+        let file = match read(&path, self.sources) {
             Ok(file) if self.files <= MAX_FILES => self
                 .sources
                 .file(file)
@@ -154,14 +151,13 @@ impl Expander<'_> {
         self.bytes = bytes;
         let source = self.sources.file(file);
         let parsed = parsed::tree(file, &source);
-        self.problems.refused.extend(parsed.errors.iter().cloned());
-        self.problems.limits.extend(parsed.limits.iter().cloned());
+        self.problems.extend(parsed.problems());
         let document = parsed.documents.first()?;
         Some(self.node(document.clone(), &path, depth + 1))
     }
 
     fn limit(&mut self, span: Span, message: String) {
-        self.problems.limits.push(SyntaxError { span, message });
+        self.problems.push(Problem::limit(span, message));
     }
 }
 

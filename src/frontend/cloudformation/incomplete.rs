@@ -12,10 +12,10 @@
 use super::LoadedFile;
 use super::project::Document;
 use super::stacks::is_frame;
-use crate::frontend::read_up_to;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Sources;
 use source::files::EntryKind;
+use source::reading::read_up_to;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -111,7 +111,7 @@ pub(super) fn incomplete(reads: &[(&Path, &Document, LoadedFile)], sources: &Sou
 }
 
 fn declarations(path: &Path, sources: &Sources) -> Option<Declarations> {
-    let file = read_up_to(LARGEST, path, sources, "").ok()?;
+    let file = read_up_to(LARGEST, path, sources).ok()?;
     let parsed: Arc<Parsed> = parsed::tree(file, &sources.file(file));
     parsed.documents.first().map(Declarations::of)
 }

@@ -19,9 +19,10 @@ use super::template::Template;
 use crate::graph::{Cause, Reason};
 use conditions::Condition;
 use source::Span;
+use source::reading::{Problem, ProblemKind};
 use std::borrow::Cow;
 use std::sync::Arc;
-use trees::{Entry, Node, SyntaxError, Value, keep_last};
+use trees::{Entry, Node, Value, keep_last};
 
 /// Beginning of the key of a loop.
 pub(super) const PREFIX: &str = "Fn::ForEach::";
@@ -32,18 +33,9 @@ const MAX_ROUNDS: usize = 5_000;
 /// Maximum number of nodes that all loops of a template may copy.
 const MAX_COPIES: usize = 200_000;
 
-/// Problems found while a template was expanded.
-#[derive(Debug, Default)]
-pub(super) struct Problems {
-    /// Errors that CloudFormation rejects.
-    pub(super) refused: Vec<SyntaxError>,
-    /// Exceeded bounds.
-    pub(super) limits: Vec<SyntaxError>,
-}
-
 /// Returns `root` with its loops expanded.
-pub(super) fn written_out<'d>(root: Cow<'d, Node>, unit: &str, values: &Values) -> (Cow<'d, Node>, Problems) {
-    let mut problems = Problems::default();
+pub(super) fn written_out<'d>(root: Cow<'d, Node>, unit: &str, values: &Values) -> (Cow<'d, Node>, Vec<Problem>) {
+    let mut problems = Vec::new();
     let Some(first) = first_loop(&root) else {
         return (root, problems);
     };
@@ -51,10 +43,8 @@ pub(super) fn written_out<'d>(root: Cow<'d, Node>, unit: &str, values: &Values) 
     let is_fragment = declared.is_empty() && root.get("AWSTemplateFormatVersion").is_none();
     let is_other = |name: &&str| !name.starts_with("AWS::Serverless-");
     if !is_fragment && !declared.iter().any(is_other) {
-        problems.refused.push(SyntaxError {
-            span: first,
-            message: format!("`Fn::ForEach` needs `Transform: {LANGUAGE_EXTENSIONS}`"),
-        });
+        let message = format!("`Fn::ForEach` needs `Transform: {LANGUAGE_EXTENSIONS}`");
+        problems.push(Problem::invalid(first, message));
         return (root, problems);
     }
     let Node { span, value } = root.into_owned();
@@ -124,7 +114,7 @@ struct Writer<'s, 't> {
     scope: &'s Template<'t>,
     rounds: usize,
     copies: usize,
-    problems: Problems,
+    problems: Vec<Problem>,
 }
 
 /// The three parts of a loop.
@@ -172,10 +162,8 @@ impl Writer<'_, '_> {
             return;
         }
         let Some(the_loop) = Loop::read(&entry.value) else {
-            self.problems.refused.push(SyntaxError {
-                span: entry.key_span,
-                message: "`Fn::ForEach` takes an identifier, a collection and an object".to_owned(),
-            });
+            let message = "`Fn::ForEach` takes an identifier, a collection and an object";
+            self.problems.push(Problem::invalid(entry.key_span, message));
             all.push(entry);
             return;
         };
@@ -228,9 +216,9 @@ impl Writer<'_, '_> {
 
     /// Reports, once, that a bound is exceeded.
     fn end(&mut self, span: Span) {
-        if self.problems.limits.is_empty() {
+        if self.problems.iter().all(|problem| problem.kind != ProblemKind::Limit) {
             let message = format!("loops take more than {MAX_ROUNDS} rounds or copy more than {MAX_COPIES} values");
-            self.problems.limits.push(SyntaxError { span, message });
+            self.problems.push(Problem::limit(span, message));
         }
     }
 

@@ -9,10 +9,10 @@ mod sceptre;
 
 pub(super) use declared::Parameter;
 
-use crate::diagnostic::Diagnostic;
 use crate::graph::Reason;
 use crate::inputs::{Inputs, Parameters, UnitInputs};
 use rustc_hash::FxHashMap;
+use source::reading::Problem;
 use source::{Dependencies, Sources, Span};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -141,9 +141,8 @@ impl Settings {
         path: &Path,
         names: impl Iterator<Item = &'n str>,
         sources: &Sources,
-        unit: &str,
-    ) -> (Values, Vec<Diagnostic>) {
-        let (configured, diagnostics) = samconfig::read(path, self.stage.as_deref(), sources, unit);
+    ) -> (Values, Vec<Problem>) {
+        let (configured, problems) = samconfig::read(path, self.stage.as_deref(), sources);
         let mut supplied_by_name: FxHashMap<Arc<str>, Supplied> = configured.into_iter().collect();
         for argument in &self.arguments {
             supplied_by_name.insert(argument.name.clone(), argument.supplied.clone());
@@ -162,7 +161,7 @@ impl Settings {
             region: self.region.clone(),
             account: self.account.clone(),
         };
-        (values, diagnostics)
+        (values, problems)
     }
 
     /// Returns only the account and Region.

@@ -11,10 +11,11 @@ use super::parameters::Settings;
 use super::stacks::Collected;
 use super::{Environment, LoadedFile, load_serverless, load_stack, load_template};
 use crate::diagnostic::RuleId;
-use crate::frontend::{Loaded, Ties, read};
+use crate::frontend::{Loaded, Ties};
 use crate::graph::{Unit, UnitKind};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use source::reading::read;
 use source::{Sources, Span};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -258,7 +259,7 @@ fn fragments(
         }
         let members = paths.par_iter().filter_map(|path| {
             let name = sources.name_of(path);
-            let file = read(path, sources, &name).ok()?;
+            let file = read(path, sources).ok()?;
             let parsed = parsed::tree(file, &sources.file(file));
             let member = Member {
                 path: path.to_path_buf(),

@@ -21,7 +21,6 @@ pub(super) use resolve::{Origins, parts};
 use super::lower;
 use super::parameters::Values;
 use super::sections::{Dialect, Sections};
-use crate::diagnostic::Diagnostic;
 use crate::frontend::lower::unread::expose_roles;
 use crate::graph::{
     Attribute, Cause, EventSourceMapping, Form, Function, Invocation, Link, Origin, Seconds, Target, UnitGraph,
@@ -29,6 +28,7 @@ use crate::graph::{
 };
 use resolve::{Resolver, unresolved_reason};
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::reading::Problem;
 use source::{FileId, Sources, Span};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -98,7 +98,7 @@ enum Timeout {
 
 /// Returns the stages for which the service in `document` has values, other than the default stage.
 pub(super) fn stages(document: &Node, path: &Path, sources: &Sources) -> Vec<String> {
-    let (default, _) = Resolver::new(document, path, "", sources).stage();
+    let (default, _) = Resolver::new(document, path, sources).stage();
     stages::named(document, &default)
 }
 
@@ -111,9 +111,9 @@ pub(super) fn fill(
     stage: Option<&str>,
     path: &Path,
     sources: &Sources,
-) -> (Vec<Diagnostic>, BTreeSet<PathBuf>) {
+) -> (Vec<Problem>, BTreeSet<PathBuf>) {
     let unit = graph.unit.name.clone();
-    let mut resolver = Resolver::new(document, path, &unit, sources).for_stage(stage);
+    let mut resolver = Resolver::new(document, path, sources).for_stage(stage);
     let mut compiled = functions::compile(&mut resolver, document);
     let mut parts = Vec::new();
     if let Some(written) = document.get("resources") {
@@ -150,7 +150,7 @@ pub(super) fn fill(
     let mut sections = Sections::new(&unit, Dialect::Serverless, &[&root], values);
     sections.origins = Some(&resolver.origins);
     sections.directory = path.parent().map(Path::to_owned);
-    let limits = lower(&sections.into(), graph, sources);
+    let limits = lower(&sections.into(), graph);
     // `resources` spell the attributes of a generated resource like CloudFormation.
     let is_ours = |id: &Arc<str>| generated.contains_key(id) && !written.contains(id);
     respell(graph, &mut compiled, is_ours);
@@ -171,7 +171,7 @@ pub(super) fn fill(
             function: Attribute::unresolved("function", Cause::NotRead.because(note.as_str()), document.span),
         });
     }
-    (resolver.diagnostics.into_iter().chain(limits).collect(), files)
+    (resolver.problems.into_iter().chain(limits).collect(), files)
 }
 
 /// Removes from a part of `resources` the variables without a value, which would otherwise replace generated resources.

@@ -13,7 +13,7 @@ use super::project::Project;
 use super::sections::{Declared, Dialect, Sections};
 use super::template::Template;
 use super::value::{Evaluated, Outcome, Outcomes, Part, always};
-use super::{Environment, Loaded, LoadedFile, cdk, definitions, faults_of, includes, local, loops, lower, open, sam};
+use super::{Environment, Loaded, LoadedFile, cdk, definitions, includes, local, loops, lower, open, sam};
 use crate::diagnostic::{NotEvaluated, PARSE_ERROR, Subject};
 use crate::graph::{Cause, UnitKind};
 use conditions::Condition;
@@ -297,15 +297,12 @@ impl<'t> Template<'t> {
         }
         let outputs = parsed.documents.first().map(|document| {
             let values = self.inherited_values();
-            let (document, of_includes) = includes::included(document, &path, sources, &name);
-            let document = definitions::placed(document, &path, sources, &name);
+            let (document, of_includes) = includes::included(document, &path, sources);
+            let document = definitions::placed(document, &path, sources);
             let (document, of_loops) = loops::written_out(document, &name, &values);
-            for problems in [&of_includes, &of_loops] {
-                is_whole &= problems.refused.is_empty() && problems.limits.is_empty();
-            }
-            for problems in [of_includes, of_loops].iter().filter(|_| is_new) {
-                let faults = faults_of(&problems.refused, &problems.limits, sources, &name);
-                loaded.diagnostics.extend(faults);
+            is_whole &= of_includes.is_empty() && of_loops.is_empty();
+            if is_new {
+                loaded.report(of_includes.into_iter().chain(of_loops), sources);
             }
             let document = sam::transform(&document, &values).map_or(document, Cow::Owned);
             let document = &*document;
@@ -323,8 +320,8 @@ impl<'t> Template<'t> {
             let key = loaded.graph.unit.key().to_owned();
             let sections = Sections::new(&key, Dialect::Template, &[document], values);
             let template = Template::from(sections.read_in_full(is_whole).within(&inside, &key));
-            let found = lower(&template, &mut loaded.graph, sources);
-            loaded.diagnostics.extend(found);
+            let found = lower(&template, &mut loaded.graph);
+            loaded.report(found, sources);
             template.output_values()
         });
         around.met.called.borrow_mut().push(loaded);

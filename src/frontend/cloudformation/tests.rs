@@ -31,7 +31,7 @@ fn graph(text: &str) -> UnitGraph {
     let document = parsed.documents.first().unwrap();
     let document = sam::transform(document, &Values::default()).unwrap_or_else(|| document.clone());
     let sections = Sections::new("t", Dialect::Template, &[&document], Values::default());
-    lower(&sections.into(), &mut graph, &sources);
+    lower(&sections.into(), &mut graph);
     graph
 }
 

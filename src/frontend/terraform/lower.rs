@@ -12,16 +12,16 @@ mod names;
 mod uses;
 mod view;
 
-use super::eval::{Evaluator, Member, Scope};
-use super::module::{Call, Name, Source};
-use super::syntax::{Block, ExpressionKind};
-use super::value::Key;
 use crate::frontend::lower::{Lowering, Made, Node};
 use crate::graph::{Common, Resource, UnitGraph, UnitId};
 use composed::Names;
 use conditions::Condition;
 pub(super) use names::kind;
 use std::sync::Arc;
+use terraform::eval::{Evaluator, Member, Scope};
+use terraform::module::{Call, Name, Source};
+use terraform::syntax::{Block, ExpressionKind};
+use terraform::value::Key;
 use view::{ConfigurationPart, Terraform};
 
 /// Returns `true` if resources of this type become nodes of the graph.

@@ -11,7 +11,8 @@ use crate::testing::TemporaryDirectory;
 use crate::testing::needs::EXPRESSIONS;
 use std::fmt::Write;
 use std::path::Path;
-use value::{Value, ValueKind};
+use terraform::value::{Value, ValueKind};
+use terraform::{inputs, json, syntax};
 
 /// Evaluates each expression in a module with the text `prelude`.
 fn evaluate(prelude: &str, expressions: Vec<String>) -> Vec<Value> {

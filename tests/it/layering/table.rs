@@ -7,12 +7,18 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ("source", "source::*"),
     ("source::files", ""),
     ("source::cache", "source source::files"),
+    ("source::reading", "source source::files"),
     ("conditions", ""),
-    ("trees", "source"),
+    ("trees", "source source::reading"),
     ("knowledge", "source"),
     // Knows programming languages, but no dialects or rules.
     ("handlers", "source::files source"),
-    ("inputs", ""),
+    // Knows the AWS provider, but no rules and no graph.
+    (
+        "terraform",
+        "conditions knowledge source::files source::reading source trees",
+    ),
+    ("inputs", "terraform"),
     // Knows SQS and Lambda, and no other module.
     ("sqs_model", ""),
     ("discover", "source::files"),
@@ -21,7 +27,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     // Entry point: knows the dialects, which only use its types.
     (
         "frontend",
-        "diagnostic discover source::files frontend::* inputs graph source trees",
+        "diagnostic discover source::files source::reading frontend::* inputs graph source trees",
     ),
     // The position of a suppression is syntax; its content is not.
     ("frontend::comments", "diagnostic frontend::* source suppress trees"),
@@ -89,7 +95,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
 ];
 
 /// Permissions of a dialect: never the other dialect, a rule, a report or a suppression.
-const DIALECT: &str = "conditions diagnostic source::files frontend frontend::comments frontend::edits \
+const DIALECT: &str = "conditions terraform diagnostic source::files source::reading frontend frontend::comments frontend::edits \
     frontend::lower inputs graph source trees";
 
 /// Modules that may access files; `testing` is only for tests.
@@ -99,15 +105,15 @@ pub(super) const DISK: &[&str] = &["source::files", "testing"];
 pub(super) const WRAPPED: &[(&str, &str)] = &[
     ("clap", "cli"),
     ("granit_parser", "trees::yaml"),
-    ("hcl_edit", "frontend::terraform"),
+    ("hcl_edit", "terraform"),
     ("jsonc_parser", "trees::json"),
     ("crossbeam_channel", "server"),
     ("lsp_server", "server"),
     ("lsp_types", "server"),
     ("miette", "report::human"),
-    ("num_bigint", "frontend::terraform"),
+    ("num_bigint", "terraform"),
     ("owo_colors", "report::human"),
-    ("regex", "frontend::terraform policy"),
+    ("regex", "policy terraform"),
     ("oxc_allocator", "handlers::script"),
     ("oxc_ast", "handlers::script"),
     ("oxc_parser", "handlers::script"),

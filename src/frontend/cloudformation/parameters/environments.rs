@@ -8,10 +8,11 @@
 //! ```
 
 use super::{Settings, files, samconfig, sceptre};
-use crate::frontend::{NamedEnvironment, read};
+use crate::frontend::NamedEnvironment;
 use crate::inputs::{Inputs, Parameters};
 use rustc_hash::FxHashMap;
 use source::files::{EntryKind, Files};
+use source::reading::read;
 use source::{Dependencies, Sources};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -198,7 +199,7 @@ pub(super) fn with_document<T>(
 ) -> Option<T> {
     let head = sources.files().head(file, LARGEST).ok()?;
     std::str::from_utf8(&head).ok().filter(|text| may_be(text))?;
-    let id = read(file, sources, "").ok()?;
+    let id = read(file, sources).ok()?;
     let parsed = parsed::settings(id, &sources.file(id));
     match (parsed.documents.as_slice(), parsed.errors.is_empty()) {
         ([only], true) => get(only),

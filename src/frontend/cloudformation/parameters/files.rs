@@ -3,8 +3,8 @@
 
 use super::{Supplied, assignment, samconfig, sceptre};
 use crate::frontend::cloudformation::sections::scalar;
-use crate::frontend::{ReadError, read as read_text};
 use crate::graph::{Cause, Reason};
+use source::reading::{ReadError, read as read_text};
 use source::{Sources, Span};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -22,9 +22,9 @@ pub(super) fn read(path: &Path, sources: &Sources) -> Result<Assignments, String
         .files()
         .named(path)
         .map_err(|refusal| format!("`--parameters {shown}`: {refusal}"))?;
-    let file = read_text(&absolute, sources, "").map_err(|error| match error {
+    let file = read_text(&absolute, sources).map_err(|error| match error {
         ReadError::Io(message) => format!("`--parameters`: {message}"),
-        ReadError::Unfit(found) => format!("`--parameters {shown}`: {}", found.primary().message),
+        ReadError::Unfit(found) => format!("`--parameters {shown}`: {}", found.message),
     })?;
     let source = sources.file(file);
     let fault = |problem: &SyntaxError| {

@@ -3,11 +3,10 @@
 
 use super::files::Assignments;
 use super::{Supplied, assignment, unquoted};
-use crate::diagnostic::Diagnostic;
 use crate::frontend::cloudformation::sections::scalar;
-use crate::frontend::{ReadError, parse_error, read as read_text};
 use source::Sources;
 use source::files::Files;
+use source::reading::{Problem, ReadError, read as read_text};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trees::Node;
@@ -21,12 +20,7 @@ pub(super) const DEFAULT: &str = "default";
 const TEMPLATES: [&str; 3] = ["template.yaml", "template.yml", "template.json"];
 
 /// Returns the arguments in the configuration next to the template at `path`, and its problems.
-pub(super) fn read(
-    path: &Path,
-    environment: Option<&str>,
-    sources: &Sources,
-    unit: &str,
-) -> (Assignments, Vec<Diagnostic>) {
+pub(super) fn read(path: &Path, environment: Option<&str>, sources: &Sources) -> (Assignments, Vec<Problem>) {
     let none = (Vec::new(), Vec::new());
     let (Some(directory), Some(config)) = (path.parent(), beside(path, sources.files())) else {
         return none;
@@ -35,16 +29,14 @@ pub(super) fn read(
     let is_default = path
         .file_name()
         .is_some_and(|name| TEMPLATES.iter().any(|other| name == *other));
-    let file = match read_text(&config, sources, unit) {
+    let file = match read_text(&config, sources) {
         Ok(file) => file,
-        Err(ReadError::Unfit(found)) if is_default => return (Vec::new(), vec![*found]),
+        Err(ReadError::Unfit(found)) if is_default => return (Vec::new(), vec![found]),
         Err(ReadError::Unfit(_) | ReadError::Io(_)) => return none,
     };
     let source = sources.file(file);
     let parsed = parsed::settings(file, &source);
-    let faults = parsed.errors.iter().chain(&parsed.limits);
-    let faults = faults.map(|fault| parse_error(sources, unit, fault.span, &fault.message));
-    let faults: Vec<Diagnostic> = faults.filter(|_| is_default).collect();
+    let faults: Vec<Problem> = parsed.problems().filter(|_| is_default).collect();
     let Some(document) = parsed
         .documents
         .first()
@@ -70,7 +62,7 @@ fn beside(path: &Path, files: &Files) -> Option<PathBuf> {
 pub(super) fn environments(path: &Path, sources: &Sources) -> Vec<String> {
     let names = || {
         let config = beside(path, sources.files())?;
-        let file = read_text(&config, sources, "").ok()?;
+        let file = read_text(&config, sources).ok()?;
         let parsed = parsed::settings(file, &sources.file(file));
         let document = parsed.documents.first()?;
         if !applies(document, path.parent()?, path, sources.files()) {

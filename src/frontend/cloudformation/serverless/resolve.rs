@@ -3,13 +3,11 @@
 //! repository, and no code is run. Depth and size are bounded, even if variables refer to each other.
 
 use super::variables::{self, TextPiece, VariableSource, is_code, pieces};
-use crate::diagnostic::Diagnostic;
-use crate::frontend::cloudformation::complaints;
 use crate::frontend::cloudformation::sections::scalar;
 use crate::frontend::cloudformation::value::Part;
-use crate::frontend::{ReadError, limit_reached, read};
 use crate::graph::{Origin, Reason};
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::reading::{Problem, ReadError, read};
 use source::{Sources, Span};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,7 +49,6 @@ pub(super) struct Resolver<'a> {
     directory: PathBuf,
     /// Directory outside which nothing is read.
     bounds: PathBuf,
-    unit: &'a str,
     sources: &'a Sources,
     /// The stage set by an option.
     asked: Option<String>,
@@ -68,18 +65,17 @@ pub(super) struct Resolver<'a> {
     /// Provenance of the values.
     pub(super) origins: Origins,
     /// Problems in the files that were read, and exceeded bounds.
-    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) problems: Vec<Problem>,
 }
 
 impl<'a> Resolver<'a> {
-    pub(super) fn new(root: &'a Node, path: &Path, unit: &'a str, sources: &'a Sources) -> Self {
+    pub(super) fn new(root: &'a Node, path: &Path, sources: &'a Sources) -> Self {
         let directory = path.parent().unwrap_or(path).to_owned();
         let repository = sources.repository().filter(|root| path.starts_with(root));
         Resolver {
             root,
             bounds: repository.unwrap_or(&directory).to_owned(),
             directory,
-            unit,
             sources,
             asked: None,
             known: FxHashMap::default(),
@@ -90,7 +86,7 @@ impl<'a> Resolver<'a> {
             depth: 0,
             exhausted: false,
             origins: Origins::default(),
-            diagnostics: Vec::new(),
+            problems: Vec::new(),
         }
     }
 
@@ -171,8 +167,7 @@ impl<'a> Resolver<'a> {
     fn exhaust(&mut self, at: Span, message: &str) {
         if !self.exhausted {
             self.exhausted = true;
-            let diagnostic = limit_reached(self.sources, self.unit, at, message);
-            self.diagnostics.push(diagnostic);
+            self.problems.push(Problem::limit(at, message));
         }
     }
 
@@ -476,15 +471,14 @@ impl<'a> Resolver<'a> {
         if self.files.len() >= MAX_FILES {
             return None;
         }
-        let content = match read(file, self.sources, self.unit) {
+        let content = match read(file, self.sources) {
             Ok(id) => {
                 let parsed = parsed::tree(id, &self.sources.file(id));
-                let found = complaints(&parsed, self.sources, self.unit);
-                self.diagnostics.extend(found);
+                self.problems.extend(parsed.problems());
                 parsed.documents.first().cloned().map(Arc::new)
             }
-            Err(ReadError::Unfit(diagnostic)) => {
-                self.diagnostics.push(*diagnostic);
+            Err(ReadError::Unfit(problem)) => {
+                self.problems.push(problem);
                 None
             }
             Err(ReadError::Io(_)) => None,

@@ -4,9 +4,6 @@
 //! short enough, and is separated by a blank line if it would move the others.
 
 use super::super::lower;
-use super::super::module::Source;
-use super::super::registry;
-use super::super::syntax::{Attribute, Block, ExpressionKind};
 use super::alignment::{self, groups, is_loose};
 use super::document::{Argument, Document, FoundBlock, is_overridden};
 use crate::diagnostic::{Edit, Place, REPORT_FAILURES};
@@ -15,6 +12,9 @@ use source::{Sources, Span};
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
+use terraform::module::Source;
+use terraform::registry;
+use terraform::syntax::{Attribute, Block, ExpressionKind};
 
 /// Returns the edit that inserts the argument at `place`, which is absent.
 pub(super) fn insert(document: &Document, place: &Place, value: i64, sources: &Sources) -> Option<Edit> {

@@ -4,12 +4,12 @@
 //! made, or why.
 
 use super::super::super::comments::Syntax;
-use super::super::syntax::Trace;
 use crate::diagnostic::Edit;
 use source::{FileId, SourceFile, Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
+use terraform::syntax::Trace;
 
 /// Returns the additional edits that align comments after `edits`.
 pub(in crate::frontend) fn realigned(edits: &[Edit], sources: &Sources) -> Vec<Edit> {

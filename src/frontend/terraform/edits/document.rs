@@ -1,11 +1,11 @@
 //! A file to edit: its blocks and arguments with their lines, its line breaks and its indentation.
 
 use super::super::super::comments::Syntax;
-use super::super::module::is_code;
-use super::super::syntax::{Attribute, Block, Body, Code, Trace};
 use source::{FileId, SourceFile, Sources, Span};
 use std::ops::Range;
 use std::sync::Arc;
+use terraform::module::is_code;
+use terraform::syntax::{Attribute, Block, Body, Code, Trace};
 
 /// A file without unreadable parts.
 pub(super) struct Document {

@@ -1,6 +1,5 @@
 //! Edits of Terraform files in JSON syntax, where a block is an entry and an expression is a template.
 
-use super::super::syntax::{Block, Code};
 use super::arguments::{is_literal, takes, takes_report};
 use super::document::is_overridden;
 use super::module::Module;
@@ -10,6 +9,7 @@ use crate::frontend::edits::piece::NewValue;
 use crate::frontend::edits::tree::{Editor, Step};
 use source::{Sources, Span};
 use std::sync::Arc;
+use terraform::syntax::{Block, Code};
 use trees::parsed::Repeating;
 use trees::{Entry, Node, Value};
 

@@ -2,7 +2,6 @@
 //!
 //! Files are parsed but not evaluated. Parts with errors are ignored.
 
-use super::super::syntax::{Block, Code, Expression, ExpressionKind, Step};
 use super::document::module_of;
 use super::naming;
 use super::references::uses;
@@ -10,6 +9,7 @@ use super::wanted::{ALARM, ArgumentValue, Arguments, QUEUE};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{FileId, SourceFile, Sources, Span};
 use std::sync::Arc;
+use terraform::syntax::{Block, Code, Expression, ExpressionKind, Step};
 
 /// Returns `true` if a file of the module with the file `of` contains `word`. This avoids parsing the files otherwise.
 pub(super) fn mentions(of: FileId, sources: &Sources, word: &str) -> bool {
@@ -24,7 +24,7 @@ pub(super) fn is_pinned_before_012(of: FileId, sources: &Sources) -> bool {
     }
     let files = module_of(of, sources).into_iter();
     let codes: Vec<Arc<Code>> = files.map(|(id, file)| Code::of(id, &file)).collect();
-    super::super::module::is_pinned_before_012(codes.iter().flat_map(|code| &code.body.blocks))
+    terraform::module::is_pinned_before_012(codes.iter().flat_map(|code| &code.body.blocks))
 }
 
 /// The files of a module, the one to be edited first.

@@ -4,12 +4,12 @@
 //! serves native and JSON syntax, because JSON writes a reference as a template.
 
 use super::super::super::comments::Syntax;
-use super::super::syntax::Trace;
 use super::document::module_of;
 use crate::diagnostic::Edit;
 use source::{SourceFile, Sources, Span};
 use std::ops::Range;
 use std::sync::Arc;
+use terraform::syntax::Trace;
 
 /// Attributes of a queue that are mistaken for its ARN.
 const NO_ARN: [&str; 3] = ["id", "name", "url"];

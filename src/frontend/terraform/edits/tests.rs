@@ -59,7 +59,7 @@ impl Module {
         {
             serde_json::from_str::<serde_json::Value>(&after).unwrap();
         } else {
-            let (_, problems) = super::super::syntax::parse(*id, &after);
+            let (_, problems) = terraform::syntax::parse(*id, &after);
             assert_eq!(problems, [], "{after}");
             assert!(!loses_format(before, &after), "not formatted any more: {after}");
         }

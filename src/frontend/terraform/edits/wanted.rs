@@ -4,13 +4,13 @@
 //! else in another place is not copied, or nothing is declared at all.
 
 use super::super::lower;
-use super::super::syntax::{Block, Expression, ExpressionKind};
 use super::module::Module;
 use super::naming::{self, Name};
 use crate::diagnostic::MissingDeadLetterQueue;
 use crate::frontend::edits::alarm;
 use crate::frontend::lower::NodeKind;
 use crate::frontend::lower::queue::QueueNames;
+use terraform::syntax::{Block, Expression, ExpressionKind};
 
 pub(super) const QUEUE: &str = "aws_sqs_queue";
 pub(super) const ALARM: &str = "aws_cloudwatch_metric_alarm";

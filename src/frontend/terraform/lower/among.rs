@@ -1,8 +1,8 @@
 //! The queues that an argument with an unknown value may refer to: those of the block that its text names.
 
-use super::super::syntax::{Block, Expression, ExpressionKind, Step};
-use super::super::value::ModulePath;
 use std::sync::Arc;
+use terraform::syntax::{Block, Expression, ExpressionKind, Step};
+use terraform::value::ModulePath;
 
 /// Returns the address of the block that the text of an argument refers to: `aws_sqs_queue.q` for
 /// `aws_sqs_queue.q[…].id`.

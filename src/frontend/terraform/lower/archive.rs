@@ -1,11 +1,11 @@
 //! Archives that a configuration builds itself (`archive_file`), objects in buckets, and those that a function is
 //! deployed from.
 
-use super::super::eval::{Evaluator, Scope};
-use super::super::syntax::{Block, Expression, Step};
 use super::among::root;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
+use terraform::eval::{Evaluator, Scope};
+use terraform::syntax::{Block, Expression, Step};
 
 /// Type of an archive, a data source and formerly a resource.
 const ARCHIVE: &str = "archive_file";

@@ -20,13 +20,13 @@
 //!
 //! If two resources have the same composed name, links to it stay unresolved.
 
-use super::super::value::{Value, ValueKind, joined};
 use super::Declared;
 use super::view::Terraform;
 use crate::frontend::lower::BareName;
 use crate::graph::{Form, Link, Target};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
+use terraform::value::{Value, ValueKind, joined};
 
 /// The resources with composed names, and the names that links look up. They are collected in one pass and resolved in
 /// another.

@@ -3,13 +3,13 @@
 //! A string with an unknown Region or account still names its resource if the name is known. This module does not
 //! compare names with the declarations of the project; the graph does.
 
-use super::super::eval::Evaluator;
-use super::super::provider;
-use super::super::value::{ResourceId, Value, ValueKind, joined};
 use super::view::{pieced, refusal, text};
 use crate::graph::{Cause, Form, Link, Target, Unresolved};
 use std::borrow::Cow;
 use std::sync::Arc;
+use terraform::eval::Evaluator;
+use terraform::provider;
+use terraform::value::{ResourceId, Value, ValueKind, joined};
 
 /// Maximum depth of aliases of aliases, and of data sources that refer to others.
 const MAX_DEPTH: usize = 8;

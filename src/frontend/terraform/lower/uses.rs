@@ -1,10 +1,6 @@
 //! References to queues and functions in any resource, or in the call of a module that is not available: failure
 //! destinations, invoked functions, and queues passed as arguments.
 
-use super::super::eval::{Member, Scope};
-use super::super::module::{Call, Module, Source, reached};
-use super::super::syntax::{Block, Body};
-use super::super::value::{Value, ValueKind};
 use super::Declared;
 use super::link::link;
 use super::names;
@@ -14,6 +10,10 @@ use crate::graph::{Attribute, DeadLetterUse, Invocation, Link, Name, Owner};
 use conditions::Condition;
 use source::Span;
 use std::sync::Arc;
+use terraform::eval::{Member, Scope};
+use terraform::module::{Call, Module, Source, reached};
+use terraform::syntax::{Block, Body};
+use terraform::value::{Value, ValueKind};
 
 /// Prefixes of the resource types that wait for the response of the functions they invoke.
 const SYNCHRONOUS: [&str; 5] = [

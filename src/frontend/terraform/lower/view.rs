@@ -1,10 +1,6 @@
 //! Terraform's view of its resources: arguments and nested blocks, with dynamic blocks expanded, evaluated for each
 //! case.
 
-use super::super::eval::{Evaluator, Nested, Scope};
-use super::super::json;
-use super::super::syntax::{Block, Body};
-use super::super::value::{Value, ValueKind};
 use super::among;
 use super::archive::Archives;
 use super::composed::Names;
@@ -18,6 +14,10 @@ use conditions::{Case, Condition};
 use source::Span;
 use std::path::PathBuf;
 use std::sync::Arc;
+use terraform::eval::{Evaluator, Nested, Scope};
+use terraform::json;
+use terraform::syntax::{Block, Body};
+use terraform::value::{Value, ValueKind};
 
 /// The view of one unit.
 pub(in crate::frontend::terraform) struct Terraform<'a, 'e> {

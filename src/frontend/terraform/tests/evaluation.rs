@@ -2,7 +2,7 @@
 //! documents.
 
 use super::*;
-use crate::frontend::terraform::types::{self, Type};
+use terraform::types::{self, Type};
 
 fn table(prelude: &str, rows: &[(&str, &str)]) {
     let values = evaluate(prelude, rows.iter().map(|(text, _)| (*text).to_owned()).collect());

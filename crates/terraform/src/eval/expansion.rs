@@ -1,0 +1,513 @@
+//! Expands `count` and `for_each`: the instances of a resource or a module, and the condition under which each exists.
+//!
+//! ```text
+//! variable "large" { type = bool }                            # no value
+//! resource "aws_sqs_queue" "q" { count = var.large ? 3 : 1 }
+//! ```
+//!
+//! 1. [`Evaluator::keys`] evaluates `count`, which has two cases, and turns each into keys: `Count(3)` under the
+//!    condition `var.large`, `Count(1)` under its negation.
+//! 2. [`Evaluator::expand`] creates the members of the first case: `q[0]`, `q[1]` and `q[2]`, each under `var.large`.
+//! 3. The second case needs `q[0]` again. The member exists already, so only its condition is widened, to `var.large`
+//!    or not `var.large`: `q[0]` always exists, the others only under `var.large`.
+//! 4. A reference to `aws_sqs_queue.q` has two cases, too: a list of three resources or of one.
+//!
+//! If `count` is unknown as a whole, a single member without a key represents all instances. It has the reason
+//! ([`Member::uncertain`]), and references to it are [`ValueKind::AnyResource`]. If `count` is 0, the block has no members
+//! and references are an empty list; with `enabled = false` they are null.
+
+use super::super::module::{Call, Module, Source};
+use super::super::number::Number;
+use super::super::registry;
+use super::super::syntax::{Attribute, Block, Body, ExpressionKind};
+use super::super::value::{Identity, Key, ResourceId, Value, ValueKind};
+use super::instances::Birth;
+use super::{Declaration, Evaluator, Scope};
+use conditions::{Case, Cases, Condition};
+use knowledge::{Cause, Reason};
+use rustc_hash::FxHashMap;
+use source::Span;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Maximum number of instances of a block, and of module instances.
+const MAX_INSTANCES: usize = 20_000;
+/// Maximum number of blocks in module instances, plus instances of blocks.
+const MAX_MADE: usize = 100_000;
+/// Length in bytes up to which an address is ordinary and costs nothing.
+const ORDINARY_ADDRESS: usize = 200;
+/// Maximum total of the bytes by which addresses exceed [`ORDINARY_ADDRESS`].
+const MAX_EXCESS: usize = 8 << 20;
+/// Types whose instances exist only if their unknown collection is not empty. Other resources, such as a policy or an
+/// alarm, cure findings: nothing is reported because they would be missing if a collection without a value were empty.
+const NARROWED: [&str; 3] = [
+    "aws_lambda_event_source_mapping",
+    "aws_lambda_function",
+    "aws_sqs_queue",
+];
+/// Maximum depth of module calls.
+const MAX_CALLS: usize = 32;
+
+/// Counts the instances of a unit, because each of them is or may become a node of the graph with an address.
+#[derive(Default)]
+pub(crate) struct Made {
+    blocks: usize,
+    excess: usize,
+}
+
+impl Made {
+    /// Counts `more` instances in a module or block with an address of `length` bytes. Returns the bound that this
+    /// would exceed, if any.
+    fn add(&mut self, more: usize, length: usize) -> Result<(), &'static str> {
+        let excess = length.saturating_sub(ORDINARY_ADDRESS).saturating_mul(more);
+        if self.blocks.saturating_add(more) > MAX_MADE {
+            return Err("there are more than 100000 instances of resources and modules");
+        }
+        if self.excess.saturating_add(excess) > MAX_EXCESS {
+            return Err("the addresses of its instances are longer than 8 megabytes");
+        }
+        self.blocks += more;
+        self.excess += excess;
+        Ok(())
+    }
+}
+
+/// The instances of a block.
+#[derive(Debug)]
+pub struct Expansion {
+    /// Every instance that exists under some condition.
+    pub members: Vec<Member>,
+    by_key: FxHashMap<Key, usize>,
+    /// The value of a reference to the block without a key.
+    pub(crate) value: Value,
+}
+
+impl Expansion {
+    /// Returns the instance with the key `key`.
+    pub(crate) fn member(&self, key: &Key) -> Option<&Member> {
+        self.by_key.get(key).and_then(|at| self.members.get(*at))
+    }
+}
+
+/// An instance of a block.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// Key of the instance.
+    pub key: Key,
+    /// Scope of its expressions.
+    pub scope: Scope,
+    /// Condition under which it exists if its module does.
+    pub when: Condition,
+    /// The reason why its existence is unresolved.
+    pub uncertain: Option<Reason>,
+    /// Identity of the value that its existence depends on. Members with the same cause exist together.
+    pub cause: Option<Arc<str>>,
+    /// Index of the module instance, if the block is a call.
+    pub module: Option<usize>,
+}
+
+/// The keys that `count` or `for_each` yields in one case.
+enum Keys {
+    One,
+    /// The block is disabled.
+    None,
+    Count(usize),
+    Each(Vec<(Arc<str>, Value)>),
+    /// The keys are unknown, for this reason.
+    Unknown(Reason),
+}
+
+impl Evaluator<'_> {
+    /// Returns the instances of a resource or data source; `None` if it is not declared.
+    pub fn resource(&mut self, module: usize, data: bool, name: &(Arc<str>, Arc<str>)) -> Option<Arc<Expansion>> {
+        let declared = &self.instances[module].module;
+        let blocks = if data { &declared.data } else { &declared.resources };
+        let block = blocks.get(name)?.clone();
+        let named = Declaration::Resource(data, name.0.clone(), name.1.clone());
+        let path = self.instances[module].path.clone();
+        Some(self.expand(module, named, &block, |_, member, unknown| {
+            let place = (module, path.clone());
+            let id = Arc::new(ResourceId::new(place, data, name.clone(), member.key.clone()));
+            if unknown {
+                ValueKind::AnyResource(id)
+            } else {
+                ValueKind::Resource(id)
+            }
+            .into()
+        }))
+    }
+
+    /// Returns the instances of a module call.
+    pub fn call(&mut self, module: usize, name: &Arc<str>) -> Option<Arc<Expansion>> {
+        let call = self.instances[module].module.calls.get(name)?.clone();
+        let named = Declaration::Call(name.clone());
+        let block = call.block.clone();
+        let target = self.target(module, &call, name);
+        Some(self.expand(module, named, &block, |this, member, unknown| {
+            let target = match &target {
+                Ok(target) => target.clone(),
+                Err(reason) => {
+                    let name = format!("module.{name}{}", member.key.shown());
+                    return Value::unknown(reason.clone()).identified(|| Some(Identity::declared(module, &name)));
+                }
+            };
+            // Each instance of a module repeats all of its blocks.
+            if let Err(bound) = this.admit(module, &target, &member.key) {
+                return this.give_up(call.block.header, bound);
+            }
+            let at = this.instantiate(Birth {
+                name: name.clone(),
+                call: call.clone(),
+                module: target,
+                scope: member.scope.clone(),
+                key: member.key.clone(),
+                when: member.when.clone(),
+                uncertain: member.uncertain.clone(),
+            });
+            member.module = Some(at);
+            if unknown {
+                ValueKind::AnyModule(at)
+            } else {
+                ValueKind::Module(at)
+            }
+            .into()
+        }))
+    }
+
+    /// Counts the blocks in the instance `key` of `target`, which `module` calls. Returns the bound that they would
+    /// exceed, if any.
+    fn admit(&mut self, module: usize, target: &Module, key: &Key) -> Result<(), &'static str> {
+        let blocks = target.resources.len() + target.calls.len();
+        self.made
+            .add(blocks, self.instances[module].path.length() + key.length())
+    }
+
+    /// Returns the module that a call refers to, or the reason why it is not evaluated.
+    pub(crate) fn target(&mut self, module: usize, call: &Call, name: &str) -> Result<Arc<Module>, Reason> {
+        let found = match (&call.source, self.installed(module, call, name)) {
+            (Source::Here(path), _) => self.modules.get(path).cloned(),
+            (_, Some(installed)) => Some(installed),
+            (Source::Early(paths), _) => Some(
+                self.early(module, call, paths)
+                    .map_err(|why| Cause::MissingModule.because(format!("module `{name}` is not read ({why})")))?,
+            ),
+            (Source::Described(described), None) => Some(described.clone()),
+            (Source::Away(why), None) => {
+                return Err(Cause::MissingModule.because(format!("module `{name}` is not read ({why})")));
+            }
+        };
+        let circle = found.as_ref().and_then(|found| self.call_cycle(module, found, name));
+        if let Some(circle) = circle {
+            self.cycles.insert(call.block.header, circle.clone());
+            return Err(Cause::Invalid.because(circle));
+        }
+        let bound = if self.instances[module].calls.len() >= MAX_CALLS {
+            "modules call each other more than 32 levels deep"
+        } else if self.instances.len() > MAX_INSTANCES {
+            "there are more than 20000 instances of modules"
+        } else {
+            return found
+                .ok_or_else(|| Cause::MissingModule.because("the module is not read: its directory does not exist"));
+        };
+        self.give_up(call.block.header, bound);
+        Err(Cause::Limit.because(bound))
+    }
+
+    /// Evaluates the source of a call, and returns the module in the one of `paths` that it refers to.
+    fn early(&mut self, module: usize, call: &Call, paths: &[PathBuf]) -> Result<Arc<Module>, String> {
+        let Some(source) = call.block.body.attribute("source") else {
+            return Err("it has no source".to_owned());
+        };
+        let scope = self.scope(module);
+        let Some(written) = self.eval(&source.value, &scope).to_text() else {
+            return Err("its source is not known".to_owned());
+        };
+        let directory = self.instances[module].module.directory.join(&*written);
+        let real = self.sources.files().real(&directory).unwrap_or(directory);
+        let found = paths.contains(&real).then(|| self.modules.get(&real)).flatten();
+        found.cloned().ok_or_else(|| format!("its source is `{written}`"))
+    }
+
+    /// Describes the cycle if `found` already contains `module`, which calls it as `name`. Each call would create the
+    /// next one endlessly, independent of its `count`, so Terraform rejects cycles before it evaluates anything.
+    fn call_cycle(&self, module: usize, found: &Arc<Module>, name: &str) -> Option<Arc<str>> {
+        let mut between: Vec<String> = Vec::new();
+        let mut at = module;
+        while !Arc::ptr_eq(&self.instances[at].module, found) {
+            let (name, _, scope) = self.instances[at].caller.as_ref()?;
+            between.push(format!("`{name}`"));
+            at = scope.module;
+        }
+        between.reverse();
+        Some(match between.as_slice() {
+            [] => format!("module `{name}` calls itself").into(),
+            [one] => format!("module `{name}` calls itself through module {one}").into(),
+            [more @ .., last] => format!(
+                "module `{name}` calls itself through modules {} and {last}",
+                more.join(", ")
+            )
+            .into(),
+        })
+    }
+
+    /// Returns the code that `terraform init` fetched for a call.
+    fn installed(&self, module: usize, call: &Call, name: &str) -> Option<Arc<Module>> {
+        if self.instances[0].module.installed.is_empty() {
+            return None;
+        }
+        let mut names = vec![name.to_owned()];
+        let mut at = module;
+        while let Some((name, _, scope)) = &self.instances[at].caller {
+            names.push(name.to_string());
+            at = scope.module;
+        }
+        names.reverse();
+        let installed = self.instances[0].module.installed.get(&*names.join("."))?;
+        let source = match &call.block.body.attribute("source")?.value.kind {
+            ExpressionKind::Text(source) => source.clone(),
+            _ => return None,
+        };
+        let constraint = registry::constraint(&call.block).ok()?;
+        let serves = installed.serves(&source, constraint.as_deref());
+        self.modules.get(&installed.directory).filter(|_| serves).cloned()
+    }
+
+    fn expand(
+        &mut self,
+        module: usize,
+        named: Declaration,
+        block: &Block,
+        mut make: impl FnMut(&mut Self, &mut Member, bool) -> Value,
+    ) -> Arc<Expansion> {
+        match self.expansions.get(&(module, named.clone())) {
+            Some(Some(known)) => return known.clone(),
+            Some(None) => {
+                return Arc::new(Expansion {
+                    members: Vec::new(),
+                    by_key: FxHashMap::default(),
+                    value: Value::error("it refers to itself"),
+                });
+            }
+            None => {}
+        }
+        // Marks the expansion as in progress: `count = length(aws_sqs_queue.q)` in `q` itself would never end.
+        self.expansions.insert((module, named.clone()), None);
+        let scope = self.scope(module);
+        // Step 1: the keys in each case of `count` or `for_each`.
+        let is_narrowed = matches!(&named, Declaration::Resource(false, kind, _) if NARROWED.contains(&&**kind));
+        let cases_of_keys = self.keys(&block.body, &scope, is_narrowed);
+        let mut members: Vec<Member> = Vec::new();
+        let mut values: Vec<Value> = Vec::new();
+        let mut by_key: FxHashMap<Key, usize> = FxHashMap::default();
+        let mut cases = Vec::new();
+        // Steps 2 and 3: create the members of each case, or widen the conditions of those that exist.
+        for Case {
+            when,
+            then: (keys, cause),
+        } in cases_of_keys
+        {
+            let mut place = |this: &mut Self, key: Key, scope: Scope, uncertain: Option<Reason>| {
+                // `count = var.large ? 3 : 1` has its first instance in both cases: one member that exists in either.
+                if let Some(&at) = by_key.get(&key) {
+                    members[at].when = members[at].when.or(&when);
+                    return values[at].clone();
+                }
+                let unknown = uncertain.is_some();
+                let mut member = Member {
+                    key,
+                    scope,
+                    when: when.clone(),
+                    cause: uncertain.as_ref().and_then(|_| cause.clone()),
+                    uncertain,
+                    module: None,
+                };
+                let value = make(this, &mut member, unknown);
+                by_key.insert(member.key.clone(), members.len());
+                members.push(member);
+                values.push(value.clone());
+                value
+            };
+            let value = match keys {
+                Keys::One => place(self, Key::None, scope.clone(), None),
+                Keys::None => Value::null(),
+                Keys::Unknown(reason) => place(self, Key::None, scope.clone(), Some(reason)),
+                Keys::Count(count) => Value::list(
+                    (0..count)
+                        .map(|index| {
+                            let mut scope = scope.clone();
+                            scope.index = Some(Value::count(index));
+                            scope.key = Key::Index(index);
+                            place(self, Key::Index(index), scope, None)
+                        })
+                        .collect(),
+                ),
+                Keys::Each(entries) => Value::map(
+                    entries
+                        .into_iter()
+                        .map(|(name, value)| {
+                            let key = Key::Name(name.clone());
+                            let mut scope = scope.clone();
+                            scope.key = key.clone();
+                            scope.each = Some((Value::text(name.clone()), value));
+                            (name, place(self, key, scope, None))
+                        })
+                        .collect(),
+                ),
+            };
+            // Step 4: the value of a reference in this case.
+            cases.push(Case::new(when, value));
+        }
+        // Module instances were created before all their conditions were known: step 3 may have widened them.
+        for member in &members {
+            if let Some(at) = member.module {
+                self.instances[at].when = self.instances[module].when.and(&member.when);
+            }
+        }
+        let expansion = Arc::new(Expansion {
+            members,
+            by_key,
+            value: Value::cases(cases),
+        });
+        self.expansions.insert((module, named), Some(expansion.clone()));
+        expansion
+    }
+
+    /// Returns the keys that `count` or `for_each` yields in each case, with the identity of the value they come from.
+    /// If `is_narrowed`, a block with unknown keys has no instance where its collection is empty.
+    fn keys(&mut self, body: &Body, scope: &Scope, is_narrowed: bool) -> Cases<(Keys, Option<Arc<str>>)> {
+        let read: fn(&mut Self, &Value, usize, Span) -> Keys;
+        let attribute = match (body.attribute("count"), body.attribute("for_each")) {
+            (Some(attribute), _) => {
+                read = Self::count;
+                attribute
+            }
+            (None, Some(attribute)) => {
+                read = Self::each;
+                attribute
+            }
+            (None, None) => match enabled(body) {
+                Some(attribute) => {
+                    read = Self::enabled;
+                    attribute
+                }
+                None => return Cases::one((Keys::One, None)),
+            },
+        };
+        let value = self.eval(&attribute.value, scope);
+        let is_count = body.attribute("count").is_some();
+        let all = value.each_case().into_iter().flat_map(|Case { when, then: value }| {
+            let keys = (read(self, &value, scope.module, attribute.span), value.identity());
+            let some = match keys.0 {
+                Keys::Unknown(_) if is_narrowed => self.has_instances(&value, is_count, attribute.value.span),
+                _ => None,
+            };
+            let some = some.unwrap_or_else(Condition::always);
+            let none = if is_count {
+                Keys::Count(0)
+            } else {
+                Keys::Each(Vec::new())
+            };
+            let cases = [
+                Case::new(when.and(&some), keys),
+                Case::new(when.and(&some.not()), (none, None)),
+            ];
+            cases.into_iter().filter(|case| case.when.is_possible())
+        });
+        all.collect()
+    }
+
+    /// Evaluates `enabled` of a `lifecycle` block, which `OpenTofu` supports.
+    fn enabled(&mut self, value: &Value, _: usize, _: Span) -> Keys {
+        match (self.plain(value.clone()).to_bool(), value.as_unknown()) {
+            (Some(true), _) => Keys::One,
+            (Some(false), _) => Keys::None,
+            (None, Some(unknown)) => Keys::Unknown(unknown.reason.clone()),
+            (None, None) => Keys::Unknown(Cause::Invalid.because("its `enabled` is not a boolean")),
+        }
+    }
+
+    fn count(&mut self, value: &Value, module: usize, span: Span) -> Keys {
+        let count = self.plain(value.clone()).to_exact().filter(Number::is_whole);
+        match (count, value.as_unknown()) {
+            (Some(count), _) if !count.is_negative() || count.is_zero() => {
+                let count = count.to_i64().and_then(|count| usize::try_from(count).ok());
+                // A count that does not fit exceeds the bound, which is reported below.
+                let count = count.unwrap_or(usize::MAX);
+                if self.room(count, &Key::Index(count), module, span) {
+                    Keys::Count(count)
+                } else {
+                    Keys::Unknown(Cause::Limit.because("its `count` is too large"))
+                }
+            }
+            (_, Some(unknown)) => Keys::Unknown(unknown.reason.clone()),
+            _ => Keys::Unknown(Cause::Derived.because("its `count` is not known")),
+        }
+    }
+
+    /// Counts `count` instances of a block in `module`, the longest key of which is `longest`. Returns `true` if they
+    /// fit.
+    fn room(&mut self, count: usize, longest: &Key, module: usize, span: Span) -> bool {
+        let length = self.instances[module].path.length() + longest.length();
+        let bound = if count > MAX_INSTANCES {
+            "there are more than 20000 instances of one block"
+        } else {
+            match self.made.add(count, length) {
+                Ok(()) => return true,
+                Err(bound) => bound,
+            }
+        };
+        self.give_up(span, bound);
+        false
+    }
+
+    fn each(&mut self, value: &Value, module: usize, span: Span) -> Keys {
+        // The bound is checked before any instance is created. Unknown keys are not counted, because a single one makes
+        // the whole `for_each` unknown below.
+        let keys: Vec<Arc<str>> = match &value.kind {
+            ValueKind::Map(entries) => entries.iter().map(|(key, _)| key.clone()).collect(),
+            ValueKind::Set(items) | ValueKind::List(items) => items.iter().filter_map(Value::to_text).collect(),
+            _ => Vec::new(),
+        };
+        let longest = keys.iter().max_by_key(|key| key.len());
+        let longest = longest.map_or(Key::None, |key| Key::Name(key.clone()));
+        if !self.room(keys.len(), &longest, module, span) {
+            return Keys::Unknown(Cause::Limit.because("its `for_each` is too large"));
+        }
+        match &value.kind {
+            ValueKind::Map(entries) => {
+                let elements = entries.iter().map(|(key, found)| (key.clone(), value.element(found)));
+                Keys::Each(elements.collect())
+            }
+            ValueKind::Set(items) | ValueKind::List(items) => {
+                let mut all = Vec::new();
+                for item in items.iter() {
+                    let item = self.plain(value.element(item));
+                    if let Some(text) = item.to_text() {
+                        all.push((
+                            text.clone(),
+                            Value {
+                                kind: ValueKind::Text(text),
+                                ..item
+                            },
+                        ));
+                    } else {
+                        let reason = item.as_unknown().map(|unknown| unknown.reason.clone());
+                        return Keys::Unknown(
+                            reason.unwrap_or_else(|| Cause::Derived.because("a key of `for_each` is not known")),
+                        );
+                    }
+                }
+                Keys::Each(all)
+            }
+            ValueKind::Unknown(unknown) => Keys::Unknown(unknown.reason.clone()),
+            _ => Keys::Unknown(Cause::Derived.because("its `for_each` is not known")),
+        }
+    }
+}
+
+/// Returns `enabled` of the `lifecycle` block.
+fn enabled(body: &Body) -> Option<&Attribute> {
+    let lifecycle = body.blocks.iter().find(|block| &*block.kind == "lifecycle")?;
+    let mut attributes = lifecycle.body.attributes.iter();
+    attributes.find(|attribute| &*attribute.name == "enabled")
+}
