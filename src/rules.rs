@@ -121,6 +121,7 @@ mod sns_redrive_policy_invalid;
 mod sns_subscription_dead_letter_missing;
 mod stream_setting_on_queue;
 mod suppression_without_reason;
+mod target_role_missing_send_permission;
 mod task_token_without_timeout;
 mod unknown_rule_in_suppression;
 mod unused_suppression;
@@ -131,6 +132,7 @@ mod visibility_timeout_too_long;
 mod visibility_timeout_too_short;
 mod visibility_timeout_uncoupled;
 mod visibility_timeout_zero;
+mod worker_role_missing_queue_permission;
 
 /// Building blocks and queries that several rules share. The parent directory contains only rules.
 mod shared {
@@ -148,6 +150,8 @@ mod shared {
     pub(super) mod needs;
     pub(super) mod operands;
     pub(super) mod patterns;
+    #[cfg(test)]
+    mod permission_cases;
     pub(super) mod places;
     pub(super) mod queue_types;
     pub(super) mod retries;
@@ -397,6 +401,8 @@ pub static RULES: &[&Rule<'static>] = &[
     &queue_key_blocks_service::RULE,
     &function_role_missing_queue_permission::RULE,
     &function_role_missing_kms_decrypt::RULE,
+    &worker_role_missing_queue_permission::RULE,
+    &target_role_missing_send_permission::RULE,
     &cross_account_queue_default_key::RULE,
     &sns_redrive_policy_invalid::RULE,
     &sns_subscription_dead_letter_missing::RULE,

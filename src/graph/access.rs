@@ -38,6 +38,16 @@ pub struct StatementCondition {
     pub values: Vec<Attribute<Link>>,
 }
 
+impl StatementCondition {
+    /// Returns `true` if the condition compares with no value and therefore never holds. A negated operator
+    /// (`StringNotEquals`) holds for each key without a value to exclude.
+    /// <https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-logic-multiple-context-keys-or-values.html>
+    pub fn never_holds(&self) -> bool {
+        let operator = self.operator.to_ascii_lowercase();
+        self.values.is_empty() && !operator.contains("not") && !operator.starts_with("forallvalues:")
+    }
+}
+
 /// A statement of a policy document.
 #[derive(Debug, Clone)]
 pub struct Statement {
@@ -114,6 +124,8 @@ pub enum Grant {
     Document(Attribute<PolicyDocument>),
     /// A managed policy, by ARN or by the resource that declares it.
     Managed(Attribute<Link>),
+    /// Permission to use a key, which needs no policy.
+    Key,
 }
 
 /// An IAM role.
@@ -140,6 +152,13 @@ pub struct RolePolicy {
     pub role: Attribute<Link>,
     /// The grant.
     pub grant: Grant,
+}
+
+impl RolePolicy {
+    /// Returns `true` for a grant on a key.
+    pub(super) fn is_of_key(&self) -> bool {
+        matches!(self.grant, Grant::Key)
+    }
 }
 
 /// A managed policy that the project declares.

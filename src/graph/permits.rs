@@ -1,19 +1,22 @@
 //! Evaluates whether policies permit an action, as IAM does, within the limits of the files.
 //!
-//! Parts that may permit it make the result unresolved: an unresolved part, a condition, a policy that is not among the
-//! files. Denials are not evaluated: an action that is permitted and also denied counts as permitted, and is not
-//! reported.
+//! Parts that may permit it make the result unresolved: an unresolved part, a policy that is not among the files.
+//! Conditions of a statement that allows are assumed to hold. A statement that denies takes precedence if it certainly
+//! applies: it has no condition, and all its parts are known. Permission boundaries, session policies and policies of
+//! an organization are not evaluated: they only take permissions away.
 
 mod gather;
 mod managed;
 mod matching;
 
-use super::access::{self, Effect, Grant, ManagedPolicy, PolicyDocument, QueuePolicy, Role, RolePolicy, Statement};
+use super::access::{
+    self, Effect, Grant, ManagedPolicy, PolicyDocument, Principal, QueuePolicy, Role, RolePolicy, Statement,
+};
 use super::{Attribute, Cause, Graph, Link, Queue, Reason, Resource, State, Target, UnitId};
 use conditions::Condition;
 use managed::actions_of;
 pub use matching::matches;
-use matching::{Match, any_case, of_anybody, of_service};
+use matching::{Match, of_account, of_everybody, of_role, of_service, over_cases};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 use std::cell::RefCell;
@@ -28,8 +31,19 @@ pub struct Permits {
     pub possible: Vec<(Condition, Reason, Span)>,
     /// Evaluated policies.
     pub evaluated: Vec<Span>,
-    /// Statement that denies or may deny the request. It is not evaluated.
-    pub denied: Option<Span>,
+    /// Condition under which a statement certainly denies it.
+    pub denied: Condition,
+    /// Statement that denies the request, certainly or possibly.
+    pub denial: Option<Span>,
+}
+
+/// Resource of a request.
+#[derive(Debug, Clone, Copy)]
+pub enum On<'g> {
+    /// A queue.
+    Queue(&'g Queue),
+    /// A KMS key.
+    Key(&'g access::Key),
 }
 
 /// A request that statements are evaluated for.
@@ -37,8 +51,8 @@ pub struct Permits {
 struct Request<'a> {
     who: RequestPrincipal<'a>,
     action: &'a str,
-    /// Queue; `None` for any queue and any key.
-    queue: Option<&'a Queue>,
+    /// Resource; `None` for any queue and any key.
+    on: Option<On<'a>>,
 }
 
 /// Principal of a request.
@@ -48,8 +62,10 @@ enum RequestPrincipal<'a> {
     Service(&'a str),
     /// The role to which the policy belongs.
     Role,
-    /// Any principal more specific than the account.
-    Anybody,
+    /// A role, in a policy with principals that names it or everybody.
+    NamedRole,
+    /// The account, to which a policy with principals leaves the decision about its roles.
+    Account,
 }
 
 impl Permits {
@@ -59,7 +75,8 @@ impl Permits {
             when: Condition::never(),
             possible: Vec::new(),
             evaluated: Vec::new(),
-            denied: None,
+            denied: Condition::never(),
+            denial: None,
         }
     }
 
@@ -67,6 +84,56 @@ impl Permits {
         if when.is_possible() {
             self.possible.push((when.clone(), reason.clone(), span));
         }
+    }
+
+    /// Returns the permissions that this or `other` gives.
+    fn or(mut self, other: Permits) -> Permits {
+        self.when = self.when.or(&other.when);
+        self.possible.extend(other.possible);
+        self.with_denials(other.evaluated, &other.denied, other.denial)
+    }
+
+    /// Returns the permissions that this and `other` give together, where both have to permit the request.
+    fn and(mut self, other: Permits) -> Permits {
+        let may = |permits: &Permits| {
+            let open = permits.possible.iter();
+            open.fold(permits.when.clone(), |all, (when, ..)| all.or(when))
+        };
+        let (here, there) = (may(&self), may(&other));
+        let when = self.when.and(&other.when);
+        let possible = std::mem::take(&mut self.possible);
+        for (open, rest) in [(&possible, &there), (&other.possible, &here)] {
+            for (when, reason, span) in open {
+                self.add_possible(&when.and(rest), reason, *span);
+            }
+        }
+        self.when = when;
+        self.with_denials(other.evaluated, &other.denied, other.denial)
+    }
+
+    fn with_denials(mut self, evaluated: Vec<Span>, denied: &Condition, denial: Option<Span>) -> Permits {
+        self.evaluated.extend(evaluated);
+        self.denied = self.denied.or(denied);
+        self.denial = self.denial.or(denial);
+        self
+    }
+
+    /// Lets denials take precedence.
+    fn settled(mut self) -> Permits {
+        if self.denied.is_possible() {
+            let rest = self.denied.not();
+            self.when = self.when.and(&rest);
+            for (when, ..) in &mut self.possible {
+                *when = when.and(&rest);
+            }
+            self.possible.retain(|(when, ..)| when.is_possible());
+        }
+        self
+    }
+
+    /// Treats denials of a policy that may not apply as possible ones.
+    fn without_certain_denials(&mut self) {
+        self.denied = Condition::never();
     }
 }
 
@@ -119,38 +186,52 @@ impl<'g> Policies<'g> {
         let request = Request {
             who: RequestPrincipal::Service(service),
             action: "sqs:SendMessage",
-            queue: Some(queue),
+            on: Some(On::Queue(queue)),
         };
-        for (when, policy) in self.queues.get(&key(&queue.resource)).into_iter().flatten() {
-            permits.evaluated.push(policy.resource.header);
-            self.evaluate(&mut permits, when, policy.resource.unit, &policy.document, request);
-        }
-        permits
+        permits.or(self.of_queue(queue, request)).settled()
     }
 
-    /// Evaluates whether the policy of `key`, declared in the project, permits `action` to a role without the account's
-    /// own policies.
-    pub fn of_key(&self, key: &'g access::Key, action: &str) -> Permits {
-        let mut permits = Permits::none();
+    /// Evaluates the policies of `queue`.
+    fn of_queue(&self, queue: &Queue, request: Request<'_>) -> Permits {
+        let mut all = Permits::none();
+        for (when, policy) in self.on(queue) {
+            let mut permits = Permits::none();
+            permits.evaluated.push(policy.resource.header);
+            self.evaluate(&mut permits, when, policy.resource.unit, &policy.document, request);
+            let is_certain = |link: &Link| !matches!(link.target, Target::External(_));
+            if !policy.queue.known().is_some_and(is_certain) || policy.resource.uncertain.is_some() {
+                permits.without_certain_denials();
+            }
+            all = all.or(permits);
+        }
+        all
+    }
+
+    /// Evaluates whether the policy of `key` lets `service` perform `action` with it.
+    pub fn use_of_key(&self, key: &'g access::Key, service: &str, action: &str) -> Permits {
         let request = Request {
-            who: RequestPrincipal::Anybody,
+            who: RequestPrincipal::Service(service),
             action,
-            queue: None,
+            on: Some(On::Key(key)),
         };
+        self.of_key(key, request).settled()
+    }
+
+    /// Evaluates the policy of `key`. KMS's default policy leaves access to the account's policies.
+    fn of_key(&self, key: &access::Key, request: Request<'_>) -> Permits {
+        let mut permits = Permits::none();
         for case in &key.policy.cases {
             match &case.state {
                 State::Unresolved(unresolved) => permits.add_possible(&case.when, unresolved.reason(), case.span),
                 State::Set(Some(document)) | State::Default(Some(document)) => {
-                    self.evaluate_document(
-                        &mut permits,
-                        &case.when,
-                        key.resource.unit,
-                        (document, case.span),
-                        request,
-                    );
+                    let unit = key.resource.unit;
+                    self.evaluate_document(&mut permits, &case.when, unit, (document, case.span), request);
                 }
-                // KMS's default policy leaves access to the account's policies.
-                State::Set(None) | State::Default(None) => {}
+                State::Set(None) | State::Default(None) => {
+                    if matches!(request.who, RequestPrincipal::Account) {
+                        permits.when = permits.when.or(&case.when);
+                    }
+                }
             }
         }
         permits
@@ -161,38 +242,97 @@ impl<'g> Policies<'g> {
         self.queues.get(&key(&queue.resource)).map_or(&[], Vec::as_slice)
     }
 
-    /// Evaluates whether the role at `link`, written in `unit`, may perform `action` on `queue` or, without a queue, on
-    /// any key. Returns `None` if the role is not declared.
-    pub fn role(&self, unit: UnitId, link: &Link, action: &str, queue: Option<&'g Queue>) -> Option<Permits> {
+    /// Evaluates whether the role at `link`, written in `unit`, may perform `action` on a queue or with a key. Returns
+    /// `None` if the role is not declared.
+    pub fn role(&self, unit: UnitId, link: &Link, action: &str, on: On<'g>) -> Option<Permits> {
         let declared = self.declared(unit, link)?;
+        let own = self.identity(declared, action, on);
+        let request = |who| Request {
+            who,
+            action,
+            on: Some(on),
+        };
+        let permits = match on {
+            On::Queue(queue) => {
+                let role = &declared.resource;
+                let is_foreign = |(here, there): (&Arc<str>, &Arc<str>)| here != there;
+                if role
+                    .account
+                    .as_ref()
+                    .zip(queue.resource.account.as_ref())
+                    .is_some_and(is_foreign)
+                {
+                    // Another account has to permit it, to the role or to its whole account.
+                    let named = self.of_queue(queue, request(RequestPrincipal::NamedRole));
+                    own.and(named.or(self.of_queue(queue, request(RequestPrincipal::Account))))
+                } else {
+                    own.or(self.of_queue(queue, request(RequestPrincipal::NamedRole)))
+                }
+            }
+            // Policies of roles apply only if the key's policy leaves the decision to the account; grants always do.
+            On::Key(key) => {
+                let left = self.of_key(key, request(RequestPrincipal::Account));
+                let mut named = self.of_key(key, request(RequestPrincipal::NamedRole));
+                for (when, _) in self
+                    .granted(&declared.resource)
+                    .iter()
+                    .filter(|(_, all)| all.is_of_key())
+                {
+                    named.when = named.when.or(when);
+                }
+                own.and(left).or(named)
+            }
+        };
+        Some(permits.settled())
+    }
+
+    /// Like [`Policies::role`], but `service` may also perform the action itself, if a policy of the queue or the key
+    /// lets it.
+    pub fn role_or_service(
+        &self,
+        unit: UnitId,
+        link: &Link,
+        service: Option<&str>,
+        action: &str,
+        on: On<'g>,
+    ) -> Option<Permits> {
+        let role = self.role(unit, link, action, on)?;
+        Some(match (service, on) {
+            (None, _) => role,
+            (Some(service), On::Queue(queue)) => role.or(self.send(queue, service)),
+            (Some(service), On::Key(key)) => role.or(self.use_of_key(key, service, action)),
+        })
+    }
+
+    /// Evaluates the policies of `role`.
+    fn identity(&self, declared: &Role, action: &str, on: On<'_>) -> Permits {
         let role = &declared.resource;
-        let mut permits = Permits::none();
+        let mut all = Permits::none();
         let is_named = declared.name.unresolved_reason().is_none();
         if let Some((reason, span)) = self.unresolved_grant(action, !is_named) {
-            permits.add_possible(&Condition::always(), &reason, span);
+            all.add_possible(&Condition::always(), &reason, span);
         }
         if self.handed_roles.contains(&key(role)) {
             let reason = "the role is passed to code that is not read and may grant it more";
-            permits.add_possible(&Condition::always(), &Cause::MissingModule.because(reason), role.header);
+            all.add_possible(&Condition::always(), &Cause::MissingModule.because(reason), role.header);
         }
         let request = Request {
             who: RequestPrincipal::Role,
             action,
-            queue,
+            on: Some(on),
         };
-        for (when, granted) in self.roles.get(&key(role)).into_iter().flatten() {
+        for (when, granted) in self.granted(role) {
+            let mut permits = Permits::none();
             permits.evaluated.push(granted.span);
             self.evaluate_grant(&mut permits, when, granted, request);
+            // A role of the same name may be another one.
+            let is_certain = |link: &Link| !matches!(link.target, Target::External(_));
+            if !granted.role.known().is_some_and(is_certain) || granted.resource.uncertain.is_some() {
+                permits.without_certain_denials();
+            }
+            all = all.or(permits);
         }
-        // The queue's own policy may name the role.
-        for (when, policy) in queue.into_iter().flat_map(|queue| self.on(queue)) {
-            let request = Request {
-                who: RequestPrincipal::Anybody,
-                ..request
-            };
-            self.evaluate(&mut permits, when, policy.resource.unit, &policy.document, request);
-        }
-        Some(permits)
+        all
     }
 
     /// Returns the reason why a policy with an unresolved role may grant `action`. With `is_unnamed`, policies whose
@@ -205,7 +345,7 @@ impl<'g> Policies<'g> {
         let request = Request {
             who: RequestPrincipal::Role,
             action,
-            queue: None,
+            on: None,
         };
         let may_permit = |open: &&UnresolvedGrant<'g>| {
             let mut permits = Permits::none();
@@ -241,6 +381,9 @@ impl<'g> Policies<'g> {
         match &granted.grant {
             Grant::Document(document) => self.evaluate(permits, when, granted.resource.unit, document, request),
             Grant::Managed(link) => self.evaluate_managed(permits, when, granted, link, request),
+            // Its operations are not evaluated.
+            Grant::Key if request.action.starts_with("kms:") => permits.when = permits.when.or(when),
+            Grant::Key => {}
         }
     }
 
@@ -340,8 +483,12 @@ impl<'g> Policies<'g> {
         }
         for statement in &document.statements {
             let when = when.and(&statement.when);
-            if self.answer(statement, unit, request, Effect::Deny) != Match::No {
-                permits.denied.get_or_insert(statement.span);
+            let denial = self.answer(statement, unit, request, Effect::Deny);
+            if denial != Match::No {
+                permits.denial.get_or_insert(statement.span);
+            }
+            if denial == Match::Yes {
+                permits.denied = permits.denied.or(&when);
             }
             match self.answer(statement, unit, request, Effect::Allow) {
                 Match::Yes => permits.when = permits.when.or(&when),
@@ -354,41 +501,53 @@ impl<'g> Policies<'g> {
         }
     }
 
-    /// Returns whether `statement` has `effect` on the request, on the assumption that its conditions hold.
+    /// Returns whether `statement` has `effect` on the request. A condition is assumed to hold if it allows, and may not
+    /// hold if it denies.
     fn answer(&self, statement: &Statement, unit: UnitId, request: Request<'_>, effect: Effect) -> Match {
         let negated = statement.negates;
-        let has_effect = any_case(&statement.effect, |written| Match::of(*written == effect));
-        let actions = any_case(&statement.actions, |actions| {
+        let denies = effect == Effect::Deny;
+        let actions = |actions: &Vec<String>| {
             Match::of(actions.iter().any(|action| matches(action, request.action))).not_if(negated.actions)
-        });
-        let who = match request.who {
-            RequestPrincipal::Role => Match::Yes,
-            RequestPrincipal::Service(service) => any_case(&statement.principals, |all| {
-                of_service(all, service).not_if(negated.principals)
-            }),
-            RequestPrincipal::Anybody => {
-                any_case(&statement.principals, |all| of_anybody(all).not_if(negated.principals))
-            }
         };
-        let is_known = Match::of(statement.conditions.is_ok()).or(Match::Maybe);
-        has_effect
-            .and(actions)
-            .and(who)
-            .and(self.names(statement, unit, request))
-            .and(is_known)
+        let who = |all: &Vec<Principal>| {
+            let named = match request.who {
+                RequestPrincipal::Role => return Match::Yes,
+                RequestPrincipal::Service(service) => of_service(all, service),
+                RequestPrincipal::NamedRole | RequestPrincipal::Account if denies => of_everybody(all),
+                RequestPrincipal::NamedRole => of_role(all),
+                RequestPrincipal::Account => of_account(all),
+            };
+            named.not_if(negated.principals)
+        };
+        let conditions = match &statement.conditions {
+            Err(_) => Match::Maybe,
+            Ok(all) => Match::of(!denies || all.is_empty()).or(Match::Maybe),
+        };
+        over_cases(&statement.effect, denies, |written| Match::of(*written == effect))
+            .and(over_cases(&statement.actions, denies, actions))
+            .and(over_cases(&statement.principals, denies, who))
+            .and(self.names(statement, unit, request, denies))
+            .and(conditions)
     }
 
-    /// Returns whether the resources of `statement` include the queue.
-    fn names(&self, statement: &Statement, unit: UnitId, request: Request<'_>) -> Match {
-        let Some(queue) = request.queue else {
+    /// Returns whether the resources of `statement` include the queue or the key. If `denies`, only certain matches
+    /// count as such.
+    fn names(&self, statement: &Statement, unit: UnitId, request: Request<'_>, denies: bool) -> Match {
+        let Some(on) = request.on else {
             return Match::Yes;
         };
         if statement.resources.is_empty() {
             return Match::Maybe;
         }
         let negated = statement.negates.resources;
-        let is_queue = |resource| any_case(resource, |link| self.is_queue(unit, link, queue).not_if(negated));
-        let mut each = statement.resources.iter().map(is_queue);
+        let is_it = |link: &Link| match on {
+            On::Queue(queue) => self.is_queue(unit, link, queue, denies),
+            // In a key's policy, `*` is the key, and nothing else can be meant.
+            On::Key(_) if !matches!(request.who, RequestPrincipal::Role) => Match::Yes,
+            On::Key(key) => self.is_key(unit, link, key, denies),
+        };
+        let is_it = |resource| over_cases(resource, denies, |link| is_it(link).not_if(negated));
+        let mut each = statement.resources.iter().map(is_it);
         if negated {
             each.fold(Match::Yes, Match::and)
         } else {
@@ -397,19 +556,58 @@ impl<'g> Policies<'g> {
         }
     }
 
-    fn is_queue(&self, unit: UnitId, link: &Link, queue: &Queue) -> Match {
+    fn is_queue(&self, unit: UnitId, link: &Link, queue: &Queue, denies: bool) -> Match {
         let found: Vec<&Queue> = self.graph.queue_candidates(unit, link).collect();
         if found.iter().any(|found| std::ptr::eq(*found, queue)) {
-            return Match::Yes;
+            let is_certain = found.len() == 1 && !matches!(link.target, Target::External(_));
+            return Match::of(is_certain || !denies).or(Match::Maybe);
         }
         match &link.target {
             _ if !found.is_empty() => Match::No,
             Target::External(written) if &**written == "*" => Match::Yes,
-            Target::External(written) => named(written, link, queue),
+            Target::External(written) => named(written, link, queue).and(in_scope(written, &queue.resource, denies)),
             // A resource that is not a queue, or that the graph does not include.
             Target::Resource(_) | Target::OtherUnit { .. } | Target::Dangling(_) => Match::Maybe,
         }
     }
+
+    /// Returns whether `link` is an ARN of `key`. The ARN of an alias permits nothing that is done with its key.
+    /// <https://docs.aws.amazon.com/kms/latest/developerguide/alias-authorization.html>
+    fn is_key(&self, unit: UnitId, link: &Link, key: &access::Key, denies: bool) -> Match {
+        if let Some(at) = self.graph.address_key(unit, link) {
+            return match self.keys.get(&at) {
+                Some(known) => Match::of(std::ptr::eq(*known, key)),
+                None if self.aliases.contains_key(&at) => Match::No,
+                None => Match::Maybe,
+            };
+        }
+        let Target::External(written) = &link.target else {
+            return Match::Maybe;
+        };
+        if &**written == "*" {
+            return Match::Yes;
+        }
+        let mut parts = written.splitn(6, ':').skip(2);
+        match (parts.next(), parts.nth(2)) {
+            (Some(service), Some(_)) if !service.contains('$') && !matches(service, "kms") => Match::No,
+            (Some(_), Some(name)) if name.starts_with("alias/") => Match::No,
+            (Some(_), Some("*" | "key/*")) => in_scope(written, &key.resource, denies),
+            _ => Match::Maybe,
+        }
+    }
+}
+
+/// Returns whether the Region and the account of the ARN or pattern `written` are those of `resource`. If one of them is
+/// unknown, the result is yes, or maybe if the statement `denies`.
+fn in_scope(written: &str, resource: &Resource, denies: bool) -> Match {
+    let unknown = Match::of(!denies).or(Match::Maybe);
+    let mut parts = written.split(':').skip(3);
+    let matched = |pattern: Option<&str>, known: Option<&Arc<str>>| match (pattern, known) {
+        (Some("*"), _) => Match::Yes,
+        (Some(pattern), Some(known)) if !pattern.contains('$') => Match::of(matches(pattern, known)),
+        _ => unknown,
+    };
+    matched(parts.next(), resource.region.as_ref()).and(matched(parts.next(), resource.account.as_ref()))
 }
 
 /// Returns whether the ARN or pattern in `written` matches `queue`.

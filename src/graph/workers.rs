@@ -5,7 +5,7 @@
 //! prove nothing: a role that may receive from all queues hardly ever does.
 
 use super::access::{Effect, Grant, PolicyDocument, Principal, Role, Statement};
-use super::permits::{Policies, matches};
+use super::permits::{On, Policies, matches};
 use super::{Attribute, Form, Graph, Link, Queue, Resource, State, Target, UnitId};
 use conditions::Condition;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -83,6 +83,8 @@ pub struct WorkerConsumption {
     pub evidence: String,
     /// `true` if a policy permits it, `false` if it is only not known to be forbidden.
     pub is_permitted: bool,
+    /// Addresses of the declared roles under which it does, and their units.
+    pub roles: Vec<(UnitId, Arc<str>)>,
 }
 
 impl WorkerConsumption {
@@ -193,6 +195,7 @@ impl<'g> WorkerFinder<'g> {
                         }
                     }
                 }
+                Grant::Key => {}
             }
         }
         all
@@ -281,6 +284,7 @@ impl<'g> WorkerFinder<'g> {
                     evidence: format!("{shown} reads the queue: its role may receive from it"),
                     resource: worker.resource.clone(),
                     is_permitted: true,
+                    roles: vec![key(&declared.resource)],
                 };
                 self.add(queue, consumption);
             }
@@ -298,7 +302,10 @@ impl<'g> WorkerFinder<'g> {
                     for role in roles {
                         let when = when.and(&role.when);
                         if let Some((when, is_permitted)) = self.may_receive(role, queue, &when) {
-                            let consumption = variable.consumption(worker, link, when, is_permitted);
+                            let consumption = WorkerConsumption {
+                                roles: role.declared.iter().map(|role| key(&role.resource)).collect(),
+                                ..variable.consumption(worker, link, when, is_permitted)
+                            };
                             self.add(queue, consumption);
                         }
                     }
@@ -338,7 +345,10 @@ impl<'g> WorkerFinder<'g> {
             return (is_alone && !role.is_unread).then(|| (when.clone(), false));
         };
         let link = Link::to(Target::Resource(declared.resource.address.clone()));
-        let ask = |action| self.policies.role(declared.resource.unit, &link, action, Some(queue));
+        let ask = |action| {
+            self.policies
+                .role(declared.resource.unit, &link, action, On::Queue(queue))
+        };
         let receive = ask(RECEIVE)?;
         let permitted = when.and(&receive.when);
         if permitted.is_possible() {
@@ -363,6 +373,7 @@ impl<'g> WorkerFinder<'g> {
                 evidence: format!("{shown} lets {host} receive from the queue"),
                 resource: role.resource.clone(),
                 is_permitted: true,
+                roles: vec![key(&role.resource)],
             };
             self.add(queue, consumption);
         }
@@ -376,7 +387,12 @@ impl<'g> WorkerFinder<'g> {
         }
         let all = self.consumptions.entry(key(&queue.resource)).or_default();
         match all.iter_mut().find(|known| known.is_of_same(&consumption)) {
-            Some(known) => known.when = known.when.or(&when),
+            Some(known) => {
+                known.when = known.when.or(&when);
+                let other = consumption.roles.into_iter().filter(|role| !known.roles.contains(role));
+                let other: Vec<Key> = other.collect();
+                known.roles.extend(other);
+            }
             None => all.push(WorkerConsumption { when, ..consumption }),
         }
     }
@@ -434,6 +450,7 @@ impl Variable {
             evidence: format!("{shown} {reads} the queue: {holds}, {may}"),
             resource: worker.resource.clone(),
             is_permitted,
+            roles: Vec::new(),
         }
     }
 }

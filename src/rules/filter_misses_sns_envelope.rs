@@ -125,6 +125,7 @@ fn may_be_sent_to(graph: &Graph, queue: &Queue) -> bool {
     let by_role = roles.into_iter().any(|policy| match &policy.grant {
         Grant::Document(document) => (document.known())
             .is_none_or(|document| document.opaque.is_some() || document.statements.iter().any(allows)),
+        Grant::Key => false,
         Grant::Managed(link) => link.known().is_none_or(|link| {
             let name = link.written();
             ["SQSFullAccess", "AdministratorAccess", "PowerUser"]

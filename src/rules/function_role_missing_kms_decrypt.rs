@@ -1,9 +1,8 @@
 //! Flags functions whose role may not decrypt the messages of their queue.
 
 use super::prelude::*;
-use crate::graph::permits::Policies;
-use crate::graph::{Cause as Because, access};
-use crate::rules::shared::roles::PollingFunction;
+use crate::rules::shared::roles::{Lacking, PollingFunction};
+use crate::rules::shared::trace::ReadValue;
 
 pub(super) static RULE: Rule = Rule {
     id: "function-role-missing-kms-decrypt",
@@ -17,71 +16,42 @@ pub(super) static RULE: Rule = Rule {
     check: Some(check),
 };
 
-const DECRYPT: &str = "kms:Decrypt";
-
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let policies = graph.policies();
     for queue in graph.queues() {
         for worker in findings.polling_functions(graph, &policies, &queue.resource.when, queue) {
-            for key in findings.known(&worker.role.when, queue, &queue.key) {
-                let named = key.value.as_ref().filter(|link| !link.is_key_of_aws());
-                let Some(link) = named.filter(|link| !link.written().is_empty()) else {
-                    continue; // SSE-SQS, or the AWS managed key, which every role of the account may use.
-                };
-                if let Some(declared) = policies.key(queue.resource.unit, link) {
-                    judge(findings, &policies, queue, &worker, (&key, declared));
-                } else {
-                    let words = format!("the key `{}` is not declared here", link.written());
-                    let reason = Because::Elsewhere.because(words);
-                    findings.note_unresolved(&key.when, worker.poll.mapping, &reason, key.span);
-                }
-            }
+            let Some(role) = worker.role.value else { continue };
+            let read: [&dyn ReadValue; 1] = [&worker.role];
+            let used = worker.used(queue, role, &read);
+            findings.require_on_key(&policies, &used, |lacking, key| {
+                locked_out(queue, &worker, lacking, key)
+            });
         }
     }
-}
-
-fn judge<'g>(
-    findings: &mut Findings<'_>,
-    policies: &Policies<'g>,
-    queue: &'g Queue,
-    worker: &PollingFunction<'g>,
-    (key, declared): (&Known<'g, Option<Link>>, &'g access::Key),
-) {
-    let mapping = &worker.poll.mapping.resource;
-    let all = [worker.may(policies, DECRYPT, None), policies.of_key(declared, DECRYPT)];
-    let permitted = all
-        .iter()
-        .fold(Condition::never(), |any, permits| any.or(&permits.when));
-    let may_decrypt = fact(true, || "the function's role may decrypt".to_owned());
-    findings.satisfied(
-        &key.when.and(&permitted),
-        mapping,
-        may_decrypt.depending_on(&worker.role).depending_on(key),
-    );
-    let mut left = key.when.and(&permitted.not());
-    for permits in &all {
-        left = findings.without_permission(&left, mapping, permits);
-    }
-    findings.report(&left, mapping, locked_out(queue, worker, key, declared));
 }
 
 fn locked_out(
     queue: &Queue,
     worker: &PollingFunction<'_>,
+    lacking: &Lacking<'_>,
     key: &Known<'_, Option<Link>>,
-    declared: &access::Key,
 ) -> Finding {
-    let role = worker.declared.shown();
     let headline = format!(
-        "{role}, the role of {}, does not allow `{DECRYPT}`, and a key encrypts {}",
+        "{}, the role of {}, does not allow {} on {}, which encrypts {}, so Lambda cannot receive from it",
+        lacking.role.shown(),
         worker.function.resource.shown(),
+        lacking.actions,
+        lacking.on,
         queue.resource.shown()
     );
-    let label = format!("this role may not do `{DECRYPT}`, so Lambda cannot receive from the queue");
-    Finding::new("role_key", headline, worker.declared.header, label)
-        .label(key, format!("{} encrypts the queue", declared.resource.shown()))
+    lacking
+        .finding(headline)
+        .label(key, format!("{} encrypts the queue", lacking.on))
         .show(&worker.poll)
-        .help(format!("allow the role `{DECRYPT}` on the key's ARN"))
+        .help(format!(
+            "allow the role {} on the key's ARN; the ARN of an alias permits nothing",
+            lacking.actions
+        ))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Flags functions whose role does not allow Lambda to poll their queue.
 
 use super::prelude::*;
-use crate::graph::permits::Permits;
-use crate::rules::shared::roles::{DENIED, POLLING, PollingFunction, listed, only_policy};
+use crate::rules::shared::roles::{Lacking, PollingFunction};
+use crate::rules::shared::trace::ReadValue;
 
 pub(super) static RULE: Rule = Rule {
     id: "function-role-missing-queue-permission",
@@ -20,43 +20,24 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let policies = graph.policies();
     for queue in graph.queues() {
         for worker in findings.polling_functions(graph, &policies, &queue.resource.when, queue) {
-            let permits = POLLING.map(|action| (action, worker.may(&policies, action, Some(queue))));
-            let mapping = &worker.poll.mapping.resource;
-            let permitted = permits
-                .iter()
-                .fold(worker.role.when.clone(), |all, (_, permits)| all.and(&permits.when));
-            let may_poll = fact(true, || "the function's role may poll the queue".to_owned());
-            if let Some(denial) = permits.iter().find_map(|(_, permits)| permits.denied) {
-                findings.not_covered(&permitted, mapping, &[&worker.role, &worker.poll], DENIED, denial);
-            } else {
-                findings.satisfied(
-                    &permitted,
-                    mapping,
-                    may_poll.depending_on(&worker.role).depending_on(&worker.poll),
-                );
-            }
-            for (when, actions) in findings.missing_actions(&worker.role.when, mapping, &permits) {
-                findings.report(&when, mapping, refused(queue, &worker, &actions, &permits));
-            }
+            let Some(role) = worker.role.value else { continue };
+            let read: [&dyn ReadValue; 2] = [&worker.role, &worker.poll];
+            let used = worker.used(queue, role, &read);
+            findings.require_on_queue(&policies, &used, |lacking| refused(&worker, lacking));
         }
     }
 }
 
-fn refused(queue: &Queue, worker: &PollingFunction<'_>, actions: &[&str], permits: &[(&str, Permits)]) -> Finding {
-    let (queue, role) = (queue.resource.shown(), worker.declared.shown());
-    let actions = listed(actions);
+fn refused(worker: &PollingFunction<'_>, lacking: &Lacking<'_>) -> Finding {
     let headline = format!(
-        "{role}, the role of {}, does not allow {actions} on {queue}, so Lambda refuses {}",
+        "{}, the role of {}, does not allow {} on {}, so Lambda refuses {}",
+        lacking.role.shown(),
         worker.function.resource.shown(),
+        lacking.actions,
+        lacking.on,
         worker.poll.mapping.resource.shown()
     );
-    let label = format!("this role may not do {actions} on {queue}");
-    let finding = Finding::new("role", headline, worker.declared.header, label).show(&worker.poll);
-    let finding = match only_policy(permits).filter(|policy| *policy != worker.declared.header) {
-        Some(policy) => finding.label(policy, "its only policy does not allow it"),
-        None => finding,
-    };
-    finding.help(
+    lacking.finding(headline).show(&worker.poll).help(
         "attach the managed policy `AWSLambdaSQSQueueExecutionRole` to the role, or allow it `sqs:ReceiveMessage`, \
          `sqs:DeleteMessage` and `sqs:GetQueueAttributes` on the queue's ARN",
     )
@@ -140,18 +121,24 @@ resource "aws_lambda_event_source_mapping" "m" {{
         }
     }
 
-    /// Denials and permission boundaries grant nothing. Without an allow statement the permissions are missing; with
-    /// one, denials and boundaries are not evaluated.
+    /// Denials and permission boundaries grant nothing. A certain denial takes precedence over what is allowed;
+    /// possible ones and boundaries are not evaluated.
     #[test]
     fn denials_and_boundaries_grant_nothing() {
         let allow = format!("{{ Effect = \"Allow\", {ALL}, Resource = aws_sqs_queue.q.arn }}");
-        for denial in [
-            "{ Effect = \"Deny\", Action = \"sqs:DeleteMessage\", Resource = aws_sqs_queue.q.arn }",
-            "{ Effect = \"Deny\", Action = \"sqs:*\", Resource = \"*\", Condition = { Bool = { \"aws:SecureTransport\" = \"false\" } } }",
-            "{ Effect = \"Deny\", NotAction = \"logs:*\", Resource = \"*\" }",
-            "{ Effect = \"Deny\", Action = var.open, Resource = \"*\" }",
+        for (denial, expected) in [
+            (
+                "{ Effect = \"Deny\", Action = \"sqs:DeleteMessage\", Resource = aws_sqs_queue.q.arn }",
+                1,
+            ),
+            (
+                "{ Effect = \"Deny\", Action = \"sqs:*\", Resource = \"*\", Condition = { Bool = { \"aws:SecureTransport\" = \"false\" } } }",
+                0,
+            ),
+            ("{ Effect = \"Deny\", NotAction = \"logs:*\", Resource = \"*\" }", 1),
+            ("{ Effect = \"Deny\", Action = var.open, Resource = \"*\" }", 0),
         ] {
-            assert_eq!(inline(&format!("{allow}, {denial}")), 0, "{denial}");
+            assert_eq!(inline(&format!("{allow}, {denial}")), expected, "{denial}");
             assert_eq!(inline(denial), 1, "{denial}");
         }
         let policy = format!(

@@ -2,9 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::delivery::Pipe;
-use crate::graph::permits::{Permits, Policies};
-use crate::graph::{self, Resource};
-use crate::rules::shared::roles::{DENIED, POLLING, listed, only_policy};
+use crate::rules::shared::roles::{Edge, Lacking, RoleUse};
 
 pub(super) static RULE: Rule = Rule {
     id: "pipe-role-missing-queue-permission",
@@ -25,61 +23,39 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             let running = findings.known(&reads, pipe, &pipe.running);
             for running in running.into_iter().filter(|running| *running.value) {
                 for role in findings.known(&running.when, pipe, &pipe.role) {
-                    judge(findings, &policies, queue, pipe, &role);
+                    // A pipe without a role is rejected for that reason, not for missing permissions.
+                    let Some(link) = role.value else { continue };
+                    let used = RoleUse {
+                        edge: Edge::Poll,
+                        resource: &pipe.resource,
+                        when: &role.when,
+                        role: link,
+                        unit: pipe.resource.unit,
+                        queue,
+                        service: None,
+                        read: &[&role],
+                    };
+                    findings.require_on_queue(&policies, &used, |lacking| refused(pipe, queue, lacking));
+                    findings.require_on_key(&policies, &used, |lacking, _| refused(pipe, queue, lacking));
                 }
             }
         }
     }
 }
 
-fn judge<'g>(
-    findings: &mut Findings<'_>,
-    policies: &Policies<'g>,
-    queue: &'g Queue,
-    pipe: &Pipe,
-    role: &Known<'_, Option<Link>>,
-) {
-    // A pipe without a role is rejected for that reason, not for missing permissions.
-    let Some(link) = role.value else { return };
-    let unit = pipe.resource.unit;
-    let Some(declared) = policies.declared_role(unit, link) else {
-        let reason = graph::Cause::Elsewhere.because(format!("the role `{}` is not declared here", link.written()));
-        findings.note_unresolved(&role.when, pipe, &reason, role.span);
-        return;
-    };
-    let permits = POLLING.map(|action| {
-        let permits = policies.role(unit, link, action, Some(queue));
-        (action, permits.unwrap_or_else(Permits::none))
-    });
-    let permitted = permits
-        .iter()
-        .fold(role.when.clone(), |all, (_, permits)| all.and(&permits.when));
-    let may_read = fact(true, || "the pipe's role may read the queue".to_owned());
-    if let Some(denial) = permits.iter().find_map(|(_, permits)| permits.denied) {
-        findings.not_covered(&permitted, &pipe.resource, &[role], DENIED, denial);
-    } else {
-        findings.satisfied(&permitted, pipe, may_read.depending_on(role));
-    }
-    for (when, actions) in findings.missing_actions(&role.when, &pipe.resource, &permits) {
-        findings.report(&when, pipe, refused(queue, pipe, declared, &actions, &permits));
-    }
-}
-
-fn refused(queue: &Queue, pipe: &Pipe, declared: &Resource, actions: &[&str], permits: &[(&str, Permits)]) -> Finding {
-    let (queue, role, pipe_shown) = (queue.resource.shown(), declared.shown(), pipe.resource.shown());
-    let actions = listed(actions);
-    let headline =
-        format!("{role}, the role of {pipe_shown}, does not allow {actions} on {queue}, so the pipe cannot read it");
-    let label = format!("this role may not do {actions} on {queue}");
-    let finding = Finding::new("role", headline, declared.header, label)
-        .label(pipe.resource.header, format!("{pipe_shown} reads {queue} under it"));
-    let finding = match only_policy(permits).filter(|policy| *policy != declared.header) {
-        Some(policy) => finding.label(policy, "its only policy does not allow it"),
-        None => finding,
-    };
-    finding.help(
-        "allow the role `sqs:ReceiveMessage`, `sqs:DeleteMessage` and `sqs:GetQueueAttributes` on the queue's ARN",
-    )
+fn refused(pipe: &Pipe, queue: &Queue, lacking: &Lacking<'_>) -> Finding {
+    let (role, queue, pipe_shown) = (lacking.role.shown(), queue.resource.shown(), pipe.resource.shown());
+    let headline = format!(
+        "{role}, the role of {pipe_shown}, does not allow {} on {}, so the pipe cannot read {queue}",
+        lacking.actions, lacking.on
+    );
+    lacking
+        .finding(headline)
+        .label(pipe.resource.header, format!("{pipe_shown} reads {queue} under it"))
+        .help(
+            "allow the role `sqs:ReceiveMessage`, `sqs:DeleteMessage` and `sqs:GetQueueAttributes` on the queue's ARN, and \
+             `kms:Decrypt` on the ARN of the key that encrypts it",
+        )
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
-//! Flags queues that are encrypted with the AWS managed key and receive messages from a service, which the key's policy
-//! does not allow to use it.
+//! Flags queues that receive messages from a service and are encrypted with a key whose policy does not allow the
+//! service to use it: the AWS managed key, or a customer managed key.
 
 use super::prelude::*;
-use crate::graph::AWS_KEY;
+use crate::graph::{self, AWS_KEY};
+use crate::graph::{access, permits::Policies};
+use crate::rules::shared::roles::{Edge, listed};
 use crate::rules::shared::senders::Delivery;
 
 pub(super) static RULE: Rule = Rule {
@@ -11,25 +13,97 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     set: Set::Default,
     fix: None,
-    summary: "the queue is encrypted with `alias/aws/sqs`, which the service that sends to it may not use",
+    summary: "the queue is encrypted with a key that the service which sends to it may not use",
     page: include_str!("../../rules/queue-key-blocks-service.md"),
     settings: &[],
     check: Some(check),
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    let policies = graph.policies();
     let mut all = findings.deliveries(graph);
     all.extend(findings.failed_deliveries(graph));
     for delivery in all {
         let queue = delivery.queue;
         for key in findings.known(&delivery.when, queue, &queue.key) {
-            let is_own = key.value.as_ref().is_none_or(|key| !key.is_key_of_aws());
-            let is_open = fact(is_own, || format!("`{AWS_KEY}` does not encrypt the queue")).depending_on(&key);
-            findings.require(&key.when, queue, is_open.depending_on(&delivery.span), || {
-                blocks(&delivery, &key)
-            });
+            match key.value.as_ref().filter(|link| !link.is_key_of_aws()) {
+                Some(link) => match policies.key(queue.resource.unit, link) {
+                    Some(declared) => judge(findings, &policies, &delivery, (&key, declared)),
+                    None => {
+                        let reason = format!("the key `{}` is not declared here", link.written());
+                        let reason = graph::Cause::Elsewhere.because(reason);
+                        findings.note_unresolved(&key.when, queue, &reason, key.span);
+                    }
+                },
+                None => {
+                    let is_open = fact(key.value.is_none(), || {
+                        format!("`{AWS_KEY}` does not encrypt the queue")
+                    });
+                    let is_open = is_open.depending_on(&key).depending_on(&delivery.span);
+                    findings.require(&key.when, queue, is_open, || blocks(&delivery, &key));
+                }
+            }
         }
     }
+}
+
+/// Requires that the policy of a customer managed key lets the service use the key.
+fn judge<'g>(
+    findings: &mut Findings<'_>,
+    policies: &Policies<'g>,
+    delivery: &Delivery<'g>,
+    (key, declared): (&Known<'g, Option<Link>>, &'g access::Key),
+) {
+    let queue = delivery.queue;
+    let (_, actions) = Edge::Send.needs();
+    let mut permitted = key.when.clone();
+    let mut missing: Vec<(Condition, Vec<&str>)> = Vec::new();
+    for action in actions {
+        let permits = policies.use_of_key(declared, delivery.service, action);
+        permitted = permitted.and(&permits.when);
+        let left = findings.without_permission(&key.when, &queue.resource, &permits);
+        match missing.iter_mut().find(|(when, _)| *when == left) {
+            Some((_, actions)) => actions.push(action),
+            None => missing.push((left, vec![action])),
+        }
+    }
+    let may_use = fact(true, || {
+        format!("{} lets the service use it", declared.resource.shown())
+    });
+    findings.satisfied(
+        &permitted,
+        queue,
+        may_use.depending_on(key).depending_on(&delivery.span),
+    );
+    for (when, actions) in missing {
+        findings.report(&when, queue, locks_out(delivery, key, declared, &actions));
+    }
+}
+
+fn locks_out(
+    delivery: &Delivery<'_>,
+    key: &Known<'_, Option<Link>>,
+    declared: &access::Key,
+    actions: &[&str],
+) -> Finding {
+    let (service, actions) = (delivery.service_shown(), listed(actions));
+    let headline = format!(
+        "{service} cannot send to {} for {}: the policy of {} does not allow it {actions}",
+        delivery.queue.resource.shown(),
+        delivery.resource.shown(),
+        declared.resource.shown()
+    );
+    let label = format!("encrypts the queue with {}", declared.resource.shown());
+    Finding::new("key", headline, key, label)
+        .label(
+            declared.resource.header,
+            format!("its policy does not allow `{}` {actions}", delivery.service),
+        )
+        .label(delivery.span, format!("{service} sends to the queue"))
+        .help(format!(
+            "allow `{}` the actions {actions} in the key policy",
+            delivery.service
+        ))
 }
 
 fn blocks(delivery: &Delivery<'_>, key: &Known<'_, Option<Link>>) -> Finding {

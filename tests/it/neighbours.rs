@@ -150,6 +150,7 @@ fn dump(graph: &Graph) -> String {
         let grant = match &node.grant {
             Grant::Document(granted) => value(granted, document),
             Grant::Managed(arn) => link(arn),
+            Grant::Key => "key".to_owned(),
         };
         line(&node.resource, "grant", format!("{} {grant}", link(&node.role)));
     }

@@ -336,6 +336,7 @@ fn access(graph: &Graph, line: &mut impl FnMut(&Resource, &str, &[String])) {
         let grant = match &policy.grant {
             Grant::Document(granted) => value(granted, document),
             Grant::Managed(granted) if is_idle(granted) => String::new(),
+            Grant::Key => String::new(),
             // A policy's name and its ARN refer to the same policy.
             Grant::Managed(granted) => link(granted).rsplit('/').next().unwrap().to_owned(),
         };

@@ -2,8 +2,7 @@
 
 use super::{BareName, Element, Lowering, Node, Path, View, last, own_link};
 use crate::graph::access::{
-    Effect, Grant, Key, KeyAlias, ManagedPolicy, Negates, Permission, PolicyDocument, PolicyWriter, QueuePolicy, Role,
-    RolePolicy, Statement,
+    Grant, Key, KeyAlias, ManagedPolicy, Permission, PolicyWriter, QueuePolicy, Role, RolePolicy,
 };
 use crate::graph::{Attribute, Link, Resource};
 use conditions::{Cases, Condition};
@@ -160,7 +159,7 @@ impl<V: View> Lowering<V> {
                 };
                 policies.map(grant).collect()
             }
-            Granted::Key => vec![(always, Grant::Document(use_of_keys(node.resource.header)))],
+            Granted::Key => vec![(always, Grant::Key)],
         };
         for role in self.view.elements(&node.written, names.roles) {
             let link = self.link_of(last(names.roles), &role.written);
@@ -212,24 +211,4 @@ impl<V: View> Lowering<V> {
         };
         self.graph.access.permissions.push(permission);
     }
-}
-
-/// Returns a document that permits the use of any key.
-fn use_of_keys(span: Span) -> Attribute<PolicyDocument> {
-    let statement = Statement {
-        span,
-        when: Condition::always(),
-        effect: Attribute::set("Effect", Effect::Allow, span),
-        principals: Attribute::absent("Principal", Vec::new(), span),
-        actions: Attribute::set("Action", vec!["kms:*".to_owned()], span),
-        resources: Vec::new(),
-        conditions: Ok(Vec::new()),
-        negates: Negates::default(),
-    };
-    let document = PolicyDocument {
-        version: Attribute::absent("Version", None, span),
-        statements: vec![statement],
-        opaque: None,
-    };
-    Attribute::set("operations", document, span)
 }

@@ -4,7 +4,7 @@ use crate::graph::Attribute;
 use crate::graph::access::Principal;
 
 /// Result of a match.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Match {
     Yes,
     No,
@@ -41,12 +41,18 @@ impl Match {
     }
 }
 
-/// Returns the best result of any case. An unresolved value is a maybe.
-pub(super) fn any_case<T>(attribute: &Attribute<T>, answer: impl Fn(&T) -> Match) -> Match {
-    let cases = attribute.cases.iter();
-    cases.fold(Match::No, |all, case| {
-        all.or(case.value().map_or(Match::Maybe, &answer))
-    })
+/// Returns the best result of any case, or, if `denies`, the result that all cases have. An unresolved value is a maybe.
+pub(super) fn over_cases<T>(attribute: &Attribute<T>, denies: bool, answer: impl Fn(&T) -> Match) -> Match {
+    let mut answers = attribute
+        .cases
+        .iter()
+        .map(|case| case.value().map_or(Match::Maybe, &answer));
+    if denies {
+        let first = answers.next().unwrap_or(Match::Maybe);
+        answers.fold(first, |all, one| if all == one { all } else { Match::Maybe })
+    } else {
+        answers.fold(Match::No, Match::or)
+    }
 }
 
 pub(super) fn of_service(principals: &[Principal], service: &str) -> Match {
@@ -65,18 +71,42 @@ pub(super) fn of_service(principals: &[Principal], service: &str) -> Match {
     })
 }
 
-/// Returns "maybe" if a policy names a principal more specific than an account. A policy that names the account leaves
-/// the decision to the account's own policies.
-pub(super) fn of_anybody(principals: &[Principal]) -> Match {
-    let is_account = |id: &str| id.ends_with(":root") || id.bytes().all(|byte| byte.is_ascii_digit());
-    let mut people = principals
+/// Returns `true` for an account, whose own policies then decide about its roles.
+fn is_account(id: &str) -> bool {
+    id.ends_with(":root") || !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns whether the principals include everybody. Any principal of AWS may be the one of the request.
+pub(super) fn of_everybody(principals: &[Principal]) -> Match {
+    principals.iter().fold(Match::No, |all, principal| {
+        all.or(match (principal.kind.as_str(), principal.id.as_deref()) {
+            ("*", _) | ("AWS", Some("*")) => Match::Yes,
+            ("AWS", _) => Match::Maybe,
+            _ => Match::No,
+        })
+    })
+}
+
+/// Returns "maybe" if a policy names a principal more specific than an account, which may be the role.
+pub(super) fn of_role(principals: &[Principal]) -> Match {
+    let named = principals
         .iter()
-        .filter(|principal| matches!(principal.kind.as_str(), "*" | "AWS"));
-    if people.any(|principal| !principal.id.as_deref().is_some_and(is_account)) {
-        Match::Maybe
-    } else {
-        Match::No
-    }
+        .filter(|principal| !principal.id.as_deref().is_some_and(is_account));
+    named.fold(Match::No, |all, principal| {
+        all.or(of_everybody(std::slice::from_ref(principal)))
+    })
+}
+
+/// Returns whether a policy leaves the decision to the account of the role.
+pub(super) fn of_account(principals: &[Principal]) -> Match {
+    principals.iter().fold(Match::No, |all, principal| {
+        all.or(match (principal.kind.as_str(), principal.id.as_deref()) {
+            ("*", _) | ("AWS", Some("*")) => Match::Yes,
+            ("AWS", Some(id)) => Match::of(is_account(id)),
+            ("AWS", None) => Match::Maybe,
+            _ => Match::No,
+        })
+    })
 }
 
 /// Returns `true` if `pattern`, with `*` and `?`, matches `text`, ignoring case.

@@ -23,7 +23,8 @@ pub(crate) struct Delivery<'g> {
 }
 
 const SNS: &str = "sns.amazonaws.com";
-const EVENTS: &str = "events.amazonaws.com";
+/// Principal of EventBridge.
+pub(crate) const EVENTS: &str = "events.amazonaws.com";
 const S3: &str = "s3.amazonaws.com";
 
 impl Delivery<'_> {

@@ -94,6 +94,13 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
             _ => link,
         });
     }
+    if &*id.kind == "aws_kms_alias" && attribute.starts_with("target_key_") {
+        let key = eval.configured(id, &"target_key_id".into());
+        return Ok(Link {
+            form,
+            ..follow(eval, &key, depth + 1)?
+        });
+    }
     Ok(Link {
         target: Target::Resource(id.address().clone()),
         form,
