@@ -51,11 +51,11 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             }
             let statements = &document.value.statements;
             // A statement that denies all other senders restricts what other statements allow.
-            let is_narrowed = statements.iter().any(may_narrow);
-            if !is_narrowed {
-                for statement in statements {
-                    judge(findings, policy, statement, &document.when.and(&statement.when));
-                }
+            if statements.iter().any(may_narrow) {
+                continue;
+            }
+            for (at, statement) in statements.iter().enumerate() {
+                judge(findings, policy, (at, statement), &document.when.and(&statement.when));
             }
         }
     }
@@ -65,12 +65,24 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn may_narrow(statement: &Statement) -> bool {
     let mut effects = statement.effect.cases.iter();
     let may_deny = effects.any(|case| case.value() != Some(&Effect::Allow));
-    may_deny && (statement.conditions.as_ref()).map_or(true, |all| all.iter().any(narrows))
+    let narrows = |all: &Vec<StatementCondition>| !allows_nothing(all) && all.iter().any(narrows);
+    may_deny && statement.conditions.as_ref().map_or(true, narrows)
 }
 
-fn judge(findings: &mut Findings<'_>, policy: &QueuePolicy, statement: &Statement, when: &Condition) {
-    let resource = &policy.resource;
+/// Returns `true` if one of the conditions never holds, so that the statement has no effect.
+fn allows_nothing(conditions: &[StatementCondition]) -> bool {
+    conditions.iter().any(StatementCondition::never_holds)
+}
+
+fn judge(findings: &mut Findings<'_>, policy: &QueuePolicy, (at, statement): (usize, &Statement), when: &Condition) {
+    let mut resource = policy.resource.clone();
+    if at > 0 {
+        // Each statement is a finding of its own.
+        resource.address = format!("{}.Statement[{at}]", resource.address).into();
+    }
+    let resource = &resource;
     let conditions = match &statement.conditions {
+        Ok(conditions) if allows_nothing(conditions) => return,
         Ok(conditions) => conditions,
         Err(reason) => return findings.note_unresolved(when, resource, reason, statement.span),
     };
@@ -89,7 +101,14 @@ fn judge(findings: &mut Findings<'_>, policy: &QueuePolicy, statement: &Statemen
             for principals in findings.known(&actions.when, resource, &statement.principals) {
                 let senders: Vec<Sender<'_>> = principals.value.iter().filter_map(sender).collect();
                 for sender in senders {
-                    require(findings, resource, statement, (sender, conditions), &principals.when);
+                    let shown = policy.resource.shown();
+                    require(
+                        findings,
+                        (resource, &shown),
+                        statement,
+                        (sender, conditions),
+                        &principals.when,
+                    );
                 }
             }
         }
@@ -106,7 +125,7 @@ fn sender(principal: &Principal) -> Option<Sender<'_>> {
 
 fn require(
     findings: &mut Findings<'_>,
-    resource: &Resource,
+    (resource, shown): (&Resource, &str),
     statement: &Statement,
     (sender, conditions): (Sender<'_>, &[StatementCondition]),
     when: &Condition,
@@ -118,23 +137,33 @@ fn require(
     let scoped = fact(is_scoped, || "the statement says for whom".to_owned()).depending_on(&statement.span);
     findings.require(when, resource, scoped, || {
         if narrowing.is_empty() {
-            unscoped(resource, statement, sender)
+            unscoped(shown, statement, (sender, conditions))
         } else {
-            without_account(resource, statement)
+            without_account(shown, statement)
         }
     });
 }
 
-/// Returns `true` if the condition restricts the sender or the source on whose behalf it sends.
+/// Returns `true` if the condition restricts the sender or the source on whose behalf it sends. A negated condition
+/// without values excludes nothing.
 fn narrows(condition: &StatementCondition) -> bool {
     let key = condition.key.to_ascii_lowercase();
+    !(SAY_NOTHING.contains(&key.as_str()) || condition.values.is_empty() || any_value(condition).is_some())
+}
+
+/// Returns the value of the condition that matches every source.
+fn any_value(condition: &StatementCondition) -> Option<&str> {
     let operator = condition.operator.to_ascii_lowercase();
+    // `ArnEquals` accepts wildcards like `ArnLike`.
     let has_wildcards = operator.contains("arn") || operator.contains("like");
-    let is_any = condition.values.iter().any(|value| {
-        let mut values = value.cases.iter().filter_map(|case| case.value());
-        values.any(|link| matches!(&link.target, Target::External(text) if is_anything(text)))
-    });
-    !(SAY_NOTHING.contains(&key.as_str()) || has_wildcards && is_any)
+    let mut links = condition
+        .values
+        .iter()
+        .flat_map(|value| value.cases.iter().filter_map(|case| case.value()));
+    links.find_map(|link| match &link.target {
+        Target::External(text) if has_wildcards && is_anything(text) => Some(&**text),
+        _ => None,
+    })
 }
 
 /// Returns `true` if the pattern matches ARNs of any account and any resource.
@@ -145,27 +174,31 @@ fn is_anything(pattern: &str) -> bool {
         || matches!((parts.next(), parts.next()), (Some(account), Some(name)) if is_open(account) && is_open(name))
 }
 
-fn unscoped(resource: &Resource, statement: &Statement, sender: Sender<'_>) -> Finding {
-    let shown = resource.shown();
-    let (headline, label) = match sender {
+fn unscoped(shown: &str, statement: &Statement, (sender, conditions): (Sender<'_>, &[StatementCondition])) -> Finding {
+    let without_effect = conditions.iter().find_map(|one| Some((one, any_value(one)?)));
+    let (headline, none) = match sender {
         Sender::Anybody => (
             format!("{shown} lets anybody send to the queue, from any account"),
-            "no condition says who may send".to_owned(),
+            "no condition says who may send",
         ),
         Sender::Service(service) => (
             format!("{shown} lets `{service}` send to the queue on behalf of any account"),
-            "no condition says on whose behalf".to_owned(),
+            "no condition says on whose behalf",
         ),
+    };
+    let label = match without_effect {
+        Some((condition, value)) => format!(
+            "`{}` on `{}` matches everything: `{value}`",
+            condition.operator, condition.key
+        ),
+        None => none.to_owned(),
     };
     Finding::new("policy_source", headline, statement.span, label)
         .help("add a condition: `ArnEquals` on `aws:SourceArn`, or `StringEquals` on `aws:SourceAccount`")
 }
 
-fn without_account(resource: &Resource, statement: &Statement) -> Finding {
-    let headline = format!(
-        "{} lets S3 send by the bucket's ARN alone, which does not say whose bucket it is",
-        resource.shown()
-    );
+fn without_account(shown: &str, statement: &Statement) -> Finding {
+    let headline = format!("{shown} lets S3 send by the bucket's ARN alone, which does not say whose bucket it is");
     let label = "once the bucket is deleted, anybody may take its name";
     Finding::new("policy_source", headline, statement.span, label)
         .severity(Severity::Info)
@@ -176,7 +209,7 @@ fn without_account(resource: &Resource, statement: &Statement) -> Finding {
 mod tests {
     use super::{RULE, is_anything};
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, check_cases};
+    use crate::testing::{check, check_cases, findings};
 
     const POLICY: &str = r#"
 variable "open" {}
@@ -209,11 +242,28 @@ resource "aws_sqs_queue_policy" "p" {
             sns     | , Condition = var.open                                                                                                              |
             sns     | }, { Effect = "Deny", Action = "sqs:*", Principal = "*", Condition = { StringNotEquals = { "aws:SourceAccount" = "111122223333" } } |
             sns     | }, { Effect = "Deny", Action = "sqs:*", Principal = "*", Condition = { Bool = { "aws:SecureTransport" = "false" } }                 | 1
+            // An empty list matches nothing: nothing is allowed or denied, or, negated, everything.
+            sns     | , Condition = { ArnEquals = { "aws:SourceArn" = [] } }                                                                              |
+            sns     | , Condition = { ArnNotEquals = { "aws:SourceArn" = [] } }                                                                           | 1
+            sns     | }, { Effect = "Deny", Action = "sqs:*", Principal = "*", Condition = { StringEquals = { "aws:SourceAccount" = [] } }                | 1
+            // Each statement is reported.
+            sns     | }, { Effect = "Allow", Action = "sqs:*", Principal = "*"                                                                            | 2
             // The ARN of a bucket does not name its account.
             s3      | , Condition = { ArnLike = { "aws:SourceArn" = "arn:aws:s3:::uploads" } }                                                            | info
             s3      | , Condition = { ArnLike = { "aws:SourceArn" = "arn:aws:s3:::uploads" }, StringEquals = { "aws:SourceAccount" = "111122223333" } }   |
             s3      | , Condition = { StringEquals = { "aws:SourceAccount" = "111122223333" } }                                                           |
             "#,
+        );
+    }
+
+    #[test]
+    fn condition_that_matches_everything_is_quoted() {
+        let statement = r#"Effect = "Allow", Action = "sqs:*", Principal = { Service = "s3.amazonaws.com" }, Condition = { ArnEquals = { "aws:SourceArn" = "arn:aws:s3:::*" } }"#;
+        let found = findings(&RULE, Terraform, &POLICY.replace("<statement>", statement));
+        let labels: Vec<&str> = found.iter().map(|found| found.primary().message.as_str()).collect();
+        assert_eq!(
+            labels,
+            ["`ArnEquals` on `aws:SourceArn` matches everything: `arn:aws:s3:::*`"]
         );
     }
 
