@@ -26,22 +26,19 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for delivery in all {
         let queue = delivery.queue;
         for key in findings.known(&delivery.when, queue, &queue.key) {
-            match key.value.as_ref().filter(|link| !link.is_key_of_aws()) {
-                Some(link) => match policies.key(queue.resource.unit, link) {
-                    Some(declared) => judge(findings, &policies, &delivery, (&key, declared)),
-                    None => {
-                        let reason = format!("the key `{}` is not declared here", link.written());
-                        let reason = graph::Cause::Elsewhere.because(reason);
-                        findings.note_unresolved(&key.when, queue, &reason, key.span);
-                    }
-                },
-                None => {
-                    let is_open = fact(key.value.is_none(), || {
-                        format!("`{AWS_KEY}` does not encrypt the queue")
-                    });
-                    let is_open = is_open.depending_on(&key).depending_on(&delivery.span);
-                    findings.require(&key.when, queue, is_open, || blocks(&delivery, &key));
-                }
+            let named = key.value.as_ref().filter(|link| !link.written().is_empty());
+            let Some(link) = named.filter(|link| !link.is_key_of_aws()) else {
+                let is_open = fact(named.is_none(), || format!("`{AWS_KEY}` does not encrypt the queue"));
+                let is_open = is_open.depending_on(&key).depending_on(&delivery.span);
+                findings.require(&key.when, queue, is_open, || blocks(&delivery, &key));
+                continue;
+            };
+            if let Some(declared) = policies.key(queue.resource.unit, link) {
+                judge(findings, &policies, &delivery, (&key, declared));
+            } else {
+                let reason = format!("the key `{}` is not declared here", link.written());
+                let reason = graph::Cause::Elsewhere.because(reason);
+                findings.note_unresolved(&key.when, queue, &reason, key.span);
             }
         }
     }

@@ -444,7 +444,7 @@ fn keys_are_judged_as_kms_does() {
     const ROOT: &str = r#"{ Effect = "Allow", Principal = { AWS = "arn:aws:iam::111122223333:root" }, Action = "kms:*", Resource = "*" }"#;
     let named = r#"{ Effect = "Allow", Principal = { AWS = aws_iam_role.r.arn }, Action = ["kms:Decrypt", "kms:GenerateDataKey*"], Resource = "*" }"#;
     let other = r#"{ Effect = "Allow", Principal = { AWS = "arn:aws:iam::111122223333:root" }, Action = "kms:Describe*", Resource = "*" }"#;
-    let denies = r#"{ Effect = "Deny", Principal = "*", Action = "kms:Decrypt", Resource = "*" }"#;
+    let denial = r#"{ Effect = "Deny", Principal = "*", Action = "kms:Decrypt", Resource = "*" }"#;
     let account = r#"{ Effect = "Allow", Principal = { AWS = "111122223333" }, Action = "kms:*", Resource = "*" }"#;
     let allow = |resource: &str| {
         format!(r#"{{ Effect = "Allow", Action = ["kms:Decrypt", "kms:GenerateDataKey"], Resource = {resource} }}"#)
@@ -472,12 +472,12 @@ fn keys_are_judged_as_kms_does() {
         ("", allow("aws_kms_alias.a.target_key_arn"), Allowed),
         (
             "",
-            format!(r#"{{ Effect = "Allow", Action = "KMS:*", Resource = "*" }}"#),
+            r#"{ Effect = "Allow", Action = "KMS:*", Resource = "*" }"#.to_owned(),
             Allowed,
         ),
         (
             "",
-            format!(r#"{{ Effect = "Allow", Action = "kms:Encrypt", Resource = "*" }}"#),
+            r#"{ Effect = "Allow", Action = "kms:Encrypt", Resource = "*" }"#.to_owned(),
             Implicit,
         ),
         (
@@ -512,8 +512,8 @@ fn keys_are_judged_as_kms_does() {
         let rows = rows
             .iter()
             .map(|(key, role, decision)| (key.to_string(), role, *decision));
-        let denied = [(format!("{ROOT}, {denies}"), &any, Explicit)];
-        for (key, role, decision) in rows.chain(denied) {
+        let with_denial = [(format!("{ROOT}, {denial}"), &any, Explicit)];
+        for (key, role, decision) in rows.chain(with_denial) {
             let policy = if key.is_empty() {
                 String::new()
             } else {
