@@ -407,6 +407,8 @@ pub struct Function {
     pub role: Attribute<Option<Link>>,
     /// Reaction of Lambda to loops through a queue: `Allow` or `Terminate`.
     pub recursive_loop: Attribute<String>,
+    /// Tenant isolation mode: `PER_TENANT`; `None` if absent.
+    pub tenant_isolation: Attribute<Option<String>>,
     /// Tags.
     pub tags: Attribute<Tags>,
     /// Location of its source code.
@@ -433,6 +435,8 @@ pub struct ResponseType {
     pub name: Attribute<String>,
     /// Condition under which it is in the list.
     pub when: Condition,
+    /// `true` if it is written without a list.
+    pub is_bare: bool,
 }
 
 /// A setting that applies only to streams.

@@ -123,6 +123,7 @@ mod stream_setting_on_queue;
 mod suppression_without_reason;
 mod target_role_missing_send_permission;
 mod task_token_without_timeout;
+mod tenant_isolation_with_queue;
 mod unknown_rule_in_suppression;
 mod unused_suppression;
 mod visibility_timeout_below_function_timeout;
@@ -373,6 +374,7 @@ pub static RULES: &[&Rule<'static>] = &[
     &stream_setting_on_queue::RULE,
     &serverless_event_key_unknown::RULE,
     &event_source_mapping_cross_region::RULE,
+    &tenant_isolation_with_queue::RULE,
     // fifo
     &fifo_queue_name_suffix::RULE,
     &fifo_attribute_on_standard_queue::RULE,

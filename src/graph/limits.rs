@@ -261,6 +261,10 @@ pub const LEAST_FAILURES: i64 = 20;
 /// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html>
 pub const FIRST_CONCURRENT_BATCHES: i64 = 5;
 
+/// Maximum number of concurrent invocations by a provisioned poller of a queue.
+/// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html>
+pub const POLLER_CONCURRENCY: i64 = 10;
+
 /// Recommended visibility timeout in function timeouts; the batching window is added to it.
 /// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html>
 pub const ADVISED_FUNCTION_TIMEOUTS: i64 = 6;

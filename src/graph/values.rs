@@ -145,6 +145,7 @@ impl<'g> AttributeLister<'g> {
             self.optional(resource, &function.durable_execution_timeout);
             self.written(resource, &function.managed_instances);
             self.optional(resource, &function.reserved_concurrency);
+            self.optional(resource, &function.tenant_isolation);
             self.optional_link(resource, &function.role);
             for failure in &function.failure_targets {
                 self.link(resource, &failure.target);

@@ -1,7 +1,7 @@
 //! Flags functions whose reserved concurrency is below the concurrency with which Lambda polls a standard queue.
 
 use super::prelude::*;
-use crate::graph::limits::{FIRST_CONCURRENT_BATCHES, MAXIMUM_CONCURRENCY};
+use crate::graph::limits::{FIRST_CONCURRENT_BATCHES, MAXIMUM_CONCURRENCY, POLLER_CONCURRENCY};
 use crate::rules::shared::queue_types::TypedQueue;
 use crate::rules::shared::wrong_types::Accepts;
 
@@ -45,7 +45,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             for reserved in findings.any_numbers(&assumed, function, reserved, Unit::Invocations) {
                 if reserved.value == 0 {
                     findings.leave_to_rule_of(&reserved.when, function, &[&reserved], Cause::NoConcurrency);
-                } else if !findings.satisfied(&reserved.when, function, at_least(&reserved, minimum)) {
+                    continue;
+                }
+                provisioned(graph, findings, mapping, function, &reserved);
+                if !findings.satisfied(&reserved.when, function, at_least(&reserved, minimum)) {
                     for when in unbounded(findings, mapping, &reserved.when) {
                         for source in findings.sources(graph, mapping, &when) {
                             if !source.fifo {
@@ -58,6 +61,72 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             }
         }
     }
+}
+
+/// Compares the reserved concurrency with that of provisioned pollers: their minimum always polls, their maximum only
+/// under load.
+fn provisioned(
+    graph: &Graph,
+    findings: &mut Findings<'_>,
+    mapping: &EventSourceMapping,
+    function: &Function,
+    reserved: &Operand<'_>,
+) {
+    let enabled = findings.known(&reserved.when, mapping, &mapping.enabled).into_iter();
+    for enabled in enabled.filter(|enabled| *enabled.value) {
+        for pollers in findings.known(&enabled.when, mapping, &mapping.provisioned_pollers) {
+            let Some(pollers_of) = pollers.value else { continue };
+            for (attribute, quota, severity) in [
+                (&pollers_of.minimum, &limits::MINIMUM_POLLERS, Severity::Warning),
+                (&pollers_of.maximum, &limits::MAXIMUM_POLLERS, Severity::Info),
+            ] {
+                for number in findings.numbers(&pollers.when, mapping, attribute, quota) {
+                    for source in findings.sources(graph, mapping, &number.when) {
+                        if !source.fifo {
+                            let is_enough = at_least(reserved, POLLER_CONCURRENCY * Term::from(&number));
+                            findings.require(&source.when, function, is_enough, || {
+                                throttled(function, mapping, reserved, &number).severity(severity)
+                            });
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn throttled(
+    function: &Function,
+    mapping: &EventSourceMapping,
+    reserved: &Operand<'_>,
+    pollers: &Operand<'_>,
+) -> Finding {
+    let most = POLLER_CONCURRENCY.saturating_mul(pollers.value);
+    let headline = format!(
+        "{} reserves a concurrency of {}, but `{}` of {} allows {most} concurrent batches, and each throttle counts as a \
+         receive",
+        function.resource.shown(),
+        reserved.value,
+        pollers.name,
+        mapping.resource.shown()
+    );
+    Finding::new(
+        "reserved_concurrency",
+        headline,
+        reserved,
+        format!("reserves {}", reserved.shown()),
+    )
+    .label(
+        pollers,
+        format!(
+            "each of {} pollers invokes up to {POLLER_CONCURRENCY} at a time",
+            pollers.shown()
+        ),
+    )
+    .help(format!(
+        "set `{}` to {most} or more, or use fewer pollers",
+        reserved.name
+    ))
 }
 
 /// Returns the conditions in `when` under which `mapping` is enabled and nothing limits its concurrent batches.
@@ -154,11 +223,30 @@ mod tests {
             2                             |                                           | open            |                     |                         |
             2                             |                                           |                 | 2                   |                         |
             2                             |                                           |                 | open                |                         |
-            2                             |                                           |                 |                     | 2                       |
             ",
         );
         let table = "function.reserved_concurrency | mapping.source | finding\n 2 | open |";
         stack().only(&[Terraform, CloudFormation]).check(&RULE, table);
+    }
+
+    #[test]
+    fn concurrency_below_that_of_provisioned_pollers_is_flagged() {
+        stack().check(
+            &RULE,
+            "
+            function.reserved_concurrency | mapping.source                            | mapping.enabled | mapping.minimum_pollers | mapping.maximum_pollers | finding
+            50                            |                                           |                 | 5                       |                         |
+            49                            |                                           |                 | 5                       |                         | warning function.reserved_concurrency
+            49                            |                                           |                 | 5                       | 10                      | warning function.reserved_concurrency
+            100                           |                                           |                 | 5                       | 10                      |
+            99                            |                                           |                 | 5                       | 10                      | info function.reserved_concurrency
+            49                            |                                           | false           | 5                       |                         |
+            49                            | arn:aws:sqs:eu-west-1:111122223333:q.fifo |                 | 5                       |                         |
+            49                            |                                           |                 | open                    |                         |
+            open                          |                                           |                 | 5                       |                         |
+            null                          |                                           |                 | 5                       |                         |
+            ",
+        );
     }
 
     #[test]

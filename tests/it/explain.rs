@@ -248,26 +248,27 @@ fn rules_on_an_unread_source_are_not_evaluated() {
 }
 
 #[test]
-fn role_with_a_denial_is_not_evaluated() {
-    let module = |denied: &str| {
+fn role_with_a_possible_denial_is_not_evaluated() {
+    let module = |(denied, condition): (&str, &str)| {
         format!(
             "provider \"aws\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{}}\nresource \"aws_iam_role\" \"r\" {{\n  \
              name = \"r\"\n}}\nresource \"aws_iam_role_policy\" \"p\" {{\n  role = aws_iam_role.r.id\n  \
              policy = jsonencode({{ Statement = [\n    {{ Effect = \"Allow\", Action = \"sqs:*\", Resource = \"*\" }},\n    \
-             {{ Effect = \"Deny\", Action = \"{denied}\", Resource = \"*\" }},\n  ] }})\n}}\n\
+             {{ Effect = \"Deny\", Action = \"{denied}\", Resource = \"*\"{condition} }},\n  ] }})\n}}\n\
              resource \"aws_lambda_function\" \"f\" {{\n  role = aws_iam_role.r.arn\n}}\n\
              resource \"aws_lambda_event_source_mapping\" \"m\" {{\n  event_source_arn = aws_sqs_queue.q.arn\n  \
              function_name = aws_lambda_function.f.arn\n}}\n"
         )
     };
-    let of = |denied: &str| {
+    let of = |denied: (&str, &str)| {
         let text = module(denied);
         let role = "role = aws_iam_role.r.arn";
         verdicts(&[("main.tf", &*text)], role, "function-role-missing-queue-permission")
     };
-    let denied = of("sqs:DeleteMessage");
-    let why = "a statement may deny it, and denials are not evaluated";
+    let over_http = ", Condition = { Bool = { \"aws:SecureTransport\" = \"false\" } }";
+    let denied = of(("sqs:DeleteMessage", over_http));
+    let why = "a statement may deny it, under a condition or in a part that is not known";
     assert!(is_not_evaluated(&denied, why), "{denied:?}");
-    let other = of("sqs:PurgeQueue");
+    let other = of(("sqs:PurgeQueue", ""));
     assert!(matches!(other.as_slice(), [Verdict::Holds(_)]), "{other:?}");
 }

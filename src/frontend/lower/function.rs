@@ -18,6 +18,7 @@ pub(in crate::frontend) struct FunctionNames {
     pub(in crate::frontend) failures: &'static [FailureNames],
     pub(in crate::frontend) role: Path,
     pub(in crate::frontend) recursive_loop: Path,
+    pub(in crate::frontend) tenant_isolation: Path,
     /// Paths of the tags; the first that is written is used.
     pub(in crate::frontend) tags: &'static [Path],
     pub(in crate::frontend) code: CodeNames,
@@ -63,6 +64,7 @@ impl<V: View> Lowering<V> {
             failure_targets,
             role: self.optional_link(written, names.role),
             recursive_loop: self.read(written, names.recursive_loop, &"Terminate".to_owned(), V::text),
+            tenant_isolation: self.text(written, names.tenant_isolation),
             tags: self.tags(written, names.tags),
             code: self.code(written, &names.code),
             handler: Err(Unread::NotSearched),

@@ -121,6 +121,12 @@ impl<V: View> Lowering<V> {
 
     /// Returns the written response types, if the list is known.
     fn response_types(&mut self, written: &V::Value, path: Path) -> Vec<ResponseType> {
+        // A list is not a text, in no dialect.
+        let whole = self.view.attribute(written, path).cases.into_iter();
+        let bare: Vec<Condition> = whole
+            .filter(|case| matches!(case.value(), Some(Some(value)) if self.view.text(value).is_ok()))
+            .map(|case| case.when)
+            .collect();
         let elements = self.view.elements(written, path).into_iter();
         let known = elements.filter(|element| element.place.is_ok());
         let types = known.map(|element| ResponseType {
@@ -128,6 +134,7 @@ impl<V: View> Lowering<V> {
                 name: last(path).into(),
                 ..self.required(&element.written, "", V::text)
             },
+            is_bare: bare.iter().any(|when| when.is_possible_with(&element.when)),
             when: element.when,
         });
         let mut types: Vec<_> = types.collect();

@@ -4,7 +4,7 @@ use super::finding::Finding;
 use super::findings::Findings;
 use crate::diagnostic::Severity;
 use crate::graph::limits::{Quota, Unit};
-use crate::graph::{Attribute, Condition, Resource};
+use crate::graph::{Attribute, Condition, Resource, State};
 
 /// Whole numbers that a service accepts.
 #[derive(Debug, Clone, Copy)]
@@ -64,6 +64,39 @@ impl Findings<'_> {
             let headline = format!("{shown} has a `{name}` that {service} rejects: {reason}");
             let finding = Finding::new(id, headline, case, &**reason).severity(Severity::Error);
             self.report(&when, resource, finding.help(accepts.help(name)));
+        }
+        self.reject_bounds(when, resource, id, attribute, accepts);
+    }
+
+    /// Reports each value that `attribute` of `resource` does not yet have, and whose bounds exclude every accepted
+    /// number: those of a parameter, or of a variable with a validation.
+    fn reject_bounds<T>(
+        &mut self,
+        when: &Condition,
+        resource: &impl AsRef<Resource>,
+        id: &'static str,
+        attribute: &Attribute<T>,
+        accepts: Accepts,
+    ) {
+        for case in &attribute.cases {
+            let State::Unresolved(unresolved) = &case.state else {
+                continue;
+            };
+            let bounds = unresolved.bounds();
+            let above = bounds
+                .least
+                .filter(|least| accepts.most.is_some_and(|most| *least > most));
+            let below = bounds.most.filter(|most| *most < accepts.least);
+            let range = match (above, below) {
+                (Some(least), _) => format!("at least {least}"),
+                (None, Some(most)) => format!("at most {most}"),
+                (None, None) => continue,
+            };
+            let (name, service, shown) = (&attribute.name, accepts.service, resource.as_ref().shown());
+            let headline = format!("{shown} has a `{name}` of {range}, and {service} rejects all of these values");
+            let label = format!("{range}, because its declaration admits nothing else");
+            let finding = Finding::new(id, headline, case, label).severity(Severity::Error);
+            self.report(&when.and(&case.when), resource, finding.help(accepts.help(name)));
         }
     }
 }

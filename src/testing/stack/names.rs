@@ -70,6 +70,11 @@ const NAMES: &[(&str, &str, &str)] = &[
         "ReservedConcurrentExecutions",
     ),
     (
+        "function.tenant_isolation",
+        "tenancy_config.tenant_isolation_mode",
+        "TenancyConfig.TenantIsolationMode",
+    ),
+    (
         "function.execution_timeout",
         "durable_config.execution_timeout",
         "DurableConfig.ExecutionTimeout",

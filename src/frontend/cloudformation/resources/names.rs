@@ -110,6 +110,7 @@ static FUNCTION: FunctionNames = FunctionNames {
     ],
     role: "Role",
     recursive_loop: "RecursiveLoop",
+    tenant_isolation: "TenancyConfig.TenantIsolationMode",
     tags: &["Tags"],
     code: CodeNames {
         handler: "Handler",

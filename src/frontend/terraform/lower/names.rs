@@ -118,6 +118,7 @@ static FUNCTION: FunctionNames = FunctionNames {
     role: "role",
     // Set by a separate resource.
     recursive_loop: "recursive_loop",
+    tenant_isolation: "tenancy_config.tenant_isolation_mode",
     tags: &["tags_all", "tags"],
     code: CodeNames {
         handler: "handler",
