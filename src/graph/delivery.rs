@@ -137,9 +137,11 @@ pub enum Sender {
     Schedule,
     /// A notification of an S3 bucket.
     Bucket,
+    /// An integration of an API.
+    Api,
 }
 
-/// A target of a rule or a schedule, or a notification of a bucket.
+/// A target of a rule or a schedule, a notification of a bucket, or an integration of an API.
 #[derive(Debug, Clone)]
 pub struct EventTarget {
     /// Address, location and existence. If one resource declares several targets, the address includes the index:

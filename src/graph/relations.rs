@@ -124,6 +124,7 @@ fn senders(graph: &Graph, this: &Resource, all: &mut Vec<Relation>) {
             Sender::Rule => "the rule's target",
             Sender::Schedule => "the schedule's target",
             Sender::Bucket => "the bucket's notification",
+            Sender::Api => "the API's integration",
         };
         add(kind, &target.resource, &target.target);
     }

@@ -255,7 +255,7 @@ static QUEUE: LazyLock<Vec<Field>> = LazyLock::new(|| {
             |context, when| context.functions_of_queue(queue, when);
         "consumers": list_of(ObjectType::Consumer), false, "What reads it: enabled mappings, running pipes, workers.",
             |context, when| context.consumers(queue, when);
-        "senders": list_of(ObjectType::Sender), false, "What sends to it: subscriptions of topics, targets of rules and schedules, notifications of buckets, pipes.",
+        "senders": list_of(ObjectType::Sender), false, "What sends to it: subscriptions of topics, targets of rules and schedules, notifications of buckets, integrations of APIs, pipes.",
             |context, when| context.senders(queue, when);
         "policy": list_of(ObjectType::Statement), false, "The statements of its policies.",
             |context, when| context.statements(queue, when);
@@ -431,7 +431,7 @@ static CONSUMER: LazyLock<Vec<Field>> = LazyLock::new(|| {
 static SENDER: LazyLock<Vec<Field>> = LazyLock::new(|| {
     let mut all = resource_fields!();
     all.extend(fields! { Object::Sender(sender) => [
-        "kind": Type::Text, false, "`topic`, `rule`, `schedule`, `bucket` or `pipe`.",
+        "kind": Type::Text, false, "`topic`, `rule`, `schedule`, `bucket`, `api` or `pipe`.",
             |context, when| text(match sender {
                 SenderOf::Subscription(_) => "topic",
                 SenderOf::Pipe(_) => "pipe",
@@ -439,6 +439,7 @@ static SENDER: LazyLock<Vec<Field>> = LazyLock::new(|| {
                     Sender::Rule => "rule",
                     Sender::Schedule => "schedule",
                     Sender::Bucket => "bucket",
+                    Sender::Api => "api",
                 },
             }, when);
         "source": Type::Text, false, "The topic, rule, schedule or bucket, or what the pipe reads: an address, or an ARN as written.",

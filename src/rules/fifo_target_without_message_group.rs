@@ -1,4 +1,4 @@
-//! Flags rules, schedules and pipes that send to a FIFO queue without a message group.
+//! Flags rules, schedules, pipes and APIs that send to a FIFO queue without a message group.
 
 use super::prelude::*;
 use crate::graph::delivery::Sender;
@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     set: Set::Default,
     fix: None,
-    summary: "a rule, schedule or pipe sends to a FIFO queue without a message group, and every send fails",
+    summary: "a rule, schedule, pipe or API sends to a FIFO queue without a message group, and every send fails",
     page: include_str!("../../rules/fifo-target-without-message-group.md"),
     settings: &[],
     check: Some(check),
@@ -123,6 +123,66 @@ Resources:
     Properties:
       Source: arn:aws:sqs:eu-west-1:111122223333:r
       Target: arn:aws:sqs:eu-west-1:111122223333:q.fifo
+";
+        check(&RULE, CloudFormation, template);
+        check(&RULE, Sam, template);
+    }
+
+    #[test]
+    fn integration_of_an_api_without_message_group_is_flagged() {
+        check_cases(
+            &RULE,
+            Terraform,
+            r#"
+variable "open" {}
+resource "aws_sqs_queue" "q" {
+  name       = "q.fifo"
+  fifo_queue = true
+}
+resource "aws_api_gateway_integration" "i" { <header>
+  type = "AWS"
+  uri  = "<uri>"
+  <request>
+}
+"#,
+            r#"
+            header | uri                                                                                  | request                                                                                              | finding
+                   | arn:aws:apigateway:${var.open}:sqs:path/${var.open}/${aws_sqs_queue.q.name}          | request_templates = { "application/json" = "Action=SendMessage&MessageBody=x" }                      | header
+                   | arn:aws:apigateway:eu-west-1:sqs:path/111122223333/q.fifo                            | request_templates = { "application/json" = "Action=SendMessage&MessageBody=x" }                      | header
+                   | arn:aws:apigateway:${var.open}:sqs:path/${var.open}/${aws_sqs_queue.q.name}          | request_templates = { "application/json" = "Action=SendMessage&MessageBody=x&MessageGroupId=a" }     |
+                   | arn:aws:apigateway:${var.open}:sqs:path/${var.open}/${aws_sqs_queue.q.name}          | request_templates = { "application/json" = var.open }                                                |
+                   | arn:aws:apigateway:${var.open}:sqs:path/${var.open}/${aws_sqs_queue.q.name}          | request_parameters = { "integration.request.querystring.MessageGroupId" = "'a'" }                    |
+                   | arn:aws:apigateway:${var.open}:sqs:path/${var.open}/${aws_sqs_queue.q.name}          |                                                                                                      |
+                   | arn:aws:apigateway:${var.open}:sqs:action/SendMessage                                | request_templates = { "application/json" = "Action=SendMessage&MessageBody=x" }                      |
+                   | https://example.com                                                                  |                                                                                                      |
+            "#,
+        );
+    }
+
+    #[test]
+    fn http_api_and_template_without_message_group_are_flagged() {
+        let template = "
+Resources:
+  Q: {Type: AWS::SQS::Queue, Properties: {QueueName: q.fifo, FifoQueue: true}}
+  M: # expect: fifo-target-without-message-group
+    Type: AWS::ApiGateway::Method
+    Properties:
+      Integration:
+        Uri: !Sub 'arn:aws:apigateway:${AWS::Region}:sqs:path/${AWS::AccountId}/${Q.QueueName}'
+        RequestTemplates: {application/json: 'Action=SendMessage&MessageBody=$input.body'}
+  H: # expect: fifo-target-without-message-group
+    Type: AWS::ApiGatewayV2::Integration
+    Properties:
+      IntegrationSubtype: SQS-SendMessage
+      RequestParameters: {QueueUrl: !Ref Q, MessageBody: $request.body}
+  G:
+    Type: AWS::ApiGatewayV2::Integration
+    Properties:
+      IntegrationSubtype: SQS-SendMessage
+      RequestParameters: {QueueUrl: !Ref Q, MessageBody: $request.body, MessageGroupId: $request.body.group}
+  P:
+    Type: AWS::ApiGatewayV2::Integration
+    Properties: {IntegrationType: HTTP_PROXY, IntegrationUri: 'https://example.com'}
 ";
         check(&RULE, CloudFormation, template);
         check(&RULE, Sam, template);

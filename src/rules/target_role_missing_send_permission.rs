@@ -73,6 +73,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         let (service, so) = match target.sender {
             Sender::Rule => (Some(EVENTS), "EventBridge cannot deliver"),
             Sender::Schedule => (None, "the schedule cannot deliver"),
+            Sender::Api => (None, "every request to the API fails"),
             Sender::Bucket => continue, // Has no role.
         };
         let sending = Sending {

@@ -4,6 +4,7 @@ use super::incomplete::UsedName;
 use super::sections::Declared;
 use super::template::Template;
 use super::value::{Evaluated, Outcomes, Part, Reference, always, literal, rendered, split};
+use crate::frontend::lower::delivery::API_QUEUE;
 use crate::graph::{Cause, Form, Link, Reason, Target};
 use conditions::Condition;
 use std::sync::Arc;
@@ -72,7 +73,11 @@ impl<'t> Template<'t> {
             let service = segments.get(2).map(|segment| rendered(segment));
             wants_queue = service.as_deref() != Some("lambda");
             let at = if wants_queue { 5 } else { 6 };
-            (Form::Arn, segments.get(at).cloned().unwrap_or_default())
+            if text.contains(API_QUEUE) {
+                (Form::Url, split(parts, "/").pop().unwrap_or_default())
+            } else {
+                (Form::Arn, segments.get(at).cloned().unwrap_or_default())
+            }
         } else if text.starts_with("https://") || text.starts_with("http://") {
             (Form::Url, split(parts, "/").pop().unwrap_or_default())
         } else {

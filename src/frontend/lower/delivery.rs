@@ -5,7 +5,10 @@ use super::queue::is_missing;
 use super::read::{dangling, exact};
 use super::{BareName, Lowering, Node, Path, View, is_absent, last, own_link};
 use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription, SubscriptionRedrivePolicy, TargetKind, Topic};
-use crate::graph::{Attribute, Cause, Link, PolicyError, PolicyErrorKind, Resource, Unresolved, limits};
+use crate::graph::{
+    Attribute, Cause, Form, Link, PolicyError, PolicyErrorKind, Resource, State, Target, Unresolved, limits,
+};
+use source::Span;
 
 /// Names of a pipe's attributes.
 pub(in crate::frontend) struct PipeNames {
@@ -74,6 +77,24 @@ pub(in crate::frontend) struct NotificationNames {
     /// The lists of notifications, and the name of the recipient in each.
     pub(in crate::frontend) lists: [(Path, Path, BareName); 3],
 }
+
+/// Names of the attributes of an API's integration with a queue.
+pub(in crate::frontend) struct IntegrationNames {
+    /// The URI of the queue, or its URL.
+    pub(in crate::frontend) queue: Path,
+    /// The action of an HTTP API.
+    pub(in crate::frontend) action: Option<Path>,
+    pub(in crate::frontend) role: Path,
+    /// The parameters of the request, and the templates of its body, by content type.
+    pub(in crate::frontend) parameters: Path,
+    pub(in crate::frontend) templates: Option<Path>,
+}
+
+/// Part of the URI with which an API sends to a queue: `arn:aws:apigateway:eu-west-1:sqs:path/111122223333/orders`.
+/// <https://docs.aws.amazon.com/apigateway/latest/api/API_PutIntegration.html>
+pub(in crate::frontend) const API_QUEUE: &str = ":sqs:path/";
+/// Parameter of `SendMessage` for the message group.
+const MESSAGE_GROUP: &str = "MessageGroupId";
 
 impl<V: View> Lowering<V> {
     pub(super) fn pipe(&mut self, node: Node<V::Value>, names: &PipeNames) {
@@ -245,6 +266,90 @@ impl<V: View> Lowering<V> {
         }
     }
 
+    /// Lowers the integration of an API, if it sends to a queue.
+    pub(super) fn integration(&mut self, node: Node<V::Value>, names: &IntegrationNames) {
+        let (written, header) = (&node.written, node.resource.header);
+        if let Some(action) = names.action {
+            let action = self.text(written, action);
+            let sends = |action: &Option<String>| action.as_deref() == Some("SQS-SendMessage");
+            if !action.known().is_some_and(sends) {
+                return;
+            }
+        } else {
+            let uri = self.view.attribute(written, names.queue);
+            let mut values = uri.cases.iter().filter_map(|case| case.value()?.as_ref());
+            let is_queue = |value: &V::Value| {
+                let link = self.view.link(value, BareName::Queue).ok();
+                link.is_some_and(|link| match link.target {
+                    Target::Resource(_) | Target::OtherUnit { .. } => link.form == Form::Url,
+                    _ => queue_url(&link).is_some(),
+                })
+            };
+            if !values.all(is_queue) {
+                return;
+            }
+        }
+        let target = self.link(written, names.queue, BareName::Queue);
+        let target = EventTarget {
+            sender: Sender::Api,
+            source: Attribute::set("api", own_link(&node.resource), header),
+            target: target.try_map(|link| Ok(queue_url(&link).unwrap_or(link))),
+            dead_letter: Attribute::absent("dead-letter queue", None, header),
+            role: self.optional_link(written, names.role),
+            message_group_id: self.group_of_request(written, names, header),
+            maximum_event_age: Attribute::absent("maximum event age", limits::EVENT_AGE_DEFAULT, header),
+            enabled: Attribute::absent("state", true, header),
+            resource: node.resource,
+        };
+        self.graph.deliveries.targets.push(target);
+    }
+
+    /// Returns the message group that a request contains, absent if none of its parts sets one.
+    fn group_of_request(
+        &mut self,
+        written: &V::Value,
+        names: &IntegrationNames,
+        header: Span,
+    ) -> Attribute<Option<String>> {
+        let unresolved = |words: &str| Attribute::unresolved(MESSAGE_GROUP, Cause::Derived.because(words), header);
+        let mut texts = 0;
+        for path in [Some(names.parameters), names.templates].into_iter().flatten() {
+            let found = self.view.attribute(written, path);
+            let [case] = &*found.cases else {
+                return unresolved("the request depends on a condition");
+            };
+            let Some(Some(object)) = case.value() else {
+                match case.state {
+                    State::Unresolved(_) => return unresolved("the request is not known"),
+                    _ => continue,
+                }
+            };
+            let Ok(fields) = self.view.fields(object) else {
+                return unresolved("the request is not known");
+            };
+            for field in fields {
+                if field.key.contains(MESSAGE_GROUP) {
+                    return Attribute::set(MESSAGE_GROUP, Some(field.key.to_string()), field.span);
+                }
+                if names.templates == Some(path) {
+                    texts += 1;
+                    match self.view.text(&field.value) {
+                        Ok(text) if text.contains(MESSAGE_GROUP) => {
+                            return Attribute::set(MESSAGE_GROUP, Some(text), field.span);
+                        }
+                        Ok(_) => {}
+                        Err(_) => return unresolved("a template of the request is not known"),
+                    }
+                }
+            }
+        }
+        // Without a template, the body of the client's request is the request.
+        if names.templates.is_some() && texts == 0 {
+            return unresolved("the client sends the request as it is");
+        }
+        Attribute::absent(MESSAGE_GROUP, None, header)
+    }
+
     /// Lowers the notifications of a bucket, each as a separate target.
     pub(super) fn notifications(&mut self, node: &Node<V::Value>, names: &NotificationNames) {
         let bucket = names
@@ -270,6 +375,19 @@ impl<V: View> Lowering<V> {
             }
         }
     }
+}
+
+/// Returns the queue that an API's URI names, as a link by its URL.
+fn queue_url(uri: &Link) -> Option<Link> {
+    let Target::External(written) = &uri.target else {
+        return None;
+    };
+    let (start, path) = written.split_once(API_QUEUE)?;
+    let region = start.rsplit(':').next().unwrap_or_default();
+    Some(Link {
+        target: Target::External(format!("https://sqs.{region}.amazonaws.com/{path}").into()),
+        form: Form::Url,
+    })
 }
 
 /// Returns the kind of a pipe's target.

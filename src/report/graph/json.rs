@@ -406,6 +406,7 @@ impl<'g> Writer<'g> {
             Sender::Rule => "rule",
             Sender::Schedule => "schedule",
             Sender::Bucket => "bucket",
+            Sender::Api => "api",
         };
         node.fields.push(("sender", text(sender)));
         node.field("source", &target.source, |link, _| self.any_link(unit, link));

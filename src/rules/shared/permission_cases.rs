@@ -41,7 +41,7 @@ const POLL: &str = r#""sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAt
 const SEND: &str = r#""sqs:SendMessage""#;
 
 /// Links whose principal is a role.
-const EDGES: [Edge; 9] = [
+const EDGES: [Edge; 11] = [
     Edge {
         name: "mapping",
         rule: "function-role-missing-queue-permission",
@@ -155,6 +155,36 @@ resource "aws_cloudwatch_event_target" "t" {
   rule     = "r"
   arn      = aws_sqs_queue.q.arn
   role_arn = aws_iam_role.r.arn
+}"#,
+    },
+    Edge {
+        name: "integration of a REST API",
+        rule: "target-role-missing-send-permission",
+        actions: SEND,
+        pattern: r#""sqs:S?ndM*""#,
+        text: r#"
+resource "aws_api_gateway_integration" "i" {
+  rest_api_id             = "a"
+  resource_id             = "b"
+  http_method             = "POST"
+  type                    = "AWS"
+  integration_http_method = "POST"
+  credentials             = aws_iam_role.r.arn
+  uri                     = "arn:aws:apigateway:${var.open}:sqs:path/${var.open}/${aws_sqs_queue.q.name}"
+}"#,
+    },
+    Edge {
+        name: "integration of an HTTP API",
+        rule: "target-role-missing-send-permission",
+        actions: SEND,
+        pattern: r#""sqs:S?ndM*""#,
+        text: r#"
+resource "aws_apigatewayv2_integration" "i" {
+  api_id              = "a"
+  integration_type    = "AWS_PROXY"
+  integration_subtype = "SQS-SendMessage"
+  credentials_arn     = aws_iam_role.r.arn
+  request_parameters  = { QueueUrl = aws_sqs_queue.q.url, MessageBody = "$request.body" }
 }"#,
     },
     // The task is known to read the queue because its role may receive from it.
@@ -435,7 +465,7 @@ fn roles_are_judged_as_iam_does() {
             run(&text, decision, statements);
         }
     }
-    cases.assert_at_least(9 * 40);
+    cases.assert_at_least(11 * 40);
 }
 
 /// Keys, and the decision of KMS on a request that the role's policy allows, or does not.
@@ -506,7 +536,7 @@ fn keys_are_judged_as_kms_does() {
         (EDGES[2].rule, &EDGES[2]),
         (EDGES[3].rule, &EDGES[3]),
         (EDGES[5].rule, &EDGES[5]),
-        (EDGES[8].rule, &EDGES[8]),
+        (EDGES[10].rule, &EDGES[10]),
     ];
     for (rule, edge) in edges {
         let rows = rows

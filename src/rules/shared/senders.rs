@@ -63,7 +63,7 @@ impl Findings<'_> {
             let service = match target.sender {
                 Sender::Rule => EVENTS,
                 Sender::Bucket => S3,
-                Sender::Schedule => continue, // Sends under a role.
+                Sender::Schedule | Sender::Api => continue, // Sends under a role.
             };
             let resource = &target.resource;
             let enabled = self.without_notes(|this| this.known(&resource.when, resource, &target.enabled));

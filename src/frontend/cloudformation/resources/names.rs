@@ -6,7 +6,7 @@ use crate::frontend::lower::access::{
 use crate::frontend::lower::alarm::{AlarmNames, Dimensions, MetricNames, TextNames};
 use crate::frontend::lower::code::CodeNames;
 use crate::frontend::lower::delivery::{
-    NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
+    IntegrationNames, NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
 };
 use crate::frontend::lower::function::{FailureNames, FunctionNames, InvokeConfigNames};
 use crate::frontend::lower::machine::MachineNames;
@@ -30,6 +30,8 @@ pub(in crate::frontend::cloudformation) fn kind(name: &str) -> Option<NodeKind> 
         "AWS::CloudWatch::Alarm" => NodeKind::Alarm(&ALARM),
         "AWS::CloudWatch::CompositeAlarm" => NodeKind::CompositeAlarm(&COMPOSITE_ALARM),
         "Datadog::Monitors::Monitor" => NodeKind::Monitor(&DATADOG_MONITOR),
+        "AWS::ApiGateway::Method" => NodeKind::Integration(&REST_INTEGRATION),
+        "AWS::ApiGatewayV2::Integration" => NodeKind::Integration(&HTTP_INTEGRATION),
         "AWS::Pipes::Pipe" => NodeKind::Pipe(&PIPE),
         "AWS::SNS::Topic" => NodeKind::Topic(&TOPIC),
         "AWS::SNS::Subscription" => NodeKind::Subscription(&SUBSCRIPTION),
@@ -234,6 +236,22 @@ static PIPE: PipeNames = PipeNames {
     ],
     message_group_id: "TargetParameters.SqsQueueParameters.MessageGroupId",
     role: "RoleArn",
+};
+
+static REST_INTEGRATION: IntegrationNames = IntegrationNames {
+    queue: "Integration.Uri",
+    action: None,
+    role: "Integration.Credentials",
+    parameters: "Integration.RequestParameters",
+    templates: Some("Integration.RequestTemplates"),
+};
+
+static HTTP_INTEGRATION: IntegrationNames = IntegrationNames {
+    queue: "RequestParameters.QueueUrl",
+    action: Some("IntegrationSubtype"),
+    role: "CredentialsArn",
+    parameters: "RequestParameters",
+    templates: None,
 };
 
 static TOPIC: TopicNames = TopicNames {

@@ -4,6 +4,7 @@
 //! compare names with the declarations of the project; the graph does.
 
 use super::view::{pieced, refusal, text};
+use crate::frontend::lower::delivery::API_QUEUE;
 use crate::graph::{Cause, Form, Link, Target, Unresolved};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -171,12 +172,15 @@ fn composed(eval: &mut Evaluator, parts: &[Value], depth: usize) -> Option<Link>
         .len()
         .checked_sub(2)
         .and_then(|at| non_empty.get(at)?.to_text())?;
+    let mut texts = non_empty.iter().filter_map(|part| part.to_text());
+    let is_api_queue = texts.any(|text| text.contains(API_QUEUE));
     if let ValueKind::Reference(id, attribute) = &last.kind
         && provider::is_name(&id.kind, attribute)
     {
         let form = match first.to_text()? {
             start if start.starts_with("arn:") && before.ends_with(':') => Form::Arn,
             start if start.starts_with("https://sqs.") && before.ends_with('/') => Form::Url,
+            start if start.starts_with("arn:") && before.ends_with('/') && is_api_queue => Form::Url,
             _ => return None,
         };
         let link = reference(eval, id, attribute, depth).ok()?;
@@ -207,6 +211,8 @@ fn partly_known(eval: &Evaluator, parts: &[Value]) -> Option<Link> {
                     written.push(letter);
                 }
             }
+            // The account in the URI of an API.
+            None if form == Form::Arn && written.ends_with(API_QUEUE) => written.push_str(&placeholder(eval, part)),
             // The service and the name must be known.
             None if segment >= resource_at || (form == Form::Arn && segment == 2) => return None,
             None => written.push_str(&placeholder(eval, part)),

@@ -8,7 +8,7 @@ use crate::frontend::lower::access::{
 use crate::frontend::lower::alarm::{AlarmNames, Dimensions, MetricNames, TextNames};
 use crate::frontend::lower::code::CodeNames;
 use crate::frontend::lower::delivery::{
-    NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
+    IntegrationNames, NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
 };
 use crate::frontend::lower::function::{FailureNames, FunctionNames, InvokeConfigNames};
 use crate::frontend::lower::machine::MachineNames;
@@ -34,6 +34,8 @@ pub(in crate::frontend::terraform) fn kind(name: &str) -> Option<NodeKind> {
         "aws_cloudwatch_metric_alarm" => NodeKind::Alarm(&ALARM),
         "aws_cloudwatch_composite_alarm" => NodeKind::CompositeAlarm(&COMPOSITE_ALARM),
         "datadog_monitor" => NodeKind::Monitor(&DATADOG_MONITOR),
+        "aws_api_gateway_integration" => NodeKind::Integration(&REST_INTEGRATION),
+        "aws_apigatewayv2_integration" => NodeKind::Integration(&HTTP_INTEGRATION),
         "aws_pipes_pipe" => NodeKind::Pipe(&PIPE),
         "aws_sns_topic" => NodeKind::Topic(&TOPIC),
         "aws_sns_topic_subscription" => NodeKind::Subscription(&SUBSCRIPTION),
@@ -245,6 +247,22 @@ static PIPE: PipeNames = PipeNames {
     ],
     message_group_id: "target_parameters.sqs_queue_parameters.message_group_id",
     role: "role_arn",
+};
+
+static REST_INTEGRATION: IntegrationNames = IntegrationNames {
+    queue: "uri",
+    action: None,
+    role: "credentials",
+    parameters: "request_parameters",
+    templates: Some("request_templates"),
+};
+
+static HTTP_INTEGRATION: IntegrationNames = IntegrationNames {
+    queue: "request_parameters.QueueUrl",
+    action: Some("integration_subtype"),
+    role: "credentials_arn",
+    templates: None,
+    ..REST_INTEGRATION
 };
 
 static TOPIC: TopicNames = TopicNames {

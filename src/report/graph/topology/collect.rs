@@ -137,6 +137,7 @@ impl<'g> Collector<'g> {
                 Sender::Rule => "rule",
                 Sender::Schedule => "schedule",
                 Sender::Bucket => "bucket",
+                Sender::Api => "api",
             };
             let (unit, assumed) = (entry.resource.unit, &entry.resource.when);
             let targets = values(&entry.target, assumed);
