@@ -63,13 +63,13 @@ mod tests {
     fn response_type_without_a_list_is_flagged() {
         stack().only(&[Terraform, CloudFormation, Sam]).check(
             &RULE,
-            r#"
+            r"
             mapping.response_types  | finding
             ReportBatchItemFailures | mapping.response_types
             Unknown                 | mapping.response_types
             open                    |
             null                    |
-            "#,
+            ",
         );
     }
 
