@@ -15,8 +15,8 @@ mod staged;
 
 pub use baseline::{Action, BaselineChoice, BaselineSummary};
 pub(crate) use baseline::{Baselines, CheckedPart, CurrentFindings, file_for, rewrite};
-pub use commit::head;
 pub(crate) use commit::snapshot;
+pub use commit::{head, repository_name};
 pub(crate) use known::{FindingInEnvironments, KnownFindings};
 pub(crate) use staged::touched;
 

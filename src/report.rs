@@ -84,9 +84,11 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Numbers of checked units, and notes on their unread parts.
+/// Paths and numbers of checked units, and notes on their unread parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Units {
+    /// Paths that the run was asked for, relative to the repository.
+    pub paths: Vec<String>,
     /// Terraform root modules.
     pub modules: usize,
     /// Templates, whichever tool deploys them.

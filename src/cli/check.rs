@@ -3,7 +3,7 @@
 use super::fixing::{self, NextStep};
 use super::output::{self, WriteResult};
 use super::{CheckArgs, Exit, FailLevel, Level, Streams, baseline, inputs};
-use source::Sources;
+use source::{Sources, files};
 use sqslint::diagnostic::Coverage;
 use sqslint::graph::{Graph, UnitKind};
 use sqslint::published::Published;
@@ -89,6 +89,8 @@ fn tell_outcome(
         found.fix = None;
     }
     let mut units = units(&outcome);
+    let paths = options.paths.iter().map(|path| files::absolute(path));
+    units.paths = paths.map(|path| outcome.sources.name_of(&path)).collect();
     units
         .notes
         .extend(baseline::known(&outcome, arguments.since.as_deref()));

@@ -210,15 +210,12 @@ fn write_as(
     }
 }
 
-/// Returns the origin that an HTML page states.
+/// Returns the origin that an HTML page states. It is the same in every clone, and on every day.
 fn origin(report: &Report<'_>) -> html::Origin {
-    let here = std::env::current_dir().ok();
-    let root = report.sources.repository().map(Path::to_owned).or(here);
-    let project = root.as_deref().and_then(Path::file_name);
+    let root = report.sources.repository();
     html::Origin {
-        project: project.map(|name| name.to_string_lossy().into_owned()),
-        commit: report.sources.repository().and_then(sqslint::history::head),
-        day: sqslint::suppress::Day::today().to_string(),
+        repository: root.and_then(sqslint::history::repository_name),
+        commit: root.and_then(sqslint::history::head),
     }
 }
 

@@ -140,6 +140,11 @@ impl Git {
         Ok(found.ok().filter(|id| is_id(id)))
     }
 
+    /// Returns the address that the clone was made from.
+    pub(super) fn remote(&self) -> Option<String> {
+        self.line(&["remote", "get-url", "origin"]).ok()
+    }
+
     /// Returns the common ancestor of both commits, or `None` if this clone contains none.
     pub(super) fn merge_base(&self, one: &str, other: &str) -> Option<String> {
         self.line(&["merge-base", one, other]).ok().filter(|id| is_id(id))

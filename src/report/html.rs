@@ -50,28 +50,29 @@ th,td:first-child{white-space:nowrap}td{overflow-wrap:anywhere}section>ul{paddin
 .drawing svg{max-width:100%}mark{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 ";
 
-/// Origin and date of a page, which is archived and read without other context.
+/// Origin of a page, which is archived and read without other context.
 #[derive(Debug, Default)]
 pub struct Origin {
-    /// Name of the repository's directory.
-    pub project: Option<String>,
+    /// Name of the repository where it was cloned from.
+    pub repository: Option<String>,
     /// Commit that was checked out.
     pub commit: Option<String>,
-    /// Date, as in `2027-03-31`.
-    pub day: String,
 }
 
 impl Origin {
-    /// Formats the origin: `orders at 1f2e3d4c5b6a, 2027-03-31`.
-    fn shown(&self) -> String {
+    /// Formats the title of a page: `sqslint: shop/orders at 1f2e3d4c5b6a`.
+    fn title(&self) -> String {
         let commit = self.commit.iter().map(|commit| {
             let short: String = commit.chars().take(12).collect();
             format!("at {short}")
         });
-        let named: Vec<String> = self.project.iter().cloned().chain(commit).collect();
-        let day = Some(&self.day).filter(|day| !day.is_empty()).cloned();
-        let parts = Some(named.join(" ")).filter(|named| !named.is_empty());
-        parts.into_iter().chain(day).collect::<Vec<_>>().join(", ")
+        let named: Vec<String> = self.repository.iter().cloned().chain(commit).collect();
+        let title = if named.is_empty() {
+            "sqslint".to_owned()
+        } else {
+            format!("sqslint: {}", named.join(" "))
+        };
+        escaped(&title)
     }
 }
 
@@ -81,10 +82,10 @@ pub fn write(report: &Report<'_>, drawings: &[Topology], origin: &Origin, out: &
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>sqslint: {title}</title>\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>sqslint: {title}</h1>\n<p>{}</p>\n",
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n<p>{}</p>\n",
         sentence(&summary::found(report)),
-        title = escaped(&origin.shown()),
+        title = origin.title(),
     )?;
     if let Some(judged) = summary::judged(report) {
         let items = summary::unjudged(report);

@@ -1,11 +1,11 @@
-//! Writes `JUnit` XML: a suite per file, a failed test per finding, and a skipped test per unjudged resource or
-//! suppressed finding.
+//! Writes `JUnit` XML: a suite per file, a failed test per finding, and a skipped test per queue or mapping that is
+//! not judged, and per suppressed finding.
 
 use super::markup::escaped;
 use super::region::Paths;
 use super::suppressed::why;
 use super::{Report, prose};
-use crate::diagnostic::{Diagnostic, NotEvaluated, Subject, Suppressed};
+use crate::diagnostic::{Diagnostic, Gap, Subject, Suppressed};
 use source::Span;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ const PACKAGE: &str = "sqslint";
 enum Case<'a> {
     Found(&'a Diagnostic),
     Suppressed(&'a Suppressed),
-    Unjudged(&'a NotEvaluated),
+    Unjudged(&'a Gap),
     /// An error that prevented a part of the run.
     Error(&'a str),
     /// A successful test for a run without findings, because tools treat a suite without tests as a failure.
@@ -76,8 +76,8 @@ fn suites<'a>(report: &Report<'a>) -> BTreeMap<String, Vec<Case<'a>>> {
     for one in report.shown_suppressed() {
         add(one.finding.primary().span, Case::Suppressed(one));
     }
-    for entry in report.not_evaluated {
-        add(entry.span, Case::Unjudged(entry));
+    for gap in &report.coverage.gaps {
+        add(gap.span, Case::Unjudged(gap));
     }
     if !report.errors.is_empty() {
         let errors = report.errors.iter().map(|error| Case::Error(error));
@@ -98,7 +98,7 @@ fn write_case(out: &mut dyn Write, report: &Report<'_>, suite: &str, case: Case<
             let message = format!("suppressed ({why}): {}", found.headline);
             (named(&found.rule, &found.subject), skipped(&message))
         }
-        Case::Unjudged(entry) => (named(&entry.rule, &entry.subject), skipped(&entry.reason)),
+        Case::Unjudged(gap) => (named("not judged", &gap.subject), skipped(&gap.reason)),
         Case::Error(error) => {
             let error = format!("<error message=\"{}\" type=\"error\"/>", escaped(error));
             ("run".to_owned(), error)

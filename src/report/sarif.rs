@@ -7,6 +7,7 @@ use super::suppressed::why;
 use super::{Report, printable, region};
 use crate::diagnostic::{Diagnostic, Edit, Fix, Label, NotEvaluated, Severity, Silencer, Suppressed};
 use crate::rules::Rule;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use source::{FileId, Span};
@@ -30,6 +31,7 @@ struct Log<N: Serialize, R: Serialize> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Run<N: Serialize, R: Serialize> {
+    automation_details: Value,
     column_kind: &'static str,
     invocations: [Invocation<N>; 1],
     original_uri_base_ids: Value,
@@ -46,8 +48,9 @@ struct Invocation<N: Serialize> {
 
 /// Writes the report as a log of one run.
 pub fn write(report: &Report<'_>, out: &mut dyn io::Write) -> io::Result<()> {
-    let writer = Writer { report };
+    let writer = Writer::new(report);
     let run = Run {
+        automation_details: json!({ "id": category(report) }),
         column_kind: "unicodeCodePoints",
         invocations: [Invocation {
             execution_successful: report.errors.is_empty(),
@@ -55,7 +58,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn io::Write) -> io::Result<()> {
         }],
         original_uri_base_ids: json!({ ROOT: { "description": { "text": "The root of the repository" } } }),
         results: Each(|| writer.results()),
-        tool: json!({ "driver": driver(report) }),
+        tool: json!({ "driver": driver(&writer) }),
     };
     let log = Log {
         schema: SCHEMA,
@@ -65,12 +68,25 @@ pub fn write(report: &Report<'_>, out: &mut dyn io::Write) -> io::Result<()> {
     write_pretty(out, &log)
 }
 
-fn driver(report: &Report<'_>) -> Value {
+/// Returns the category of the run. Runs with other paths are analyses of their own, which do not close each other's
+/// alerts.
+fn category(report: &Report<'_>) -> String {
+    let paths = report
+        .units
+        .paths
+        .iter()
+        .filter(|path| !matches!(path.as_str(), "" | "."));
+    let paths: String = paths.map(|path| format!("{}/", printable(path))).collect();
+    format!("{}/{paths}", env!("CARGO_PKG_NAME"))
+}
+
+fn driver(writer: &Writer<'_>) -> Value {
+    let report = writer.report;
     let mut driver = json!({
         "name": env!("CARGO_PKG_NAME"),
         "version": env!("CARGO_PKG_VERSION"),
         "semanticVersion": env!("CARGO_PKG_VERSION"),
-        "rules": report.rules.rules().map(|rule| descriptor(report, &rule)).collect::<Vec<_>>(),
+        "rules": writer.rules.iter().map(|rule| descriptor(report, rule)).collect::<Vec<_>>(),
         "notifications": [
             { "id": NOT_EVALUATED, "shortDescription": { "text": "A rule could not judge a resource: a value is unknown" } },
             { "id": FAILED, "shortDescription": { "text": "sqslint could not do its job" } },
@@ -88,7 +104,7 @@ fn descriptor(report: &Report<'_>, rule: &Rule<'_>) -> Value {
         "name": rule.id,
         "shortDescription": { "text": rule.summary },
         "fullDescription": { "text": rule.summary },
-        "help": { "text": rule.page, "markdown": rule.page },
+        "help": { "text": rule.summary, "markdown": rule.page },
         "defaultConfiguration": { "enabled": rule.set.name() == "default", "level": level(rule.severity) },
         "properties": {
             "precision": "high",
@@ -116,9 +132,26 @@ fn level(severity: Severity) -> &'static str {
 
 struct Writer<'a> {
     report: &'a Report<'a>,
+    /// Rules that have a result, in the order of the catalogue.
+    rules: Vec<Rule<'a>>,
+    /// Indices in `rules` by id.
+    indices: FxHashMap<&'a str, usize>,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    fn new(report: &'a Report<'a>) -> Self {
+        let suppressed = report.shown_suppressed().iter().map(|one| &one.finding);
+        let used: FxHashSet<&str> = report
+            .findings
+            .iter()
+            .chain(suppressed)
+            .map(|found| &*found.rule)
+            .collect();
+        let rules: Vec<Rule<'a>> = report.rules.rules().filter(|rule| used.contains(rule.id)).collect();
+        let indices = rules.iter().enumerate().map(|(at, rule)| (rule.id, at)).collect();
+        Writer { report, rules, indices }
+    }
+
     fn results(&self) -> impl Iterator<Item = Value> {
         let found = self.report.findings.iter().map(|found| self.result(found));
         found.chain(self.report.shown_suppressed().iter().map(|one| self.silenced(one)))
@@ -162,8 +195,8 @@ impl Writer<'_> {
                 "calls": found.calls,
             },
         });
-        if let Some(index) = self.index(&found.rule) {
-            insert(&mut result, "ruleIndex", index.into());
+        if let Some(index) = self.indices.get(&*found.rule) {
+            insert(&mut result, "ruleIndex", (*index).into());
         }
         if !related.is_empty() {
             insert(&mut result, "relatedLocations", related.into());
@@ -270,11 +303,6 @@ impl Writer<'_> {
         artifact
     }
 
-    /// The place of the rule called `id` among those of the driver.
-    fn index(&self, id: &str) -> Option<usize> {
-        self.report.rules.ids().position(|known| known == id)
-    }
-
     fn notifications(&self) -> impl Iterator<Item = Value> {
         let failures = self.report.errors.iter().map(|error| {
             json!({
@@ -288,14 +316,10 @@ impl Writer<'_> {
     }
 
     fn open(&self, entry: &NotEvaluated) -> Value {
-        let mut rule = json!({ "id": entry.rule });
-        if let Some(index) = self.index(&entry.rule) {
-            insert(&mut rule, "index", index.into());
-        }
         let text = format!("`{}`: {}", entry.subject.address, entry.reason);
         json!({
             "descriptor": { "id": NOT_EVALUATED, "index": 0 },
-            "associatedRule": rule,
+            "associatedRule": { "id": entry.rule },
             "level": "note",
             "message": { "text": unlinked(&text) },
             "locations": [self.location(entry.span)],

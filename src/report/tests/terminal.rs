@@ -96,6 +96,7 @@ fn colour_leaves_the_text_unchanged() {
 
 fn plain<'a>(sources: &'a Sources, findings: &'a [Diagnostic]) -> Report<'a> {
     static NOTHING: Units = Units {
+        paths: Vec::new(),
         modules: 0,
         templates: 0,
         stacks: 0,

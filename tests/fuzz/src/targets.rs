@@ -390,9 +390,8 @@ fn tell(outcome: &Outcome) {
     let drawings = topologies(&outcome.graph, &Marks::new(report.findings), Extent::Queues);
     assert_harmless(&written(|out| markdown::write(report, &drawings, out)));
     let origin = html::Origin {
-        project: None,
+        repository: None,
         commit: None,
-        day: "2026-09-01".to_owned(),
     };
     written(|out| html::write(report, &drawings, &origin, out));
 }
