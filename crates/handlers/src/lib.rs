@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod calls;
+mod constants;
 mod evaluate;
 mod exports;
 mod facts;
@@ -9,6 +10,7 @@ mod locate;
 mod machine;
 mod nesting;
 mod places;
+mod polling;
 mod processors;
 mod promises;
 mod python;
@@ -24,6 +26,7 @@ mod values;
 mod words;
 
 pub use facts::{Code, CodeSource, ContinuesAfterFailure, Fact, Handler, Outcome, Response, Unread};
+pub use polling::{PolledQueue, PollingProgram, Renewal, StatedTime};
 
 use locate::{FoundSource, Language, Located, Origin, locate};
 use nesting::Refusal;
@@ -49,6 +52,11 @@ impl<'s> Reader<'s> {
             search: Search::new(sources.files()),
             known: FxHashMap::default(),
         }
+    }
+
+    /// Returns the programs of the repository that poll queues, in the order of their files.
+    pub fn programs(&self) -> Vec<PollingProgram> {
+        polling::programs(&self.search, self.sources)
     }
 
     /// Returns the facts about the function at `code`. If `is_only`, no other function has a handler of this name, and

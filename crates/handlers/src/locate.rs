@@ -69,7 +69,7 @@ const JAVA: [&str; 5] = [
 const MAX_EXPORTS: usize = 6;
 
 /// Maximum size of a file in bytes. Larger files are not read.
-const LARGEST: u64 = 512 << 10;
+pub(super) const LARGEST: u64 = 512 << 10;
 
 impl Language {
     /// Returns the name that people use.

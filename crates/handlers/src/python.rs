@@ -526,6 +526,7 @@ fn computed(operator: ast::Operator) -> Operator {
     match operator {
         ast::Operator::Add => Operator::Add,
         ast::Operator::Sub => Operator::Subtract,
+        ast::Operator::Mult => Operator::Multiply,
         _ => Operator::Other,
     }
 }

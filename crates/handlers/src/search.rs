@@ -10,7 +10,7 @@
 //! not found    /repo/src/carts/index.ts     carts/index
 //! ```
 
-use super::locate::{is_preferred, language_of};
+use super::locate::{Language, is_preferred, language_of};
 use rustc_hash::FxHashMap;
 use source::files::{DirectoryEntry, EntryKind, Files, Ignored, Patterns, Refusal, Visitor};
 use std::cell::OnceCell;
@@ -117,6 +117,14 @@ impl<'f> Search<'f> {
             .programs
             .iter()
             .filter(move |path| path.starts_with(directory))
+    }
+
+    /// Returns the files in Python, JavaScript and TypeScript, sorted; none if there are more than `most`.
+    pub(super) fn scripts(&self, most: usize) -> Vec<&PathBuf> {
+        let is_parsed = |path: &&PathBuf| matches!(language_of(path), Some(Language::Python | Language::Script));
+        let mut all: Vec<&PathBuf> = self.found().all.values().flatten().filter(is_parsed).collect();
+        all.sort();
+        if all.len() > most { Vec::new() } else { all }
     }
 
     fn found(&self) -> &Found {

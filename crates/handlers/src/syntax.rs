@@ -180,6 +180,7 @@ pub(super) struct Expression {
 pub(super) enum Operator {
     Add,
     Subtract,
+    Multiply,
     Equal,
     NotEqual,
     Less,

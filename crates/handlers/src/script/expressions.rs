@@ -360,6 +360,7 @@ fn binary(operator: BinaryOperator) -> Operator {
         BinaryOperator::GreaterEqualThan => Operator::AtLeast,
         BinaryOperator::Addition => Operator::Add,
         BinaryOperator::Subtraction => Operator::Subtract,
+        BinaryOperator::Multiplication => Operator::Multiply,
         BinaryOperator::In => Operator::In,
         BinaryOperator::Instanceof => Operator::InstanceOf,
         _ => Operator::Other,
