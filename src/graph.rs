@@ -20,6 +20,7 @@ mod plain;
 mod polling;
 mod reach;
 pub mod relations;
+pub mod stated;
 mod tags;
 pub mod values;
 mod watch;

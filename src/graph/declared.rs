@@ -3,13 +3,14 @@
 //!
 //! It knows configuration files only by spans.
 
+use super::stated::CodeStatement;
 use super::{Function, Graph, Queue, Resource, UnitId};
 use rustc_hash::FxHashSet;
 use source::Span;
 use std::fmt;
 use std::sync::Arc;
 
-/// A declared consumer of queues: a worker, or functions.
+/// A declared consumer of queues: a worker, or functions. The code of a worker may take the place of its declaration.
 #[derive(Debug)]
 pub struct DeclaredConsumer {
     /// Queues as written in the configuration.
@@ -30,6 +31,8 @@ pub struct DeclaredConsumer {
     pub parallelism: i64,
     /// Date of the measurement of the durations.
     pub measured: Option<Measured>,
+    /// Further statements of a program's own code; `None` for a declaration.
+    pub code: Option<CodeStatement>,
 }
 
 /// A declared duration.

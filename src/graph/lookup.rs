@@ -54,6 +54,7 @@ pub struct Graph {
     queues_passed_to_missing_code: FxHashSet<usize>,
     /// Declared consumers by queue.
     pub(super) declared: FxHashMap<usize, Vec<Arc<DeclaredConsumer>>>,
+    pub(super) stated: FxHashMap<usize, Arc<DeclaredConsumer>>,
     /// Queues and the workers that consume them, computed at the first request.
     pub(super) worker_consumptions: OnceLock<WorkerConsumptions>,
 }

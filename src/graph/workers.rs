@@ -85,6 +85,11 @@ pub struct WorkerConsumption {
     pub is_permitted: bool,
     /// Addresses of the declared roles under which it does, and their units.
     pub roles: Vec<(UnitId, Arc<str>)>,
+    /// Role that permits it, if only programs assume that role and it may not send to the queue: a role that may do both
+    /// is often that of a sender.
+    pub receiver: Option<(UnitId, Arc<str>)>,
+    /// Environment variables of the worker that hold the queue.
+    pub variables: Vec<Arc<str>>,
 }
 
 impl WorkerConsumption {
@@ -285,10 +290,20 @@ impl<'g> WorkerFinder<'g> {
                     resource: worker.resource.clone(),
                     is_permitted: true,
                     roles: vec![key(&declared.resource)],
+                    receiver: self.receiver(declared, queue),
+                    variables: Vec::new(),
                 };
                 self.add(queue, consumption);
             }
         }
+    }
+
+    /// Returns the key of `role` if only programs assume it and it certainly may not send to `queue`.
+    fn receiver(&self, role: &Role, queue: &'g Queue) -> Option<Key> {
+        host(role)?;
+        let link = Link::to(Target::Resource(role.resource.address.clone()));
+        let send = self.policies.role(role.resource.unit, &link, SEND, On::Queue(queue))?;
+        (!send.when.is_possible() && send.possible.is_empty()).then(|| key(&role.resource))
     }
 
     /// Adds the queues in the worker's environment.
@@ -374,6 +389,8 @@ impl<'g> WorkerFinder<'g> {
                 resource: role.resource.clone(),
                 is_permitted: true,
                 roles: vec![key(&role.resource)],
+                receiver: self.receiver(role, queue),
+                variables: Vec::new(),
             };
             self.add(queue, consumption);
         }
@@ -392,6 +409,7 @@ impl<'g> WorkerFinder<'g> {
                 let other = consumption.roles.into_iter().filter(|role| !known.roles.contains(role));
                 let other: Vec<Key> = other.collect();
                 known.roles.extend(other);
+                known.variables.extend(consumption.variables);
             }
             None => all.push(WorkerConsumption { when, ..consumption }),
         }
@@ -451,6 +469,8 @@ impl Variable {
             resource: worker.resource.clone(),
             is_permitted,
             roles: Vec::new(),
+            receiver: None,
+            variables: self.name.iter().map(|name| name.as_str().into()).collect(),
         }
     }
 }

@@ -58,10 +58,7 @@ impl<'a> Declarations<'a> {
     }
 
     fn add(&mut self, graph: &mut Graph, unit: UnitId, consumer: &Consumer) {
-        let here = graph.queues().iter().filter(|queue| queue.resource.unit == unit);
-        let queues: Vec<&Queue> = here
-            .filter(|queue| is_named(&consumer.queue.value, &queue.resource, &queue.name))
-            .collect();
+        let queues = queues(graph, unit, &consumer.queue.value);
         let missing = if queues.is_empty() {
             Some(missing_queue(graph, unit, consumer))
         } else {
@@ -119,6 +116,7 @@ impl<'a> Declarations<'a> {
             }),
             parallelism: consumer.parallelism.map_or(1, i64::from),
             measured,
+            code: None,
         }
     }
 
@@ -175,17 +173,38 @@ fn key(resource: &Resource) -> Key {
     (resource.unit, resource.address.clone())
 }
 
+/// Returns the queues of `unit` that `names` match. A pattern that matches a source queue does not apply to dead-letter
+/// queues: `orders*` means the worker of `orders`, and nothing that reads `orders-dlq`.
+fn queues<'g>(graph: &'g Graph, unit: UnitId, names: &NamePattern) -> Vec<&'g Queue> {
+    let here = graph.queues().iter().filter(|queue| queue.resource.unit == unit);
+    let matching = here.filter(|queue| is_named(names, &queue.resource, &queue.name));
+    let mut all: Vec<&Queue> = matching.collect();
+    let is_for_dead_letters = |queue: &Queue| graph.is_dead_letter_queue(queue) && !graph.is_read(queue);
+    if all.iter().any(|queue| !is_for_dead_letters(queue)) {
+        all.retain(|queue| !is_for_dead_letters(queue) || has_name(queue, &names.written));
+    }
+    all
+}
+
+/// Returns `true` if `written` is the address or the name of `queue`, and not a pattern.
+fn has_name(queue: &Queue, written: &str) -> bool {
+    names_of(&queue.resource, &queue.name).any(|name| name == written)
+}
+
 /// Returns `true` if `names` match `resource`: its address, with or without the key of its instance, the construct that
 /// generated it, or its physical name, if known.
 fn is_named(names: &NamePattern, resource: &Resource, name: &Attribute<Option<String>>) -> bool {
+    names_of(resource, name).any(|name| names.matches(name))
+}
+
+fn names_of<'r>(resource: &'r Resource, name: &'r Attribute<Option<String>>) -> impl Iterator<Item = &'r str> {
     let address = &*resource.address;
     let all = address.strip_suffix(']').and_then(|address| address.rsplit_once('['));
     let physical = name.cases.iter().filter_map(|case| case.value()?.as_deref());
-    let mut known = std::iter::once(address)
+    std::iter::once(address)
         .chain(all.map(|(all, _)| all))
         .chain(resource.construct.as_deref())
-        .chain(physical);
-    known.any(|name| names.matches(name))
+        .chain(physical)
 }
 
 fn functions<'g>(graph: &'g Graph, names: &'g NamePattern) -> impl Iterator<Item = Key> + 'g {

@@ -1,14 +1,22 @@
-//! Adds the facts about the source code of functions to the graphs.
+//! Adds the facts about the source code of functions and workers to the graphs.
 
 use crate::graph::{CodeSource, Function, Graph};
 use handlers::Reader;
 use rustc_hash::{FxHashMap, FxHashSet};
-use source::Sources;
+use source::{Sources, Span};
 
-/// Reads the source of each function that a queue may invoke. A function in several graphs is read once.
+/// Reads the source of each function that a queue may invoke, and of programs that poll queues if a queue has a worker. A
+/// function in several graphs is read once.
 pub(super) fn read<'g>(graphs: impl Iterator<Item = &'g mut Graph>, sources: &Sources) {
     let mut reader = Reader::new(sources);
-    let graphs: Vec<&mut Graph> = graphs.collect();
+    let mut graphs: Vec<&mut Graph> = graphs.collect();
+    if graphs.iter().any(|graph| graph.has_workers()) {
+        let programs = reader.programs();
+        let path = |span: Span| sources.file(span.file).shown().to_string();
+        for graph in &mut graphs {
+            graph.learn_programs(&programs, &path);
+        }
+    }
     let shared = shared(&graphs);
     for graph in graphs {
         graph.learn_handlers(|code| {

@@ -19,11 +19,22 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         findings.set_judged_attribute(&queue.visibility_timeout);
-        for heartbeat in graph.declared_workers(queue).filter_map(|one| one.heartbeat) {
+        for worker in graph.timed(queue).filter(|one| one.is_worker()) {
+            let Some(heartbeat) = worker.heartbeat else { continue };
             let Heartbeat { extend_to, .. } = heartbeat;
+            let received = worker.code.as_ref().and_then(|code| code.visibility);
+            if let Some(visibility) = received {
+                judge(
+                    findings,
+                    queue,
+                    &queue.resource.when,
+                    heartbeat,
+                    &Renewed::Received(visibility),
+                );
+            }
             for visibility in findings.visibility(&queue.resource.when, queue) {
                 // `visibility-timeout-zero` reports a timeout of 0 with more detail.
-                if visibility.value > 0 {
+                if visibility.value > 0 && received.is_none() {
                     let when = &visibility.when;
                     judge(findings, queue, when, heartbeat, &Renewed::First(&visibility));
                 }
@@ -43,6 +54,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 enum Renewed<'a> {
     /// The queue's own visibility timeout, which starts with the receive.
     First(&'a Operand<'a>),
+    /// The timeout that the receive sets.
+    Received(Duration),
     /// The timeout set by an earlier renewal.
     Later(Duration),
 }
@@ -51,13 +64,14 @@ impl Renewed<'_> {
     fn term(&self) -> Term<'_> {
         match self {
             Renewed::First(visibility) => (*visibility).into(),
-            Renewed::Later(extend_to) => (*extend_to).into(),
+            Renewed::Received(time) | Renewed::Later(time) => (*time).into(),
         }
     }
 
     fn shown(&self) -> String {
         match self {
             Renewed::First(visibility) => format!("the visibility timeout of {}", visibility.in_words()),
+            Renewed::Received(time) => format!("the visibility timeout of {time} that each receive sets"),
             Renewed::Later(extend_to) => format!("the {extend_to} that each call sets"),
         }
     }
@@ -76,6 +90,7 @@ fn judge(
         let finding = too_slow(queue, every, renewed, Severity::Warning, harm);
         match renewed {
             Renewed::First(visibility) => finding.scenario(scenarios::of_first_renewal(visibility, times, 0)),
+            Renewed::Received(_) => finding,
             Renewed::Later(_) => finding.scenario(scenarios::of_later_renewal(times)),
         }
     });
@@ -86,7 +101,7 @@ fn judge(
             let finding = too_slow(queue, every, renewed, Severity::Info, harm);
             match renewed {
                 Renewed::First(visibility) => finding.scenario(scenarios::of_first_renewal(visibility, times, 1)),
-                Renewed::Later(_) => finding,
+                Renewed::Received(_) | Renewed::Later(_) => finding,
             }
         });
     }
@@ -110,14 +125,11 @@ fn too_slow(queue: &Queue, every: Duration, renewed: &Renewed<'_>, severity: Sev
                 visibility.or_default("SQS", ends),
             )
         }
-        Renewed::Later(extend_to) => {
+        Renewed::Received(time) | Renewed::Later(time) => {
             let header = queue.resource.header;
             let finding = Finding::new("visibility_timeout", headline, header, "the queue of that worker");
-            let ends = format!("ends {extend_to} after the call that sets it");
-            extend_to
-                .span
-                .into_iter()
-                .fold(finding, |all, span| all.label(span, &*ends))
+            let ends = format!("ends {time} after the call that sets it");
+            time.span.into_iter().fold(finding, |all, span| all.label(span, &*ends))
         }
     };
     let renewed = every.span.map(|span| (span, format!("renewed every {every}")));

@@ -18,11 +18,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
-        for work in graph
-            .declared(queue)
-            .iter()
-            .filter_map(|one| ProcessingTime::longest(one))
-        {
+        for work in graph.timed(queue).filter_map(ProcessingTime::longest) {
             let most = Term::seconds_to(limits::VISIBILITY_TIMEOUT.most, limits::VISIBILITY_TIMEOUT.most);
             findings.require(&queue.resource.when, queue, at_most(work, most), || {
                 exceeds(queue, work)

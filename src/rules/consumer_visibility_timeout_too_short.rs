@@ -1,6 +1,7 @@
 //! Flags queues whose messages become visible again while the declared consumer is still processing them.
 
 use super::prelude::*;
+use crate::graph::declared::{DeclaredConsumer, Duration};
 use crate::rules::shared::scenarios;
 use crate::rules::shared::work::{DeclaredProcessor, ProcessingTime, with_room};
 
@@ -22,12 +23,16 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         findings.set_judged_attribute(&queue.visibility_timeout);
-        let unrenewed = graph.declared(queue).iter().filter(|one| one.heartbeat.is_none());
+        let unrenewed = graph.timed(queue).filter(|one| one.heartbeat.is_none());
         for declared in unrenewed {
+            if let Some(visibility) = declared.code.as_ref().and_then(|code| code.visibility) {
+                judge_receive(findings, queue, visibility, declared);
+                continue;
+            }
             for processor in findings.declared_processors(graph, queue, declared) {
                 for visibility in findings.most_visibility(&processor.when, queue) {
                     if let Some(work) = ProcessingTime::longest(declared) {
-                        findings.require(&visibility.when, queue, at_least(&visibility, work), || {
+                        findings.require(&visibility.when, queue, work.fits_in(&visibility), || {
                             too_short(queue, &processor, &visibility, work)
                         });
                     } else if let Some(work) = ProcessingTime::median(declared) {
@@ -40,6 +45,26 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             }
         }
     }
+}
+
+/// Judges a worker whose receives set a visibility timeout of their own.
+fn judge_receive(findings: &mut Findings<'_>, queue: &Queue, visibility: Duration, worker: &DeclaredConsumer) {
+    let Some(work) = ProcessingTime::longest(worker) else {
+        return;
+    };
+    findings.require(&queue.resource.when, queue, at_least(visibility, work), || {
+        let headline = format!(
+            "the worker of {} receives messages with a visibility timeout of {visibility}, but {}, so a second worker gets \
+             the message while the first still works on it",
+            queue.resource.shown(),
+            work.takes()
+        );
+        let finding = Finding::new("visibility_timeout", headline, queue.resource.header, "the queue of that worker");
+        let hides = format!("hides a received message for {visibility}");
+        let finding = visibility.span.into_iter().fold(finding, |all, span| all.label(span, &*hides));
+        work.show(finding)
+            .help("set a longer visibility timeout in the worker, or let it renew the timeout while the work goes on")
+    });
 }
 
 fn too_short(
@@ -121,6 +146,10 @@ mod tests {
             r#"
             consumer                                                                       | finding
             processing = { max = "60s" }                                                   |
+            processing = { p99 = "59999ms" }                                               |
+            // One message in a hundred takes longer.
+            processing = { p99 = "60s" }                                                   | warning
+            processing = { p99 = "60s", max = "60s" }                                      |
             processing = { max = "60001ms" }                                               | warning
             processing = { max = "61s" }                                                   | warning
             processing = { max = "2m" }                                                    | warning
@@ -128,7 +157,7 @@ mod tests {
             processing = { p99 = "61s", max = "62s" }                                      | warning
             processing = { p50 = "30s" }                                                   |
             processing = { p50 = "31s" }                                                   | info
-            processing = { p50 = "31s", p99 = "60s" }                                      |
+            processing = { p50 = "31s", p99 = "59s" }                                      |
             processing = { max = "90s" }\nheartbeat = { every = "20s", extend-to = "60s" } |
             "#,
         );
@@ -213,6 +242,37 @@ resource "aws_lambda_event_source_mapping" "orders" {
             let outcome = declared(&text.replace("<visibility>", visibility), &settings);
             let counts = (outcome.findings.len(), outcome.unmatched.len());
             assert_eq!(counts, (expected, unmatched), "{visibility} {function} {max}");
+        }
+    }
+
+    #[test]
+    fn pattern_of_source_queues_omits_their_dead_letter_queues() {
+        let text = r#"
+resource "aws_sqs_queue" "orders" {
+  name                       = "orders"
+  visibility_timeout_seconds = 300
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "failed" {
+  name = "orders-dlq"
+}
+"#;
+        for (queue, expected) in [
+            ("orders*", 0),
+            ("orders", 0),
+            ("*", 0),
+            ("orders-dlq", 1),
+            ("aws_sqs_queue.failed", 1),
+            ("*-dlq", 1),
+            ("{orders,orders-dlq}", 0),
+        ] {
+            let settings = format!("[[consumer]]\nqueue = \"{queue}\"\nprocessing = {{ max = \"90s\" }}\n");
+            let outcome = run_files(&RULE, &[("main.tf", text), ("sqslint.toml", &settings)]);
+            assert_eq!(
+                (outcome.findings.len(), outcome.unmatched.len()),
+                (expected, 0),
+                "{queue}"
+            );
         }
     }
 

@@ -100,6 +100,56 @@ resource "aws_lambda_event_source_mapping" "b" {
     }
 
     #[test]
+    fn workers_compete_if_their_roles_differ_and_may_only_receive() {
+        check_cases(
+            &RULE,
+            Terraform,
+            r#"
+variable "open" {}
+resource "aws_sqs_queue" "q" { <header>
+  name = "q"
+}
+resource "aws_iam_role" "a" {
+  name               = "a"
+  assume_role_policy = jsonencode({ Statement = [{ Effect = "Allow", Action = "sts:AssumeRole", Principal = { Service = "ecs-tasks.amazonaws.com" } }] })
+}
+resource "aws_iam_role_policy" "a" {
+  role   = aws_iam_role.a.id
+  policy = jsonencode({ Statement = [{ Effect = "Allow", Action = ["sqs:ReceiveMessage"], Resource = aws_sqs_queue.q.arn }] })
+}
+resource "aws_iam_role" "b" {
+  name               = "b"
+  assume_role_policy = jsonencode({ Statement = [{ Effect = "Allow", Action = "sts:AssumeRole", Principal = { Service = "ecs-tasks.amazonaws.com" } }] })
+}
+resource "aws_iam_role_policy" "b" {
+  role   = aws_iam_role.b.id
+  policy = jsonencode({ Statement = [{ Effect = "Allow", Action = <actions>, Resource = aws_sqs_queue.q.arn }] })
+}
+resource "aws_ecs_task_definition" "a" {
+  family                = "a"
+  task_role_arn         = aws_iam_role.a.arn
+  container_definitions = jsonencode([{ name = "a", image = "a" }])
+}
+resource "aws_ecs_task_definition" "b" {
+  family                = "b"
+  task_role_arn         = aws_iam_role.<role>.arn
+  container_definitions = jsonencode([{ name = "b", image = "b" }])
+}
+"#,
+            r#"
+            header | actions                                   | role | finding
+                   | ["sqs:ReceiveMessage"]                    | b    | header
+            // The program may be a sender.
+                   | ["sqs:ReceiveMessage", "sqs:SendMessage"] | b    |
+                   | ["sqs:GetQueueUrl"]                       | b    |
+                   | [var.open]                                | b    |
+            // One of the two may be the reader.
+                   | ["sqs:GetQueueUrl"]                       | a    |
+            "#,
+        );
+    }
+
+    #[test]
     fn mappings_under_exclusive_conditions_are_accepted() {
         check(
             &RULE,

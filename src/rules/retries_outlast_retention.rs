@@ -21,10 +21,10 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.read() {
+    for queue in graph.consumed() {
         let AdvisedReceives { recommended } = findings.settings(queue);
         for count in findings.receive_counts(&queue.resource.when, queue) {
-            for consumer in findings.consumers(graph, &count.when, queue) {
+            for consumer in findings.consumers_that_wait(graph, &count.when, queue) {
                 for retries in findings.retries(&consumer.when, queue, &count) {
                     for retention in findings.retention(&retries.when, queue) {
                         let arrives = below(retries.age(), &retention).depending_on(&consumer);
@@ -94,7 +94,7 @@ fn help(retries: &Retries<'_>, retention: &Operand<'_>, recommended: i64) -> Str
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::stack;
+    use crate::testing::{queue, stack};
 
     #[test]
     fn equal_retention_is_flagged() {
@@ -117,6 +117,31 @@ mod tests {
             60                       | 0           | open            |                 |
             ",
         );
+    }
+
+    #[test]
+    fn declared_worker_without_heartbeat_waits_for_the_visibility_timeout() {
+        queue()
+            .configured("[[consumer]]\nqueue = \"orders\"\n")
+            .queue("name", "orders")
+            .queue("max_receive_count", 5)
+            .check(
+                &RULE,
+                "
+                queue.visibility_timeout | queue.retention | finding
+                60                       | 300             | queue.retention
+                60                       | 301             |
+                60                       | open            | unjudged
+                ",
+            );
+        queue()
+            .configured("[[consumer]]\nqueue = \"orders\"\nheartbeat = { every = \"20s\", extend-to = \"60s\" }\n")
+            .queue("name", "orders")
+            .queue("max_receive_count", 5)
+            .check(
+                &RULE,
+                "queue.visibility_timeout | queue.retention | finding\n 60 | 300 |",
+            );
     }
 
     #[test]

@@ -20,7 +20,9 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let policies = graph.policies();
     for queue in graph.queues() {
-        let has_heartbeat = graph.declared_workers(queue).any(|worker| worker.heartbeat.is_some());
+        let has_heartbeat = graph
+            .timed(queue)
+            .any(|worker| worker.is_worker() && worker.heartbeat.is_some());
         // A program that only looks at a dead-letter queue leaves its messages there.
         let is_dead_letter = !graph.sources_of(queue).is_empty();
         let edges = [(Edge::Work, !is_dead_letter), (Edge::Heartbeat, has_heartbeat)];

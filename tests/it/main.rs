@@ -63,6 +63,7 @@ mod templates;
 mod terragrunt;
 mod timelines;
 mod unread;
+mod worker_code;
 mod workers;
 mod worlds;
 mod wrong_types;

@@ -8,6 +8,7 @@ use super::findings::Findings;
 use super::operands::{FavorableBound, Operand, Provenance};
 use super::trace::ReadValue;
 use crate::diagnostic::Severity;
+use crate::graph::declared::DeclaredConsumer;
 use crate::graph::limits::{self, Quota, Unit};
 use crate::graph::workers::WorkerConsumption;
 use crate::graph::{Case, Condition, EventSourceMapping, Function, Graph, Link, Queue, Resource, Seconds};
@@ -84,6 +85,13 @@ enum ConsumerKind<'g> {
 }
 
 impl Consumer<'_> {
+    fn declared(worker: &DeclaredConsumer, when: &Condition, queue: &Queue) -> Self {
+        Consumer {
+            when: when.clone(),
+            kind: ConsumerKind::Declared(worker.span.unwrap_or(queue.resource.header)),
+        }
+    }
+
     /// Returns `true` if the consumer is a pipe.
     pub(crate) fn is_pipe(&self) -> bool {
         matches!(self.kind, ConsumerKind::Pipe(_))
@@ -232,6 +240,22 @@ impl Findings<'_> {
         all
     }
 
+    /// Returns the consumers of `queue` that leave a failed message invisible for the whole visibility timeout: mappings,
+    /// pipes, and declared workers without a heartbeat. Others may return a message at once.
+    pub(crate) fn consumers_that_wait<'g>(
+        &mut self,
+        graph: &'g Graph,
+        when: &Condition,
+        queue: &'g Queue,
+    ) -> Vec<Consumer<'g>> {
+        let mut all = self.consumers(graph, when, queue);
+        let waiting = graph
+            .declared_workers(queue)
+            .filter(|worker| worker.heartbeat.is_none());
+        all.extend(waiting.map(|worker| Consumer::declared(worker, when, queue)));
+        all
+    }
+
     /// Returns the workers that poll `queue`, detected and declared.
     pub(crate) fn workers<'g>(
         &self,
@@ -244,10 +268,8 @@ impl Findings<'_> {
             kind: ConsumerKind::Worker(reading),
         });
         let found: Vec<Consumer<'g>> = found.filter(|worker| worker.when.is_possible()).collect();
-        let declared = graph.declared_workers(queue).map(|declared| Consumer {
-            when: when.clone(),
-            kind: ConsumerKind::Declared(declared.span.unwrap_or(queue.resource.header)),
-        });
+        let declared = graph.declared_workers(queue);
+        let declared = declared.map(|worker| Consumer::declared(worker, when, queue));
         found.into_iter().chain(declared.collect::<Vec<_>>())
     }
 

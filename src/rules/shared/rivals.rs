@@ -14,17 +14,17 @@ use source::Span;
 /// Consumer of a queue that may compete with another one.
 #[derive(Debug)]
 pub(crate) struct CompetingConsumer<'g> {
-    /// Mapping or pipe.
+    /// Mapping, pipe, or worker.
     pub(crate) resource: &'g Resource,
     /// Condition under which it consumes the queue.
     pub(crate) when: Condition,
     /// Span of its filters, if it has any.
     pub(crate) filters: Option<Span>,
-    /// Function or pipe that processes the messages.
+    /// Function, pipe, or role of the worker that processes the messages.
     worker: Processor,
 }
 
-/// Function or pipe that processes messages.
+/// Function, pipe, or role of a worker that processes messages.
 #[derive(Debug, Clone)]
 enum Processor {
     Declared {
@@ -100,7 +100,7 @@ impl Findings<'_> {
         concerns: impl Fn(&CompetingConsumer<'_>, &CompetingConsumer<'_>) -> bool,
         competing: impl Fn(&Queue, &CompetingPair<'_, '_>) -> Finding,
     ) {
-        for queue in graph.read() {
+        for queue in graph.consumed() {
             let rivals = self.competing_consumers(graph, queue);
             if let [only] = rivals.as_slice() {
                 let alone = fact(true, || format!("only {} reads it", only.resource.shown()));
@@ -112,7 +112,9 @@ impl Findings<'_> {
         }
     }
 
-    /// Returns the known consumers of `queue`. Omits resources that may not exist, as they may replace one another.
+    /// Returns the known consumers of `queue`. Omits resources that may not exist, as they may replace one another, and
+    /// workers whose role may also send to the queue. Workers with one role are one consumer: only one of them may be the
+    /// reader.
     pub(crate) fn competing_consumers<'g>(&mut self, graph: &'g Graph, queue: &'g Queue) -> Vec<CompetingConsumer<'g>> {
         let mut all = Vec::new();
         for poll in self.polls(graph, &queue.resource.when, queue) {
@@ -154,6 +156,22 @@ impl Findings<'_> {
                         });
                     }
                 }
+            }
+        }
+        for worker in graph.worker_consumptions(queue) {
+            if let Some((unit, role)) = &worker.receiver
+                && worker.resource.uncertain.is_none()
+            {
+                all.push(CompetingConsumer {
+                    resource: &worker.resource,
+                    when: worker.when.clone(),
+                    filters: None,
+                    worker: Processor::Declared {
+                        unit: *unit,
+                        address: role.to_string(),
+                        is_open: false,
+                    },
+                });
             }
         }
         all

@@ -1,9 +1,10 @@
 //! Queries about the processing time of one message, as teams declare it, and about the consumers that process it.
 
-use super::compare::Term;
+use super::compare::{Comparison, Term, above, at_least};
 use super::consumers::{PollingMapping, RunTime};
 use super::finding::Finding;
 use super::findings::Findings;
+use super::operands::Operand;
 use crate::diagnostic::Severity;
 use crate::graph::declared::{DeclaredConsumer, Duration};
 use crate::graph::limits;
@@ -47,6 +48,15 @@ impl ProcessingTime {
     /// Returns `p99`, or else `max`.
     pub(crate) fn slow(declared: &DeclaredConsumer) -> Option<Self> {
         ProcessingTime::of(declared, Statistic::P99).or_else(|| ProcessingTime::of(declared, Statistic::Max))
+    }
+
+    /// Compares the time with a visibility timeout. A maximum may equal it; a percentile may not, because the messages
+    /// beyond it take longer.
+    pub(crate) fn fits_in<'a>(self, visibility: &'a Operand<'_>) -> Comparison<'a> {
+        match self.which {
+            Statistic::Max => at_least(visibility, self),
+            Statistic::P50 | Statistic::P99 => above(visibility, self),
+        }
     }
 
     /// Returns the key used in the configuration.

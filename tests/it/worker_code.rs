@@ -1,0 +1,348 @@
+//! Checks what is concluded from the code of workers: which queue it polls, for how long it hides a message, how it renews
+//! that, and how long the work may take.
+
+use sqslint::Options;
+use sqslint::testing::TemporaryDirectory;
+
+/// A task on ECS with the URL of a queue whose attributes are `<queue>`.
+const STACK: &str = r#"
+resource "aws_sqs_queue" "orders" {
+  name = "orders"
+  <queue>
+}
+resource "aws_iam_role" "worker" {
+  name               = "worker"
+  assume_role_policy = jsonencode({
+    Statement = [{ Effect = "Allow", Action = "sts:AssumeRole", Principal = { Service = "ecs-tasks.amazonaws.com" } }]
+  })
+}
+resource "aws_iam_role_policy" "worker" {
+  role   = aws_iam_role.worker.id
+  policy = jsonencode({
+    Statement = [{ Effect = "Allow", Action = ["sqs:ReceiveMessage", "sqs:DeleteMessage"], Resource = aws_sqs_queue.orders.arn }]
+  })
+}
+resource "aws_ecs_task_definition" "worker" {
+  family                = "worker"
+  task_role_arn         = aws_iam_role.worker.arn
+  container_definitions = jsonencode([{ name = "worker", image = "worker", environment = [{ name = "QUEUE_URL", value = aws_sqs_queue.orders.url }] }])
+}
+"#;
+
+/// Returns the findings about times, as `rule severity`, sorted.
+fn findings(files: &[(&str, &str)]) -> Vec<String> {
+    let directory = TemporaryDirectory::with_files(files.iter().copied());
+    let outcome = sqslint::check(&Options {
+        paths: vec![directory.path().to_owned()],
+        ..Options::default()
+    });
+    assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+    let of_times = |rule: &str| rule.starts_with("consumer-") || rule == "worker-time-undeclared";
+    let found = outcome.findings.iter().filter(|finding| of_times(&finding.rule));
+    let mut all: Vec<String> = found
+        .map(|finding| format!("{} {}", finding.rule, finding.severity))
+        .collect();
+    all.sort();
+    all
+}
+
+fn with_code(queue: &str, file: &str, code: &str) -> Vec<String> {
+    findings(&[("infra/main.tf", &STACK.replace("<queue>", queue)), (file, code)])
+}
+
+const TOO_SHORT: &str = "consumer-visibility-timeout-too-short warning";
+const TOO_SLOW: &str = "consumer-heartbeat-too-slow warning";
+const SLOW: &str = "consumer-heartbeat-too-slow info";
+const UNDECLARED: &str = "worker-time-undeclared info";
+const NOTHING: &[&str] = &[];
+
+#[test]
+fn options_of_sqs_consumer_are_compared() {
+    let code = |options: &str| {
+        format!(
+            "import {{ Consumer }} from 'sqs-consumer';\n\
+             const MINUTE = 60 * 1000;\n\
+             const app = Consumer.create({{\n  {options}\n  handleMessage: async (message) => work(message),\n}});\n\
+             app.start();\n"
+        )
+    };
+    let url = "queueUrl: process.env.QUEUE_URL,";
+    for (queue, options, expected) in [
+        ("", "handleMessageTimeout: 45000,", &[TOO_SHORT] as &[&str]),
+        ("", "handleMessageTimeout: 30001,", &[TOO_SHORT]),
+        ("", "handleMessageTimeout: 30000,", NOTHING),
+        ("", "handleMessageTimeout: MINUTE,", &[TOO_SHORT]),
+        (
+            "visibility_timeout_seconds = 60",
+            "handleMessageTimeout: MINUTE,",
+            NOTHING,
+        ),
+        (
+            "visibility_timeout_seconds = 60",
+            "handleMessageTimeout: 2 * MINUTE,",
+            &[TOO_SHORT],
+        ),
+        // The receive sets a timeout of its own.
+        ("", "handleMessageTimeout: 45000, visibilityTimeout: 60,", NOTHING),
+        ("", "handleMessageTimeout: 90000, visibilityTimeout: 60,", &[TOO_SHORT]),
+        (
+            "visibility_timeout_seconds = 600",
+            "handleMessageTimeout: 90000, visibilityTimeout: 60,",
+            &[TOO_SHORT],
+        ),
+        ("", "visibilityTimeout: 60,", NOTHING),
+        // A heartbeat.
+        (
+            "",
+            "handleMessageTimeout: 600000, visibilityTimeout: 60, heartbeatInterval: 30,",
+            NOTHING,
+        ),
+        ("", "visibilityTimeout: 60, heartbeatInterval: 31,", &[SLOW]),
+        ("", "visibilityTimeout: 60, heartbeatInterval: 60,", &[TOO_SLOW]),
+        // The code does not determine these.
+        ("", "", &[UNDECLARED]),
+        ("visibility_timeout_seconds = 60", "", NOTHING),
+        ("", "handleMessageTimeout: Number(process.env.LIMIT),", &[UNDECLARED]),
+        ("", "handleMessageTimeout: limit,", &[UNDECLARED]),
+        ("", "handleMessageTimeout: 45000, ...defaults,", &[UNDECLARED]),
+        ("", "handleMessageTimeout: -1,", &[UNDECLARED]),
+        (
+            "visibility_timeout_seconds = var.open",
+            "handleMessageTimeout: 45000,",
+            NOTHING,
+        ),
+    ] {
+        let code = code(&format!("{url} {options}"));
+        assert_eq!(
+            with_code(queue, "worker/src/index.ts", &code),
+            expected,
+            "{queue} {options}"
+        );
+    }
+}
+
+#[test]
+fn queue_of_a_program_must_be_known() {
+    let code = |url: &str, more: &str| {
+        format!(
+            "const {{ Consumer }} = require('sqs-consumer');\n{more}\n\
+             Consumer.create({{ queueUrl: {url}, handleMessageTimeout: 45000, handleMessage }}).start();\n"
+        )
+    };
+    for (url, more, expected) in [
+        ("process.env.QUEUE_URL", "", TOO_SHORT),
+        ("process.env['QUEUE_URL']", "", TOO_SHORT),
+        ("process.env.QUEUE_URL || ''", "", TOO_SHORT),
+        ("QUEUE_URL", "const { QUEUE_URL } = process.env;", TOO_SHORT),
+        ("url", "const url = process.env.QUEUE_URL;", TOO_SHORT),
+        (
+            "options.url",
+            "const options = { url: process.env.QUEUE_URL };",
+            TOO_SHORT,
+        ),
+        ("config.QUEUE_URL", "const config = require('./config');", TOO_SHORT),
+        ("config.get('QUEUE_URL')", "", TOO_SHORT),
+        (
+            "'https://sqs.eu-west-1.amazonaws.com/111122223333/orders'",
+            "",
+            TOO_SHORT,
+        ),
+        ("'orders'", "", TOO_SHORT),
+        ("process.env.OTHER_URL", "", UNDECLARED),
+        (
+            "'https://sqs.eu-west-1.amazonaws.com/111122223333/invoices'",
+            "",
+            UNDECLARED,
+        ),
+        ("url", "let url = process.env.QUEUE_URL; url = other();", UNDECLARED),
+        (
+            "url",
+            "const url = process.env.QUEUE_URL; function f(url) {}",
+            UNDECLARED,
+        ),
+        ("urlOf('orders')", "", UNDECLARED),
+    ] {
+        assert_eq!(
+            with_code("", "worker/index.js", &code(url, more)),
+            [expected],
+            "{url} {more}"
+        );
+    }
+}
+
+#[test]
+fn calls_of_sdks_are_compared() {
+    let receive = "messages = sqs.receive_message(QueueUrl=os.environ[\"QUEUE_URL\"], VisibilityTimeout=60)";
+    let beat = |pause: &str, seconds: &str| {
+        format!(
+            "def beat(handle, stop):\n    while not stop.wait({pause}):\n        sqs.change_message_visibility(\
+             QueueUrl=QUEUE_URL, ReceiptHandle=handle, VisibilityTimeout={seconds})\n"
+        )
+    };
+    for (code, expected) in [
+        (receive.to_owned(), NOTHING),
+        (
+            "messages = sqs.receive_message(QueueUrl=os.environ[\"QUEUE_URL\"])".to_owned(),
+            &[UNDECLARED] as &[&str],
+        ),
+        // The default of 30 s ends before the first renewal.
+        (
+            format!(
+                "{}sqs.receive_message(QueueUrl=os.getenv(\"QUEUE_URL\"))",
+                beat("45", "60")
+            ),
+            &[TOO_SLOW],
+        ),
+        (
+            format!(
+                "{}sqs.receive_message(QueueUrl=os.getenv(\"QUEUE_URL\"))",
+                beat("15", "60")
+            ),
+            NOTHING,
+        ),
+        (format!("{}{receive}", beat("60", "600")), &[TOO_SLOW]),
+        (format!("{}{receive}", beat("30", "600")), NOTHING),
+        (format!("{}{receive}", beat("30", "30")), &[TOO_SLOW]),
+        (format!("{}{receive}", beat("pause", "30")), NOTHING),
+        // Setting 0 returns the message.
+        (
+            format!("{receive}\nsqs.change_message_visibility(QueueUrl=u, ReceiptHandle=h, VisibilityTimeout=0)"),
+            NOTHING,
+        ),
+        // A retry that is delayed is not a heartbeat.
+        (
+            "while True:\n    sqs.receive_message(QueueUrl=os.environ[\"QUEUE_URL\"])\n    \
+             sqs.change_message_visibility(QueueUrl=u, ReceiptHandle=h, VisibilityTimeout=20)\n    time.sleep(40)\n"
+                .to_owned(),
+            NOTHING,
+        ),
+        (
+            "queue = boto3.resource(\"sqs\").get_queue_by_name(QueueName=\"orders\")\n\
+             queue.receive_messages(VisibilityTimeout=90)\n"
+                .to_owned(),
+            NOTHING,
+        ),
+        ("sqs.receive_message(**options)".to_owned(), &[UNDECLARED]),
+    ] {
+        let code = format!("import boto3, os, time\nsqs = boto3.client(\"sqs\")\n{code}\n");
+        assert_eq!(with_code("", "worker/main.py", &code), expected, "{code}");
+    }
+    let script = |pause: &str| {
+        format!(
+            "const timer = setInterval(() => extend(message), {pause});\n\
+             async function extend(message) {{\n  await sqs.send(new ChangeMessageVisibilityCommand({{ QueueUrl: url, \
+             ReceiptHandle: message.ReceiptHandle, VisibilityTimeout: 60 }}));\n}}\n\
+             await sqs.send(new ReceiveMessageCommand({{ QueueUrl: process.env.QUEUE_URL }}));\n"
+        )
+    };
+    for (pause, expected) in [
+        ("45000", &[TOO_SLOW] as &[&str]),
+        ("15_000", NOTHING),
+        ("20 * 1000", &[SLOW]),
+        ("pause", NOTHING),
+    ] {
+        assert_eq!(with_code("", "worker/main.mjs", &script(pause)), expected, "{pause}");
+    }
+}
+
+#[test]
+fn time_limit_of_celery_applies_to_late_acknowledgements() {
+    let code = |settings: &str| {
+        format!(
+            "import os\nfrom celery import Celery\napp = Celery(\"orders\", broker=\"sqs://\")\n{settings}\n\
+             app.conf.broker_transport_options = {{\n    \"predefined_queues\": {{\"orders\": {{\"url\": \
+             os.environ[\"QUEUE_URL\"]}}}},\n    \"visibility_timeout\": 3600,\n}}\n"
+        )
+    };
+    for (settings, expected) in [
+        ("app.conf.update(task_time_limit=45, task_acks_late=True)", TOO_SHORT),
+        (
+            "app.conf.task_time_limit = 45\napp.conf.task_acks_late = True",
+            TOO_SHORT,
+        ),
+        ("CELERY_TASK_TIME_LIMIT = 45\nCELERY_TASK_ACKS_LATE = True", TOO_SHORT),
+        // A message is deleted before the work begins.
+        ("app.conf.task_time_limit = 45", UNDECLARED),
+        ("app.conf.update(task_time_limit=45, task_acks_late=False)", UNDECLARED),
+        (
+            "app.conf.update(task_time_limit=limit(), task_acks_late=True)",
+            UNDECLARED,
+        ),
+        (
+            "app.conf.update(task_time_limit=45, task_acks_late=True)\n@app.task(time_limit=5)\ndef ship():\n    pass",
+            UNDECLARED,
+        ),
+    ] {
+        assert_eq!(with_code("", "app/tasks.py", &code(settings)), [expected], "{settings}");
+    }
+    let short = "app.conf.update(task_time_limit=25, task_acks_late=True)";
+    assert_eq!(with_code("", "app/tasks.py", &code(short)), NOTHING);
+}
+
+#[test]
+fn declaration_wins_over_code() {
+    let code = "const { Consumer } = require('sqs-consumer');\n\
+                Consumer.create({ queueUrl: process.env.QUEUE_URL, handleMessageTimeout: 45000, handleMessage }).start();\n";
+    let declared = |max: &str| {
+        let settings = format!("[[consumer]]\nqueue = \"orders\"\nprocessing = {{ max = \"{max}\" }}\n");
+        findings(&[
+            ("main.tf", &STACK.replace("<queue>", "")),
+            ("index.js", code),
+            ("sqslint.toml", &settings),
+        ])
+    };
+    assert_eq!(declared("10s"), NOTHING);
+    assert_eq!(declared("40s"), [TOO_SHORT]);
+}
+
+#[test]
+fn programs_that_differ_state_nothing() {
+    let code = |limit: u32| {
+        format!(
+            "const {{ Consumer }} = require('sqs-consumer');\nConsumer.create({{ queueUrl: process.env.QUEUE_URL, \
+             handleMessageTimeout: {limit}, handleMessage }}).start();\n"
+        )
+    };
+    let two = |first: u32, second: u32| {
+        findings(&[
+            ("main.tf", &STACK.replace("<queue>", "")),
+            ("a/index.js", &code(first)),
+            ("b/index.js", &code(second)),
+        ])
+    };
+    assert_eq!(two(45_000, 45_000), [TOO_SHORT]);
+    assert_eq!(two(45_000, 46_000), [UNDECLARED]);
+}
+
+#[test]
+fn variable_of_several_queues_is_resolved_by_the_folder() {
+    let code = "const { Consumer } = require('sqs-consumer');\n\
+                Consumer.create({ queueUrl: process.env.QUEUE_URL, handleMessageTimeout: 45000, handleMessage }).start();\n";
+    let orders = STACK.replace("<queue>", "");
+    let bills = orders.replace("orders", "bills").replace("worker", "biller");
+    let apart = findings(&[
+        ("orders/infra/main.tf", &orders),
+        ("orders/src/index.js", code),
+        ("bills/infra/main.tf", &bills),
+    ]);
+    assert_eq!(apart, [TOO_SHORT, UNDECLARED]);
+    let together = findings(&[
+        ("infra/orders.tf", &orders),
+        ("infra/bills.tf", &bills),
+        ("src/index.js", code),
+    ]);
+    assert_eq!(together, [UNDECLARED, UNDECLARED]);
+}
+
+#[test]
+fn renewal_elsewhere_in_the_repository_allows_for_any_time() {
+    let code = "const { Consumer } = require('sqs-consumer');\n\
+                Consumer.create({ queueUrl: process.env.QUEUE_URL, handleMessageTimeout: 45000, handleMessage }).start();\n";
+    let renews = "export const extend = (params) => sqs.changeMessageVisibility(params).promise();\n";
+    let found = findings(&[
+        ("main.tf", &STACK.replace("<queue>", "")),
+        ("index.js", code),
+        ("extend.js", renews),
+    ]);
+    assert_eq!(found, NOTHING);
+}
