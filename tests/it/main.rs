@@ -29,6 +29,7 @@ mod handlers;
 mod history;
 mod hostile;
 mod includes;
+mod incidents;
 mod inputs;
 mod intrinsics;
 mod layering;
