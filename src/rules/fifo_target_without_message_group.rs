@@ -154,6 +154,7 @@ resource "aws_api_gateway_integration" "i" { <header>
                    | arn:aws:apigateway:${var.open}:sqs:path/${var.open}/${aws_sqs_queue.q.name}          | request_parameters = { "integration.request.querystring.MessageGroupId" = "'a'" }                    |
                    | arn:aws:apigateway:${var.open}:sqs:path/${var.open}/${aws_sqs_queue.q.name}          |                                                                                                      |
                    | arn:aws:apigateway:${var.open}:sqs:action/SendMessage                                | request_templates = { "application/json" = "Action=SendMessage&MessageBody=x" }                      |
+                   | arn:aws:apigateway:eu-west-1:sqs:path/111122223333/q.fifo                            | request_templates = { "application/json" = "Action=ReceiveMessage" }                                 |
                    | https://example.com                                                                  |                                                                                                      |
             "#,
         );
@@ -180,6 +181,11 @@ Resources:
     Properties:
       IntegrationSubtype: SQS-SendMessage
       RequestParameters: {QueueUrl: !Ref Q, MessageBody: $request.body, MessageGroupId: $request.body.group}
+  W: # expect: fifo-target-without-message-group
+    Type: AWS::ApiGatewayV2::Integration
+    Properties:
+      IntegrationUri: !Sub 'arn:aws:apigateway:${AWS::Region}:sqs:path/${AWS::AccountId}/${Q.QueueName}'
+      RequestTemplates: {$default: 'Action=SendMessage&MessageBody=$input.body'}
   P:
     Type: AWS::ApiGatewayV2::Integration
     Properties: {IntegrationType: HTTP_PROXY, IntegrationUri: 'https://example.com'}

@@ -36,7 +36,9 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                         read: &[&role],
                     };
                     findings.require_on_queue(&policies, &used, |lacking| refused(pipe, queue, lacking));
-                    findings.require_on_key(&policies, &used, |lacking, _| refused(pipe, queue, lacking));
+                    findings.require_on_key(&policies, &used, |lacking, _| {
+                        refused(pipe, queue, lacking).severity(Severity::Warning)
+                    });
                 }
             }
         }

@@ -142,7 +142,9 @@ fn judge<'g, T>(
                 read: &[&target, &role],
             };
             findings.require_on_queue(policies, &used, |lacking| refused(sending, &target, lacking));
-            findings.require_on_key(policies, &used, |lacking, _| refused(sending, &target, lacking));
+            findings.require_on_key(policies, &used, |lacking, _| {
+                refused(sending, &target, lacking).severity(Severity::Warning)
+            });
         }
     }
 }

@@ -64,7 +64,7 @@ fn refused(worker: &WorkerConsumption, queue: &Queue, edge: Edge, lacking: &Lack
             "its heartbeat fails and messages reappear during the work",
         )
     } else if lacking.actions.contains("kms:") {
-        (Severity::Error, "no message can be received")
+        (Severity::Warning, "no message can be received")
     } else {
         (Severity::Error, "messages that it has processed are received again")
     };

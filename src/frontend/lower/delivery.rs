@@ -80,19 +80,20 @@ pub(in crate::frontend) struct NotificationNames {
 
 /// Names of the attributes of an API's integration with a queue.
 pub(in crate::frontend) struct IntegrationNames {
-    /// The URI of the queue, or its URL.
-    pub(in crate::frontend) queue: Path,
-    /// The action of an HTTP API.
-    pub(in crate::frontend) action: Option<Path>,
+    pub(in crate::frontend) uri: Path,
+    /// The action of an HTTP API, and the URL of the queue among its parameters.
+    pub(in crate::frontend) action: Option<(Path, Path)>,
     pub(in crate::frontend) role: Path,
     /// The parameters of the request, and the templates of its body, by content type.
     pub(in crate::frontend) parameters: Path,
-    pub(in crate::frontend) templates: Option<Path>,
+    pub(in crate::frontend) templates: Path,
 }
 
 /// Part of the URI with which an API sends to a queue: `arn:aws:apigateway:eu-west-1:sqs:path/111122223333/orders`.
 /// <https://docs.aws.amazon.com/apigateway/latest/api/API_PutIntegration.html>
 pub(in crate::frontend) const API_QUEUE: &str = ":sqs:path/";
+/// Action that sends to a queue, also as a batch.
+const SEND: &str = "SendMessage";
 /// Parameter of `SendMessage` for the message group.
 const MESSAGE_GROUP: &str = "MessageGroupId";
 
@@ -269,34 +270,22 @@ impl<V: View> Lowering<V> {
     /// Lowers the integration of an API, if it sends to a queue.
     pub(super) fn integration(&mut self, node: Node<V::Value>, names: &IntegrationNames) {
         let (written, header) = (&node.written, node.resource.header);
-        if let Some(action) = names.action {
-            let action = self.text(written, action);
-            let sends = |action: &Option<String>| action.as_deref() == Some("SQS-SendMessage");
-            if !action.known().is_some_and(sends) {
-                return;
-            }
-        } else {
-            let uri = self.view.attribute(written, names.queue);
-            let mut values = uri.cases.iter().filter_map(|case| case.value()?.as_ref());
-            let is_queue = |value: &V::Value| {
-                let link = self.view.link(value, BareName::Queue).ok();
-                link.is_some_and(|link| match link.target {
-                    Target::Resource(_) | Target::OtherUnit { .. } => link.form == Form::Url,
-                    _ => queue_url(&link).is_some(),
-                })
-            };
-            if !values.all(is_queue) {
-                return;
-            }
+        let url = self.url_of_action(written, names);
+        let queue = url.unwrap_or(names.uri);
+        let templates = url.is_none().then_some(names.templates);
+        let request = self.request(written, names.parameters, templates);
+        // An API may also receive from a queue: the request names the action.
+        if url.is_none() && !(request.contains(SEND).is_some() && self.is_queue_uri(written, names.uri)) {
+            return;
         }
-        let target = self.link(written, names.queue, BareName::Queue);
+        let target = self.link(written, queue, BareName::Queue);
         let target = EventTarget {
             sender: Sender::Api,
             source: Attribute::set("api", own_link(&node.resource), header),
             target: target.try_map(|link| Ok(queue_url(&link).unwrap_or(link))),
             dead_letter: Attribute::absent("dead-letter queue", None, header),
             role: self.optional_link(written, names.role),
-            message_group_id: self.group_of_request(written, names, header),
+            message_group_id: request.message_group(header),
             maximum_event_age: Attribute::absent("maximum event age", limits::EVENT_AGE_DEFAULT, header),
             enabled: Attribute::absent("state", true, header),
             resource: node.resource,
@@ -304,50 +293,58 @@ impl<V: View> Lowering<V> {
         self.graph.deliveries.targets.push(target);
     }
 
-    /// Returns the message group that a request contains, absent if none of its parts sets one.
-    fn group_of_request(
-        &mut self,
-        written: &V::Value,
-        names: &IntegrationNames,
-        header: Span,
-    ) -> Attribute<Option<String>> {
-        let unresolved = |words: &str| Attribute::unresolved(MESSAGE_GROUP, Cause::Derived.because(words), header);
-        let mut texts = 0;
-        for path in [Some(names.parameters), names.templates].into_iter().flatten() {
+    /// Returns the path of the queue's URL if the action of an HTTP API sends to a queue.
+    fn url_of_action(&mut self, written: &V::Value, names: &IntegrationNames) -> Option<Path> {
+        let (action, url) = names.action?;
+        let action = self.text(written, action);
+        let sends = |action: &Option<String>| action.as_deref() == Some("SQS-SendMessage");
+        action.known().is_some_and(sends).then_some(url)
+    }
+
+    /// Returns `true` if every value of a URI is that of a queue.
+    fn is_queue_uri(&mut self, written: &V::Value, uri: Path) -> bool {
+        let uri = self.view.attribute(written, uri);
+        let mut values = uri.cases.iter().map(|case| case.value().and_then(Option::as_ref));
+        values.all(|value| {
+            let link = value.and_then(|value| self.view.link(value, BareName::Queue).ok());
+            link.is_some_and(|link| match link.target {
+                Target::Resource(_) | Target::OtherUnit { .. } => link.form == Form::Url,
+                _ => queue_url(&link).is_some(),
+            })
+        })
+    }
+
+    /// Returns the parameters and the templates of the request that an API sends.
+    fn request(&mut self, written: &V::Value, parameters: Path, templates: Option<Path>) -> Request {
+        let mut request = Request {
+            texts: Vec::new(),
+            is_open: false,
+        };
+        let mut bodies = 0;
+        for path in [Some(parameters), templates].into_iter().flatten() {
             let found = self.view.attribute(written, path);
-            let [case] = &*found.cases else {
-                return unresolved("the request depends on a condition");
-            };
-            let Some(Some(object)) = case.value() else {
-                match case.state {
-                    State::Unresolved(_) => return unresolved("the request is not known"),
-                    _ => continue,
-                }
-            };
-            let Ok(fields) = self.view.fields(object) else {
-                return unresolved("the request is not known");
-            };
-            for field in fields {
-                if field.key.contains(MESSAGE_GROUP) {
-                    return Attribute::set(MESSAGE_GROUP, Some(field.key.to_string()), field.span);
-                }
-                if names.templates == Some(path) {
-                    texts += 1;
-                    match self.view.text(&field.value) {
-                        Ok(text) if text.contains(MESSAGE_GROUP) => {
-                            return Attribute::set(MESSAGE_GROUP, Some(text), field.span);
-                        }
-                        Ok(_) => {}
-                        Err(_) => return unresolved("a template of the request is not known"),
+            for case in &found.cases {
+                let Some(Some(object)) = case.value() else {
+                    request.is_open |= matches!(case.state, State::Unresolved(_));
+                    continue;
+                };
+                let fields = self.view.fields(object).unwrap_or_default();
+                request.is_open |= fields.is_empty() || found.cases.len() > 1;
+                for field in fields {
+                    let text = self.view.text(&field.value);
+                    // A parameter sets what its key names.
+                    if templates == Some(path) {
+                        bodies += 1;
+                        request.is_open |= text.is_err();
                     }
+                    let text = format!("{}={}", field.key, text.unwrap_or_default());
+                    request.texts.push((text, field.span));
                 }
             }
         }
-        // Without a template, the body of the client's request is the request.
-        if names.templates.is_some() && texts == 0 {
-            return unresolved("the client sends the request as it is");
-        }
-        Attribute::absent(MESSAGE_GROUP, None, header)
+        // Without a template, the client's request is a part of the request.
+        request.is_open |= templates.is_some() && bodies == 0;
+        request
     }
 
     /// Lowers the notifications of a bucket, each as a separate target.
@@ -373,6 +370,32 @@ impl<V: View> Lowering<V> {
                 };
                 self.graph.deliveries.targets.push(target);
             }
+        }
+    }
+}
+
+/// Parts of the request that an API sends to a queue.
+struct Request {
+    texts: Vec<(String, Span)>,
+    /// `true` if it may have other parts.
+    is_open: bool,
+}
+
+impl Request {
+    /// Returns the part that contains `word`.
+    fn contains(&self, word: &str) -> Option<&(String, Span)> {
+        self.texts.iter().find(|(text, _)| text.contains(word))
+    }
+
+    /// Returns the message group, absent if no part of the request sets one.
+    fn message_group(&self, header: Span) -> Attribute<Option<String>> {
+        match self.contains(MESSAGE_GROUP) {
+            Some((text, span)) => Attribute::set(MESSAGE_GROUP, Some(text.clone()), *span),
+            None if self.is_open => {
+                let reason = Cause::Derived.because("a part of the request is not known");
+                Attribute::unresolved(MESSAGE_GROUP, reason, header)
+            }
+            None => Attribute::absent(MESSAGE_GROUP, None, header),
         }
     }
 }

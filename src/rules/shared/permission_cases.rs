@@ -171,6 +171,7 @@ resource "aws_api_gateway_integration" "i" {
   integration_http_method = "POST"
   credentials             = aws_iam_role.r.arn
   uri                     = "arn:aws:apigateway:${var.open}:sqs:path/${var.open}/${aws_sqs_queue.q.name}"
+  request_templates       = { "application/json" = "Action=SendMessage&MessageBody=$input.body" }
 }"#,
     },
     Edge {

@@ -239,19 +239,19 @@ static PIPE: PipeNames = PipeNames {
 };
 
 static REST_INTEGRATION: IntegrationNames = IntegrationNames {
-    queue: "Integration.Uri",
+    uri: "Integration.Uri",
     action: None,
     role: "Integration.Credentials",
     parameters: "Integration.RequestParameters",
-    templates: Some("Integration.RequestTemplates"),
+    templates: "Integration.RequestTemplates",
 };
 
 static HTTP_INTEGRATION: IntegrationNames = IntegrationNames {
-    queue: "RequestParameters.QueueUrl",
-    action: Some("IntegrationSubtype"),
+    uri: "IntegrationUri",
+    action: Some(("IntegrationSubtype", "RequestParameters.QueueUrl")),
     role: "CredentialsArn",
     parameters: "RequestParameters",
-    templates: None,
+    templates: "RequestTemplates",
 };
 
 static TOPIC: TopicNames = TopicNames {

@@ -250,18 +250,17 @@ static PIPE: PipeNames = PipeNames {
 };
 
 static REST_INTEGRATION: IntegrationNames = IntegrationNames {
-    queue: "uri",
+    uri: "uri",
     action: None,
     role: "credentials",
     parameters: "request_parameters",
-    templates: Some("request_templates"),
+    templates: "request_templates",
 };
 
 static HTTP_INTEGRATION: IntegrationNames = IntegrationNames {
-    queue: "request_parameters.QueueUrl",
-    action: Some("integration_subtype"),
+    uri: "integration_uri",
+    action: Some(("integration_subtype", "request_parameters.QueueUrl")),
     role: "credentials_arn",
-    templates: None,
     ..REST_INTEGRATION
 };
 
