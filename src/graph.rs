@@ -634,6 +634,17 @@ impl UnitGraph {
         }
     }
 
+    /// Forgets which numbers an input without a default sets, because variable files next to the unit may set it.
+    pub(crate) fn forget_required_inputs(&mut self) {
+        let functions = self.functions.iter_mut().map(|function| &mut function.timeout_set_by);
+        let mappings = self.mappings.iter_mut().map(|mapping| &mut mapping.window_set_by);
+        for set_by in functions.chain(mappings) {
+            if matches!(set_by, Some(SetBy::Input(input)) if input.is_required) {
+                *set_by = None;
+            }
+        }
+    }
+
     /// Releases the spare capacity of the longest lists.
     pub(crate) fn trim(&mut self) {
         self.queues.shrink_to_fit();

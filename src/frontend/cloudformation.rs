@@ -157,6 +157,13 @@ fn load_unit(settings: &Settings, around: &Context<'_>, kind: UnitKind) -> Loade
         let template = Template::from(sections);
         let found = lower(&template, &mut loaded.graph);
         loaded.report(found, sources);
+        if loaded
+            .environments
+            .iter()
+            .any(|named| !named.inputs.parameters.is_empty())
+        {
+            loaded.graph.forget_required_inputs();
+        }
     }
     loaded
 }

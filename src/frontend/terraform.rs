@@ -65,6 +65,13 @@ pub(super) fn load(
         // A run that checks one named environment does not search for more.
         if own.is_empty() {
             loaded.environments = named_environments(root, &found, &modules, &noted, sources);
+            if loaded
+                .environments
+                .iter()
+                .any(|named| !named.inputs.variables.is_empty())
+            {
+                loaded.graph.forget_required_inputs();
+            }
         }
         loaded
     });

@@ -1,9 +1,9 @@
 //! Flags queues with a fixed visibility timeout that becomes too short if an input of the module or template is raised.
 
 use super::prelude::*;
-use crate::graph::Input;
-use crate::graph::{Resource, Seconds, SetBy};
+use crate::graph::{Input, Resource, Seconds, SetBy};
 use crate::rules::shared::advice::Advice;
+use crate::rules::shared::compare::Comparison;
 use crate::rules::shared::consumers::RunTime;
 
 pub(super) static RULE: Rule = Rule {
@@ -30,25 +30,63 @@ fn judge(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue) {
     // Unresolved values have no default, so they are not relevant to this rule.
     let polls = findings.without_notes(|findings| findings.polls(graph, &queue.resource.when, queue));
     for poll in polls.into_iter().filter(|poll| poll.enabled) {
+        let mapping = poll.mapping;
+        for (when, function) in graph.functions_of(mapping, &poll.when) {
+            for (window, visibility) in periods(findings, &when, queue, mapping) {
+                let advice = findings.settings(queue);
+                judge_required(findings, (queue, function), (&window, &visibility), advice);
+            }
+        }
         for time in findings.without_notes(|findings| findings.run_times(graph, &poll)) {
-            let windows = findings.without_notes(|findings| {
-                findings.numbers(&time.limit.when, poll.mapping, &poll.mapping.window, &limits::WINDOW)
-            });
-            for window in windows {
-                for visibility in findings.without_notes(|findings| findings.visibility(&window.when, queue)) {
-                    let now = Now {
-                        queue,
-                        mapping: poll.mapping,
-                        time: &time,
-                        window: &window,
-                        visibility: &visibility,
-                        advice: findings.settings(queue),
-                    };
-                    now.judge(findings);
-                }
+            for (window, visibility) in periods(findings, &time.limit.when, queue, mapping) {
+                let now = Now {
+                    queue,
+                    mapping,
+                    time: &time,
+                    window: &window,
+                    visibility: &visibility,
+                    advice: findings.settings(queue),
+                };
+                now.judge(findings);
             }
         }
     }
+}
+
+/// Returns the batching windows of `mapping`, each with the visibility timeouts of `queue`.
+fn periods<'g>(
+    findings: &mut Findings<'_>,
+    when: &Condition,
+    queue: &'g Queue,
+    mapping: &'g EventSourceMapping,
+) -> Vec<(Operand<'g>, Operand<'g>)> {
+    findings.without_notes(|findings| {
+        let mut all = Vec::new();
+        for window in findings.numbers(when, mapping, &mapping.window, &limits::WINDOW) {
+            let visibilities = findings.visibility(&window.when, queue);
+            all.extend(visibilities.into_iter().map(|visibility| (window.clone(), visibility)));
+        }
+        all
+    })
+}
+
+/// Requires that the visibility timeout is sufficient for every value of a timeout that has no default.
+fn judge_required(
+    findings: &mut Findings<'_>,
+    (queue, function): (&Queue, &Function),
+    (window, visibility): (&Operand<'_>, &Operand<'_>),
+    advice: Advice,
+) {
+    let durable = function.durable_execution_timeout.known().is_none_or(Option::is_some);
+    let input = input(queue, function, function.timeout_set_by.as_ref());
+    let Some(input) = input.filter(|input| input.is_required && !durable) else {
+        return;
+    };
+    let most = most(input, &limits::FUNCTION_TIMEOUT);
+    let enough = at_least(visibility, advice.needed_for(Seconds(most), window)).depending_on(window);
+    let covered = advice.longest(visibility, window);
+    let what = format!("a timeout of {}", function.resource.shown());
+    require(findings, (queue, visibility), enough, input, (covered, most), &what);
 }
 
 /// Values that apply while all inputs have their defaults.
@@ -69,7 +107,7 @@ impl Now<'_> {
             return;
         }
         let function = self.time.function;
-        let timeout = self.input(function, function.timeout_set_by.as_ref());
+        let timeout = input(self.queue, function, function.timeout_set_by.as_ref());
         let timeout = timeout.filter(|_| !self.time.durable);
         if let Some((input, most)) = timeout.map(|input| (input, most(input, &limits::FUNCTION_TIMEOUT))) {
             let needed = self.advice.needed_for(Seconds(most), self.window);
@@ -79,24 +117,12 @@ impl Now<'_> {
                 return;
             }
         }
-        let window = self.input(self.mapping, self.mapping.window_set_by.as_ref());
+        let window = input(self.queue, self.mapping, self.mapping.window_set_by.as_ref());
         if let Some((input, most)) = window.map(|input| (input, most(input, &limits::WINDOW))) {
             let needed = self.advice.needed_for(&self.time.limit, Seconds(most));
             let covered = self.visibility.value - self.advice.needed(&self.time.limit, Seconds(0)).value;
             let what = format!("a batching window of {}", self.mapping.resource.shown());
             self.require(findings, input, (needed, covered, most), &what);
-        }
-    }
-
-    /// Returns the input that sets a number of `resource`, if the queue is inside the module whose callers set the
-    /// input.
-    fn input<'s>(&self, resource: &impl AsRef<Resource>, set_by: Option<&'s SetBy>) -> Option<&'s Input> {
-        let (queue, resource) = (&self.queue.resource, resource.as_ref());
-        match set_by? {
-            SetBy::Input(input) if queue.unit == resource.unit && queue.address.starts_with(&input.within) => {
-                Some(input)
-            }
-            _ => None,
         }
     }
 
@@ -107,29 +133,57 @@ impl Now<'_> {
         (needed, covered, most): (Term<'_>, i64, i64),
         what: &str,
     ) -> bool {
-        let (queue, visibility) = (self.queue, self.visibility);
-        let enough = at_least(visibility, needed)
+        let enough = at_least(self.visibility, needed)
             .depending_on(self.time)
             .depending_on(self.window);
-        findings.require(&visibility.when, queue, enough, || {
-            let headline = format!(
-                "{} has a fixed visibility timeout of {}, enough for {what} of up to {covered} s, but whoever sets {} may \
-                 choose {most} s",
-                queue.resource.shown(),
-                visibility.in_words(),
-                input.shown
-            );
-            let label = format!("fixed at {}", visibility.shown());
-            let finding = Finding::new("visibility_timeout", headline, visibility, label).label(
-                input.span,
-                format!("the default of {}, which may be up to {most} s", input.shown),
-            );
-            finding.help(format!(
-                "let `{}` follow {}, or limit {} to {covered} with {}",
-                visibility.name, input.shown, input.shown, input.limit
-            ))
-        })
+        require(
+            findings,
+            (self.queue, self.visibility),
+            enough,
+            input,
+            (covered, most),
+            what,
+        )
     }
+}
+
+/// Returns the input that sets a number of `resource`, if the queue is inside the module whose callers set the input.
+fn input<'s>(queue: &Queue, resource: &impl AsRef<Resource>, set_by: Option<&'s SetBy>) -> Option<&'s Input> {
+    let (queue, resource) = (&queue.resource, resource.as_ref());
+    match set_by? {
+        SetBy::Input(input) if queue.unit == resource.unit && queue.address.starts_with(&input.within) => Some(input),
+        _ => None,
+    }
+}
+
+fn require(
+    findings: &mut Findings<'_>,
+    (queue, visibility): (&Queue, &Operand<'_>),
+    enough: Comparison<'_>,
+    input: &Input,
+    (covered, most): (i64, i64),
+    what: &str,
+) -> bool {
+    findings.require(&visibility.when, queue, enough, || {
+        let headline = format!(
+            "{} has a fixed visibility timeout of {}, enough for {what} of up to {covered} s, but whoever sets {} may \
+             choose {most} s",
+            queue.resource.shown(),
+            visibility.in_words(),
+            input.shown
+        );
+        let label = format!("fixed at {}", visibility.shown());
+        let limit = if input.is_required {
+            format!("{} has no default, and may be up to {most} s", input.shown)
+        } else {
+            format!("the default of {}, which may be up to {most} s", input.shown)
+        };
+        let finding = Finding::new("visibility_timeout", headline, visibility, label).label(input.span, limit);
+        finding.help(format!(
+            "let `{}` follow {}, or limit {} to {covered} with {}",
+            visibility.name, input.shown, input.shown, input.limit
+        ))
+    })
 }
 
 /// Returns the largest number that `input` permits and AWS accepts.
@@ -214,15 +268,74 @@ resource "aws_lambda_event_source_mapping" "orders" {{
         ] {
             check(&RULE, Terraform, &terraform("default = 30", "var.timeout", visibility));
         }
-        // A constant cannot be set, and an input without a default must be set.
+        // A constant cannot be set.
         check(&RULE, Terraform, &terraform("default = 30", "30", "180"));
-        check(&RULE, Terraform, &terraform("", "var.timeout", "180"));
         // A computation may limit the value.
         check(
             &RULE,
             Terraform,
             &terraform("default = 30", "min(var.timeout, 30)", "180"),
         );
+    }
+
+    #[test]
+    fn required_input_is_judged_by_its_limit() {
+        let text = terraform("", "var.timeout", &format!("180 {EXPECTED}"));
+        check(&RULE, Terraform, &text);
+        check(&RULE, Terraform, &terraform("", "var.timeout", "5400"));
+        let limit = "validation {\n condition = var.timeout <= 30\n error_message = \"no\"\n}";
+        check(&RULE, Terraform, &terraform(limit, "var.timeout", "180"));
+        let main = terraform("", "var.timeout", "180");
+        check_files(&RULE, &[("main.tf", &main), ("terraform.tfvars", "timeout = 20\n")]);
+        check_files(&RULE, &[("main.tf", &main), ("env/prod.tfvars", "timeout = 20\n")]);
+        let call = "module \"orders\" {\n  source  = \"./orders\"\n  timeout = 20\n}\n";
+        check_files(&RULE, &[("main.tf", call), ("orders/main.tf", &main)]);
+    }
+
+    #[test]
+    fn attribute_of_an_object_is_an_input() {
+        let optional = "type = object({ time = optional(number, 30) })";
+        let required = "type = object({ time = number })";
+        for (variable, timeout, expected) in [
+            (optional, "var.timeout.time", true),
+            (required, "var.timeout.time", true),
+            ("default = { time = 30 }", "var.timeout.time", true),
+            (
+                "default = {}\n type = object({ time = optional(number, 30) })",
+                "var.timeout.time",
+                true,
+            ),
+            (
+                "type = object({ run = object({ time = number }) })",
+                "var.timeout.run.time",
+                true,
+            ),
+            (
+                "type = object({ run = optional(object({ time = number }), { time = 30 }) })",
+                "var.timeout.run.time",
+                true,
+            ),
+            // Null, an unknown type and a default that is not written cannot be judged.
+            ("type = object({ time = optional(number) })", "var.timeout.time", false),
+            ("type = any", "var.timeout.time", false),
+            ("default = merge({}, { time = 30 })", "var.timeout.time", false),
+        ] {
+            let marker = if expected { EXPECTED } else { "" };
+            check(
+                &RULE,
+                Terraform,
+                &terraform(variable, timeout, &format!("180 {marker}")),
+            );
+        }
+        let main = terraform(optional, "var.timeout.time", "180");
+        check_files(&RULE, &[("main.tf", &main), ("terraform.tfvars", "timeout = {}\n")]);
+        let call =
+            |argument: &str| format!("module \"orders\" {{\n  source  = \"./orders\"\n  timeout = {argument}\n}}\n");
+        check_files(&RULE, &[("main.tf", &call("{ time = 20 }")), ("orders/main.tf", &main)]);
+        let flagged = terraform(optional, "var.timeout.time", &format!("180 {EXPECTED}"));
+        check_files(&RULE, &[("main.tf", &call("{}")), ("orders/main.tf", &flagged)]);
+        let passed = format!("variable \"all\" {{\n  {optional}\n}}\n{}", call("var.all"));
+        check_files(&RULE, &[("main.tf", &passed), ("orders/main.tf", &flagged)]);
     }
 
     #[test]
@@ -335,8 +448,9 @@ Resources:
         };
         check(&RULE, Sam, &template(", Default: 30", EXPECTED));
         check(&RULE, Sam, &template(", Default: 30, MaxValue: 31", EXPECTED));
+        check(&RULE, Sam, &template("", EXPECTED));
         for parameter in [
-            "",
+            ", MaxValue: 30",
             ", Default: 30, MaxValue: 30",
             ", Default: 30, AllowedValues: [10, 30]",
             ", Default: 30, AllowedPattern: '[123]0'",

@@ -1,8 +1,8 @@
 //! Determines who sets a numeric argument of a resource: its own module, or a caller that passes it as an input. Only
-//! plain references are followed and nothing is computed: `var.timeout`, `local.timeout`, or an argument that is one of
-//! these.
+//! plain references are followed and nothing is computed: `var.timeout`, `var.lambda.timeout`, `local.timeout`, or an
+//! argument that is one of these.
 
-use super::super::syntax::{Block, Expression, ExpressionKind, Step, UnaryOperator};
+use super::super::syntax::{Block, Expression, ExpressionKind, ObjectItem, Step, UnaryOperator};
 use super::{Evaluator, validation};
 use knowledge::{Input, SetBy};
 use std::sync::Arc;
@@ -28,13 +28,11 @@ impl Evaluator<'_> {
             return None;
         }
         match &expression.kind {
-            ExpressionKind::Traversal(base, path) => {
-                let (ExpressionKind::Variable(base), [Step::Attribute(name)]) = (&base.kind, path.as_slice()) else {
-                    return None;
-                };
-                match &**base {
-                    "var" => self.variable_set_by(name, at, module, steps - 1),
-                    "local" => {
+            ExpressionKind::Traversal(..) => {
+                let (base, name, fields) = named(expression)?;
+                match base {
+                    "var" => self.variable_set_by((name, &fields), at, module, steps - 1),
+                    "local" if fields.is_empty() => {
                         let local = self.instances[at].module.locals.get(name)?;
                         self.expression_set_by(&local.value, at, module, steps - 1)
                     }
@@ -46,33 +44,140 @@ impl Evaluator<'_> {
         }
     }
 
-    fn variable_set_by(&self, name: &Arc<str>, at: usize, module: usize, steps: usize) -> Option<SetBy> {
+    /// Determines who sets the variable `name`, or the attribute of it that `fields` lead to.
+    fn variable_set_by(&self, (name, fields): Place<'_>, at: usize, module: usize, steps: usize) -> Option<SetBy> {
         let instance = &self.instances[at];
-        if self.is_described(at) {
+        if self.is_described(at) || steps == 0 {
             return None;
         }
         if let Some((_, call, scope)) = &instance.caller {
             if let Some(argument) = call.block.body.attribute(name) {
-                return self.expression_set_by(&argument.value, scope.module, module, steps);
+                match attribute(&argument.value, fields) {
+                    Given::Here(value) => return self.expression_set_by(value, scope.module, module, steps),
+                    Given::Unknown => {
+                        let (_, name, mut path) = named(&argument.value).filter(|(base, ..)| *base == "var")?;
+                        path.extend(fields);
+                        return self.variable_set_by((name, &path), scope.module, module, steps - 1);
+                    }
+                    Given::Absent => {}
+                }
             }
         } else if self.has_input(name, at) {
             return None;
         }
         let block = instance.module.variables.get(name)?;
-        let default = block.body.attribute("default")?;
-        let most = validation::bounds(block, name).most;
+        let most = if fields.is_empty() {
+            validation::bounds(block, name).most
+        } else {
+            None
+        };
         // Another form of validation is not understood, and may limit the value.
         let is_bounded = block.body.blocks.iter().any(|block| &*block.kind == "validation");
         if is_bounded && most.is_none() {
             return None;
         }
+        let default = default_of(block, fields)?;
+        let path: String = fields.iter().map(|field| format!(".{field}")).collect();
         Some(SetBy::Input(Arc::new(Input {
-            shown: format!("`var.{name}`"),
+            shown: format!("`var.{name}{path}`"),
             within: instance.path.to_string(),
-            span: default.value.span,
+            span: default.map_or(block.header, |default| default.span),
+            is_required: default.is_none(),
             most,
             limit: "a `validation`",
         })))
+    }
+}
+
+/// Name of a variable, and of the nested attributes that lead to a part of its value.
+type Place<'e> = (&'e Arc<str>, &'e [&'e Arc<str>]);
+
+/// Returns the parts of a plain reference: `var`, `lambda` and `[timeout]` of `var.lambda.timeout`.
+fn named(expression: &Expression) -> Option<(&str, &Arc<str>, Vec<&Arc<str>>)> {
+    let ExpressionKind::Traversal(base, path) = &expression.kind else {
+        return None;
+    };
+    let ExpressionKind::Variable(base) = &base.kind else {
+        return None;
+    };
+    let names: Option<Vec<&Arc<str>>> = path
+        .iter()
+        .map(|step| match step {
+            Step::Attribute(name) => Some(name),
+            _ => None,
+        })
+        .collect();
+    let mut names = names?;
+    if names.is_empty() {
+        return None;
+    }
+    let name = names.remove(0);
+    Some((base, name, names))
+}
+
+/// The expression that gives a value to an attribute.
+enum Given<'e> {
+    Here(&'e Expression),
+    Absent,
+    /// The object is not a literal.
+    Unknown,
+}
+
+/// Returns the attribute of `object` that `fields` lead to.
+fn attribute<'e>(object: &'e Expression, fields: &[&Arc<str>]) -> Given<'e> {
+    let [field, rest @ ..] = fields else {
+        return Given::Here(object);
+    };
+    let ExpressionKind::Object(items) = &object.kind else {
+        return Given::Unknown;
+    };
+    let key = |item: &'e ObjectItem| match &item.key.kind {
+        ExpressionKind::Text(key) => Some((key, item)),
+        _ => None,
+    };
+    let Some(items) = items.iter().map(key).collect::<Option<Vec<_>>>() else {
+        return Given::Unknown;
+    };
+    let found = items.into_iter().rfind(|(key, _)| *key == *field);
+    found.map_or(Given::Absent, |(_, item)| attribute(&item.value, rest))
+}
+
+/// Returns the default of the variable that `block` declares, or of an attribute of it: `Some(None)` if it has none,
+/// and `None` if that is unknown.
+fn default_of<'b>(block: &'b Block, fields: &[&Arc<str>]) -> Option<Option<&'b Expression>> {
+    let default = block.body.attribute("default");
+    match default.map(|default| attribute(&default.value, fields)) {
+        Some(Given::Here(value)) => return Some(Some(value)),
+        Some(Given::Unknown) => return None,
+        Some(Given::Absent) | None if fields.is_empty() => return Some(None),
+        Some(Given::Absent) | None => {}
+    }
+    let mut constraint = &*block.body.attribute("type")?.value;
+    for (at, field) in fields.iter().enumerate() {
+        let [object, ..] = called(constraint, "object")? else {
+            return None;
+        };
+        let Given::Here(declared) = attribute(object, &[field]) else {
+            return None;
+        };
+        if let Some(arguments) = called(declared, "optional") {
+            // Without a default it is null, and so is what it contains.
+            return match attribute(arguments.get(1)?, &fields[at + 1..]) {
+                Given::Here(value) => Some(Some(value)),
+                Given::Absent | Given::Unknown => None,
+            };
+        }
+        constraint = declared;
+    }
+    // A required attribute, unless the default of the variable lacks it, which Terraform rejects.
+    default.is_none().then_some(None)
+}
+
+/// Returns the arguments of a call of `function`.
+fn called<'e>(expression: &'e Expression, function: &str) -> Option<&'e [Expression]> {
+    match &expression.kind {
+        ExpressionKind::Call { name, arguments, .. } if &**name == function => Some(arguments),
+        _ => None,
     }
 }
 

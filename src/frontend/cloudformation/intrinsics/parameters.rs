@@ -130,11 +130,12 @@ impl<'t> Template<'t> {
         if self.is_handed(name) || !parameter.is_free() || !self.compared(name).is_empty() {
             return None;
         }
-        let (_, span) = parameter.default()?;
+        let default = parameter.default();
         Some(SetBy::Input(Arc::new(Input {
             shown: format!("parameter `{name}`"),
             within: String::new(),
-            span,
+            is_required: default.is_none(),
+            span: default.map_or(parameter.declaration(), |(_, span)| span),
             most: parameter.bounds().most,
             limit: "`MaxValue`",
         })))

@@ -102,6 +102,11 @@ impl<'t> Parameter<'t> {
         (!all.is_empty()).then_some(all)
     }
 
+    /// Returns the span of its name.
+    pub(in crate::frontend::cloudformation) fn declaration(self) -> Span {
+        self.entry.key_span
+    }
+
     /// Returns `true` if any number within its bounds is allowed and no input sets it.
     pub(in crate::frontend::cloudformation) fn is_free(self) -> bool {
         let is_limited = ["AllowedValues", "AllowedPattern", "MaxLength"]
