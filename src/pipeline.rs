@@ -13,6 +13,7 @@
 //! the directories. This module prints nothing, and knows neither dialects nor rules.
 
 mod baseline;
+mod clusters;
 mod context;
 mod coverage;
 mod declarations;
@@ -34,6 +35,7 @@ mod tests;
 mod threads;
 
 pub use baseline::write_baseline;
+pub(crate) use clusters::{Groups, Part};
 pub(crate) use context::RunContext;
 pub use options::{Options, Stdin};
 pub use outcome::Outcome;

@@ -127,6 +127,28 @@ output "arn" { value = aws_sqs_queue.q.arn }
 }
 
 #[test]
+fn environments_of_one_module_take_no_time_for_other_units() {
+    let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
+    let with = |environments: usize| {
+        let queues =
+            (0..50).map(|at| format!("  Q{at}: {{Type: AWS::SQS::Queue, Properties: {{VisibilityTimeout: 0}}}}\n"));
+        let template = format!("Resources:\n{}", queues.collect::<String>());
+        let mut files = vec![(
+            "tf/main.tf".to_owned(),
+            "variable \"t\" { default = 1 }\nresource \"aws_sqs_queue\" \"q\" { visibility_timeout_seconds = var.t }\n"
+                .to_owned(),
+        )];
+        files.extend((0..environments).map(|at| (format!("tf/e{at}.tfvars"), format!("t = {at}\n"))));
+        files.extend((0..40).map(|at| (format!("t{at}/template.yaml"), template.clone())));
+        let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (&**name, &**text)).collect();
+        time(&files).0
+    };
+    let (none, many) = (with(0), with(30));
+    // To judge all units in each environment took more than ten times as long as to judge them once.
+    assert!(many < 5 * none + Duration::from_millis(200), "{none:?} {many:?}");
+}
+
+#[test]
 fn nested_variables_of_services_take_linear_time() {
     let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
     let service = |variables: &str| {

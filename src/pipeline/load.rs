@@ -1,5 +1,6 @@
 //! Reads and links the units, once for each environment.
 
+use super::clusters::UnitGroups;
 use super::handlers;
 use super::policies::Policies;
 use super::select::{Group, Selected};
@@ -81,8 +82,11 @@ pub(super) fn graphs(run: &Run<'_>, selected: Selected) -> Loaded {
     if let (Some(first), false) = (all.first_mut(), found.is_empty()) {
         first.name.get_or_insert_with(|| DEFAULT_ENVIRONMENT.to_owned());
     }
+    let unit_groups = UnitGroups::of(run, &groups, found.values());
     for (name, own) in found {
-        all.push(environment(run, Some(name), &groups, &own, &mut policies, &mut gathered).0);
+        let concerned = unit_groups.as_ref().map(|all| all.with(&own, &groups));
+        let groups = concerned.as_ref().unwrap_or(&groups);
+        all.push(environment(run, Some(name), groups, &own, &mut policies, &mut gathered).0);
     }
     for unjudged in unjudged(&left_out, &gathered.sources) {
         let config = run
@@ -116,7 +120,7 @@ pub(super) fn graphs(run: &Run<'_>, selected: Selected) -> Loaded {
 }
 
 /// Inputs of units in environments that their own files name.
-type FoundEnvironments = Vec<NamedEnvironment>;
+pub(super) type FoundEnvironments = Vec<NamedEnvironment>;
 
 /// Maximum number of environments that are judged in addition to the default values.
 const MAX_ENVIRONMENTS: usize = 200;

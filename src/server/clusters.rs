@@ -1,18 +1,10 @@
-//! Groups the units that must be checked together, because one reads files of another, because they share a name, or
-//! because a unit may affect all others in the project ([`Connections`]). An edit in one cluster does not affect
-//! others, so only that cluster is checked again.
-//!
-//! ```text
-//! svc/orders   calls modules/queue ┐
-//! svc/billing  calls modules/queue ┴─ one cluster with modules/queue
-//! stacks/mail  queue "mail"        ┐
-//! stacks/alarm alarm on "mail"     ┴─ one cluster
-//! stacks/web                          a cluster by itself
-//! ```
+//! Clusters of units that must be checked together ([`Groups`]). An edit in one cluster does not affect others, so only
+//! that cluster is checked again.
 
 use super::diagnostics::ByFile;
 use crate::discover::Input;
-use crate::graph::{Connections, join_watching_parts};
+use crate::graph::Connections;
+use crate::pipeline::{Groups, Part};
 use rustc_hash::FxHashMap;
 use source::Cache;
 use source::files::{Paths, Stamp, stamp};
@@ -144,137 +136,59 @@ const MOST_ENVIRONMENTS: usize = 12;
 
 /// Merges the clusters that must be checked together. A merged cluster must be checked again.
 pub(super) fn join(clusters: Vec<Cluster>) -> Vec<Cluster> {
-    let mut groups = Groups::new(clusters.len());
-    by_names(&clusters, &mut groups);
-    by_files(&clusters, &mut groups);
-    let reaches = clusters.iter().map(|cluster| &cluster.reach);
-    join_watching_parts(reaches, &mut |one, other| groups.join(one, other));
-    let hears = clusters.iter().any(|cluster| cluster.reach.has_alarm_subscribers);
-    groups.join_all(&clusters, |reach| {
-        hears && (reach.has_alarm_subscribers || reach.alarms)
+    let parts = clusters.iter().map(|cluster| Part {
+        inputs: &cluster.inputs,
+        reach: &cluster.reach,
+        dependencies: cluster.dependencies.keys().map(|path| &**path).collect(),
     });
-    let grants = clusters.iter().any(|cluster| cluster.reach.has_unresolved_grants);
-    groups.join_all(&clusters, |reach| {
-        grants && (reach.has_unresolved_grants || reach.roles)
-    });
+    let parts: Vec<Part<'_>> = parts.collect();
+    let mut groups = Groups::of(&parts);
     let environments = clusters.iter().flat_map(|cluster| &cluster.reach.environments);
     let environments: BTreeSet<&String> = environments.collect();
-    groups.join_all(&clusters, |_| environments.len() > MOST_ENVIRONMENTS);
-    let mut joined = groups.merged(clusters);
+    groups.join_all(&parts, |_| environments.len() > MOST_ENVIRONMENTS);
+    let mut joined = merged(groups, clusters);
     for cluster in &mut joined {
         cluster.is_reshaped = false;
     }
     joined
 }
 
-fn by_names(clusters: &[Cluster], groups: &mut Groups) {
-    let mut owners: FxHashMap<u64, usize> = FxHashMap::default();
-    for (at, cluster) in clusters.iter().enumerate() {
-        #[allow(clippy::iter_over_hash_type)] // the groups are the same in every order
-        for name in &cluster.reach.names {
-            groups.join(*owners.entry(*name).or_insert(at), at);
-        }
+fn merged(mut groups: Groups, clusters: Vec<Cluster>) -> Vec<Cluster> {
+    let mut sizes: FxHashMap<usize, usize> = FxHashMap::default();
+    for at in 0..clusters.len() {
+        *sizes.entry(groups.least(at)).or_default() += 1;
     }
-}
-
-/// Joins units with those whose files they read, and templates with those that may be deployed together with them.
-fn by_files(clusters: &[Cluster], groups: &mut Groups) {
-    let mut owners: FxHashMap<&Path, usize> = FxHashMap::default();
-    for (at, cluster) in clusters.iter().enumerate() {
-        for input in &cluster.inputs {
-            groups.join(*owners.entry(input.path()).or_insert(at), at);
+    let mut merged: Vec<Cluster> = Vec::with_capacity(sizes.len());
+    let mut places: FxHashMap<usize, usize> = FxHashMap::default();
+    for (at, cluster) in clusters.into_iter().enumerate() {
+        let least = groups.least(at);
+        if sizes.get(&least) == Some(&1) {
+            merged.push(cluster);
+            continue;
         }
-    }
-    for (at, cluster) in clusters.iter().enumerate() {
-        #[allow(clippy::iter_over_hash_type)] // the groups are the same in every order
-        for dependency in cluster.dependencies.keys() {
-            if let Some(owner) = owners.get(&**dependency) {
-                groups.join(*owner, at);
-            }
-        }
-        for directory in &cluster.reach.below {
-            for (other, cluster) in clusters.iter().enumerate() {
-                let is_below = |input: &Input| matches!(input, Input::Template(path) if path.starts_with(directory));
-                if cluster.inputs.iter().any(is_below) {
-                    groups.join(at, other);
-                }
-            }
-        }
-    }
-}
-
-/// Disjoint sets of clusters: each element refers to a smaller one of its set, and finally to the smallest.
-struct Groups(Vec<usize>);
-
-impl Groups {
-    fn new(count: usize) -> Self {
-        Groups((0..count).collect())
-    }
-
-    fn least(&mut self, mut at: usize) -> usize {
-        while let Some(&above) = self.0.get(at)
-            && above != at
-        {
-            let next = self.0.get(above).copied().unwrap_or(above);
-            if let Some(slot) = self.0.get_mut(at) {
-                *slot = next;
-            }
-            at = above;
-        }
-        at
-    }
-
-    fn join(&mut self, one: usize, other: usize) {
-        let (one, other) = (self.least(one), self.least(other));
-        if let Some(slot) = self.0.get_mut(one.max(other)) {
-            *slot = one.min(other);
-        }
-    }
-
-    fn join_all(&mut self, clusters: &[Cluster], belongs: impl Fn(&Connections) -> bool) {
-        let mut all = (0..clusters.len()).filter(|at| clusters.get(*at).is_some_and(|one| belongs(&one.reach)));
-        if let Some(first) = all.next() {
-            all.for_each(|at| self.join(first, at));
-        }
-    }
-
-    fn merged(mut self, clusters: Vec<Cluster>) -> Vec<Cluster> {
-        let mut sizes: FxHashMap<usize, usize> = FxHashMap::default();
-        for at in 0..clusters.len() {
-            *sizes.entry(self.least(at)).or_default() += 1;
-        }
-        let mut merged: Vec<Cluster> = Vec::with_capacity(sizes.len());
-        let mut places: FxHashMap<usize, usize> = FxHashMap::default();
-        for (at, cluster) in clusters.into_iter().enumerate() {
-            let least = self.least(at);
-            if sizes.get(&least) == Some(&1) {
-                merged.push(cluster);
-                continue;
-            }
-            let place = *places.entry(least).or_insert_with(|| {
-                merged.push(Cluster {
-                    is_surveyed: true,
-                    ..Cluster::new(Vec::new())
-                });
-                merged.len() - 1
+        let place = *places.entry(least).or_insert_with(|| {
+            merged.push(Cluster {
+                is_surveyed: true,
+                ..Cluster::new(Vec::new())
             });
-            if let Some(group) = merged.get_mut(place) {
-                group.inputs.extend(cluster.inputs);
-                group.inputs.sort();
-                // Until the merged cluster is checked, it combines the inputs and relations of its parts.
-                group.dependencies.extend(cluster.dependencies);
-                group.reach.add(cluster.reach);
-                for (path, found) in cluster.found {
-                    group.found.entry(path).or_default().extend(found);
-                }
-                group.changed.extend(cluster.changed);
-                group.outdated_stamps.extend(cluster.outdated_stamps);
-                if cluster.touched > group.touched {
-                    group.touched = cluster.touched;
-                    group.cache = cluster.cache;
-                }
+            merged.len() - 1
+        });
+        if let Some(group) = merged.get_mut(place) {
+            group.inputs.extend(cluster.inputs);
+            group.inputs.sort();
+            // Until the merged cluster is checked, it combines the inputs and relations of its parts.
+            group.dependencies.extend(cluster.dependencies);
+            group.reach.add(cluster.reach);
+            for (path, found) in cluster.found {
+                group.found.entry(path).or_default().extend(found);
+            }
+            group.changed.extend(cluster.changed);
+            group.outdated_stamps.extend(cluster.outdated_stamps);
+            if cluster.touched > group.touched {
+                group.touched = cluster.touched;
+                group.cache = cluster.cache;
             }
         }
-        merged
     }
+    merged
 }

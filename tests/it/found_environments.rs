@@ -2,8 +2,8 @@
 //! the default values.
 
 use crate::inputs::check_files;
-use sqslint::Outcome;
 use sqslint::testing::{TemporaryDirectory, describe};
+use sqslint::{Options, Outcome};
 
 const MAIN: &str = r#"
 variable "timeout" { default = 5 }
@@ -599,4 +599,42 @@ fn all_written_values_up_to_the_bound_are_judged() {
     let main = selecting(&format!("lookup({{ {} }}, var.stage, 5)", rows.join(", ")), "");
     let outcome = check_files([("main.tf", &*main)]);
     assert_eq!(unjudged(&outcome), ["1 environment of `.` was not judged: `a200`"]);
+}
+
+#[test]
+fn environments_judge_the_units_that_they_concern_and_those_linked_to_them() {
+    let main = r#"
+variable "stage" { default = "dev" }
+resource "aws_sqs_queue" "orders" {
+  name                       = "orders-${var.stage}"
+  visibility_timeout_seconds = 30
+}
+"#;
+    let template = |queue: &str| {
+        format!(
+            "Resources:\n  F: {{Type: AWS::Lambda::Function, Properties: {{Timeout: 60}}}}\n  M:\n    \
+             Type: AWS::Lambda::EventSourceMapping\n    Properties:\n      FunctionName: !Ref F\n      \
+             EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:{queue}\n"
+        )
+    };
+    for count in [12, 13, 40] {
+        let names = (1..count).map(|at| format!("a{at:04}")).chain(["prod".to_owned()]);
+        let mut files: Vec<(String, String)> = names
+            .map(|name| (format!("infra/env/{name}.tfvars"), format!("stage = \"{name}\"\n")))
+            .collect();
+        files.push(("infra/main.tf".to_owned(), main.to_owned()));
+        files.push(("worker/template.yaml".to_owned(), template("orders-prod")));
+        files.extend((0..9).map(|at| (format!("other{at}/template.yaml"), template(&format!("other-{at}")))));
+        let directory = TemporaryDirectory::with_files(files.iter().map(|(path, text)| (&**path, &**text)));
+        // A traced run loads all units in every environment.
+        let [outcome, whole] = [false, true].map(|trace| {
+            sqslint::check(&Options {
+                paths: vec![directory.path().to_owned()],
+                trace,
+                ..Options::default()
+            })
+        });
+        assert_eq!(found(&outcome), ["the environment is `prod`"], "{count}");
+        assert_eq!(describe(&outcome), describe(&whole), "{count}");
+    }
 }

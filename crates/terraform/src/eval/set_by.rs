@@ -76,7 +76,11 @@ impl Evaluator<'_> {
         if is_bounded && most.is_none() {
             return None;
         }
-        let default = default_of(block, fields)?;
+        let default = match default_of(block, fields) {
+            Given::Here(value) => Some(value),
+            Given::Absent => None,
+            Given::Unknown => return None,
+        };
         let path: String = fields.iter().map(|field| format!(".{field}")).collect();
         Some(SetBy::Input(Arc::new(Input {
             shown: format!("`var.{name}{path}`"),
@@ -142,35 +146,43 @@ fn attribute<'e>(object: &'e Expression, fields: &[&Arc<str>]) -> Given<'e> {
     found.map_or(Given::Absent, |(_, item)| attribute(&item.value, rest))
 }
 
-/// Returns the default of the variable that `block` declares, or of an attribute of it: `Some(None)` if it has none,
-/// and `None` if that is unknown.
-fn default_of<'b>(block: &'b Block, fields: &[&Arc<str>]) -> Option<Option<&'b Expression>> {
+/// Returns the default of the variable that `block` declares, or of an attribute of it. It is absent if it is required.
+fn default_of<'b>(block: &'b Block, fields: &[&Arc<str>]) -> Given<'b> {
     let default = block.body.attribute("default");
     match default.map(|default| attribute(&default.value, fields)) {
-        Some(Given::Here(value)) => return Some(Some(value)),
-        Some(Given::Unknown) => return None,
-        Some(Given::Absent) | None if fields.is_empty() => return Some(None),
-        Some(Given::Absent) | None => {}
+        None if fields.is_empty() => Given::Absent,
+        None => default_in_type(block, fields),
+        // Without a default in the type, Terraform rejects the object.
+        Some(Given::Absent) => match default_in_type(block, fields) {
+            Given::Absent => Given::Unknown,
+            given => given,
+        },
+        Some(given) => given,
     }
-    let mut constraint = &*block.body.attribute("type")?.value;
+}
+
+/// Returns the default that the type of a variable declares for an attribute.
+fn default_in_type<'b>(block: &'b Block, fields: &[&Arc<str>]) -> Given<'b> {
+    let Some(mut constraint) = block.body.attribute("type").map(|declared| &*declared.value) else {
+        return Given::Unknown;
+    };
     for (at, field) in fields.iter().enumerate() {
-        let [object, ..] = called(constraint, "object")? else {
-            return None;
+        let Some([object, ..]) = called(constraint, "object") else {
+            return Given::Unknown;
         };
         let Given::Here(declared) = attribute(object, &[field]) else {
-            return None;
+            return Given::Unknown;
         };
         if let Some(arguments) = called(declared, "optional") {
             // Without a default it is null, and so is what it contains.
-            return match attribute(arguments.get(1)?, &fields[at + 1..]) {
-                Given::Here(value) => Some(Some(value)),
-                Given::Absent | Given::Unknown => None,
+            return match arguments.get(1).map(|default| attribute(default, &fields[at + 1..])) {
+                Some(Given::Here(value)) => Given::Here(value),
+                _ => Given::Unknown,
             };
         }
         constraint = declared;
     }
-    // A required attribute, unless the default of the variable lacks it, which Terraform rejects.
-    default.is_none().then_some(None)
+    Given::Absent
 }
 
 /// Returns the arguments of a call of `function`.
