@@ -8,10 +8,12 @@ mod properties;
 mod references;
 mod resources;
 
+use super::super::edits::piece::Style;
 use super::super::edits::tree::{Editor, Step};
 use crate::diagnostic::{Change, Edit};
+use rustc_hash::FxHashMap;
 use source::{SourceFile, Sources, Span};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use trees::Node;
 use trees::parsed;
 
@@ -46,10 +48,19 @@ pub(in crate::frontend) fn stands_once(span: Span, sources: &Sources) -> bool {
     Page::with(span, sources, |page| Some(page.editor.stands_once(page.root, span))).unwrap_or(false)
 }
 
+/// Facts about a file that all its edits share. They are determined once, because a file may have thousands of edits.
+struct Learned {
+    /// Styles of its documents.
+    styles: Vec<Style>,
+    /// Sections of resources, by span.
+    sections: Mutex<FxHashMap<Span, Arc<names::Section>>>,
+}
+
 /// A document to edit.
 struct Page<'t> {
     editor: Editor<'t>,
     root: &'t Node,
+    learned: &'t Learned,
     /// Other files with which this one may be merged.
     others: Vec<Arc<SourceFile>>,
 }
@@ -64,9 +75,17 @@ impl Page<'_> {
         if !is_whole {
             return None;
         }
-        let root = parsed.documents.iter().find(|root| root.span.contains(span))?;
+        let mut documents = parsed.documents.iter().enumerate();
+        let (at, root) = documents.find(|(_, root)| root.span.contains(span))?;
         let is_json = parsed::is_json(text) && parsed.comments.is_empty();
-        let editor = Editor::new(text, root, is_json);
+        let learned = file.derived(|text| Learned {
+            styles: (parsed.documents.iter())
+                .map(|root| Editor::new(text, root, is_json).style)
+                .collect(),
+            sections: Mutex::default(),
+        });
+        let style = learned.styles.get(at)?.clone();
+        let editor = Editor { text, is_json, style };
         // A file that declares itself a template is not merged with others.
         let is_whole = ["AWSTemplateFormatVersion", "Transform"]
             .iter()
@@ -74,7 +93,21 @@ impl Page<'_> {
         let all = if is_whole { Vec::new() } else { sources.all() };
         let others = all.into_iter().filter(|(id, _)| *id != span.file);
         let others = others.map(|(_, file)| file).collect();
-        edit(&Page { editor, root, others })
+        edit(&Page {
+            editor,
+            root,
+            learned: &learned,
+            others,
+        })
+    }
+
+    /// Returns the names in a section of resources.
+    fn section(&self, resources: &Node) -> Arc<names::Section> {
+        let mut known = self.learned.sections.lock().unwrap_or_else(PoisonError::into_inner);
+        let section = known.entry(resources.span);
+        section
+            .or_insert_with(|| Arc::new(names::Section::of(resources)))
+            .clone()
     }
 
     /// Returns the path to the node at `span`, unless a function of the template processes it.

@@ -184,9 +184,14 @@ fn line_end(text: &str) -> &'static str {
 /// Returns the step from `node` to its child that contains `span`.
 fn step_towards(node: &Node, span: Span) -> Option<Step<'_>> {
     match &node.value {
-        Value::Mapping(_) => written(node)
-            .find(|entry| entry.span().contains(span))
-            .map(|entry| Step::Entry(node, entry)),
+        Value::Mapping(entries) => {
+            // Entries are usually in the order of the text, unless some are merged into the mapping.
+            let at = entries.partition_point(|entry| entry.value.span.end < span.end);
+            let is_it = |entry: &&Entry| entry.span().contains(span);
+            let likely = entries.get(at).filter(|entry| node.span.contains(entry.span()));
+            let found = likely.filter(is_it).or_else(|| written(node).find(is_it));
+            found.map(|entry| Step::Entry(node, entry))
+        }
         Value::Sequence(items) => items
             .iter()
             .find(|item| node.span.contains(item.span) && item.span.contains(span))

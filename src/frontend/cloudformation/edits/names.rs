@@ -3,7 +3,8 @@
 use super::Page;
 use crate::graph::FIFO_SUFFIX;
 use crate::graph::limits::QUEUE_NAME_LENGTH;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
 use trees::{Entry, Node, Value};
 
 /// Suffixes of logical ids of dead-letter queues.
@@ -22,18 +23,38 @@ const ENDINGS: [&str; 10] = [
     "DLQ",
 ];
 
+/// Names in a section of resources.
+pub(super) struct Section {
+    ids: FxHashSet<Arc<str>>,
+    /// Suffix of the logical ids of dead-letter queues, and whether it follows `Queue`.
+    style: (&'static str, bool),
+    /// Suffix of their physical names.
+    ending: Option<&'static str>,
+}
+
+impl Section {
+    pub(super) fn of(resources: &Node) -> Self {
+        let known: FxHashSet<&str> = queues(resources).map(|(id, _)| id).collect();
+        let style = queues(resources).find_map(|(id, _)| {
+            let ending = IDS.iter().find(|ending| id.ends_with(**ending))?;
+            let base = id.strip_suffix(ending)?;
+            let keeps = known.contains(base) && base.ends_with("Queue");
+            let drops = known.contains(format!("{base}Queue").as_str());
+            (!base.is_empty()).then_some((*ending, keeps && !drops))
+        });
+        let entries = resources.entries().unwrap_or_default().iter();
+        Section {
+            ids: entries.map(|entry| entry.key.clone()).collect(),
+            style: style.unwrap_or(("DLQ", false)),
+            ending: ending_of_others(resources),
+        }
+    }
+}
+
 impl Page<'_> {
     /// Returns an unused logical id for the dead-letter queue of `id`.
     pub(super) fn dead_letter_id(&self, resources: &Node, id: &str) -> Option<String> {
-        let queues: HashSet<&str> = queues(resources).map(|(id, _)| id).collect();
-        let style = queues_in_order(resources).into_iter().find_map(|known| {
-            let ending = IDS.iter().find(|ending| known.ends_with(**ending))?;
-            let base = known.strip_suffix(ending)?;
-            let keeps = queues.contains(base) && base.ends_with("Queue");
-            let drops = queues.contains(format!("{base}Queue").as_str());
-            (!base.is_empty()).then_some((*ending, keeps && !drops))
-        });
-        let (ending, keeps) = style.unwrap_or(("DLQ", false));
+        let (ending, keeps) = self.section(resources).style;
         let base = id
             .strip_suffix("Queue")
             .filter(|base| !keeps && !base.is_empty())
@@ -59,7 +80,7 @@ impl Page<'_> {
             let mut others = self.others.iter();
             others.any(|file| file.text().contains(&key) || file.text().contains(&format!("\"{id}\"")))
         };
-        resources.get(id).is_none()
+        !self.section(resources).ids.contains(id)
             && !sections.any(|section| section.is_some_and(|section| section.get(id).is_some()))
             && !is_elsewhere()
     }
@@ -81,7 +102,7 @@ impl Page<'_> {
         if base.is_empty() || (fifo && base == decoded) {
             return None;
         }
-        let ending = ending_of_others(resources).unwrap_or_else(|| ending_like(base));
+        let ending = self.section(resources).ending.unwrap_or_else(|| ending_like(base));
         let is_known = !decoded.contains("${");
         let whole = format!("{base}{ending}");
         if (is_known && whole.len() + FIFO_SUFFIX.len() > QUEUE_NAME_LENGTH) || self.editor.text.contains(&whole) {
@@ -103,10 +124,6 @@ fn queues(resources: &Node) -> impl Iterator<Item = (&str, Option<&Node>)> {
     let entries = resources.entries().unwrap_or_default().iter();
     let queues = entries.filter(|entry| entry.value.get("Type").and_then(Node::as_str) == Some("AWS::SQS::Queue"));
     queues.map(|entry| (&*entry.key, entry.value.get("Properties")))
-}
-
-fn queues_in_order(resources: &Node) -> Vec<&str> {
-    queues(resources).map(|(id, _)| id).collect()
 }
 
 /// Returns the suffix in the name of another dead-letter queue.

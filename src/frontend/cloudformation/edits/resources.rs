@@ -141,8 +141,8 @@ impl Page<'_> {
     /// Returns `!GetAtt id.name`, in the form that the file uses.
     fn attribute(&self, id: &str, name: &str) -> NewValue {
         let has = |form: &str| self.editor.text.contains(form);
-        let uses_tags = has("!GetAtt") || (!has("Fn::GetAtt") && (has("!Ref") || has("!Sub") || !has("Ref:")));
-        if uses_tags && !self.editor.is_json {
+        let uses_tags = || has("!GetAtt") || (!has("Fn::GetAtt") && (has("!Ref") || has("!Sub") || !has("Ref:")));
+        if !self.editor.is_json && uses_tags() {
             return NewValue::Verbatim(format!("!GetAtt {id}.{name}"));
         }
         let parts = vec![NewValue::text(id), NewValue::text(name)];
