@@ -115,7 +115,24 @@ output "arn" { value = aws_sqs_queue.q.arn }
     let sources = |count: usize| generated(many::sources(count));
     // These findings merge into one, and all functions compete with each other.
     let readers = |count: usize| generated(many::readers(count));
+    // Each queue is missing a dead-letter queue, and gets one as a fix.
+    let fixes = |count: usize| {
+        let service = |at: usize| {
+            format!(
+                "  \"Q{at}\": {{\"Type\": \"AWS::SQS::Queue\", \"Properties\": {{\"VisibilityTimeout\": 30}}}},\n  \
+                 \"F{at}\": {{\"Type\": \"AWS::Lambda::Function\", \"Properties\": {{\"Timeout\": 60}}}},\n  \
+                 \"M{at}\": {{\"Type\": \"AWS::Lambda::EventSourceMapping\", \"Properties\": {{\"EventSourceArn\": \
+                 {{\"Fn::GetAtt\": [\"Q{at}\", \"Arn\"]}}, \"FunctionName\": {{\"Ref\": \"F{at}\"}}}}}}"
+            )
+        };
+        let services: Vec<String> = (0..count).map(service).collect();
+        time(&[(
+            "t.json",
+            &format!("{{\"Resources\": {{\n{}\n}}}}\n", services.join(",\n")),
+        )])
+    };
     for (few, many, queues) in [
+        (fixes(250), fixes(1000), 1000),
         (calls(250), calls(1000), 3000),
         (keys(2500), keys(10_000), 20_000),
         (sources(500), sources(2000), 2001),
