@@ -134,6 +134,7 @@ mod visibility_timeout_too_short;
 mod visibility_timeout_uncoupled;
 mod visibility_timeout_zero;
 mod worker_role_missing_queue_permission;
+mod worker_stopped_mid_message;
 mod worker_time_undeclared;
 
 /// Building blocks and queries that several rules share. The parent directory contains only rules.
@@ -433,6 +434,7 @@ pub static RULES: &[&Rule<'static>] = &[
     &consumer_processing_exceeds_maximum::RULE,
     &consumer_recovery_slow::RULE,
     &worker_time_undeclared::RULE,
+    &worker_stopped_mid_message::RULE,
     &batch_exceeds_function_timeout::RULE,
     &latency_budget_exceeds_function_timeout::RULE,
     &latency_budget_stale::RULE,

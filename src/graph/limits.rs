@@ -238,6 +238,11 @@ pub const KEY_REUSE_PERIOD_DEFAULT: Seconds = Seconds(300);
 pub const QUEUE_NAME_LENGTH: usize = 80;
 /// Default function timeout. <https://docs.aws.amazon.com/lambda/latest/dg/configuration-timeout.html>
 pub const FUNCTION_TIMEOUT_DEFAULT: Seconds = Seconds(3);
+/// Default time between the signal to stop a container and its end.
+/// <https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_definition_parameters.html>
+pub const STOP_TIMEOUT_DEFAULT: Seconds = Seconds(30);
+/// Maximum of that time on Fargate. Source: as above.
+pub const STOP_TIMEOUT_FARGATE: i64 = 120;
 /// Default batch size of a mapping on a queue.
 /// <https://docs.aws.amazon.com/lambda/latest/api/API_CreateEventSourceMapping.html>
 pub const BATCH_SIZE_DEFAULT: i64 = 10;

@@ -6,7 +6,7 @@
 
 use super::access::{Effect, Grant, PolicyDocument, Principal, Role, Statement};
 use super::permits::{On, Policies, matches};
-use super::{Attribute, Form, Graph, Link, Queue, Resource, State, Target, UnitId};
+use super::{Attribute, Form, Graph, Link, Queue, Resource, Seconds, State, Target, UnitId};
 use conditions::Condition;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
@@ -15,6 +15,8 @@ use std::sync::Arc;
 /// Action that a consumer's role needs.
 const RECEIVE: &str = "sqs:ReceiveMessage";
 const SEND: &str = "sqs:SendMessage";
+/// Action that protects a task from being stopped.
+const PROTECT: &str = "ecs:UpdateTaskProtection";
 
 /// Services that run programs and assume roles for them.
 const HOSTS: [(&str, &str); 4] = [
@@ -33,6 +35,11 @@ pub struct Worker {
     pub roles: Vec<Attribute<Option<Link>>>,
     /// Environment variables.
     pub environment: Vec<Variable>,
+    /// Time between the signal to stop and the end of the container; `None` unless it is a task on ECS with one
+    /// container.
+    pub stop_timeout: Option<Attribute<Seconds>>,
+    /// `true` if it runs only on Fargate, where nothing else sets that time.
+    pub is_on_fargate: bool,
 }
 
 /// An environment variable of a worker.
@@ -108,6 +115,38 @@ impl Graph {
     pub fn worker_consumptions(&self, queue: &Queue) -> &[WorkerConsumption] {
         let all = self.worker_consumptions.get_or_init(|| WorkerFinder::new(self).find());
         all.get(&key(&queue.resource)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns `true` if one of `roles` may set the scale-in protection of its tasks, or may have a policy for it.
+    pub fn may_protect_tasks(&self, policies: &Policies<'_>, roles: &[(UnitId, Arc<str>)]) -> bool {
+        let protects = |document: &Attribute<PolicyDocument>| match document.known() {
+            None => true,
+            Some(document) => {
+                document.opaque.is_some()
+                    || document.statements.iter().any(|statement| {
+                        let actions = statement.actions.known();
+                        statement.negates.actions
+                            || actions.is_none_or(|actions| actions.iter().any(|action| matches(action, PROTECT)))
+                    })
+            }
+        };
+        roles.iter().any(|(unit, role)| {
+            let link = Link::to(Target::Resource(role.clone()));
+            let Some(role) = policies.role_called(*unit, &link) else {
+                return true;
+            };
+            policies
+                .granted(&role.resource)
+                .iter()
+                .any(|(_, granted)| match &granted.grant {
+                    Grant::Document(document) => protects(document),
+                    Grant::Managed(link) => link.known().is_none_or(|link| {
+                        let declared = policies.managed(granted.resource.unit, link);
+                        declared.is_none_or(|policy| protects(&policy.document))
+                    }),
+                    Grant::Key => false,
+                })
+        })
     }
 
     /// Returns `true` if `queue` has a consumer: a mapping, a pipe, or a worker, found or declared.

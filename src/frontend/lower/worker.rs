@@ -2,6 +2,7 @@
 
 use super::{BareName, Lowering, Node, Path, View};
 use crate::graph::State;
+use crate::graph::limits::STOP_TIMEOUT_DEFAULT;
 use crate::graph::workers::{InstanceProfile, Parameter, Variable, Worker};
 use conditions::Condition;
 
@@ -11,6 +12,10 @@ pub(in crate::frontend) struct WorkerNames {
     pub(in crate::frontend) roles: &'static [Path],
     /// The containers, or the one container, which some dialects accept as a text of JSON.
     pub(in crate::frontend) containers: Option<Path>,
+    /// The time between the signal to stop and the end of a container.
+    pub(in crate::frontend) stop_timeout: Option<Path>,
+    /// The launch types that the resource is compatible with.
+    pub(in crate::frontend) launch_types: Option<Path>,
     /// The role of a container.
     pub(in crate::frontend) container_role: Option<Path>,
     /// The environment variables, within a container if the resource has any.
@@ -44,11 +49,16 @@ impl<V: View> Lowering<V> {
         let mut worker = Worker {
             roles: roles.collect(),
             environment: Vec::new(),
+            stop_timeout: None,
+            is_on_fargate: names
+                .launch_types
+                .is_some_and(|path| self.has_only_fargate(&node.written, path)),
             resource: node.resource,
         };
         match names.containers {
             None => self.environment(&node.written, &Condition::always(), names, &mut worker),
             Some(path) => {
+                let mut stop_timeouts = Vec::new();
                 for case in self.view.attribute(&node.written, path).cases {
                     let State::Set(Some(written)) = case.then.state else {
                         continue;
@@ -59,15 +69,28 @@ impl<V: View> Lowering<V> {
                     for container in self.view.elements(&containers, "") {
                         let when = case.when.and(&container.when);
                         self.environment(&container.written, &when, names, &mut worker);
+                        let stop = names.stop_timeout.into_iter();
+                        stop_timeouts
+                            .extend(stop.map(|path| self.seconds(&container.written, path, STOP_TIMEOUT_DEFAULT)));
                         let role = names.container_role;
                         worker
                             .roles
                             .extend(role.map(|path| self.optional_link(&container.written, path)));
                     }
                 }
+                if stop_timeouts.len() == 1 {
+                    worker.stop_timeout = stop_timeouts.pop();
+                }
             }
         }
         self.graph.workers.push(worker);
+    }
+
+    /// Returns `true` if the list at `path` is known and contains only `FARGATE`.
+    fn has_only_fargate(&mut self, within: &V::Value, path: Path) -> bool {
+        let types = self.view.elements(within, path);
+        let mut is_fargate = |written: &V::Value| self.view.text(written).is_ok_and(|text| text == "FARGATE");
+        !types.is_empty() && types.iter().all(|one| one.place.is_ok() && is_fargate(&one.written))
     }
 
     /// Adds the environment variables in `part`.

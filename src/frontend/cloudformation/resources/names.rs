@@ -344,6 +344,8 @@ static INSTANCE_PROFILE: InstanceProfileNames = InstanceProfileNames {
 static TASK_DEFINITION: WorkerNames = WorkerNames {
     roles: &["TaskRoleArn"],
     containers: Some("ContainerDefinitions"),
+    stop_timeout: Some("StopTimeout"),
+    launch_types: Some("RequiresCompatibilities"),
     container_role: None,
     environments: &[VARIABLES, SECRETS],
 };
@@ -351,6 +353,8 @@ static TASK_DEFINITION: WorkerNames = WorkerNames {
 static JOB_DEFINITION: WorkerNames = WorkerNames {
     roles: &[],
     containers: Some("ContainerProperties"),
+    stop_timeout: None,
+    launch_types: None,
     container_role: Some("JobRoleArn"),
     environments: &[VARIABLES, SECRETS],
 };
@@ -375,6 +379,8 @@ static PARAMETER: ParameterNames = ParameterNames {
 static INSTANCE: WorkerNames = WorkerNames {
     roles: &["IamInstanceProfile"],
     containers: None,
+    stop_timeout: None,
+    launch_types: None,
     container_role: None,
     environments: &[],
 };
@@ -390,6 +396,8 @@ static LAUNCH_TEMPLATE: WorkerNames = WorkerNames {
 static APP_RUNNER_SERVICE: WorkerNames = WorkerNames {
     roles: &["InstanceConfiguration.InstanceRoleArn"],
     containers: None,
+    stop_timeout: None,
+    launch_types: None,
     container_role: None,
     environments: &[
         EnvironmentNames::Pairs {

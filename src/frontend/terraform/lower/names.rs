@@ -337,6 +337,8 @@ static INSTANCE_PROFILE: InstanceProfileNames = InstanceProfileNames {
 static TASK_DEFINITION: WorkerNames = WorkerNames {
     roles: &["task_role_arn"],
     containers: Some("container_definitions"),
+    stop_timeout: Some("stopTimeout"),
+    launch_types: Some("requires_compatibilities"),
     container_role: None,
     environments: &[VARIABLES, SECRETS],
 };
@@ -344,6 +346,8 @@ static TASK_DEFINITION: WorkerNames = WorkerNames {
 static JOB_DEFINITION: WorkerNames = WorkerNames {
     roles: &[],
     containers: Some("container_properties"),
+    stop_timeout: None,
+    launch_types: None,
     container_role: Some("jobRoleArn"),
     environments: &[VARIABLES, SECRETS],
 };
@@ -368,6 +372,8 @@ static PARAMETER: ParameterNames = ParameterNames {
 static INSTANCE: WorkerNames = WorkerNames {
     roles: &["iam_instance_profile"],
     containers: None,
+    stop_timeout: None,
+    launch_types: None,
     container_role: None,
     environments: &[],
 };
@@ -380,6 +386,8 @@ static LAUNCH_TEMPLATE: WorkerNames = WorkerNames {
 static APP_RUNNER_SERVICE: WorkerNames = WorkerNames {
     roles: &["instance_configuration.instance_role_arn"],
     containers: None,
+    stop_timeout: None,
+    launch_types: None,
     container_role: None,
     environments: &[
         EnvironmentNames::Object(
