@@ -135,10 +135,18 @@ fn findings_on_roles_and_workers_agree_with_the_module() {
             "queue-short-polling",
             "redrive-policy-missing",
             "redrive-policy-missing",
+            "worker-time-undeclared",
         ]
     );
+    // A state does not show whether a visibility timeout is the default.
+    let is_in_states = |(rule, ..): &(String, String, String)| rule != "worker-time-undeclared";
+    let in_states = |mut all: Vec<(String, String, String)>| {
+        all.retain(is_in_states);
+        all
+    };
+    let of_module = in_states(of_module);
     for recording in ["plan.json", "existing.json", "state.json"] {
-        assert_eq!(found(&directory.join(recording)), of_module, "{recording}");
+        assert_eq!(in_states(found(&directory.join(recording))), of_module, "{recording}");
     }
 }
 
