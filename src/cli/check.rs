@@ -89,11 +89,12 @@ fn tell_outcome(
         found.fix = None;
     }
     let mut units = units(&outcome);
-    let paths = options.paths.iter().map(|path| files::absolute(path));
-    units.paths = paths.map(|path| outcome.sources.name_of(&path)).collect();
     units
         .notes
         .extend(baseline::known(&outcome, arguments.since.as_deref()));
+    let is_any_checked = units != Units::default();
+    let paths = options.paths.iter().map(|path| files::absolute(path));
+    units.paths = paths.map(|path| outcome.sources.name_of(&path)).collect();
     let nothing = outcome.graph.units().is_empty() && !arguments.allow_empty && outcome.errors.is_empty();
     let mut errors = outcome.errors.clone();
     if nothing {
@@ -129,7 +130,7 @@ fn tell_outcome(
     } else {
         Exit::Clean
     };
-    if !nothing && !arguments.quiet && (errors.is_empty() || units != Units::default()) {
+    if !nothing && !arguments.quiet && (errors.is_empty() || is_any_checked) {
         // A terminal would break lines within words. Anything else that receives the summary gets unbroken lines.
         let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
         let lines = summary::lines(&report).into_iter();

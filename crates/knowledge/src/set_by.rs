@@ -19,7 +19,7 @@ pub struct Input {
     pub shown: String,
     /// Common prefix of the addresses of the module's resources, including those of modules that it calls.
     pub within: String,
-    /// Span of the default, or of the declaration if there is none.
+    /// Span of the default, or of the declaration without one.
     pub span: Span,
     /// `true` if it has no default.
     pub is_required: bool,
