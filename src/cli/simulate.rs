@@ -181,7 +181,7 @@ pub(super) fn run(arguments: &SimulateArgs, streams: &mut Streams<'_>) -> io::Re
         Ok(settings) => settings,
         Err(exit) => return Ok(exit),
     };
-    let (subject, assumed, traffic) = match settings.traffic(arguments) {
+    let (subject, assumed, times_are_assumed, traffic) = match settings.traffic(arguments) {
         Ok(known) => known,
         Err(error) => return refuse(&error, streams),
     };
@@ -199,13 +199,14 @@ pub(super) fn run(arguments: &SimulateArgs, streams: &mut Streams<'_>) -> io::Re
     let rows = rows.collect();
     progress.clear();
     let timelines = vec![
-        ("The slowest message", traffic.slow_message().timeline()),
+        ("The slowest message", traffic.slow_message()),
         ("A consumer that crashes", traffic.crash().timeline()),
         ("A message that always fails", traffic.poison_message().timeline()),
     ];
     let simulation = Simulation {
         subject,
         assumed,
+        times_are_assumed,
         traffic,
         timelines,
         weeks: weeks.max(1),

@@ -24,6 +24,8 @@ pub struct Simulation {
     pub subject: String,
     /// Values that were assumed because they are unknown.
     pub assumed: Vec<String>,
+    /// `true` if processing times are among them.
+    pub times_are_assumed: bool,
     /// Configuration of the user.
     pub traffic: Traffic,
     /// Timelines of single messages, each with its title.
@@ -68,10 +70,15 @@ pub fn write(simulation: &Simulation, out: &mut dyn Write) -> io::Result<()> {
     });
     writeln!(out, "{}", lines.next().unwrap_or_default())?;
     for (line, (variant, outcome)) in lines.zip(&simulation.rows) {
-        let (is_right, verdict) = outcome.verdict(variant.traffic.messages);
+        let (is_right, verdict) = outcome.verdict(&variant.traffic);
         let sign = if is_right { "good" } else { "bad" };
+        let under = if simulation.times_are_assumed {
+            " under the assumed times"
+        } else {
+            ""
+        };
         writeln!(out, "  {}\n{line}", printable(&variant.name))?;
-        let verdict = wrapped(&format!("{sign}: {verdict}"), PROSE);
+        let verdict = wrapped(&format!("{sign}{under}: {verdict}"), PROSE);
         for line in verdict.lines() {
             writeln!(out, "    {line}")?;
         }
@@ -231,6 +238,7 @@ struct Document<'a> {
     version: u32,
     subject: &'a str,
     assumed: &'a [String],
+    assumed_times: bool,
     messages: u64,
     weeks: u32,
     seed: u64,
@@ -257,6 +265,8 @@ struct Configuration<'a> {
     fifo: bool,
     max_receive_count: Option<u32>,
     twice: Range,
+    repeats: Range,
+    most_attempts: u64,
     dead_lettered: Range,
     dead_lettered_done: Range,
     lost: Range,
@@ -289,7 +299,7 @@ pub fn write_json(simulation: &Simulation, out: &mut dyn Write) -> io::Result<()
         timeline: timeline.clone().into(),
     });
     let configurations = simulation.rows.iter().map(|(variant, outcome)| {
-        let (good, verdict) = outcome.verdict(variant.traffic.messages);
+        let (good, verdict) = outcome.verdict(&variant.traffic);
         let queue = &variant.traffic.queue;
         Configuration {
             id: variant.id,
@@ -299,6 +309,8 @@ pub fn write_json(simulation: &Simulation, out: &mut dyn Write) -> io::Result<()
             fifo: queue.fifo,
             max_receive_count: queue.dead_letter.map(|dead| dead.max_receives),
             twice: outcome.twice.into(),
+            repeats: outcome.repeats.into(),
+            most_attempts: outcome.most_done,
             dead_lettered: outcome.dead_lettered.into(),
             dead_lettered_done: outcome.dead_lettered_done.into(),
             lost: outcome.lost.into(),
@@ -315,6 +327,7 @@ pub fn write_json(simulation: &Simulation, out: &mut dyn Write) -> io::Result<()
         version: 1,
         subject: &simulation.subject,
         assumed: &simulation.assumed,
+        assumed_times: simulation.times_are_assumed,
         messages: traffic.messages,
         weeks: simulation.weeks,
         seed: simulation.seed,

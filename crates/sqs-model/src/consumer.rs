@@ -7,6 +7,10 @@ pub const LAMBDA_CONCURRENCY: u32 = 1_000;
 /// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html>
 pub const MIN_POLLERS: u32 = 5;
 
+/// Milliseconds after which Lambda adds a poller: 300 per minute.
+/// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html>
+pub const POLLER_INTERVAL: u64 = 200;
+
 /// Periodic calls of `ChangeMessageVisibility` while a message is being processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Heartbeat {
@@ -47,6 +51,9 @@ pub struct Consumer {
     /// Number of batches that are received concurrently. Those above the concurrency are throttled: they wait while
     /// their visibility timeout is running.
     pub pollers: u32,
+    /// Number of batches that are received concurrently at first. As long as more messages wait, one is added every
+    /// [`POLLER_INTERVAL`], up to `pollers`.
+    pub first_pollers: u32,
     /// Number of messages of a batch that are processed concurrently.
     pub parallelism: u32,
     /// `true` if only the failed messages of a batch return to the queue (partial batch responses).
@@ -67,6 +74,7 @@ impl Consumer {
             timeout: None,
             concurrency: count.max(1),
             pollers: count.max(1),
+            first_pollers: count.max(1),
             parallelism: 1,
             partial_responses: true,
             heartbeat: None,
@@ -80,6 +88,7 @@ impl Consumer {
         Consumer {
             timeout: Some(timeout.max(1)),
             partial_responses: false,
+            first_pollers: MIN_POLLERS,
             ..Consumer::workers(LAMBDA_CONCURRENCY)
         }
     }

@@ -15,7 +15,7 @@ mod tests;
 pub mod traffic;
 mod work;
 
-pub use consumer::{Consumer, Heartbeat, LAMBDA_CONCURRENCY, MIN_POLLERS, Recheck};
+pub use consumer::{Consumer, Heartbeat, LAMBDA_CONCURRENCY, MIN_POLLERS, POLLER_INTERVAL, Recheck};
 pub use event::{Event, EventKind};
 pub use queue::{
     DeleteResult, MAX_IN_FLIGHT, MAX_IN_FLIGHT_TIME, Moved, Queue, QueueSettings, Receipt, RedriveTarget,

@@ -136,7 +136,9 @@ pub struct Queue {
     /// Times at which messages become visible, with message and slot. Outdated entries are skipped.
     hidden: BinaryHeap<Reverse<(u64, u64, u32)>>,
     /// Times at which messages reach their retention period, with message and slot.
-    expiries: BinaryHeap<Reverse<(u64, u64, u32)>>,
+    expiries: VecDeque<(u64, u64, u32)>,
+    /// Times that are earlier than a previous one, because messages move to a dead-letter queue in any order.
+    early_expiries: BinaryHeap<Reverse<(u64, u64, u32)>>,
     /// Visible messages of a standard queue.
     ready: VecDeque<(u64, u32)>,
     /// Groups of a FIFO queue; `available` has those that can be delivered from, by their first message.
@@ -157,7 +159,8 @@ impl Queue {
             quota: MAX_IN_FLIGHT,
             kept: 0,
             hidden: BinaryHeap::new(),
-            expiries: BinaryHeap::new(),
+            expiries: VecDeque::new(),
+            early_expiries: BinaryHeap::new(),
             ready: VecDeque::new(),
             groups: BTreeMap::new(),
             available: BTreeSet::new(),
@@ -209,8 +212,12 @@ impl Queue {
         }
         self.kept += 1;
         self.hidden.push(Reverse((visible, message, at)));
-        self.expiries
-            .push(Reverse((sent.saturating_add(self.settings.retention), message, at)));
+        let expiry = (sent.saturating_add(self.settings.retention), message, at);
+        if self.expiries.back().is_none_or(|last| *last <= expiry) {
+            self.expiries.push_back(expiry);
+        } else {
+            self.early_expiries.push(Reverse(expiry));
+        }
     }
 
     /// Returns the number of messages in flight.
@@ -236,29 +243,39 @@ impl Queue {
             }
             self.hidden.pop();
         }
-        while let Some(Reverse((_, message, slot))) = self.expiries.peek().copied() {
-            if self.is_here(message, slot) {
-                break;
-            }
-            self.expiries.pop();
+        let hidden = self.hidden.peek().map(|Reverse((at, ..))| *at);
+        hidden.into_iter().chain(self.next_expiry().map(|(at, ..)| at)).min()
+    }
+
+    /// Returns the next message that reaches its retention period, and forgets those that were deleted before.
+    fn next_expiry(&mut self) -> Option<(u64, u64, u32)> {
+        while let Some((_, message, slot)) = self.expiries.front().copied()
+            && !self.is_here(message, slot)
+        {
+            self.expiries.pop_front();
         }
-        let times = [self.hidden.peek(), self.expiries.peek()];
-        times.into_iter().flatten().map(|Reverse((at, ..))| *at).min()
+        while let Some(Reverse((_, message, slot))) = self.early_expiries.peek().copied()
+            && !self.is_here(message, slot)
+        {
+            self.early_expiries.pop();
+        }
+        let early = self.early_expiries.peek().map(|Reverse(early)| *early);
+        self.expiries.front().copied().into_iter().chain(early).min()
+    }
+
+    /// Returns `true` if a message can be received.
+    pub(super) fn has_visible(&mut self) -> bool {
+        self.next_ready(None).is_some()
     }
 
     /// Applies all changes up to `now`. Messages expire before others become visible.
     pub fn advance(&mut self, now: u64) {
-        while let Some(Reverse((at, message, slot))) = self.expiries.peek().copied() {
-            let is_here = self.is_here(message, slot);
-            if is_here && at > now {
-                break;
-            }
-            self.expiries.pop();
-            if is_here {
-                let receives = self.slot(slot).receives;
-                self.remove(slot);
-                self.changes.push(Change::Expired(message, receives));
-            }
+        while let Some((at, message, slot)) = self.next_expiry()
+            && at <= now
+        {
+            let receives = self.slot(slot).receives;
+            self.remove(slot);
+            self.changes.push(Change::Expired(message, receives));
         }
         while let Some(Reverse((at, message, slot))) = self.hidden.peek().copied() {
             let is_due = self.becomes_visible(at, message, slot);

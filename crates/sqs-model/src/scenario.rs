@@ -4,7 +4,7 @@
 //! It names a harm only if the run shows it.
 
 pub(super) mod runs;
-mod timeline;
+pub(super) mod timeline;
 
 pub use super::consumer::Heartbeat;
 use super::queue::QueueSettings;

@@ -6,7 +6,7 @@
 
 mod attempt;
 
-use super::consumer::{Consumer, Recheck};
+use super::consumer::{Consumer, POLLER_INTERVAL, Recheck};
 use super::event::{Event, EventKind};
 use super::queue::{Change, Moved, Queue, QueueSettings, Receipt, VisibilityError};
 use super::random::Random;
@@ -94,6 +94,8 @@ enum Due {
     Close(u64),
     /// First poll of the consumer.
     Read,
+    /// Lambda may add a poller.
+    Grow,
 }
 
 /// A run.
@@ -112,6 +114,10 @@ pub struct Simulation<'s> {
     attempts: FxHashMap<u64, Attempt>,
     next: u64,
     running: u32,
+    /// Number of batches that are received concurrently, at the moment.
+    pollers: u32,
+    /// `true` if a poller may be added soon.
+    is_growing: bool,
     /// Batches that are throttled.
     throttled: VecDeque<Vec<Receipt>>,
     /// Batches being collected, with their numbers.
@@ -146,6 +152,8 @@ impl<'s> Simulation<'s> {
             attempts: FxHashMap::default(),
             next: 0,
             running: 0,
+            pollers: setup.consumer.first_pollers.min(setup.consumer.pollers),
+            is_growing: false,
             throttled: VecDeque::new(),
             collecting: Vec::new(),
             moved: Vec::new(),
@@ -205,6 +213,10 @@ impl<'s> Simulation<'s> {
                 Due::Beat(attempt, beat) => self.beat(now, attempt, beat),
                 Due::Close(batch) => self.close(now, batch),
                 Due::Read => {}
+                Due::Grow => {
+                    self.is_growing = false;
+                    self.pollers = (self.pollers + 1).min(self.setup.consumer.pollers);
+                }
             }
         }
         while self.setup.sends.get(self.sent).is_some_and(|at| *at <= now) {
@@ -212,6 +224,7 @@ impl<'s> Simulation<'s> {
         }
         if now >= self.setup.polls_from {
             self.receive(now);
+            self.scale(now);
         }
         self.tally.peak_in_flight = self.tally.peak_in_flight.max(self.queue.in_flight());
         let most = MAX_RECEIVES_PER_MESSAGE.saturating_mul(self.setup.sends.len() as u64);
@@ -331,12 +344,30 @@ impl<'s> Simulation<'s> {
         }
     }
 
+    /// Lets Lambda add a poller soon if all are busy and messages wait, and start again with the first ones if there is nothing to do.
+    fn scale(&mut self, now: u64) {
+        let consumer = &self.setup.consumer;
+        match self.batches() {
+            0 => self.pollers = consumer.first_pollers.min(consumer.pollers),
+            all if all < self.pollers as usize || self.pollers >= consumer.pollers || self.is_growing => {}
+            _ if self.queue.has_visible() => {
+                self.is_growing = true;
+                self.due.push(Reverse((now + POLLER_INTERVAL, Due::Grow)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the number of batches that have been received and are not finished.
+    fn batches(&self) -> usize {
+        self.running as usize + self.throttled.len() + self.collecting.len()
+    }
+
     /// Returns how many messages the next receive may return, or `None` if the consumer has no room.
     fn room(&self) -> Option<u32> {
         let consumer = &self.setup.consumer;
         if consumer.window == 0 {
-            let out = self.running as usize + self.throttled.len();
-            return (out < consumer.pollers as usize).then_some(consumer.batch);
+            return (self.batches() < self.pollers as usize).then_some(consumer.batch);
         }
         if self.may_collect() {
             return Some(1);
@@ -352,8 +383,7 @@ impl<'s> Simulation<'s> {
     /// Returns `true` if another batch may be collected.
     fn may_collect(&self) -> bool {
         let consumer = &self.setup.consumer;
-        let out = self.running as usize + self.throttled.len() + self.collecting.len();
-        self.collecting.len() < consumer.collectors as usize && out < consumer.pollers as usize
+        self.collecting.len() < consumer.collectors as usize && self.batches() < self.pollers as usize
     }
 
     fn note_receive(&mut self, now: u64, receipt: Receipt) {

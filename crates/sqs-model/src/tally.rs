@@ -11,6 +11,8 @@ pub struct Tally {
     pub twice: u64,
     /// Completed attempts beyond the first, over all messages.
     pub repeats: u64,
+    /// Maximum number of completed attempts at a message that was processed more than once.
+    pub most_done: u64,
     /// Messages that a second consumer received while the first was still processing them.
     pub overlapping: u64,
     /// Receives.

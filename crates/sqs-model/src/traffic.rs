@@ -6,7 +6,7 @@ use super::clock::{DAY, WEEK};
 use super::consumer::Consumer;
 use super::queue::QueueSettings;
 use super::random::{Random, Share};
-use super::scenario::{Harm, Scenario};
+use super::scenario::{Harm, Scenario, Timeline, runs};
 use super::simulation::{Setup, Simulation};
 use super::tally::Tally;
 use super::work::{Outcomes, Work};
@@ -71,6 +71,10 @@ impl Figure {
 pub struct Outcome {
     /// Messages processed more than once.
     pub twice: Figure,
+    /// Completed attempts beyond the first, over all messages.
+    pub repeats: Figure,
+    /// Maximum number of completed attempts at a message that was processed more than once.
+    pub most_done: u64,
     /// Messages moved to the dead-letter queue.
     pub dead_lettered: Figure,
     /// Messages moved to the dead-letter queue although they had been processed.
@@ -105,6 +109,8 @@ impl Traffic {
         let figure = |of: fn(&Tally) -> u64| Figure::of(&tallies.iter().map(of).collect::<Vec<_>>());
         Outcome {
             twice: figure(|tally| tally.twice),
+            repeats: figure(|tally| tally.repeats),
+            most_done: tallies.iter().map(|tally| tally.most_done).max().unwrap_or(0),
             dead_lettered: figure(|tally| tally.dead_lettered),
             dead_lettered_done: figure(|tally| tally.dead_lettered_done),
             lost: figure(|tally| tally.lost),
@@ -142,15 +148,11 @@ impl Traffic {
         }
     }
 
-    /// Returns the scenario of a slow message: its first attempt and its retry.
-    pub fn slow_message(&self) -> Scenario {
-        Scenario::Overlap {
-            visibility: self.queue.visibility,
-            work: self.longest_work(),
-            retry: self.work.median().min(self.longest_work()),
-            window: self.consumer.window,
-            heartbeat: self.consumer.heartbeat,
-        }
+    /// Returns the timeline of a slow message whose retries take the median.
+    pub fn slow_message(&self) -> Timeline {
+        let longest = self.longest_work();
+        let retry = self.work.median().min(longest);
+        runs::slowest(self.queue, self.consumer.clone(), [longest, retry])
     }
 
     /// Returns the scenario of a consumer that crashes.

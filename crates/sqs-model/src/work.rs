@@ -2,6 +2,36 @@
 
 use super::random::{Random, Share};
 
+/// Largest shares of a normal distribution above a point, in millionths, each with that point in thousandths of the
+/// standard deviation.
+const NORMAL: [(u32, u32); 23] = [
+    (500_000, 0),
+    (400_000, 253),
+    (300_000, 524),
+    (200_000, 842),
+    (150_000, 1_036),
+    (100_000, 1_282),
+    (70_000, 1_476),
+    (50_000, 1_645),
+    (30_000, 1_881),
+    (20_000, 2_054),
+    (10_000, 2_326),
+    (5_000, 2_576),
+    (2_000, 2_878),
+    (1_000, 3_090),
+    (500, 3_291),
+    (200, 3_540),
+    (100, 3_719),
+    (50, 3_891),
+    (20, 4_107),
+    (10, 4_265),
+    (5, 4_417),
+    (2, 4_611),
+    (0, 4_753),
+];
+/// End of [`NORMAL`], at which the longest duration is.
+const END: f64 = 4_753.0;
+
 /// Distribution of durations, given by points; between two points it is uniform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Work {
@@ -24,31 +54,45 @@ impl Work {
         }
     }
 
-    /// Creates a distribution with one half from `median / 2` to `median`, the other half up to `slow`, except for the
-    /// slowest `tail`, with up to `most`.
+    /// Creates a log-normal distribution with this median, of which the share `tail` is above `slow`. The tail is
+    /// stretched so that its longest duration is `most`. If that is `slow`, there is no tail.
     pub fn spread(median: u64, slow: u64, most: u64, tail: Share) -> Self {
         let median = median.max(1);
-        let slow = slow.max(median);
-        let tail = tail.0.min(Share::ALL.0 / 2);
-        Work {
-            points: vec![
-                (Share::NONE, (median / 2).max(1)),
-                (Share(Share::ALL.0 / 2), median),
-                (Share(Share::ALL.0 - tail), slow),
-                (Share::ALL, most.max(slow)),
-            ],
-        }
+        let (slow, all) = (slow.max(median), Share::ALL.0);
+        let most = most.max(slow);
+        let tail = if most == slow { 0 } else { tail.0.min(all / 2 - 1) };
+        let bend = deviation(tail);
+        // Durations below the median mirror those above it. A share of almost a half says little about them.
+        let lower = NORMAL.iter().map(|(above, at)| {
+            let at = f64::from(*at) / bend.max(250.0);
+            (Share(*above), scaled(median, [slow, median], at).max(1))
+        });
+        let upper = NORMAL.iter().filter(|(above, _)| *above > tail);
+        let upper = upper.map(|(above, at)| {
+            (
+                Share(all - above),
+                scaled(median, [median, slow], f64::from(*at) / bend),
+            )
+        });
+        let slowest = NORMAL.iter().filter(|(above, _)| *above < tail);
+        let slowest = slowest.map(|(above, at)| {
+            let part = (f64::from(*at) - bend) / (END - bend);
+            (Share(all - above), scaled(slow, [slow, most], part))
+        });
+        let mut points: Vec<_> = lower.rev().chain(upper).collect();
+        points.push((Share(all - tail), slow));
+        points.extend(slowest);
+        points.push((Share::ALL, most));
+        points.dedup();
+        Work { points }
     }
 
     /// Draws a duration, never 0.
     pub fn draw(&self, random: &mut Random) -> u64 {
         let at = random.below(Share::ALL.0.into());
-        let pairs = self.points.windows(2);
-        let found = pairs.filter_map(|pair| match pair {
-            [low, high] if at < u64::from(high.0.0) => Some((*low, *high)),
-            _ => None,
-        });
-        let Some(((low, from), (high, to))) = found.into_iter().next() else {
+        let end = self.points.partition_point(|(share, _)| u64::from(share.0) <= at);
+        let pair = self.points.get(end.saturating_sub(1)).zip(self.points.get(end));
+        let Some((&(low, from), &(high, to))) = pair else {
             return self.max();
         };
         let (low, high) = (u64::from(low.0), u64::from(high.0));
@@ -96,6 +140,41 @@ impl Work {
         }
         self.max()
     }
+}
+
+/// Returns the point of a normal distribution with the share `tail` above it, in thousandths of the standard deviation.
+fn deviation(tail: u32) -> f64 {
+    let next = NORMAL.partition_point(|(above, _)| *above > tail);
+    let (Some(low), Some(high)) = (NORMAL.get(next.saturating_sub(1)), NORMAL.get(next)) else {
+        return END;
+    };
+    let width = f64::from((low.0 - high.0).max(1));
+    f64::from(low.1) + f64::from(low.0 - tail) / width * f64::from(high.1 - low.1)
+}
+
+/// Returns `time` × (`to` ÷ `from`)^`exponent`. Square roots and products are exact to the last bit on every machine,
+/// other than `powf`.
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "times are far below 2^53 ms, and the result is at least 0"
+)]
+fn scaled(time: u64, [from, to]: [u64; 2], exponent: f64) -> u64 {
+    let base = to as f64 / from as f64;
+    let whole = exponent.max(0.0) as u32;
+    let (mut factor, mut root, mut rest) = (1.0, base, exponent - f64::from(whole));
+    for _ in 0..whole {
+        factor *= base;
+    }
+    for _ in 0..30 {
+        (root, rest) = (root.sqrt(), rest * 2.0);
+        if rest >= 1.0 {
+            factor *= root;
+            rest -= 1.0;
+        }
+    }
+    (time as f64 * factor).round() as u64
 }
 
 /// Returns the fraction of the interval from `from` to `to` that is above `time`.

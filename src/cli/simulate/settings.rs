@@ -108,8 +108,9 @@ impl Settings {
         }
     }
 
-    /// Returns the traffic to simulate, with a sentence that describes it and the values that were assumed.
-    pub(super) fn traffic(self, arguments: &SimulateArgs) -> Result<(String, Vec<String>, Traffic), String> {
+    /// Returns the traffic to simulate, with a sentence that describes it, the values that were assumed, and whether
+    /// processing times are among them.
+    pub(super) fn traffic(self, arguments: &SimulateArgs) -> Result<(String, Vec<String>, bool, Traffic), String> {
         let mut assumed = self.unresolved.clone();
         let messages = arguments.traffic_args.rate;
         if messages > MOST_MESSAGES {
@@ -137,7 +138,9 @@ impl Settings {
                     retention: self.dead_letter_retention.unwrap_or(MOST_RETENTION),
                 }),
         };
+        let known = assumed.len();
         let work = self.work(arguments.consumer_args.tail, &mut assumed)?;
+        let times_are_assumed = assumed.len() > known;
         let consumer = self.consumer(arguments.consumer_args.recheck, &mut assumed);
         let crash_after = arguments.traffic_args.crash_after.unwrap_or(work.median() / 2).max(1);
         let subject = self.subject.unwrap_or_else(|| {
@@ -159,7 +162,7 @@ impl Settings {
             groups: arguments.queue_args.groups,
             crash_after,
         };
-        Ok((subject, assumed, traffic))
+        Ok((subject, assumed, times_are_assumed, traffic))
     }
 
     /// Returns an error message for the first setting that AWS rejects.
@@ -273,7 +276,17 @@ impl Settings {
             }
             (p50, p99, max, _) => {
                 let slow = p99.or(max).or(p50).unwrap_or(1);
-                let median = p50.unwrap_or(slow / 2);
+                let median = p50.unwrap_or_else(|| {
+                    let median = slow / 2;
+                    assumed.push(format!(
+                        "half of the messages take {} or less (--p50)",
+                        clock::span(median)
+                    ));
+                    median
+                });
+                if max.is_none() {
+                    assumed.push(format!("no message takes longer than {} (--max)", clock::span(slow)));
+                }
                 (median, slow, max.unwrap_or(slow))
             }
         };

@@ -1,6 +1,6 @@
 //! The runs of the scenarios: their configuration, the events that they show, and the harm.
 
-use super::timeline::{RECEIVED, TimelineBuilder, ordinal};
+use super::timeline::{DELIVERED, RECEIVED, TimelineBuilder, ordinal, shown_times};
 use super::{Harm, Timeline};
 use crate::clock;
 use crate::consumer::{Consumer, Heartbeat, MIN_POLLERS};
@@ -45,14 +45,17 @@ pub(super) fn overlap(visibility: u64, [work, retry]: [u64; 2], window: u64, hea
         batch: if window > 0 { 2 } else { 1 },
         ..Consumer::workers(2)
     };
-    let setup = Setup::of_one_message(
-        lasting(visibility),
-        consumer,
-        vec![AttemptOutcome::Works(work), AttemptOutcome::Works(retry)],
-    );
-    let all = events(&setup, window + work + INSTANT);
+    overlap_of(lasting(visibility), consumer, [work, retry])
+}
+
+/// Runs one message until its first attempt is done.
+fn overlap_of(queue: QueueSettings, consumer: Consumer, [work, retry]: [u64; 2]) -> Timeline {
+    let window = if consumer.batch > 1 { consumer.window } else { 0 };
+    let outcomes = vec![AttemptOutcome::Works(work), AttemptOutcome::Works(retry)];
+    let setup = Setup::of_one_message(queue, consumer, outcomes);
+    let all = events(&setup, queue.delay + window + work + INSTANT);
     let again = find(&all, 2, EventKind::Received);
-    let is_overlap = again.is_some_and(|again| again < window + work);
+    let is_overlap = again.is_some_and(|again| again < queue.delay + window + work);
     let first_done = find(&all, 1, EventKind::Done).filter(|_| is_overlap);
     let mut timeline = TimelineBuilder::default();
     for event in all.iter().filter(|event| event.receive <= 2) {
@@ -74,6 +77,37 @@ pub(super) fn overlap(visibility: u64, [work, retry]: [u64; 2], window: u64, hea
     timeline.finish(is_overlap.then(|| (Harm::WorkedOnTwice, "processed twice".to_owned())))
 }
 
+/// Runs one slow message under the actual configuration. If its retries are slow, too, none of their deletes takes
+/// effect, and the run ends when the message leaves the queue.
+pub(crate) fn slowest(queue: QueueSettings, consumer: Consumer, [work, retry]: [u64; 2]) -> Timeline {
+    if retry <= queue.visibility || consumer.heartbeat.is_some() {
+        return overlap_of(queue, consumer, [work, retry]);
+    }
+    let outcomes = vec![AttemptOutcome::Works(work), AttemptOutcome::Works(retry)];
+    let setup = Setup::of_one_message(queue, consumer, outcomes);
+    let (tally, all) = Simulation::new(&setup, 0, true).traced(LONG);
+    let mut timeline = TimelineBuilder::default();
+    for event in &all {
+        match event.kind {
+            EventKind::Received if event.receive > 1 => {
+                timeline.push_repeated(event, DELIVERED, "delivered", event.receive);
+            }
+            EventKind::Received | EventKind::Throttled | EventKind::Moved | EventKind::Expired => timeline.push(event),
+            EventKind::DeleteResult => timeline.push(event),
+            _ => {}
+        }
+    }
+    let times = tally.repeats + tally.done;
+    let at_least = if tally.is_aborted { "at least " } else { "" };
+    let harm = (tally.repeats > 0).then(|| {
+        (
+            Harm::WorkedOnTwice,
+            format!("processed {at_least}{}", shown_times(times)),
+        )
+    });
+    timeline.finish(harm)
+}
+
 pub(super) fn throttled(visibility: u64, timeout: u64, window: u64, batches: u32) -> Timeline {
     // The smallest number of batches of which the last cannot be processed in time: fewer do no harm.
     let room = visibility.saturating_sub(window) / timeout.max(1);
@@ -87,6 +121,8 @@ pub(super) fn throttled(visibility: u64, timeout: u64, window: u64, batches: u32
         batch: if window > 0 { 2 } else { 1 },
         collectors: count,
         pollers: count.max(MIN_POLLERS),
+        // All batches are received at the same time.
+        first_pollers: count.max(MIN_POLLERS),
         ..Consumer::function(timeout).reserved(1)
     };
     let setup = Setup {

@@ -12,7 +12,7 @@ const VISIBLE: &str = "visible again";
 /// Text for the second receive of a message.
 pub(super) const RECEIVED: &str = "received again";
 /// Text for both at the same time.
-const DELIVERED: &str = "delivered again";
+pub(super) const DELIVERED: &str = "delivered again";
 
 /// A described event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,6 +110,16 @@ pub(super) fn ordinal(number: u32) -> String {
         (_, 2, _) => format!("{number}nd"),
         (_, 3, _) => format!("{number}rd"),
         _ => format!("{number}th"),
+    }
+}
+
+/// Formats a number of times: `twice`, `three times`, `11520 times`.
+pub(crate) fn shown_times(times: u64) -> String {
+    match times {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        3 => "three times".to_owned(),
+        more => format!("{more} times"),
     }
 }
 

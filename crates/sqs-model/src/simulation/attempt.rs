@@ -126,6 +126,7 @@ impl Simulation<'_> {
             if was_done {
                 self.tally.repeats += 1;
                 self.tally.twice += u64::from(record.done == 2);
+                self.tally.most_done = self.tally.most_done.max(u64::from(record.done));
             } else {
                 self.tally.done += 1;
                 self.tally.longest_wait = self.tally.longest_wait.max(now - record.sent);

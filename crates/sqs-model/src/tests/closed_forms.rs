@@ -143,6 +143,7 @@ fn six_times_the_timeout_suffices_for_six_batches_in_turn() {
     for (visibility, twice) in [(6 * 40 * S, 0), (6 * 40 * S - 1, 1)] {
         let consumer = Consumer {
             pollers: 6,
+            first_pollers: 6,
             ..Consumer::function(40 * S).reserved(1)
         };
         let setup = Setup {
@@ -198,4 +199,42 @@ fn few_messages_are_in_flight_with_fast_workers() {
     let tally = one.week(1);
     assert_eq!((tally.done, tally.twice), (30_000, 0));
     assert!(tally.peak_in_flight < 30, "{}", tally.peak_in_flight);
+}
+
+#[test]
+fn times_between_percentiles_have_one_hump() {
+    for [median, slow, most] in [
+        [12, 25, 280],
+        [30, 150, 300],
+        [1, 30, 900],
+        [20, 50, 50],
+        [90, 540, 900],
+    ] {
+        for tail in [150, 1_000, 10_000, 50_000].map(Share) {
+            let work = Work::spread(median * S, slow * S, most * S, tail);
+            let case = format!("{median} {slow} {most} {tail}");
+            assert_eq!((work.median(), work.max()), (median * S, most * S), "{case}");
+            let above = work.share_above(slow * S) * 1e6;
+            let expected = if most > slow { f64::from(tail.0) } else { 0.0 };
+            assert!((above - expected).abs() < 1e-3, "{case}: {above}");
+            // Classes that grow by a half, from the fastest on: their shares rise, and then fall.
+            let (mut shares, mut from) = (Vec::new(), work.min());
+            while from < work.max() {
+                shares.push(work.share_from(from) - work.share_from(from * 3 / 2 + 1));
+                from = from * 3 / 2 + 1;
+            }
+            let top = shares.iter().copied().fold(0.0, f64::max);
+            let at = shares.iter().position(|share| *share >= top).unwrap();
+            // A share of three millionths is below the resolution of the distribution. Between two of its points it is
+            // uniform, so the classes of one part may rise by a tenth.
+            assert!(
+                shares[..at].is_sorted_by(|one, next| *one <= next * 1.1 + 3e-6),
+                "{case}: {shares:?}"
+            );
+            assert!(
+                shares[at..].is_sorted_by(|one, next| *one * 1.1 + 3e-6 >= *next),
+                "{case}: {shares:?}"
+            );
+        }
+    }
 }

@@ -25,11 +25,16 @@ fn fulfilment(slow: Share) -> Traffic {
 #[test]
 fn share_of_slow_orders_explains_two_to_four_duplicates_per_week() {
     // The fraction of orders that take longer than 30 s is the fraction of duplicates.
-    for (millionths, least, most) in [(100, 1.0, 3.0), (150, 2.0, 4.0), (200, 3.0, 5.0)] {
-        let slow = Share(millionths);
-        let outcome = fulfilment(slow).weeks(8, 1, &|| {});
-        let mean = outcome.twice.mean;
-        assert!((least..most).contains(&mean), "{slow}: {mean}");
+    for slow in [150, 200, 250].map(Share) {
+        let traffic = fulfilment(slow);
+        let expected = traffic.work.share_above(30 * S) * 20_000.0;
+        assert!((1.9..4.1).contains(&expected), "{slow}: {expected}");
+        let mean = traffic.weeks(8, 1, &|| {}).twice.mean;
+        let error = (expected / 8.0).sqrt();
+        assert!(
+            (mean - expected).abs() < 4.0 * error,
+            "{slow}: {mean} instead of {expected}"
+        );
     }
 }
 

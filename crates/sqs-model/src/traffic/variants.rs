@@ -3,6 +3,7 @@
 use super::{Figure, Outcome, Traffic};
 use crate::clock::{self, DAY, HOUR, MINUTE, SECOND};
 use crate::queue::{MAX_IN_FLIGHT_TIME, RedriveTarget};
+use crate::scenario::timeline::shown_times;
 
 /// AWS's own example of a heartbeat: two minutes, every minute.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html>
@@ -96,8 +97,9 @@ fn described(traffic: &Traffic) -> String {
 }
 
 impl Outcome {
-    /// Returns `true` if no message is lost or processed twice, and a sentence with the verdict.
-    pub fn verdict(&self, messages: u64) -> (bool, String) {
+    /// Returns `true` if no message is lost or processed twice under `traffic`, and a sentence with the verdict.
+    pub fn verdict(&self, traffic: &Traffic) -> (bool, String) {
+        let messages = traffic.messages;
         if self.is_aborted {
             return (
                 false,
@@ -109,15 +111,30 @@ impl Outcome {
             wrong.push(format!("loses {} a week", messages_of(self.lost, messages)));
         }
         if self.twice.is_any() {
-            wrong.push(format!("works on {} a week twice", messages_of(self.twice, messages)));
+            let repeats = u32::try_from(self.most_done.saturating_sub(1)).unwrap_or(u32::MAX);
+            let most = shown_times(self.most_done.max(2));
+            // All are processed as often as the most frequent one, or only some of them.
+            let times = if repeats <= 1 || self.repeats.mean >= f64::from(repeats) * self.twice.mean {
+                most
+            } else {
+                format!("twice, some of them {most}")
+            };
+            wrong.push(format!(
+                "processes {} a week {times}",
+                messages_of(self.twice, messages)
+            ));
         }
         if self.dead_lettered_done.is_any() {
             let done = messages_of(self.dead_lettered_done, messages);
-            wrong.push(format!("gives up {done} a week that are done"));
+            wrong.push(format!("dead-letters {done} a week that were processed"));
         }
         let is_right = wrong.is_empty();
         if is_right {
-            wrong.push("loses nothing, and does nothing twice".to_owned());
+            wrong.push(if traffic.queue.fifo {
+                "loses nothing, and processes nothing twice".to_owned()
+            } else {
+                "loses nothing, and processes nothing twice but SQS's own rare duplicates".to_owned()
+            });
         }
         if let Some(recovery) = self.recovery.filter(|recovery| *recovery > SLOW_RECOVERY) {
             let but = if is_right { "but " } else { "" };
