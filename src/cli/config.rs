@@ -228,12 +228,16 @@ pub(super) fn template() -> String {
     };
     let rules = RULES.iter().filter(|rule| !rule.settings.is_empty());
     let tables: Vec<String> = rules.map(|rule| table(rule)).collect();
-    // Without a published URL, this refers to a local copy that `sqslint config schema` writes.
-    let schema = Published::HERE
-        .schema()
-        .unwrap_or_else(|| "sqslint.schema.json".to_owned());
+    // Without a published URL, only a local copy can be named, and there is none yet.
+    let schema = Published::HERE.schema().map_or_else(
+        || {
+            "# Completion in editors: `sqslint config schema > sqslint.schema.json`, and `#:schema sqslint.schema.json` here."
+                .to_owned()
+        },
+        |schema| format!("#:schema {schema}"),
+    );
     TEMPLATE
-        .replace("#:schema SCHEMA", &format!("#:schema {schema}"))
+        .replace("#:schema SCHEMA", &schema)
         .replace(RULE_SETTINGS, &tables.join("\n"))
 }
 

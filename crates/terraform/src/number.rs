@@ -12,7 +12,7 @@
 //! 0.30000000000000004. `pow` computes with 53 bits, and prints as few digits as it does in Terraform. Results are
 //! rounded to nearest, ties to even, in the greater precision of both operands.
 //!
-//! This module knows nothing of values. Numbers of more than [`MAX_BITS`] bits are rejected.
+//! This module knows nothing of values. Numbers of more than `MAX_BITS` bits are rejected.
 
 mod text;
 

@@ -15,8 +15,8 @@
 //!    result is a list.
 //! 2. The elements of the tuple are unified with each other first. Both are `number`.
 //! 3. The result is unified with the element type of the list. `number` and `string` are primitives without a common
-//!    structure, so each is tried as a candidate, in the order of [`Type::rank`]: `string` accepts both.
-//! 4. The common type is `list(string)`, and if `var.large` holds, [`convert`] turns `[1, 2]` into `["1", "2"]`.
+//!    structure, so each is tried as a candidate, in the order of `Type::rank`: `string` accepts both.
+//! 4. The common type is `list(string)`, and if `var.large` holds, `convert` turns `[1, 2]` into `["1", "2"]`.
 //!
 //! By the same rules, `var.large ? { a = 1 } : { b = 2 }` is a `map(number)`: the objects have different attributes.
 //! With `[1, true]`, step 2 fails, because neither of `number` and `bool` accepts the other: the conditional is an
