@@ -228,7 +228,7 @@ pub(super) fn template() -> String {
     };
     let rules = RULES.iter().filter(|rule| !rule.settings.is_empty());
     let tables: Vec<String> = rules.map(|rule| table(rule)).collect();
-    // Without a published URL, only a local copy can be named, and there is none yet.
+    // Without a published URL, only a local copy can be named, and it does not exist yet.
     let schema = Published::HERE.schema().map_or_else(
         || {
             "# Completion in editors: `sqslint config schema > sqslint.schema.json`, and `#:schema sqslint.schema.json` here."

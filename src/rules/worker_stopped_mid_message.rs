@@ -34,6 +34,14 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             };
             // A protected task is stopped when it releases the protection.
             if graph.may_protect_tasks(&policies, &consumption.roles) {
+                let protected = || {
+                    format!(
+                        "the role of {} may protect the task while it works",
+                        task.resource.shown()
+                    )
+                };
+                let protected = fact(true, protected).depending_on(&resource.header);
+                findings.satisfied(&consumption.when, resource, protected);
                 continue;
             }
             for stop in findings.any_numbers(&consumption.when, resource, stop, limits::Unit::Seconds) {

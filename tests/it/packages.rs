@@ -449,7 +449,14 @@ fn package_contains_all_files_a_build_needs() {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command
-        .args(["package", "--list", "--allow-dirty", "--offline"])
+        .args([
+            "package",
+            "--package",
+            "sqslint",
+            "--list",
+            "--allow-dirty",
+            "--offline",
+        ])
         .current_dir(env!("CARGO_MANIFEST_DIR"));
     let output = command.output().expect("cargo runs this test");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
