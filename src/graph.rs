@@ -13,7 +13,6 @@ mod ends;
 pub mod limits;
 mod lookup;
 mod name;
-pub mod navigation;
 mod nodes;
 pub mod permits;
 mod plain;

@@ -25,6 +25,7 @@ mod hover;
 mod inbox;
 mod links;
 mod names;
+mod navigation;
 mod outbox;
 mod position;
 mod progress;

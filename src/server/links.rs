@@ -1,10 +1,10 @@
 //! Follows links between queues, mappings, functions, dead-letter queues and other references to queues.
 
+use super::navigation::{NavigationLink, navigation_links};
 use super::position::{Lines, range_of};
 use super::worker::Worker;
 use crate::frontend;
 use crate::graph::Resource;
-use crate::graph::navigation::{NavigationLink, navigation_links};
 use crate::pipeline::Outcome;
 use lsp_types::{GotoDefinitionParams, GotoDefinitionResponse, Location, Position, ReferenceParams};
 use source::{FileId, Span};

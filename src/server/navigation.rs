@@ -1,21 +1,21 @@
 //! Links between declared resources with both of their ends, for navigation in editors.
 
-use super::{Attribute, Graph, Link, Resource};
+use crate::graph::{Attribute, Graph, Link, Resource};
 use source::Span;
 
 /// A link to a declared resource.
 #[derive(Debug, Clone, Copy)]
-pub struct NavigationLink<'g> {
+pub(super) struct NavigationLink<'g> {
     /// Span of the link, or of the header of `by` if the link is implicit.
-    pub from: Span,
+    pub(super) from: Span,
     /// Resource that contains the link.
-    pub by: &'g Resource,
+    pub(super) by: &'g Resource,
     /// Resource that it refers to.
-    pub to: &'g Resource,
+    pub(super) to: &'g Resource,
 }
 
 /// Returns all links to declared queues and functions.
-pub fn navigation_links(graph: &Graph) -> Vec<NavigationLink<'_>> {
+pub(super) fn navigation_links(graph: &Graph) -> Vec<NavigationLink<'_>> {
     let mut all = NavigationLinks { graph, all: Vec::new() };
     for queue in graph.queues() {
         let by = &queue.resource;
