@@ -8,9 +8,9 @@ mod properties;
 mod references;
 mod resources;
 
-use super::super::edits::piece::Style;
-use super::super::edits::tree::{Editor, Step};
 use crate::diagnostic::{Change, Edit};
+use crate::frontend::edits::piece::Style;
+use crate::frontend::edits::tree::{Editor, Step};
 use rustc_hash::FxHashMap;
 use source::{SourceFile, Sources, Span};
 use std::sync::{Arc, Mutex, PoisonError};

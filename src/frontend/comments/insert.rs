@@ -1,10 +1,10 @@
 //! Writes new suppressions: chooses a location and a spelling such that the result is found again and covers the
 //! requested span. Every other byte of a file stays.
 
-use super::super::edits::piece::quoted;
-use super::super::terraform::Trace;
 use super::{Syntax, json::KEY, tree};
 use crate::diagnostic::Edit;
+use crate::frontend::edits::piece::quoted;
+use crate::frontend::terraform::Trace;
 use source::{FileId, SourceFile, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use trees::parsed::{self, Repeating};

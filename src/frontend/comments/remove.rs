@@ -1,10 +1,10 @@
 //! Removes a suppression from a file, or one of several names in it, and changes nothing else. A comment that is alone
 //! on its line is removed with the line. Other text of the comment stays.
 
-use super::super::edits::tree::{Editor, Step};
-use super::super::terraform::Trace;
 use super::{Syntax, code};
 use crate::diagnostic::Edit;
+use crate::frontend::edits::tree::{Editor, Step};
+use crate::frontend::terraform::Trace;
 use source::{Sources, Span};
 use std::ops::Range;
 use trees::parsed::{self, Repeating};

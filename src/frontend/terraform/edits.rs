@@ -14,8 +14,8 @@ mod naming;
 mod references;
 mod wanted;
 
-use super::super::comments::Syntax;
 use crate::diagnostic::{Change, Edit};
+use crate::frontend::comments::Syntax;
 pub(in crate::frontend) use comments::realigned;
 use document::Document;
 use source::{Sources, Span};

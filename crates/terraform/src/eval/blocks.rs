@@ -1,8 +1,8 @@
 //! Nested blocks of a body, including those that dynamic blocks generate.
 
-use super::super::syntax::{Block, Body, ExpressionKind};
-use super::super::value::Value;
 use super::{Evaluator, Scope};
+use crate::syntax::{Block, Body, ExpressionKind};
+use crate::value::Value;
 use conditions::{Case, Condition};
 use knowledge::{Cause, Reason};
 use source::Span;

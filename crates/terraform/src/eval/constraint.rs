@@ -1,10 +1,10 @@
 //! Type constraints of variables. As in Terraform, the defaults of optional attributes are filled in first, at every
 //! depth, and then the value is converted to the declared type.
 
-use super::super::syntax::{Expression, ExpressionKind, ObjectItem};
-use super::super::types::{self, Type};
-use super::super::value::{Value, ValueKind};
 use super::{Evaluator, Scope};
+use crate::syntax::{Expression, ExpressionKind, ObjectItem};
+use crate::types::{self, Type};
+use crate::value::{Value, ValueKind};
 use knowledge::Cause;
 use std::sync::Arc;
 

@@ -16,13 +16,13 @@
 //! ([`Member::uncertain`]), and references to it are [`ValueKind::AnyResource`]. If `count` is 0, the block has no members
 //! and references are an empty list; with `enabled = false` they are null.
 
-use super::super::module::{Call, Module, Source};
-use super::super::number::Number;
-use super::super::registry;
-use super::super::syntax::{Attribute, Block, Body, ExpressionKind};
-use super::super::value::{Identity, Key, ResourceId, Value, ValueKind};
 use super::instances::Birth;
 use super::{Declaration, Evaluator, Scope};
+use crate::module::{Call, Module, Source};
+use crate::number::Number;
+use crate::registry;
+use crate::syntax::{Attribute, Block, Body, ExpressionKind};
+use crate::value::{Identity, Key, ResourceId, Value, ValueKind};
 use conditions::{Case, Cases, Condition};
 use knowledge::{Cause, Reason};
 use rustc_hash::FxHashMap;

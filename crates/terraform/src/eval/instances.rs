@@ -1,9 +1,9 @@
 //! Module instances: an evaluation context for each call and key.
 
-use super::super::module::{Call, Module};
-use super::super::value::{Key, ModulePath, Value, ValueKind};
 use super::expansion::Made;
 use super::{Evaluator, Scope};
+use crate::module::{Call, Module};
+use crate::value::{Key, ModulePath, Value, ValueKind};
 use conditions::Condition;
 use knowledge::{Cause, Reason};
 use rustc_hash::FxHashMap;

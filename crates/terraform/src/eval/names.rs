@@ -1,9 +1,9 @@
 //! Variables and locals, each evaluated once, and the conversion to a variable's type.
 
-use super::super::inputs::Input;
-use super::super::syntax::{Attribute, Block, Expression, ExpressionKind};
-use super::super::value::{Identity, Value, ValueKind};
 use super::{Declaration, Evaluator, Instance, Scope, validation};
+use crate::inputs::Input;
+use crate::syntax::{Attribute, Block, Expression, ExpressionKind};
+use crate::value::{Identity, Value, ValueKind};
 use conditions::{Case, Condition, Variable};
 use knowledge::Cause;
 use std::sync::Arc;

@@ -1,13 +1,13 @@
 //! Operators, with Terraform's conversions: arithmetic and ordering convert strings to numbers, equality never
 //! converts.
 
-use super::super::json;
-use super::super::number::Number;
-use super::super::syntax::{BinaryOperator, Expression, UnaryOperator};
-use super::super::types::Type;
-use super::super::value::{Identity, Value, ValueKind};
 use super::questions::both;
 use super::{Evaluator, Scope};
+use crate::json;
+use crate::number::Number;
+use crate::syntax::{BinaryOperator, Expression, UnaryOperator};
+use crate::types::Type;
+use crate::value::{Identity, Value, ValueKind};
 use knowledge::{Bounds, Cause};
 use source::Span;
 

@@ -1,10 +1,10 @@
 //! The data source `aws_iam_policy_document`: renders the policy that its blocks describe, as the provider does.
 //! Unknown parts leave the rest known. This module does not interpret policies.
 
-use super::super::json;
-use super::super::syntax::Body;
-use super::super::value::{Value, ValueKind, joined};
 use super::{Evaluator, Scope, TOO_MANY_STEPS};
+use crate::json;
+use crate::syntax::Body;
+use crate::value::{Value, ValueKind, joined};
 use conditions::Case;
 use knowledge::Cause;
 use std::sync::Arc;

@@ -4,10 +4,10 @@
 //! Nothing else of a provider is evaluated. Credentials are never read: the account is known only if the provider sets
 //! a single allowed account or assumes a role in it.
 
-use super::super::provider;
-use super::super::syntax::{Block, Body, Expression, ExpressionKind, Step};
-use super::super::value::{ResourceId, Value};
 use super::{Declaration, Evaluator, Scope};
+use crate::provider;
+use crate::syntax::{Block, Body, Expression, ExpressionKind, Step};
+use crate::value::{ResourceId, Value};
 use knowledge::Cause;
 use source::Span;
 use std::sync::Arc;

@@ -4,10 +4,10 @@
 //! arises in a resource with `count`, in one without, in a loop and in another module. The text serves only as its
 //! name: the expression of the user on one line.
 
-use super::super::syntax::{self, Expression, ExpressionKind, For, Step, TemplatePart};
-use super::super::types::Type;
-use super::super::value::{Identity, SizeRelation, Value, ValueKind};
 use super::{Evaluator, Scope};
+use crate::syntax::{self, Expression, ExpressionKind, For, Step, TemplatePart};
+use crate::types::Type;
+use crate::value::{Identity, SizeRelation, Value, ValueKind};
 use conditions::{ANY_OPERAND, Case, Cases, Condition, Point, Variable};
 use knowledge::Bounds;
 use source::Span;

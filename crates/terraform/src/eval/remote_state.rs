@@ -2,9 +2,9 @@
 //!
 //! The state of any other backend is unknown, and sensitive outputs are not read.
 
-use super::super::json;
-use super::super::value::{ResourceId, Value};
 use super::Evaluator;
+use crate::json;
+use crate::value::{ResourceId, Value};
 use knowledge::Cause;
 use std::sync::Arc;
 

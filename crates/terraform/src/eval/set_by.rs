@@ -2,8 +2,8 @@
 //! plain references are followed and nothing is computed: `var.timeout`, `var.lambda.timeout`, `local.timeout`, or an
 //! argument that is one of these.
 
-use super::super::syntax::{Block, Expression, ExpressionKind, ObjectItem, Step, UnaryOperator};
 use super::{Evaluator, validation};
+use crate::syntax::{Block, Expression, ExpressionKind, ObjectItem, Step, UnaryOperator};
 use knowledge::{Input, SetBy};
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! References: the value of a name, and of the attributes, indexes and splats after it.
 
-use super::super::provider;
-use super::super::syntax::{Block, Expression, ExpressionKind, Step};
-use super::super::types::Type;
-use super::super::value::{Identity, Key, ResourceId, Value, ValueKind};
 use super::{Evaluator, Scope};
+use crate::provider;
+use crate::syntax::{Block, Expression, ExpressionKind, Step};
+use crate::types::Type;
+use crate::value::{Identity, Key, ResourceId, Value, ValueKind};
 use knowledge::Cause;
 use std::sync::Arc;
 

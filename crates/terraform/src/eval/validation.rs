@@ -13,9 +13,9 @@
 //! If no value is set, `var.timeout` is unknown but between 60 and 900, and `var.stage` is one of two values, each
 //! under a condition. Only these forms, joined by `&&`, are understood; any other condition may exclude further values.
 
-use super::super::syntax::{BinaryOperator, Block, Expression, ExpressionKind, Step, UnaryOperator};
-use super::super::value::Value;
 use super::{Evaluator, Scope};
+use crate::syntax::{BinaryOperator, Block, Expression, ExpressionKind, Step, UnaryOperator};
+use crate::value::Value;
 use knowledge::Bounds;
 
 /// Maximum number of allowed values that are distinguished.

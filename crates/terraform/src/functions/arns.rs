@@ -5,12 +5,12 @@
 //! A pattern is matched against sample ARNs with several Regions and accounts. The result counts only if it is the same
 //! part in each of them.
 
-use super::super::eval::Evaluator;
-use super::super::provider;
-use super::super::types::Type;
-use super::super::value::{ResourceId, Value, ValueKind, joined};
 use super::FunctionResult;
 use super::patterns;
+use crate::eval::Evaluator;
+use crate::provider;
+use crate::types::Type;
+use crate::value::{ResourceId, Value, ValueKind, joined};
 use knowledge::Cause;
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! Functions of lists and maps. A function of a tuple or an object returns a tuple or an object; lists and maps keep
 //! one element type.
 
-use super::super::eval::{Evaluator, TOO_MANY_STEPS, both};
-use super::super::number::Number;
-use super::super::types::{self, Type};
-use super::super::value::{Value, ValueKind};
 use super::{FunctionResult, as_list, plain_items};
+use crate::eval::{Evaluator, TOO_MANY_STEPS, both};
+use crate::number::Number;
+use crate::types::{self, Type};
+use crate::value::{Value, ValueKind};
 use conditions::{Case, Condition};
 use knowledge::Cause;
 use std::collections::BTreeMap;

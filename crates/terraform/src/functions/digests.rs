@@ -1,8 +1,8 @@
 //! Digests: MD5, SHA-1 and SHA-2, because resource names are built from them.
 
-use super::super::eval::{Evaluator, Scope};
-use super::super::value::Value;
 use super::FunctionResult;
+use crate::eval::{Evaluator, Scope};
+use crate::value::Value;
 use knowledge::Cause;
 use md5::{Digest, Md5};
 use sha1::Sha1;

@@ -1,9 +1,9 @@
 //! Encodings: base64, URLs, CSV and YAML. JSON is in `json.rs`, because it preserves unknown parts.
 
-use super::super::json;
-use super::super::types::Type;
-use super::super::value::{MAX_TEXT, Value, ValueKind};
 use super::FunctionResult;
+use crate::json;
+use crate::types::Type;
+use crate::value::{MAX_TEXT, Value, ValueKind};
 use knowledge::Cause;
 use std::sync::Arc;
 

@@ -2,12 +2,12 @@
 //! current module, after symbolic links are resolved, and no larger than a megabyte. A template sees only the variables
 //! that it is passed.
 
-use super::super::eval::{Evaluator, Scope};
-use super::super::syntax::{self, ExpressionKind};
-use super::super::types::{self, Type};
-use super::super::value::{MAX_TEXT, Value, ValueKind};
 use super::FunctionResult;
 use super::encoding::base64;
+use crate::eval::{Evaluator, Scope};
+use crate::syntax::{self, ExpressionKind};
+use crate::types::{self, Type};
+use crate::value::{MAX_TEXT, Value, ValueKind};
 use knowledge::{Cause, Reason};
 use regex::Regex;
 use source::files::{EntryKind, Refusal};

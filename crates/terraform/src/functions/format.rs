@@ -1,11 +1,11 @@
 //! `format` and `formatlist`.
 
-use super::super::eval::{Evaluator, TOO_MANY_STEPS};
-use super::super::json;
-use super::super::types::{self, Type};
-use super::super::value::{Value, ValueKind, joined};
 use super::texts::characters;
 use super::{FunctionResult, partial, plain_items};
+use crate::eval::{Evaluator, TOO_MANY_STEPS};
+use crate::json;
+use crate::types::{self, Type};
+use crate::value::{Value, ValueKind, joined};
 use knowledge::Cause;
 use num_bigint::BigInt;
 

@@ -1,8 +1,8 @@
 //! Functions of IP address ranges.
 
-use super::super::types::Type;
-use super::super::value::Value;
 use super::FunctionResult;
+use crate::types::Type;
+use crate::value::Value;
 use knowledge::Cause;
 use num_bigint::BigInt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -1,8 +1,8 @@
 //! Functions of numbers.
 
-use super::super::number::Number;
-use super::super::value::{Value, ValueKind};
 use super::FunctionResult;
+use crate::number::Number;
+use crate::value::{Value, ValueKind};
 use knowledge::Cause;
 use num_bigint::BigInt;
 

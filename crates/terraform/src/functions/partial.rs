@@ -1,10 +1,10 @@
 //! Functions of partly known strings, such as an ARN with an unknown Region or a queue name that AWS completes. The
 //! unknown parts of the argument are preserved in the result.
 
-use super::super::provider;
-use super::super::types::Type;
-use super::super::value::{Value, ValueKind, joined};
 use super::FunctionResult;
+use crate::provider;
+use crate::types::Type;
+use crate::value::{Value, ValueKind, joined};
 
 /// Evaluates `startswith` or `endswith` if the first or last part of the string is known.
 pub(crate) fn has(

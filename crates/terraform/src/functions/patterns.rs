@@ -1,10 +1,10 @@
 //! Regular expressions: converts Go's syntax to that of the `regex` crate, which treats `\d` and `[` differently.
 
-use super::super::eval::{Evaluator, TOO_MANY_STEPS};
-use super::super::types::Type;
-use super::super::value::{MAX_TEXT, Value};
 use super::FunctionResult;
 use super::texts::MAX_PIECES;
+use crate::eval::{Evaluator, TOO_MANY_STEPS};
+use crate::types::Type;
+use crate::value::{MAX_TEXT, Value};
 use knowledge::Cause;
 use regex::{Captures, Regex, RegexBuilder};
 use std::sync::Arc;

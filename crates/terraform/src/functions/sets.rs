@@ -1,9 +1,9 @@
 //! Functions of sets, which first convert all elements to one type.
 
-use super::super::eval::Evaluator;
-use super::super::types::{self, Type};
-use super::super::value::{Value, ValueKind};
 use super::FunctionResult;
+use crate::eval::Evaluator;
+use crate::types::{self, Type};
+use crate::value::{Value, ValueKind};
 use knowledge::Cause;
 use std::sync::Arc;
 

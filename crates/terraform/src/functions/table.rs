@@ -8,15 +8,15 @@
 //! neither unknown nor conditional values, except for the functions in [`PARTLY`]: `startswith("${var.env}-q", "a")` is
 //! passed to [`partial`] first, which may find the result without knowing `var.env`.
 
-use super::super::eval::{Evaluator, Scope};
-use super::super::json;
-use super::super::types::{self, Type};
-use super::super::value::{Value, ValueKind};
 use super::sets::Operation;
 use super::{
     FunctionResult, arns, coalesce, collections, digests, encoding, files, format, networks, nondeterministic, numbers,
     partial, patterns, sets, texts, times, yaml,
 };
+use crate::eval::{Evaluator, Scope};
+use crate::json;
+use crate::types::{self, Type};
+use crate::value::{Value, ValueKind};
 use std::sync::Arc;
 
 /// A function.

@@ -1,8 +1,8 @@
 //! Functions of strings. Characters are grapheme clusters, as users see them.
 
-use super::super::types::{self, Type};
-use super::super::value::{MAX_TEXT, Value, joined};
 use super::{FunctionResult, plain_items};
+use crate::types::{self, Type};
+use crate::value::{MAX_TEXT, Value, joined};
 use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};
 
 /// Maximum number of strings that `split` returns.

@@ -1,7 +1,7 @@
 //! Functions of literal times. The current time is unknown.
 
-use super::super::value::Value;
 use super::FunctionResult;
+use crate::value::Value;
 
 const MONTHS: [&str; 12] = [
     "January",

@@ -2,10 +2,10 @@
 //!
 //! A part that is not supported (a tag, a time) is unknown, and the rest is known.
 
-use super::super::eval::{Evaluator, TOO_MANY_STEPS};
-use super::super::number::Number;
-use super::super::value::Value;
 use super::FunctionResult;
+use crate::eval::{Evaluator, TOO_MANY_STEPS};
+use crate::number::Number;
+use crate::value::Value;
 use knowledge::Cause;
 use std::sync::Arc;
 use trees::yaml;

@@ -3,10 +3,10 @@
 //! A module is read before its callers are known, so a source is evaluated here with the module's own values. The
 //! arguments of the call later determine which of the directories is the right one (`eval/expansion.rs`).
 
-use super::super::eval::Evaluator;
-use super::super::inputs::RootInputs;
-use super::super::syntax::ExpressionKind;
 use super::{AllowedDirectory, Call, Module, Modules, Source, is_local};
+use crate::eval::Evaluator;
+use crate::inputs::RootInputs;
+use crate::syntax::ExpressionKind;
 use source::Sources;
 use std::path::PathBuf;
 use std::sync::Arc;

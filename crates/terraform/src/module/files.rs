@@ -1,10 +1,10 @@
 //! The files of one module: the relevant files of a directory, their order, and what they declare.
 
-use super::super::inputs;
-use super::super::syntax::{self, Attribute, Block, Body, Expression, ExpressionKind, Fault, Problem};
-use super::super::value::Value;
 use super::overrides::override_block;
 use super::{AllowedDirectory, Module, declare, is_pinned_before_012};
+use crate::inputs;
+use crate::syntax::{self, Attribute, Block, Body, Expression, ExpressionKind, Fault, Problem};
+use crate::value::Value;
 use knowledge::Cause;
 use source::reading::{self, ReadError, read_where};
 use source::{Sources, Span};

@@ -1,6 +1,6 @@
 //! Override files: merges a block of one into the block that it overrides. This module reads no files.
 
-use super::super::syntax::{Attribute, Block, Body, ExpressionKind, unread};
+use crate::syntax::{Attribute, Block, Body, ExpressionKind, unread};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! Locates the module that a plan was made from, if it is near the plan, so that findings point at the lines to edit.
 //! Values still come from the plan.
 
-use super::super::inputs::RootInputs;
-use super::super::module::{Module, Modules, Source, is_code, read_all};
-use super::super::syntax::{Block, Body};
 use super::document::ConfigurationModule;
+use crate::inputs::RootInputs;
+use crate::module::{Module, Modules, Source, is_code, read_all};
+use crate::syntax::{Block, Body};
 use source::{Sources, Span};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

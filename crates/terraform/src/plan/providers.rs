@@ -3,10 +3,10 @@
 //!
 //! Expressions other than constants are unknown: they may contain variables. Credentials are never read.
 
-use super::super::module::Module;
-use super::super::syntax::{Attribute, Block, Body, Expression, ExpressionKind};
-use super::super::value::Value;
 use super::document::Configuration;
+use crate::module::Module;
+use crate::syntax::{Attribute, Block, Body, Expression, ExpressionKind};
+use crate::value::Value;
 use knowledge::Cause;
 use serde_json::Value as Json;
 use serde_json::value::RawValue;

@@ -1,9 +1,6 @@
 //! Reads a plan or state: finds its resources and module instances, selects the relevant ones, and builds the blocks
 //! that are lowered. `translate.rs` converts each resource to a block.
 
-use super::super::module::Module;
-use super::super::syntax::Block;
-use super::super::value::{Key, ResourceId};
 use super::arguments::{self, Arguments};
 use super::document::{self, Change, Configured, Document, Planned, ValuesModule};
 use super::places::Places;
@@ -12,6 +9,9 @@ use super::references::{ExpressionContext, Resolver};
 use super::relevance::{self, Relevance};
 use super::translate::{self, PlannedResource, Translator};
 use super::{PlannedModule, Text, address};
+use crate::module::Module;
+use crate::syntax::Block;
+use crate::value::{Key, ResourceId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -5,9 +5,9 @@
 //! unresolved if an expression refers to several resources or to a local. This module knows no values and no resource
 //! types.
 
-use super::super::value::{Key, ModulePath, ResourceId};
 use super::address::{Step, steps};
 use super::document::{Called, ConfigurationModule, Configured, Expression};
+use crate::value::{Key, ModulePath, ResourceId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 

@@ -5,14 +5,14 @@
 //! resource, stays absent if the configuration does not set it, and is unknown otherwise. Sensitive values are not
 //! read.
 
-use super::super::json::decode;
-use super::super::number::Number;
-use super::super::provider;
-use super::super::syntax::{Attribute, Block, Body, Expression, ExpressionKind};
-use super::super::value::{ResourceId, Trail, Value, ValueKind};
 use super::arguments::{Argument, Arguments};
 use super::places;
 use super::references::{ExpressionContext, Resolver, Targets};
+use crate::json::decode;
+use crate::number::Number;
+use crate::provider;
+use crate::syntax::{Attribute, Block, Body, Expression, ExpressionKind};
+use crate::value::{ResourceId, Trail, Value, ValueKind};
 use knowledge::{Cause, Reason};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;

@@ -12,9 +12,9 @@
 //! A description declares every variable of the module, the relevant resources under their real names, and every
 //! output. Whatever it omits must not affect a queue, a function or a mapping. Comments are ignored.
 
-use super::super::syntax::{self, Block};
 use super::address::{Address, Revision};
 use super::version::Range;
+use crate::syntax::{self, Block};
 use source::FileId;
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock, OnceLock};

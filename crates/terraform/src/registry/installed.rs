@@ -1,9 +1,9 @@
 //! Modules that `terraform init` installed: reads `.terraform/modules/modules.json`, which maps calls to directories.
 //! The code in them is read like that of local modules, within the same bounds.
 
-use super::super::module::{AllowedDirectory, Module};
 use super::address::{Address, Revision};
 use super::version::Range;
+use crate::module::{AllowedDirectory, Module};
 use source::Sources;
 use source::files::Files;
 use source::reading::{Problem, ReadError, read};

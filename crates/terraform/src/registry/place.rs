@@ -1,8 +1,8 @@
 //! Gives the blocks of a description the spans of a call: each attribute receives the span of the argument that it
 //! comes from, or the header of the call. No span points into a description, which is not a file of the user.
 
-use super::super::module::Spelling;
-use super::super::syntax::{Attribute, Block, Body, Expression, ExpressionKind, Step, TemplatePart};
+use crate::module::Spelling;
+use crate::syntax::{Attribute, Block, Body, Expression, ExpressionKind, Step, TemplatePart};
 use source::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,12 +1,12 @@
 //! Parses one item, expression or template and converts the parser's tree to ours. Repairs input that Terraform accepts
 //! but the parser rejects.
 
-use super::super::number::Number;
 use super::broken::{self, Line};
 use super::literal::{self, Style};
 use super::{
     Attribute, Block, Body, Expression, ExpressionKind, Fault, For, ObjectItem, Problem, Step, TemplatePart, scan,
 };
+use crate::number::Number;
 use hcl_edit::Span as _;
 use hcl_edit::expr::{Expression as Parsed, ObjectKey, TraversalOperator};
 use hcl_edit::structure::{BlockLabel, Structure};

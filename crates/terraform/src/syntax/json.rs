@@ -4,9 +4,9 @@
 //! Only a provider's schema could distinguish arguments from nested blocks, and no schemas are available. A value that
 //! can be either becomes both, and the code that uses it chooses.
 
-use super::super::number::Number;
 use super::convert::{self, Drift};
 use super::{Attribute, Block, Body, Expression, ExpressionKind, Fault, ObjectItem, Problem, broken, scan};
+use crate::number::Number;
 use source::{FileId, Span};
 use std::sync::Arc;
 use trees::json;

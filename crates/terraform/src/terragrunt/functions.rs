@@ -2,7 +2,7 @@
 //! output of a command are recognized, but their values are unknown.
 //! <https://terragrunt.gruntwork.io/docs/reference/built-in-functions/>
 
-use super::super::value::Value;
+use crate::value::Value;
 use knowledge::Cause;
 use source::Sources;
 use source::files::Files;

@@ -17,8 +17,8 @@
 //! `lower(local.env)` is `lower(0.data…env)`. The condition of the function therefore differs: it is about
 //! `0.var.settings.env`. Source text is never compared.
 
-use super::super::types::Type;
 use super::{ResourceId, Value, ValueKind};
+use crate::types::Type;
 use conditions::ANY_OPERAND;
 use knowledge::{Bounds, Cause, Reason};
 use sha2::{Digest, Sha256};

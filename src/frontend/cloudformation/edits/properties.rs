@@ -1,9 +1,9 @@
 //! Adds and removes properties of resources and settings of events.
 
-use super::super::resources;
-use super::super::serverless;
 use super::Page;
 use crate::diagnostic::{Edit, Place, REPORT_FAILURES};
+use crate::frontend::cloudformation::resources;
+use crate::frontend::cloudformation::serverless;
 use crate::frontend::edits::piece::NewValue;
 use crate::frontend::edits::tree::{Step, written};
 use crate::frontend::lower::NodeKind;

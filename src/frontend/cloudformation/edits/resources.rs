@@ -1,9 +1,9 @@
 //! Adds resources: a dead-letter queue with a redrive policy, and an alarm on it.
 
-use super::super::resources;
 use super::Page;
 use super::properties::owner;
 use crate::diagnostic::{Edit, MissingDeadLetterQueue};
+use crate::frontend::cloudformation::resources;
 use crate::frontend::edits::alarm;
 use crate::frontend::edits::piece::NewValue;
 use crate::frontend::edits::tree::{Step, written};

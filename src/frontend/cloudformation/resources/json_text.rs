@@ -8,8 +8,8 @@
 //! {"deadLetterTargetArn": "|1|", "maxReceiveCount": "|3|"}               marked, with `|` for U+E000
 //! ```
 
-use super::super::sections::scalar;
-use super::super::value::{Evaluated, Part};
+use crate::frontend::cloudformation::sections::scalar;
+use crate::frontend::cloudformation::value::{Evaluated, Part};
 use crate::frontend::lower::Policy;
 use crate::graph::{Cause, Reason};
 use source::Span;

@@ -1,7 +1,7 @@
 //! Classifies the target of a link: a queue, a function, an alias of a function.
 
-use super::super::template::Template;
-use super::super::value::{Evaluated, Part, Reference, literal, rendered, split};
+use crate::frontend::cloudformation::template::Template;
+use crate::frontend::cloudformation::value::{Evaluated, Part, Reference, literal, rendered, split};
 use crate::graph::Reason;
 use crate::graph::{Cause, Form, Link, Target};
 use conditions::Condition;

@@ -1,11 +1,11 @@
 //! The view of a template's resources for the lowering: properties, evaluated case by case on demand.
 
-use super::super::parameters::Parameter;
-use super::super::sections::scalar;
-use super::super::template::Template;
-use super::super::value::{Evaluated, Outcome, Outcomes, Part, always};
 use super::json_text::{self, Json};
 use super::target;
+use crate::frontend::cloudformation::parameters::Parameter;
+use crate::frontend::cloudformation::sections::scalar;
+use crate::frontend::cloudformation::template::Template;
+use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part, always};
 use crate::frontend::lower::{BareName, Build, Element, Field, Path, Policy, View, last};
 use crate::graph::{
     Attribute, Cause, Knowledge, Link, Origin, PolicyErrorKind, Reason, SetBy, SourcedValue, State, Target, Unresolved,

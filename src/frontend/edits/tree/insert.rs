@@ -1,8 +1,8 @@
 //! Adds entries to mappings.
 
-use super::super::piece::{NewValue, Style, block, quoted, spelled_key};
 use super::{Editor, written};
 use crate::diagnostic::Edit;
+use crate::frontend::edits::piece::{NewValue, Style, block, quoted, spelled_key};
 use trees::{Entry, Node, Value};
 
 /// A new entry: its key and the entries of its value.

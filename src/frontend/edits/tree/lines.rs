@@ -1,8 +1,8 @@
 //! Locates entries on their lines, and the text around them.
 
-use super::super::piece::Style;
 use super::Editor;
 use crate::diagnostic::Edit;
+use crate::frontend::edits::piece::Style;
 use source::Span;
 use trees::Entry;
 

@@ -3,11 +3,11 @@
 //! `terraform fmt` aligns the `=` of arguments on consecutive lines. A new argument joins such a group if its name is
 //! short enough, and is separated by a blank line if it would move the others.
 
-use super::super::lower;
 use super::alignment::{self, groups, is_loose};
 use super::document::{Argument, Document, FoundBlock, is_overridden};
 use crate::diagnostic::{Edit, Place, REPORT_FAILURES};
 use crate::frontend::lower::NodeKind;
+use crate::frontend::terraform::lower;
 use source::{Sources, Span};
 use std::fmt::Write as _;
 use std::ops::Range;

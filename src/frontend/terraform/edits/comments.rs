@@ -3,8 +3,8 @@
 //! Comments that were aligned are aligned again; any others stay unchanged. This module does not know which edits are
 //! made, or why.
 
-use super::super::super::comments::Syntax;
 use crate::diagnostic::Edit;
+use crate::frontend::comments::Syntax;
 use source::{FileId, SourceFile, Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};

@@ -1,6 +1,6 @@
 //! A file to edit: its blocks and arguments with their lines, its line breaks and its indentation.
 
-use super::super::super::comments::Syntax;
+use crate::frontend::comments::Syntax;
 use source::{FileId, SourceFile, Sources, Span};
 use std::ops::Range;
 use std::sync::Arc;

@@ -3,9 +3,9 @@
 //! They are parsed from the text at a span only, and anything more complex than a reference is ignored. The same code
 //! serves native and JSON syntax, because JSON writes a reference as a template.
 
-use super::super::super::comments::Syntax;
 use super::document::module_of;
 use crate::diagnostic::Edit;
+use crate::frontend::comments::Syntax;
 use source::{SourceFile, Sources, Span};
 use std::ops::Range;
 use std::sync::Arc;

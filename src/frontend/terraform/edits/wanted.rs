@@ -3,13 +3,13 @@
 //! Arguments of a queue or an alarm are copied as source text without evaluation. An argument that could mean something
 //! else in another place is not copied, or nothing is declared at all.
 
-use super::super::lower;
 use super::module::Module;
 use super::naming::{self, Name};
 use crate::diagnostic::MissingDeadLetterQueue;
 use crate::frontend::edits::alarm;
 use crate::frontend::lower::NodeKind;
 use crate::frontend::lower::queue::QueueNames;
+use crate::frontend::terraform::lower;
 use terraform::syntax::{Block, Expression, ExpressionKind};
 
 pub(super) const QUEUE: &str = "aws_sqs_queue";
