@@ -109,6 +109,7 @@ enum Bracket {
 
 /// Scan of one text.
 struct Scan<'s> {
+    text: &'s str,
     bytes: &'s [u8],
     at: usize,
     levels: Vec<Level>,
@@ -137,6 +138,7 @@ impl<'s> Scan<'s> {
             kind: Bracket::File,
         };
         Scan {
+            text,
             bytes: text.as_bytes(),
             at: 0,
             levels: vec![file],
@@ -240,12 +242,21 @@ impl<'s> Scan<'s> {
         (0..count).all(|ahead| self.peek(ahead) == quote)
     }
 
+    /// Takes a word, or a single character that is not a letter.
     fn word(&mut self) -> &'s str {
-        let from = self.at;
-        while matches!(self.peek(0), b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'$' | 0x80..) {
-            self.at += 1;
-        }
-        std::str::from_utf8(&self.bytes[from..self.at]).unwrap_or_default()
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let is_letter = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '$');
+        let first = rest.chars().next().map_or(1, char::len_utf8);
+        let end = rest.find(|letter: char| !is_letter(letter)).unwrap_or(rest.len());
+        self.at += end.max(first);
+        rest.get(..end.max(first)).unwrap_or_default()
+    }
+
+    /// Returns the length of a character outside of ASCII that separates words without ending a line.
+    fn space(&self) -> Option<usize> {
+        let letter = self.text.get(self.at..)?.chars().next()?;
+        let is_space = letter.is_whitespace() || matches!(letter, '\u{feff}' | '\u{180e}' | '\u{200b}');
+        (is_space && !letter.is_ascii()).then(|| letter.len_utf8())
     }
 
     fn python(mut self) -> Checked {
@@ -374,7 +385,11 @@ impl<'s> Scan<'s> {
             let byte = self.peek(0);
             if self.is_newline() {
                 self.may_end |= matches!(previous, Previous::Operand | Previous::Ambiguous);
-                self.at += 1;
+                self.at += self.space().unwrap_or(1);
+                continue;
+            }
+            if let Some(length) = self.space() {
+                self.at += length;
                 continue;
             }
             match byte {

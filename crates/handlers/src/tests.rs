@@ -118,6 +118,32 @@ fn deep_nesting_of_every_construct_is_refused_before_parsing() {
     }
 }
 
+/// Characters that the parsers skip must not look like words, which end statements and hide prefixes.
+#[test]
+fn spaces_outside_of_ascii_hide_no_nesting() {
+    for space in [
+        "\u{feff}", "\u{a0}", "\u{85}", "\u{1680}", "\u{200b}", "\u{2028}", "\u{2029}", "\u{3000}",
+    ] {
+        for nested in [
+            "typeof_",
+            "_\na<\n",
+            "a<_",
+            "a_<\n",
+            "if(a)_\n",
+            "_a.b(_",
+            "await_\n_",
+            "new_new ",
+        ] {
+            let text = nested.replace('_', space).repeat(20_000);
+            assert!(script::read(&text).is_err(), "{nested:?} {space:?}");
+        }
+        for nested in ["not_", "(_", "-_\\\n", "a if b else_", "lambda:_"] {
+            let text = nested.replace('_', space).repeat(20_000);
+            assert!(python::read(&text).is_err(), "{nested:?} {space:?}");
+        }
+    }
+}
+
 #[test]
 fn blocks_of_python_are_refused_by_indentation() {
     let blocks = |depth: usize| -> String {

@@ -20,7 +20,7 @@ const BOUNDS: [&str; 4] = ["prlimit", "--cpu=6", "--data=268435456", "--stack=52
 
 /// Tokens that are used with all languages.
 const COMMON: &str = "( ) [ ] { } < > , ; : . = + - * / % & | ^ ! ~ ? @ # \\ \" ' ` $ a b.c 1 0x 1e .5 => -> == << >> ... \
-                      ** // /* */ && || ?. ?? += a, a: a( a[ a< a{ (a) {} () [] é \u{feff} \\n \\t";
+                      ** // /* */ && || ?. ?? += a, a: a( a[ a< a{ (a) {} () [] é \u{feff} \u{a0} \u{2028} \\n \\t";
 
 /// File, runtime, handler and additional tokens of each language.
 const LANGUAGES: [(&str, &str, &str, &str); 6] = [
