@@ -450,6 +450,8 @@ impl<'s> Scan<'s> {
                         _ => Previous::Operand,
                     };
                 }
+                // The parser goes on after it, so it must not look like a word.
+                b'\\' if self.peek(1) != b'u' => return Err(Refusal::Syntax),
                 b',' | b';' => {
                     self.at += 1;
                     self.may_end = false;
@@ -503,7 +505,8 @@ impl<'s> Scan<'s> {
             b'.' | b'#' => Previous::Dot,
             // `a! / b`
             b'!' if previous == Previous::Operand => Previous::Ambiguous,
-            _ if is_step => Previous::Ambiguous,
+            // `a++ / b`; without an operand before it, its operand follows, even on the next line.
+            _ if is_step && matches!(previous, Previous::Operand | Previous::Ambiguous) => Previous::Ambiguous,
             _ => Previous::Operator,
         })
     }

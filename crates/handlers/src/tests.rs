@@ -145,6 +145,16 @@ fn spaces_outside_of_ascii_hide_no_nesting() {
 }
 
 #[test]
+fn signs_without_an_operand_hide_no_nesting() {
+    for nested in [
+        "\\\ndo ", "\\\na?", "\\ if(a)", "\\x\na:", "++\na?", "a?\n--\n", "a?++\n",
+    ] {
+        assert!(script::read(&nested.repeat(20_000)).is_err(), "{nested:?}");
+    }
+    assert!(script::read(&"let \\u0061 = i++\n++i\n".repeat(2_000)).is_ok());
+}
+
+#[test]
 fn blocks_of_python_are_refused_by_indentation() {
     let blocks = |depth: usize| -> String {
         let lines = (0..depth).map(|level| format!("{}if a:\n", " ".repeat(level)));
