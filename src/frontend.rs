@@ -106,18 +106,19 @@ pub fn load(inputs: &[Input], unit_inputs: &UnitInputs, sources: &Sources) -> Ve
             Input::Plan(path) => plans.push(path),
             Input::CdkApp(directory) => {
                 let app = cloudformation::read_app(directory, sources);
-                broken.extend(app.broken);
+                let faulty = app.broken.into_iter();
+                broken.extend(faulty.map(|unit| cloudformation::loaded(unit, None, sources)));
                 let stacks = app.stacks.into_iter();
                 files.extend(stacks.map(|(path, environment)| (path, Document::Stack(environment))));
             }
         }
     }
-    let settings = cloudformation::Settings::new(unit_inputs, sources);
     // One frontend after the other, each on all threads: the syntax trees of Terraform modules, which are all in memory
     // at once because modules call each other, are freed before the next frontend starts.
     let mut all = terraform::load(&modules, &terragrunt, unit_inputs, sources);
     sources.drop_derived_if_large();
-    all.extend(cloudformation::load_all(&files, &settings, sources));
+    let (templates, errors) = cloudformation::load_all(&files, unit_inputs, sources);
+    all.extend(templates);
     let plans = plans.par_iter().map(|path| {
         let (plan, _) = sources.cached(path, (), |sources| terraform::load_plan(path, sources));
         Arc::unwrap_or_clone(plan)
@@ -127,7 +128,7 @@ pub fn load(inputs: &[Input], unit_inputs: &UnitInputs, sources: &Sources) -> Ve
     all.extend(broken);
     all.sort_by(|a, b| a.graph.unit.name.cmp(&b.graph.unit.name));
     if let Some(first) = all.first_mut() {
-        first.errors.extend(settings.into_errors());
+        first.errors.extend(errors);
     }
     all
 }

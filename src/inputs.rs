@@ -3,34 +3,10 @@
 //! This module only carries the values. Each frontend applies them with its tool's order of precedence, and no value
 //! comes from the environment of the process.
 
-use rustc_hash::FxHasher;
+pub use cloudformation::inputs::Parameters;
 use std::collections::BTreeMap;
-use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 pub use terraform::inputs::Variable;
-
-/// An argument of `--parameters`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Parameters {
-    /// An assignment, `name=value`, as written.
-    Assignment(String),
-    /// A file in one of the formats of AWS's tools.
-    File(PathBuf),
-}
-
-impl From<&str> for Parameters {
-    /// Parses an argument: an assignment if it begins with a parameter name and `=`, else a file, with an optional
-    /// `file://` prefix.
-    fn from(text: &str) -> Self {
-        let name = text.split_once('=').map(|(name, _)| name);
-        let is_name = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        if name.is_some_and(is_name) {
-            Parameters::Assignment(text.to_owned())
-        } else {
-            Parameters::File(text.strip_prefix("file://").unwrap_or(text).into())
-        }
-    }
-}
 
 /// Inputs of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -66,6 +42,18 @@ impl From<terraform::inputs::Inputs> for Inputs {
             variables: inputs.variables,
             workspace: inputs.workspace,
             is_workspace_unresolved: inputs.is_workspace_unresolved,
+            region: inputs.region,
+            account: inputs.account,
+            ..Inputs::default()
+        }
+    }
+}
+
+impl From<cloudformation::inputs::Inputs> for Inputs {
+    fn from(inputs: cloudformation::inputs::Inputs) -> Self {
+        Inputs {
+            parameters: inputs.parameters,
+            stage: inputs.stage,
             region: inputs.region,
             account: inputs.account,
             ..Inputs::default()
@@ -109,11 +97,14 @@ impl Inputs {
         }
     }
 
-    /// Returns a hash, which is equal for equal inputs.
-    pub(crate) fn fingerprint(&self) -> u64 {
-        let mut hasher = FxHasher::default();
-        self.hash(&mut hasher);
-        hasher.finish()
+    /// Returns those that templates receive.
+    pub(crate) fn of_cloudformation(&self) -> cloudformation::inputs::Inputs {
+        cloudformation::inputs::Inputs {
+            parameters: self.parameters.clone(),
+            stage: self.stage.clone(),
+            region: self.region.clone(),
+            account: self.account.clone(),
+        }
     }
 
     /// Returns these inputs with the paths of their files mapped by `place`.

@@ -10,19 +10,17 @@ mod reference;
 mod target;
 mod view;
 
-use super::sam;
-use super::sections::Declared;
-use super::template::Template;
 use crate::frontend::lower::{Lowering, Made, Node};
-use crate::graph::{Common, Resource, UnitGraph, UnitId};
+use crate::graph::{Common, Implicit, Resource, UnitGraph, UnitId};
+use cloudformation::sam;
+use cloudformation::sections::Declared;
+use cloudformation::template::Template;
 use conditions::Condition;
 pub(super) use names::kind;
 use view::{BuildSettings, CloudFormation, TemplateValue};
 
 /// Lowers the resources of `template` into `graph`.
 pub(super) fn lower(template: &Template<'_>, graph: UnitGraph) -> UnitGraph {
-    template.settle_conditions();
-    template.learn_names();
     let mut lowering = Lowering::new(CloudFormation { template }, graph);
     for declared in &template.resources {
         lowering.declared(declared);
@@ -31,9 +29,7 @@ pub(super) fn lower(template: &Template<'_>, graph: UnitGraph) -> UnitGraph {
         lowering.references(declared);
     }
     lowering.exports();
-    let graph = lowering.finish();
-    template.cross();
-    graph
+    lowering.finish()
 }
 
 impl<'t> Lowering<CloudFormation<'_, 't>> {
@@ -66,7 +62,10 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             cause: None,
             made: Made {
                 by_transform: declared.made.is_some(),
-                implicit: sam::implicit(declared.made),
+                implicit: sam::implicit(declared.made).map(|purpose| match purpose {
+                    sam::Implicit::Subscription => Implicit::Subscription,
+                    sam::Implicit::Destination => Implicit::Destination,
+                }),
                 ignored_disabling: sam::ignored_disabling(declared.made),
             },
         };

@@ -2,12 +2,13 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::lower;
-use super::parameters::Values;
-use super::sam;
-use super::sections::{Dialect, Sections};
-use crate::graph::{Attribute, Link, State, Target, Unit, UnitGraph, UnitKind};
+use super::lowered;
+use crate::graph::{Attribute, Link, State, Target, UnitGraph};
+use cloudformation::parameters::Values;
+use cloudformation::sections::{Dialect, Sections};
+use cloudformation::{Unit, UnitKind, evaluate, sam};
 use source::{Sources, Span};
+use std::cell::RefCell;
 use std::fmt::Debug;
 use std::path::Path;
 use trees::{json, yaml};
@@ -21,18 +22,15 @@ fn graph(text: &str) -> UnitGraph {
         yaml::parse(text, file)
     };
     assert!(parsed.errors.is_empty(), "{:?}", parsed.errors);
-    let mut graph = UnitGraph::new(Unit {
-        name: "t".to_owned(),
-        kind: UnitKind::Template,
-        notes: Vec::new(),
-        unread_modules: std::collections::BTreeMap::new(),
-        call: None,
-    });
     let document = parsed.documents.first().unwrap();
     let document = sam::transform(document, &Values::default()).unwrap_or_else(|| document.clone());
     let sections = Sections::new("t", Dialect::Template, &[&document], Values::default());
-    lower(&sections.into(), &mut graph);
-    graph
+    let graph = RefCell::new(None);
+    let mut unit = Unit::new("t".to_owned(), UnitKind::Template, None);
+    evaluate(&sections.into(), &mut unit, &|unit, template| {
+        graph.replace(Some(lowered(unit, template, None)));
+    });
+    graph.into_inner().unwrap()
 }
 
 /// Renders the cases of an attribute: `18 when N; 360 when not N`.

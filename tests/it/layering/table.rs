@@ -18,7 +18,12 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
         "terraform",
         "conditions knowledge source::files source::reading source trees",
     ),
-    ("inputs", "terraform"),
+    // Knows templates and what tools generate from them, but no rules and no graph.
+    (
+        "cloudformation",
+        "conditions knowledge source::files source::reading source trees",
+    ),
+    ("inputs", "cloudformation terraform"),
     // Knows SQS and Lambda, and no other module.
     ("sqs_model", ""),
     ("discover", "source::files"),
@@ -35,8 +40,17 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     // The shared lowering knows no dialect.
     ("frontend::lower", "conditions graph source"),
     ("frontend::outline", "frontend::* source trees"),
-    ("frontend::terraform", DIALECT),
-    ("frontend::cloudformation", DIALECT),
+    // Never the other dialect, a rule, a report or a suppression.
+    (
+        "frontend::terraform",
+        "conditions terraform diagnostic source::files source::reading frontend frontend::comments frontend::edits \
+         frontend::lower inputs graph source trees",
+    ),
+    (
+        "frontend::cloudformation",
+        "cloudformation conditions diagnostic source::files frontend frontend::edits frontend::lower inputs graph source \
+         trees",
+    ),
     ("rules", "diagnostic graph rules::* source::Span source::Sources"),
     ("rules::shared", "diagnostic graph sqs_model rules source::Span"),
     ("rules::prelude", "diagnostic graph rules rules::shared source::Span"),
@@ -93,10 +107,6 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ("cli", "*"),
     ("main", "cli"),
 ];
-
-/// Permissions of a dialect: never the other dialect, a rule, a report or a suppression.
-const DIALECT: &str = "conditions terraform diagnostic source::files source::reading frontend frontend::comments frontend::edits \
-    frontend::lower inputs graph source trees";
 
 /// Modules that may access files; `testing` is only for tests.
 pub(super) const DISK: &[&str] = &["source::files", "testing"];

@@ -3,10 +3,10 @@
 use super::Page;
 use crate::diagnostic::{Edit, Place, REPORT_FAILURES};
 use crate::frontend::cloudformation::resources;
-use crate::frontend::cloudformation::serverless;
 use crate::frontend::edits::piece::NewValue;
 use crate::frontend::edits::tree::{Step, written};
 use crate::frontend::lower::NodeKind;
+use cloudformation::serverless;
 use source::Span;
 use trees::{Entry, Node};
 

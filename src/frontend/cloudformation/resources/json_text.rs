@@ -8,10 +8,10 @@
 //! {"deadLetterTargetArn": "|1|", "maxReceiveCount": "|3|"}               marked, with `|` for U+E000
 //! ```
 
-use crate::frontend::cloudformation::sections::scalar;
-use crate::frontend::cloudformation::value::{Evaluated, Part};
 use crate::frontend::lower::Policy;
 use crate::graph::{Cause, Reason};
+use cloudformation::sections::scalar;
+use cloudformation::value::{Evaluated, Part};
 use source::Span;
 use std::sync::Arc;
 use trees::json;

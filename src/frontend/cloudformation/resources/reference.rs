@@ -3,13 +3,14 @@
 
 use super::view::CloudFormation;
 use super::{names, target};
-use crate::frontend::cloudformation::eval::intrinsic;
-use crate::frontend::cloudformation::sections::{Declared, Dialect};
-use crate::frontend::cloudformation::stacks::{Stack, is_stack};
-use crate::frontend::cloudformation::value::{Evaluated, Outcomes, Part};
 use crate::frontend::lower::unread::expose_roles;
 use crate::frontend::lower::{Lowering, NodeKind};
-use crate::graph::{Attribute, DeadLetterUse, Form, Invocation, Link, Owner, Target};
+use crate::graph::{self, Attribute, DeadLetterUse, Form, Invocation, Owner};
+use cloudformation::eval::intrinsic;
+use cloudformation::links::{Link, Target};
+use cloudformation::sections::{Declared, Dialect};
+use cloudformation::stacks::{Stack, is_stack};
+use cloudformation::value::{Evaluated, Outcomes, Part};
 use conditions::Condition;
 use source::Span;
 use std::sync::Arc;
@@ -85,7 +86,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             let is_away = || matches!(self.view.template.stack(&declared.id), Stack::Unread);
             let goes_away = (is_stack(kind) && is_away()) || is_custom(kind) || !kind.starts_with("AWS::");
             if goes_away && kind != NOTIFICATIONS && self.is_handed(&found.link) {
-                self.graph.passed_to_missing_code.push(found.link);
+                self.graph.passed_to_missing_code.push(found.link.into());
             }
         }
         if is_custom(kind) {
@@ -107,8 +108,8 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
                 .iter()
                 .filter_map(|outcome| outcome.value.text().ok())
                 .collect();
-            let links = names.into_iter().map(|name| Link {
-                target: Target::External(name.into()),
+            let links = names.into_iter().map(|name| graph::Link {
+                target: graph::Target::External(name.into()),
                 form: Form::Name,
             });
             self.graph.passed_to_missing_code.extend(links);
@@ -127,7 +128,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             kind => SYNCHRONOUS.iter().any(|prefix| kind.starts_with(prefix)),
         };
         // A template that is not a file may contain the header anywhere.
-        let text = template.context.map(|around| around.sources.file(declared.header.file));
+        let text = template.sources().map(|sources| sources.file(declared.header.file));
         may_wait && text.is_some_and(|file| !file.text().contains(WITHOUT_WAITING))
     }
 
@@ -138,7 +139,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         found: &FoundReference,
         when: Condition,
     ) {
-        let target = Attribute::set("Arn", found.link.clone(), found.span);
+        let target = Attribute::set("Arn", found.link.clone().into(), found.span);
         self.graph.dead_letter_uses.push(DeadLetterUse {
             resource: by.clone(),
             owner,
@@ -157,7 +158,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             self.graph.invocations.push(Invocation {
                 resource: declared.id.clone(),
                 span: declared.header,
-                function: Attribute::set("FunctionName", found.link.clone(), found.span),
+                function: Attribute::set("FunctionName", found.link.clone().into(), found.span),
             });
         }
     }
@@ -210,12 +211,12 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             self.collect(value, output.span(), &Condition::always(), None, &mut all);
             for found in all {
                 if self.is_handed(&found.link) {
-                    self.graph.passed_to_missing_code.push(found.link);
+                    self.graph.passed_to_missing_code.push(found.link.into());
                 } else if target::is_function(self.view.template, &found.link) {
                     self.graph.invocations.push(Invocation {
                         resource: output.key.clone(),
                         span: output.key_span,
-                        function: Attribute::set("Value", found.link, found.span),
+                        function: Attribute::set("Value", found.link.into(), found.span),
                     });
                 }
             }

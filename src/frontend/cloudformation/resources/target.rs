@@ -1,9 +1,10 @@
 //! Classifies the target of a link: a queue, a function, an alias of a function.
 
-use crate::frontend::cloudformation::template::Template;
-use crate::frontend::cloudformation::value::{Evaluated, Part, Reference, literal, rendered, split};
 use crate::graph::Reason;
-use crate::graph::{Cause, Form, Link, Target};
+use crate::graph::{self, Cause, Form};
+use cloudformation::links::{Link, Target};
+use cloudformation::template::Template;
+use cloudformation::value::{Evaluated, Part, Reference, literal, rendered, split};
 use conditions::Condition;
 use std::sync::Arc;
 
@@ -106,4 +107,18 @@ fn is_of_other_service(arn: &str) -> bool {
     };
     let service = behind_partition.and_then(|(_, rest)| rest.split(':').next());
     service.is_some_and(|service| !service.is_empty() && !service.starts_with("${") && service != "sqs")
+}
+
+impl From<Link> for graph::Link {
+    fn from(link: Link) -> Self {
+        graph::Link {
+            target: match link.target {
+                Target::Resource(address) => graph::Target::Resource(address),
+                Target::OtherUnit { unit, address } => graph::Target::OtherUnit { unit, address },
+                Target::External(text) => graph::Target::External(text),
+                Target::Dangling(text) => graph::Target::Dangling(text),
+            },
+            form: link.form,
+        }
+    }
 }

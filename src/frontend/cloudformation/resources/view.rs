@@ -2,14 +2,14 @@
 
 use super::json_text::{self, Json};
 use super::target;
-use crate::frontend::cloudformation::parameters::Parameter;
-use crate::frontend::cloudformation::sections::scalar;
-use crate::frontend::cloudformation::template::Template;
-use crate::frontend::cloudformation::value::{Evaluated, Outcome, Outcomes, Part, always};
 use crate::frontend::lower::{BareName, Build, Element, Field, Path, Policy, View, last};
 use crate::graph::{
     Attribute, Cause, Knowledge, Link, Origin, PolicyErrorKind, Reason, SetBy, SourcedValue, State, Target, Unresolved,
 };
+use cloudformation::parameters::Parameter;
+use cloudformation::sections::scalar;
+use cloudformation::template::Template;
+use cloudformation::value::{Evaluated, Outcome, Outcomes, Part, always};
 use conditions::{Case, Cases, Condition};
 use source::Span;
 use std::path::PathBuf;
@@ -356,10 +356,10 @@ impl<'t> View for CloudFormation<'_, 't> {
         if named == BareName::Parameter
             && let Some(link) = target::parameter(self.template, value)
         {
-            return Ok(link);
+            return Ok(link.into());
         }
         let link = self.template.link_to(value, named != BareName::Function);
-        link.map_err(|reason| pieced(value, reason))
+        link.map(Link::from).map_err(|reason| pieced(value, reason))
     }
 
     fn qualifier(&mut self, value: &TemplateValue<'t>) -> Result<Option<String>, Unresolved> {

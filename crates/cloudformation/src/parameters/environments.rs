@@ -1,0 +1,223 @@
+//! Finds environments in files next to a template: tables of a SAM configuration, and parameter files.
+//!
+//! ```text
+//! template.yaml                       Parameters: {Timeout, Stage}
+//! samconfig.toml                      [prod.deploy.parameters]           the environment `prod`
+//! parameters/dev.json                 [{"ParameterKey": "Timeout", …}]   the environment `dev`
+//! config/test/queues.yaml             template_path: template.yaml       the environment `test`, of Sceptre
+//! ```
+
+use super::{Settings, files, samconfig, sceptre};
+use crate::NamedInputs;
+use crate::inputs::{Inputs, Parameters};
+use rustc_hash::FxHashMap;
+use source::files::{EntryKind, Files};
+use source::reading::read;
+use source::{Dependencies, Sources};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use trees::{Node, parsed};
+
+/// Maximum number of candidate files per directory.
+const MAX_FILES: usize = 256;
+/// Directory of a project of Sceptre with the configurations of its stacks.
+const SCEPTRE: &str = "config";
+/// Maximum number of directories above a template in which a project of Sceptre is searched.
+const MAX_UP: usize = 6;
+/// Maximum size in bytes of a candidate file.
+const LARGEST: u64 = 256 << 10;
+
+/// Parameter files next to templates, cached by directory because a directory may contain many templates.
+#[derive(Debug, Default)]
+pub(super) struct ParameterFiles(Mutex<FxHashMap<(PathBuf, Layout), DirectoryEntry>>);
+
+/// Ways in which parameter files are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Layout {
+    /// Files next to the templates.
+    Beside,
+    /// Configurations in the `config` directory of a Sceptre project, each of which names its template.
+    Sceptre,
+}
+
+/// The parameter files of one directory, and the files read to find them.
+type DirectoryEntry = (Arc<Vec<ParameterFile>>, Arc<Dependencies>);
+
+/// A parameter file, and the parameters that it sets.
+#[derive(Debug)]
+struct ParameterFile {
+    path: PathBuf,
+    names: BTreeSet<Arc<str>>,
+    /// Paths that its template may have, if it names one.
+    templates: Vec<PathBuf>,
+}
+
+impl Settings {
+    /// Returns the stages of the service at `path`, if the run searches for environments.
+    pub(crate) fn stages(&self, path: &Path, named: impl FnOnce() -> Vec<String>) -> Vec<NamedInputs> {
+        if self.found.is_none() {
+            return Vec::new();
+        }
+        let environments = named().into_iter().map(|name| NamedInputs {
+            name: name.clone(),
+            path: path.to_owned(),
+            inputs: Inputs {
+                stage: Some(name),
+                ..Inputs::default()
+            },
+        });
+        environments.collect()
+    }
+
+    /// Returns the environments of the template at `path`, which declares `names`.
+    pub(crate) fn environments(&self, path: &Path, names: &[&str], sources: &Sources) -> Vec<NamedInputs> {
+        let Some(found) = self.found.as_ref().filter(|_| !names.is_empty()) else {
+            return Vec::new();
+        };
+        let environment = |name: String, inputs: Inputs| NamedInputs {
+            name,
+            path: path.to_owned(),
+            inputs,
+        };
+        let tables = samconfig::environments(path, sources).into_iter().map(|name| {
+            let stage = Some(name.clone());
+            let inputs = Inputs {
+                stage,
+                ..Inputs::default()
+            };
+            environment(name, inputs)
+        });
+        let mut all: Vec<NamedInputs> = tables.collect();
+        let is_of = |file: &&ParameterFile| file.names.iter().all(|name| names.contains(&&**name));
+        let of_file = |file: &ParameterFile| Inputs {
+            parameters: vec![Parameters::File(file.path.clone())],
+            ..Inputs::default()
+        };
+        let Some(directory) = path.parent() else { return all };
+        let beside = found.in_directory(directory, Layout::Beside, sources);
+        let beside = beside.iter().filter(is_of);
+        all.extend(beside.map(|file| environment(name_of(&file.path), of_file(file))));
+        for project in directory.ancestors().take(MAX_UP) {
+            let configured = project.join(SCEPTRE);
+            if sources.files().is_directory(&configured) {
+                let files = found.in_directory(project, Layout::Sceptre, sources);
+                let own = files.iter().filter(|file| file.templates.iter().any(|one| one == path));
+                all.extend(own.map(|file| environment(sceptre::name_of(&file.path, &configured), of_file(file))));
+            }
+        }
+        all
+    }
+}
+
+impl ParameterFiles {
+    /// Returns the parameter files in `directory`.
+    fn in_directory(&self, directory: &Path, layout: Layout, sources: &Sources) -> Arc<Vec<ParameterFile>> {
+        let key = (directory.to_owned(), layout);
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = known().get(&key).cloned();
+        if let Some((found, noted)) = before {
+            sources.add_dependencies(&noted);
+            return found;
+        }
+        // The lock must not be held here, because this reads files.
+        let (found, noted) = sources.cached(directory, layout, |sources| search(directory, layout, sources));
+        known().insert(key, (found.clone(), noted));
+        found
+    }
+}
+
+/// Finds parameter files in `directory` and its direct subdirectories, or those of a project of Sceptre.
+fn search(directory: &Path, layout: Layout, sources: &Sources) -> Vec<ParameterFile> {
+    let aside = sources.separate();
+    let mut directories = vec![match layout {
+        Layout::Beside => directory.to_owned(),
+        Layout::Sceptre => directory.join(SCEPTRE),
+    }];
+    let mut documents = Vec::new();
+    let mut at = 0;
+    while let Some(next) = directories.get(at).cloned() {
+        for (name, kind) in sorted(&next, sources.files()) {
+            let is_document = [".json", ".yaml", ".yml"].iter().any(|end| name.ends_with(end));
+            match kind {
+                EntryKind::Directory
+                    if (at == 0 || layout == Layout::Sceptre) && !name.starts_with('.') && name != "node_modules" =>
+                {
+                    directories.push(next.join(name));
+                }
+                EntryKind::File(_) if is_document => documents.push(next.join(name)),
+                _ => {}
+            }
+        }
+        at += 1;
+        if documents.len() > MAX_FILES || directories.len() > MAX_FILES {
+            break;
+        }
+    }
+    documents.truncate(MAX_FILES);
+    let named = documents.into_iter().filter_map(|path| {
+        let (names, templates) = match layout {
+            Layout::Beside => (names_in(&path, &aside)?, Vec::new()),
+            Layout::Sceptre => (BTreeSet::new(), sceptre::templates(&path, directory, &aside)?),
+        };
+        Some(ParameterFile { path, names, templates })
+    });
+    named.collect()
+}
+
+fn sorted(directory: &Path, files: &Files) -> Vec<(String, EntryKind)> {
+    let listed = files.list(directory).unwrap_or_default().into_iter();
+    let named = listed.filter_map(|listed| Some((listed.name.into_string().ok()?, listed.kind)));
+    let mut named: Vec<(String, EntryKind)> = named.collect();
+    named.sort_by(|one, other| one.0.cmp(&other.0));
+    named
+}
+
+/// Returns the names of the parameters that a file sets, or `None` if it is not a parameter file.
+fn names_in(file: &Path, sources: &Sources) -> Option<BTreeSet<Arc<str>>> {
+    let may_be =
+        |text: &str| text.contains("ParameterKey") || (text.contains("Parameters") && !text.contains("Resources"));
+    let names = |document: &Node| files::names_in(document).filter(|names| !names.is_empty());
+    with_document(file, sources, may_be, names)
+}
+
+/// Returns what `get` finds in the only document of a file, if its text `may_be` of the right kind.
+pub(super) fn with_document<T>(
+    file: &Path,
+    sources: &Sources,
+    may_be: impl FnOnce(&str) -> bool,
+    get: impl FnOnce(&Node) -> Option<T>,
+) -> Option<T> {
+    let head = sources.files().head(file, LARGEST).ok()?;
+    std::str::from_utf8(&head).ok().filter(|text| may_be(text))?;
+    let id = read(file, sources).ok()?;
+    let parsed = parsed::settings(id, &sources.file(id));
+    match (parsed.documents.as_slice(), parsed.errors.is_empty()) {
+        ([only], true) => get(only),
+        _ => None,
+    }
+}
+
+/// Returns the environment's name: `prod` for `prod.json`, `prod.parameters.json`, `parameters-prod.json` and
+/// `prod/parameters.json`.
+fn name_of(file: &Path) -> String {
+    let stem = |path: &Path| {
+        path.file_stem()
+            .and_then(|stem| stem.to_str())
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let name = stem(file);
+    let is_common = |word: &&str| {
+        !matches!(
+            *word,
+            "parameters" | "params" | "parameter" | "param" | "config" | "template"
+        )
+    };
+    let words: Vec<&str> = name.split(['-', '_', '.']).filter(is_common).collect();
+    match (words.is_empty(), file.parent()) {
+        (false, _) => words.join("-"),
+        (true, Some(directory)) => stem(directory),
+        (true, None) => name,
+    }
+}

@@ -1,0 +1,263 @@
+//! Compiles `functions`, including their events.
+//! <https://github.com/serverless/serverless/blob/v3/lib/plugins/aws/package/compile/functions.js>
+
+use super::resolve::Resolver;
+use super::{Compiled, Timeout, events, lift, list, mapping, names, renamed, resource, set, text, unresolved_reason};
+use rustc_hash::FxHashSet;
+use source::Span;
+use std::sync::Arc;
+use trees::{Entry, Node, Value};
+
+/// Settings of the service that apply to every function.
+pub(super) struct Service {
+    /// `service`, with variables if it is unresolved.
+    name: String,
+    stage: String,
+    /// The name of the stack.
+    pub(super) stack: String,
+    /// `provider.timeout`, with its span.
+    timeout: Option<(Node, Span)>,
+    /// The role of functions that set none, unless the framework generates it.
+    role: Option<Entry>,
+    /// `provider.tags`.
+    tags: Option<Node>,
+    /// The keys of all functions, which destinations may name.
+    keys: FxHashSet<Arc<str>>,
+}
+
+/// Compiles the functions of the service in `document`.
+pub(super) fn compile(resolver: &mut Resolver<'_>, document: &Node) -> Compiled {
+    let mut compiled = Compiled::default();
+    let provider = resolver
+        .text(&["provider", "name"])
+        .or_else(|| resolver.text(&["provider"]));
+    if let Some((name, _)) = provider.filter(|(name, _)| name != "aws") {
+        compiled.notes.push(format!("its provider is `{name}`, not AWS"));
+        return compiled;
+    }
+    let queues = lift::constructs(resolver, document);
+    let mut functions = functions(resolver, document, &mut compiled.notes);
+    let name = resolver
+        .text(&["service"])
+        .or_else(|| resolver.text(&["service", "name"]))
+        .map(|(name, _)| name);
+    let unnamed = document.get("service").and_then(Node::as_str).unwrap_or("service");
+    let name = name.unwrap_or_else(|| unnamed.to_owned());
+    let stage = resolver.stage().0;
+    let stack = resolver.text(&["provider", "stackName"]).map(|(name, _)| name);
+    let service = Service {
+        stack: stack.unwrap_or_else(|| format!("{name}-{stage}")),
+        name,
+        stage,
+        timeout: provided(resolver, document, "timeout").filter(|(value, _)| is_truthy(value)),
+        tags: provided(resolver, document, "tags").map(|(value, _)| value),
+        role: role(resolver, document),
+        keys: functions.iter().map(|entry| entry.key.clone()).collect(),
+    };
+    lift::compile(&queues, &service, &mut functions, resolver, &mut compiled);
+    for entry in &functions {
+        service.function(entry, &mut compiled);
+    }
+    compiled
+}
+
+/// Returns the value of `key` in the provider, with its span. If the whole provider is unresolved, so is the value.
+fn provided(resolver: &mut Resolver<'_>, document: &Node, key: &str) -> Option<(Node, Span)> {
+    let provider = document.entry("provider")?;
+    let written = provider.value.entry(key);
+    let place = written.unwrap_or(provider).span();
+    if let Some(value) = resolver.section(&["provider", key]) {
+        return Some((value, place));
+    }
+    let is_open = |node: &&Node| node.as_str().is_some_and(|text| unresolved_reason(text).is_some());
+    let written = written.map(|entry| entry.value.clone());
+    written
+        .or_else(|| {
+            let whole = resolver.section(&["provider"]);
+            let whole = whole.as_ref().unwrap_or(&provider.value);
+            Some(whole).filter(is_open).cloned()
+        })
+        .map(|value| (value, place))
+}
+
+/// Returns every function: `functions` is an object, or a list of objects that are merged.
+fn functions(resolver: &mut Resolver<'_>, document: &Node, notes: &mut Vec<String>) -> Vec<Entry> {
+    let Some(written) = document.get("functions") else {
+        return Vec::new();
+    };
+    let found = resolver.section(&["functions"]).unwrap_or_else(|| written.clone());
+    let parts = match found.value {
+        Value::Sequence(items) => items,
+        value => vec![Node { value, ..found }],
+    };
+    let mut all = Vec::new();
+    for part in parts {
+        match part.value {
+            Value::Mapping(entries) => all.extend(entries),
+            Value::String(text) => {
+                let reason = unresolved_reason(&text);
+                notes.extend(reason.map(|reason| format!("some of its functions are not read: {reason}")));
+            }
+            _ => {}
+        }
+    }
+    for entry in &all {
+        if let Some(reason) = entry.value.as_str().and_then(unresolved_reason) {
+            notes.push(format!("its function `{}` is not read: {reason}", entry.key));
+        }
+    }
+    all.retain(|entry| matches!(entry.value.value, Value::Mapping(_)));
+    all
+}
+
+impl Service {
+    fn function(&self, entry: &Entry, compiled: &mut Compiled) {
+        let (key, header, function) = (&entry.key, entry.key_span, &entry.value);
+        let id: Arc<str> = names::function(key).into();
+        let own = |name: &str| function.entry(name).filter(|entry| is_truthy(&entry.value));
+        let name = own("name").map(|name| renamed("FunctionName", name));
+        let made_name = || {
+            set(
+                "FunctionName",
+                text(header, format!("{}-{}-{key}", self.name, self.stage)),
+            )
+        };
+        let name = name.unwrap_or_else(made_name);
+        let called = name.value.as_str().unwrap_or_default().to_owned();
+        let mut properties = vec![name];
+        if let Some(role) = own("role").or(self.role.as_ref()) {
+            properties.push(Entry {
+                value: role_of(&role.value),
+                ..renamed("Role", role)
+            });
+        }
+        let timeout = match (own("timeout"), &self.timeout) {
+            (Some(timeout), _) => {
+                properties.push(renamed("Timeout", timeout));
+                Timeout::Own
+            }
+            (None, Some((value, place))) => {
+                properties.push(set("Timeout", value.clone()));
+                Timeout::Provider(*place)
+            }
+            (None, None) => Timeout::Default,
+        };
+        properties.extend(self.tags_of(own("tags")));
+        let reserved = function.entry("reservedConcurrency");
+        properties.extend(reserved.map(|entry| renamed("ReservedConcurrentExecutions", entry)));
+        if let Some(target) = own("onError") {
+            let config = mapping(target.value.span, vec![renamed("TargetArn", target)]);
+            properties.push(set("DeadLetterConfig", config));
+        }
+        // The framework packages the whole service, unless `artifact` names a prebuilt archive. A plugin for Python
+        // packages the directory `module`.
+        let artifact = function.get("package").and_then(|package| package.entry("artifact"));
+        if let Some(handler) = own("handler") {
+            properties.push(renamed("Handler", handler));
+            let code = artifact.or_else(|| own("module"));
+            properties.push(code.map_or_else(|| set("Code", text(header, ".")), |code| renamed("Code", code)));
+        }
+        let mut made = resource(id.clone(), "AWS::Lambda::Function", header, properties);
+        if let (Some(condition), Value::Mapping(attributes)) = (own("condition"), &mut made.value.value) {
+            attributes.push(renamed("Condition", condition));
+        }
+        compiled.put(made);
+        compiled.timeouts.insert(id.clone(), (header, timeout));
+        if let Some(config) = self.invoke_config(entry, &id) {
+            compiled.put(config);
+        }
+        events::compile(entry, &id, &called, compiled);
+    }
+
+    /// Returns the tags of a function: its own, and those of the provider that it does not override. They are
+    /// unresolved if either is.
+    fn tags_of(&self, own: Option<&Entry>) -> Option<Entry> {
+        let (own, shared) = match (own, &self.tags) {
+            (own, None) => return own.map(|own| renamed("Tags", own)),
+            (None, Some(shared)) => return Some(set("Tags", shared.clone())),
+            (Some(own), Some(shared)) => (own, shared),
+        };
+        let (Some(mine), Some(theirs)) = (own.value.entries(), shared.entries()) else {
+            let open = if own.value.entries().is_none() {
+                &own.value
+            } else {
+                shared
+            };
+            return Some(set("Tags", open.clone()));
+        };
+        let further = theirs.iter().filter(|entry| own.value.entry(&entry.key).is_none());
+        let all = mine.iter().chain(further).cloned().collect();
+        Some(set("Tags", mapping(own.value.span, all)))
+    }
+
+    /// Compiles `destinations` and `maximumRetryAttempts`.
+    fn invoke_config(&self, entry: &Entry, id: &Arc<str>) -> Option<Entry> {
+        let (header, function) = (entry.key_span, &entry.value);
+        let destinations = function.get("destinations");
+        let failure = destinations.and_then(|all| all.entry("onFailure"));
+        let retries = function.entry("maximumRetryAttempts");
+        if destinations.is_none() && retries.is_none() {
+            return None;
+        }
+        let function_name = mapping(header, vec![set("Ref", text(header, id.clone()))]);
+        let mut properties = vec![set("FunctionName", function_name)];
+        if let Some(failure) = failure {
+            let target = set("Destination", self.destination(&failure.value));
+            let target = mapping(failure.span(), vec![target]);
+            let config = mapping(failure.span(), vec![set("OnFailure", target)]);
+            properties.push(set("DestinationConfig", config));
+        }
+        properties.extend(retries.map(|entry| renamed("MaximumRetryAttempts", entry)));
+        let kind = "AWS::Lambda::EventInvokeConfig";
+        Some(resource(names::invoke_config(&entry.key), kind, header, properties))
+    }
+
+    /// Returns the ARN of a destination: an ARN, an object with an ARN, or the key of another function.
+    fn destination(&self, written: &Node) -> Node {
+        if let Some(arn) = written.get("arn") {
+            return arn.clone();
+        }
+        match written.as_str().filter(|key| self.keys.contains(*key)) {
+            Some(key) => arn_of(&names::function(key), written.span),
+            None => written.clone(),
+        }
+    }
+}
+
+/// Returns `provider.iam.role` or `provider.role`, if it names a role instead of describing one.
+fn role(resolver: &mut Resolver<'_>, document: &Node) -> Option<Entry> {
+    let provider = document.get("provider")?;
+    let (entry, path) = match provider.get("iam").and_then(|iam| iam.entry("role")) {
+        Some(entry) => (entry, ["provider", "iam", "role"].as_slice()),
+        None => (provider.entry("role")?, ["provider", "role"].as_slice()),
+    };
+    let value = resolver.section(path).unwrap_or_else(|| entry.value.clone());
+    let is_name = match value.entries() {
+        Some(entries) => entries.iter().any(|entry| entry.key.starts_with("Fn::")),
+        None => value.as_str().is_some(),
+    };
+    is_name.then(|| Entry { value, ..entry.clone() })
+}
+
+/// Converts a role, which is an ARN, an expression or a logical id.
+fn role_of(written: &Node) -> Node {
+    match written.as_str() {
+        Some(id) if !id.starts_with("arn:") && !id.contains("${") => arn_of(id, written.span),
+        _ => written.clone(),
+    }
+}
+
+/// Returns a `Fn::GetAtt` of a resource's ARN.
+pub(super) fn arn_of(id: &str, at: Span) -> Node {
+    let path = list(at, vec![text(at, id), text(at, "Arn")]);
+    mapping(at, vec![set("Fn::GetAtt", path)])
+}
+
+/// Returns `true` if the framework uses the value instead of its default.
+pub(super) fn is_truthy(value: &Node) -> bool {
+    match &value.value {
+        Value::Null | Value::Bool(false) | Value::Integer(0) => false,
+        Value::String(text) => !text.is_empty(),
+        _ => true,
+    }
+}

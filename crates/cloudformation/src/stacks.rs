@@ -1,0 +1,416 @@
+//! Evaluates nested stacks: templates that a template deploys from a local file. Each is evaluated once per call, with
+//! the arguments of the call, and returns its outputs.
+//!
+//! `handover.rs` passes the values between templates. Only local files inside the repository are read, and without a
+//! repository also templates at a relative path without links. A local template that is not read is reported. A URL
+//! under which templates are uploaded (`${Bucket}/fragments/queue.yaml`) names the file of the repository at the end of
+//! its path, if that file exists and declares every parameter that the call sets.
+//! <https://docs.aws.amazon.com/cli/latest/reference/cloudformation/package.html>
+
+use super::eval::intrinsic;
+use super::incomplete::UsedName;
+use super::loading::{LoadedFile, Show, assembled, evaluate, open, written_out};
+use super::project::Project;
+use super::sections::{Declared, Dialect, Sections};
+use super::template::Template;
+use super::unit::{Unit, UnitKind, UnreadStack};
+use super::value::{Evaluated, Outcome, Outcomes, Part, always};
+use super::{Environment, cdk, local};
+use conditions::Condition;
+use knowledge::Cause;
+use rustc_hash::FxHashMap;
+use source::{Sources, Span};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use trees::{Node, Value};
+
+/// Maximum depth of nested stacks.
+const MAX_DEPTH: usize = 8;
+/// Maximum number of calls followed from one template.
+const MAX_CALLS: usize = 1_000;
+
+/// Context of a template: its file, the project, its callers and their arguments.
+pub(crate) struct Context<'s> {
+    pub(crate) sources: &'s Sources,
+    pub(crate) project: &'s Project,
+    /// The file, canonical.
+    pub(crate) path: &'s Path,
+    /// Templates in the chain of calls, outermost first.
+    pub(crate) callers: Vec<PathBuf>,
+    /// Arguments of the call; `None` if no template calls it.
+    pub(crate) arguments: Option<FxHashMap<Arc<str>, Outcomes<'static>>>,
+    /// The target environment, if a CDK app deploys the stack.
+    pub(crate) environment: Option<&'s Environment>,
+    /// The condition under which it is deployed.
+    pub(crate) assumed: Condition,
+    pub(crate) met: &'s Collected,
+    /// Receives each evaluated template.
+    pub(crate) show: &'s Show<'s>,
+}
+
+/// Results collected while one template and all templates that it calls are evaluated.
+#[derive(Default)]
+pub(crate) struct Collected {
+    /// Units of the called templates.
+    pub(crate) called: RefCell<Vec<Unit>>,
+    /// Files of the called templates.
+    pub(crate) files: RefCell<BTreeSet<PathBuf>>,
+    /// Exports.
+    pub(crate) exports: RefCell<Vec<super::handover::Export>>,
+    /// Nested stacks whose local templates are not read.
+    pub(crate) unread: RefCell<Vec<UnreadStack>>,
+    /// Names of imports.
+    pub(crate) imports: RefCell<BTreeSet<String>>,
+    /// Names that the template uses and does not declare.
+    pub(crate) undeclared: RefCell<BTreeSet<UsedName>>,
+    /// `true` if the template is one into which fragments are merged.
+    pub(crate) is_frame: Cell<bool>,
+    calls: Cell<usize>,
+}
+
+impl Collected {
+    /// Combines the units with the results of their visits.
+    pub(crate) fn into_read<T>(self, mut unit: Unit, mut results: FxHashMap<String, T>) -> LoadedFile<T> {
+        unit.unread = self.unread.into_inner();
+        let unread = unit.unread.len();
+        if unread > 0 {
+            let (templates, verb) = if unread == 1 {
+                ("template", "is")
+            } else {
+                ("templates", "are")
+            };
+            let note = format!("{unread} {templates} of nested stacks {verb} not read");
+            unit.notes.push(note);
+        }
+        let units = std::iter::once(unit).chain(self.called.into_inner());
+        let mut with_result = |unit: Unit| {
+            let result = results.remove(unit.key());
+            (unit, result)
+        };
+        LoadedFile {
+            units: units.map(&mut with_result).collect(),
+            called: self.files.into_inner(),
+            exports: self.exports.into_inner(),
+            imports: self.imports.into_inner(),
+            undeclared: self.undeclared.into_inner(),
+            is_frame: self.is_frame.get(),
+        }
+    }
+}
+
+/// Returns `true` if a build step merges fragments into `document`: it has `Globals` and no resource, or its resources
+/// are written in a way that CloudFormation does not know (`Resources: !YAMLInclude queues.yaml`).
+pub(crate) fn is_frame(document: &Node) -> bool {
+    let Some(resources) = document.get("Resources") else {
+        return document.get("Globals").is_some();
+    };
+    match (&resources.value, intrinsic(resources)) {
+        (Value::String(_) | Value::Sequence(_), _) => true,
+        (_, Some((name, _))) => name != "Fn::Transform",
+        _ => false,
+    }
+}
+
+/// A nested stack.
+#[derive(Debug, Clone)]
+pub enum Stack {
+    /// A template that is not read: not local, or already being evaluated.
+    Unread,
+    /// A local template, with its outputs.
+    Outputs(Rc<FxHashMap<Arc<str>, Outcomes<'static>>>),
+}
+
+/// Maximum number of parent directories in which the file of an uploaded template is searched.
+const MAX_UP: usize = 8;
+
+/// The file of a nested template.
+#[derive(Clone)]
+enum Nested {
+    /// The file that the call names.
+    Named(PathBuf),
+    /// The file that the call names, above the named directory. Only without a repository.
+    Above(PathBuf),
+    /// A file whose path matches the URL of the upload.
+    Uploaded(PathBuf),
+}
+
+/// Returns `true` if resources of this type deploy a template.
+pub fn is_stack(kind: &str) -> bool {
+    matches!(kind, "AWS::CloudFormation::Stack" | "AWS::Serverless::Application")
+}
+
+/// Returns the paths with which the URL of an uploaded template ends, longest first. If its beginning is unresolved,
+/// the longest is its known end.
+fn uploaded_as(url: &Evaluated<'_>) -> Vec<String> {
+    let Evaluated::Text(parts) = url else {
+        return Vec::new();
+    };
+    let Some(Part::Text(end)) = parts.last() else {
+        return Vec::new();
+    };
+    let end = match end.split_once("://") {
+        Some((_, address)) => address.split_once('/').map_or("", |(_, path)| path),
+        None if parts.len() > 1 => end,
+        None => return Vec::new(),
+    };
+    // Text directly after an unresolved part may be only the end of a longer file name.
+    let is_cut = parts.len() > 1 && !end.starts_with('/') && !end.contains('/');
+    if is_cut { Vec::new() } else { tails(end) }
+}
+
+/// Returns `path` and the paths that remain without its first components, longest first.
+fn tails(path: &str) -> Vec<String> {
+    let is_name = |part: &&str| !matches!(*part, "" | "." | "..");
+    let components: Vec<&str> = path.split('/').filter(is_name).collect();
+    let starts = 0..components.len();
+    starts
+        .filter_map(|start| components.get(start..))
+        .map(|rest| rest.join("/"))
+        .collect()
+}
+
+/// Returns `true` if every argument of a call is a parameter of `document`; otherwise `document` cannot be the deployed
+/// template.
+fn takes(document: &Node, names: &[&str]) -> bool {
+    let declared = document.get("Parameters").and_then(Node::entries).unwrap_or_default();
+    let is_declared = |name: &&str| declared.iter().any(|entry| *entry.key == **name);
+    document.get("Resources").is_some() && names.iter().all(is_declared)
+}
+
+/// Returns the file of the template that CDK uploads under its hash, by its URL.
+fn uploaded(url: &Evaluated<'_>, around: &Context<'_>) -> Option<String> {
+    let Evaluated::Text(parts) = url else { return None };
+    let texts = parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text),
+        Part::Unresolved { .. } | Part::Reference(_) => None,
+    });
+    let mut words = texts.flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric()));
+    let hash = words.find(|word| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    let root = around.callers.first().map_or(around.path, PathBuf::as_path);
+    cdk::asset(hash, root, around.sources)
+}
+
+/// Returns the file of the repository that is uploaded as one of `paths`. It searches the directory of the template and
+/// its parents; for a bare file name, only the directory itself.
+fn uploaded_from(paths: &[String], around: &Context<'_>) -> Option<PathBuf> {
+    let find = |location: &str| local::file(location, around.path, around.sources).ok();
+    paths
+        .iter()
+        .filter(|path| !path.contains("node_modules"))
+        .find_map(|path| {
+            let levels = if path.contains('/') { MAX_UP } else { 1 };
+            (0..levels).find_map(|up| find(&format!("{}{path}", "../".repeat(up))))
+        })
+}
+
+/// Records that the local template of the nested stack `declared` is not read.
+fn note_unread(declared: &Declared<'_>, reason: &str, around: &Context<'_>) {
+    let unread = UnreadStack {
+        unit: around.sources.name_of(around.path),
+        id: declared.id.clone(),
+        reason: reason.into(),
+        span: declared.header,
+    };
+    let mut all = around.met.unread.borrow_mut();
+    if !all.contains(&unread) {
+        all.push(unread);
+    }
+}
+
+impl<'t> Template<'t> {
+    /// Returns the nested stack that the resource `id` deploys.
+    pub fn stack(&self, id: &str) -> Stack {
+        if let Some(known) = self.stacks.borrow().get(id) {
+            return known.clone();
+        }
+        let Some(declared) = self.resource(id).filter(|declared| is_stack(&declared.kind)) else {
+            return Stack::Unread;
+        };
+        // A cycle that reaches this stack again finds it unresolved.
+        self.stacks.borrow_mut().insert(id.into(), Stack::Unread);
+        let stack = self
+            .follow(declared)
+            .map_or(Stack::Unread, |outputs| Stack::Outputs(Rc::new(outputs)));
+        self.stacks.borrow_mut().insert(id.into(), stack.clone());
+        stack
+    }
+
+    /// Returns the output `Outputs.X` of a nested stack, or `None` if the stack is not read.
+    pub(crate) fn output_of(&self, id: &str, attribute: &str, at: Span, assumed: &Condition) -> Option<Outcomes<'t>> {
+        let name = attribute.strip_prefix("Outputs.")?;
+        let Stack::Outputs(outputs) = self.stack(id) else {
+            return None;
+        };
+        let Some(outcomes) = outputs.get(name) else {
+            let reason = Cause::Invalid.because(format!("stack `{id}` has no output `{name}`"));
+            return Some(always(Evaluated::Unresolved(reason), at));
+        };
+        let here = outcomes.clone().restrict(assumed);
+        Some(here.map(|outcome| Outcome { span: at, ..outcome }))
+    }
+
+    /// Evaluates the template that `declared` deploys.
+    fn follow(&self, declared: &Declared<'t>) -> Option<FxHashMap<Arc<str>, Outcomes<'static>>> {
+        let around = self.context?;
+        let nested = match self.nested_path(declared, around) {
+            Ok(nested) => nested?,
+            Err(reason) => {
+                note_unread(declared, &reason, around);
+                return None;
+            }
+        };
+        let (Nested::Named(path) | Nested::Above(path) | Nested::Uploaded(path)) = nested.clone();
+        let is_circle = path == around.path || around.callers.contains(&path);
+        let calls = around.met.calls.get() + 1;
+        let bound = match () {
+            () if is_circle => Some("nested stacks call each other in a circle".to_owned()),
+            () if around.callers.len() >= MAX_DEPTH => Some(format!("stacks are nested more than {MAX_DEPTH} deep")),
+            () if calls > MAX_CALLS => Some(format!("more than {MAX_CALLS} nested stacks are called")),
+            () => None,
+        };
+        if let Some(bound) = bound {
+            self.note_limit(declared.header, bound);
+            return None;
+        }
+        around.met.calls.set(calls);
+        let assumed = self.deployed(&self.existence(declared).0);
+        let sources = around.sources;
+        let (mut unit, parsed) = open(&path, sources, UnitKind::Template, Some(self.key_of_call(&declared.id)));
+        let is_template = |names: &[&str]| parsed.documents.first().is_some_and(|found| takes(found, names));
+        match nested {
+            Nested::Named(_) => {}
+            Nested::Above(_) if is_template(&[]) => {}
+            Nested::Above(_) => {
+                note_unread(declared, "the file is not a template", around);
+                return None;
+            }
+            Nested::Uploaded(_) if is_template(&self.argument_names(declared)) => {}
+            Nested::Uploaded(_) => return None,
+        }
+        let is_new = around.met.files.borrow_mut().insert(path.clone());
+        let mut is_whole = unit.problems.is_empty();
+        if !is_new {
+            unit.problems.clear();
+        }
+        let outputs = parsed.documents.first().map(|document| {
+            let values = self.inherited_values();
+            let callers = around.callers.iter().cloned().chain([around.path.to_owned()]);
+            let (document, of_files) = assembled(document, &path, sources);
+            let mut inside = Context {
+                sources,
+                project: around.project,
+                path: &path,
+                callers: callers.collect(),
+                arguments: Some(FxHashMap::default()),
+                environment: None,
+                assumed: assumed.clone(),
+                met: around.met,
+                show: around.show,
+            };
+            let (document, of_loops) = written_out(document, &values, &unit.name, &inside);
+            is_whole &= of_files.is_empty() && of_loops.is_empty();
+            if is_new {
+                unit.problems.extend(of_files.into_iter().chain(of_loops));
+            }
+            inside.arguments = Some(self.arguments(declared, &document, &assumed));
+            let key = unit.key().to_owned();
+            let sections = Sections::new(&key, Dialect::Template, &[&document], values);
+            let template = Template::from(sections.read_in_full(is_whole).within(&inside, &key));
+            evaluate(&template, &mut unit, around.show);
+            template.output_values()
+        });
+        around.met.called.borrow_mut().push(unit);
+        outputs
+    }
+
+    /// Returns the file of the template that `declared` deploys; `None` if it is not local; an error if it is local but
+    /// not read.
+    fn nested_path(&self, declared: &Declared<'t>, around: &Context<'_>) -> Result<Option<Nested>, Arc<str>> {
+        let key = match &*declared.kind {
+            "AWS::CloudFormation::Stack" => "TemplateURL",
+            _ => "Location",
+        };
+        // CDK uploads the template and records its path in the metadata.
+        let asset = declared
+            .metadata
+            .and_then(|metadata| metadata.get("aws:asset:path")?.as_str());
+        let written = if let Some(asset) = asset {
+            asset.to_string()
+        } else {
+            let outcomes = self.path(&self.properties_of(declared), &[key], &Condition::always());
+            let local = |value: &Evaluated<'_>| value.text().ok().filter(|text| !text.contains("://"));
+            let [only] = &*outcomes else {
+                let choices: Vec<String> = outcomes.iter().filter_map(|one| local(&one.value)).collect();
+                return match choices.as_slice() {
+                    [] => Ok(None),
+                    all => Err(format!("a condition chooses among `{}`", all.join("`, `")).into()),
+                };
+            };
+            match uploaded(&only.value, around).or_else(|| local(&only.value)) {
+                Some(written) => written,
+                None => return Ok(uploaded_from(&uploaded_as(&only.value), around).map(Nested::Uploaded)),
+            }
+        };
+        if written.is_empty() {
+            return Ok(None);
+        }
+        let files = around.sources.files();
+        local::file(&written, around.path, around.sources)
+            .map(Nested::Named)
+            .or_else(|reason| {
+                let directory = around.path.parent().unwrap_or(around.path);
+                let is_relative = files.repository().is_none() && Path::new(&written).is_relative();
+                let found = is_relative
+                    .then(|| files.find(&directory.join(&written)).ok())
+                    .flatten();
+                let found = found.filter(|found| files.is_file(found));
+                found.map(Nested::Above).ok_or(reason)
+            })
+            .or_else(|reason| {
+                // A path in a build directory, into which the templates are copied.
+                let tails = tails(&written);
+                uploaded_from(tails.get(1..).unwrap_or_default(), around)
+                    .map(Nested::Uploaded)
+                    .ok_or(reason)
+            })
+            .map(Some)
+    }
+
+    /// Returns the names of the call's arguments.
+    fn argument_names(&self, declared: &Declared<'t>) -> Vec<&'t str> {
+        let handed = declared.properties.and_then(|properties| properties.get("Parameters"));
+        let entries = handed.and_then(Node::entries).unwrap_or_default();
+        entries
+            .iter()
+            .map(|entry| &*entry.key)
+            .filter(|name| !name.starts_with("Fn::"))
+            .collect()
+    }
+
+    /// Returns the argument of the call for each parameter that `document` declares; it is absent if the call does not
+    /// set it.
+    fn arguments(
+        &self,
+        declared: &Declared<'t>,
+        document: &Node,
+        assumed: &Condition,
+    ) -> FxHashMap<Arc<str>, Outcomes<'static>> {
+        let object = self.path(&self.properties_of(declared), &["Parameters"], assumed);
+        let names = document.get("Parameters").and_then(Node::entries).unwrap_or_default();
+        let arguments = names.iter().map(|entry| {
+            let outcomes = self.field(&object, &entry.key, assumed);
+            let what = format!("parameter `{}` of stack `{}`", entry.key, declared.id);
+            (entry.key.clone(), self.hand_over(outcomes, assumed, Some(&what)))
+        });
+        arguments.collect()
+    }
+
+    /// Returns the part of `when` under which the template is deployed.
+    pub fn deployed(&self, when: &Condition) -> Condition {
+        self.context
+            .map_or_else(|| when.clone(), |around| around.assumed.and(when))
+    }
+}

@@ -1,0 +1,96 @@
+//! Units: what is deployed by itself, with what its files say apart from resources.
+
+use crate::inputs::Inputs;
+use source::Span;
+use source::reading::Problem;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Kinds of units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnitKind {
+    /// A template, of CloudFormation or SAM.
+    Template,
+    /// A template that a CDK app deploys.
+    CdkStack,
+    /// A service of the Serverless Framework.
+    ServerlessService,
+}
+
+/// A template, or one call of a nested one.
+#[derive(Debug, Clone)]
+pub struct Unit {
+    /// Name of its file.
+    pub name: String,
+    /// Kind of its file.
+    pub kind: UnitKind,
+    /// Key of the call, for a nested stack.
+    pub call: Option<Arc<str>>,
+    /// Parts that were not read, and peculiarities, for its reader.
+    pub notes: Vec<String>,
+    /// Problems with its files.
+    pub problems: Vec<Problem>,
+    /// Files that could not be opened, with the reason.
+    pub errors: Vec<String>,
+    /// Nested stacks whose local templates were not read.
+    pub unread: Vec<UnreadStack>,
+    /// Environments named by files next to it.
+    pub environments: Vec<NamedInputs>,
+    /// Relations to other units, other than the files that it reads.
+    pub ties: Ties,
+}
+
+impl Unit {
+    /// Creates a unit without contents.
+    pub fn new(name: String, kind: UnitKind, call: Option<Arc<str>>) -> Self {
+        Unit {
+            name,
+            kind,
+            call,
+            notes: Vec::new(),
+            problems: Vec::new(),
+            errors: Vec::new(),
+            unread: Vec::new(),
+            environments: Vec::new(),
+            ties: Ties::default(),
+        }
+    }
+
+    /// Returns the key by which links from other units name it.
+    pub fn key(&self) -> &str {
+        self.call.as_deref().unwrap_or(&self.name)
+    }
+}
+
+/// A nested stack whose local template was not read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadStack {
+    /// Name of the file that declares it.
+    pub unit: String,
+    /// Its logical id.
+    pub id: Arc<str>,
+    /// Reason, as a clause.
+    pub reason: Arc<str>,
+    /// Span of its logical id.
+    pub span: Span,
+}
+
+/// An environment that files name for a unit: a table of a SAM configuration, a parameter file, a stage.
+#[derive(Debug, Clone)]
+pub struct NamedInputs {
+    /// Name in those files.
+    pub name: String,
+    /// File of the unit.
+    pub path: PathBuf,
+    /// Inputs of the environment.
+    pub inputs: Inputs,
+}
+
+/// Relations of a unit to others, other than the files that it reads.
+#[derive(Debug, Clone, Default)]
+pub struct Ties {
+    /// Names of exports and imports.
+    pub names: Vec<String>,
+    /// Directory whose templates may all be merged with this one.
+    pub below: Option<PathBuf>,
+}
