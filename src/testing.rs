@@ -5,7 +5,6 @@
 //! ^^^ <rule-id>` below a line expects a primary label that covers exactly the columns of the carets.
 
 pub mod handlers;
-pub mod needs;
 mod stack;
 mod table;
 

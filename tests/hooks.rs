@@ -9,9 +9,9 @@
 #[path = "it/programs.rs"]
 mod programs;
 
+use needs::{GIT, MATURIN, PRE_COMMIT};
 use programs::isolate;
 use sqslint::testing::TemporaryDirectory;
-use sqslint::testing::needs::{GIT, MATURIN, PRE_COMMIT};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@
 //! that `cargo test` prints this at the end.
 #![allow(clippy::print_stdout, reason = "its purpose")]
 
-use sqslint::testing::needs::NEEDS;
+use needs::NEEDS;
 
 fn main() {
     // Test runners request a list of the tests, which is empty.

@@ -2,11 +2,11 @@
 //! real projects. Both tests need a collection of projects next to the checkout.
 
 use crate::inputs::{check, directories, entries, json};
+use needs::{PROJECTS, RECORDINGS};
 use serde_json::Value;
 use sqslint::Outcome;
 use sqslint::diagnostic::RuleId;
 use sqslint::graph::Graph;
-use sqslint::testing::needs::{PROJECTS, RECORDINGS};
 use sqslint::testing::{graph_json, graph_json_by_default};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

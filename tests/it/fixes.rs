@@ -2,12 +2,12 @@
 //! and over real projects if a collection of them is next to the checkout.
 
 use crate::inputs::{directories, name, repository};
+use needs::{PROJECTS, PYYAML, TERRAFORM};
 use similar::TextDiff;
 use sqslint::diagnostic::{Diagnostic, Safety};
 use sqslint::rules::{RULES, Rule};
 use sqslint::selection::Selection;
 use sqslint::testing::TemporaryDirectory;
-use sqslint::testing::needs::{PROJECTS, PYYAML, TERRAFORM};
 use sqslint::{Fixed, Options, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

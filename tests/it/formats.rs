@@ -1,7 +1,7 @@
 //! Checks from outside where output goes (files, GitHub Actions, terminals), and every format on a real run.
 
+use needs::TERMINAL;
 use sqslint::testing::TemporaryDirectory;
-use sqslint::testing::needs::TERMINAL;
 use std::process::{Command, Output};
 
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cmd/formats.in");

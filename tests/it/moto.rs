@@ -5,9 +5,9 @@
 //! If AWS does not specify the behavior, the two may differ, and the lists avoid such calls: a delete with an outdated
 //! receipt handle deletes the message in moto and does nothing in the model. Neither returns an error.
 
+use needs::MOTO;
 use serde_json::{Value, json};
 use sqs_model::{DeleteResult, Queue, QueueSettings, Random, Receipt, RedriveTarget};
-use sqslint::testing::needs::MOTO;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -3,8 +3,8 @@
 #![cfg(unix)]
 
 use crate::inputs::repository;
+use needs::{BASH, GIT};
 use sqslint::testing::TemporaryDirectory;
-use sqslint::testing::needs::{BASH, GIT};
 use std::process::Command;
 
 const PAGE: &str = "docs/first-ten-minutes.md";

@@ -1,9 +1,9 @@
 //! Checks everything that distributes the program: the GitHub action, workflows, packages, completions and the manual
 //! page, and that they are consistent. `hooks.rs` checks that the hooks work.
 
+use needs::{BASH, FISH, GROFF, JQ, ZSH};
 #[cfg(unix)]
 use sqslint::testing::TemporaryDirectory;
-use sqslint::testing::needs::{BASH, FISH, GROFF, JQ, ZSH};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 

@@ -1,13 +1,13 @@
 //! Checks policies: the documented ones, in every dialect, on real projects, and treated like rules everywhere.
 
 use crate::inputs::{directories, repository};
+use needs::{PROJECTS, REGOPY};
 use source::files::Files;
 use sqslint::config::{Configs, Source};
 use sqslint::diagnostic::Severity;
 use sqslint::policy::Policy;
 use sqslint::selection::Selection;
 use sqslint::testing::TemporaryDirectory;
-use sqslint::testing::needs::{PROJECTS, REGOPY};
 use sqslint::{Options, Outcome, try_policy};
 use std::collections::BTreeSet;
 use std::path::Path;

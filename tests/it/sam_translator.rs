@@ -5,10 +5,10 @@
 
 use crate::inputs::check_files;
 use conditions::Condition;
+use needs::SAM_TRANSLATOR;
 use serde_json::Value;
 use sqslint::graph::access::{Grant, PolicyDocument, Principal, Statement};
 use sqslint::graph::{Attribute, Graph, Link, Resource, State, Target};
-use sqslint::testing::needs::SAM_TRANSLATOR;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::io::Write as _;

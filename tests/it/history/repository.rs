@@ -1,8 +1,8 @@
 //! Creates temporary repositories, runs the program in them, and has the files that most of them contain.
 
 use crate::programs::isolate;
+use needs::GIT;
 use sqslint::testing::TemporaryDirectory;
-use sqslint::testing::needs::GIT;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 

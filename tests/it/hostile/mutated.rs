@@ -8,7 +8,7 @@
 
 use crate::formats::FORMATS;
 use crate::fuzz::mutate::{Project, Random, mutated};
-use sqslint::testing::{TemporaryDirectory, needs};
+use sqslint::testing::TemporaryDirectory;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;

@@ -1,7 +1,7 @@
 //! Checks that a run works with few additional threads, or with none, if the system does not allow more.
 #![cfg(target_os = "linux")]
 
-use sqslint::testing::{TemporaryDirectory, needs};
+use sqslint::testing::TemporaryDirectory;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Command, Output};

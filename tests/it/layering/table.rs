@@ -10,6 +10,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ("source::reading", "source source::files"),
     ("conditions", ""),
     ("trees", "source source::reading"),
+    ("needs", ""),
     ("knowledge", "source"),
     // Knows programming languages, but no dialects or rules.
     ("handlers", "source::files source"),
@@ -108,8 +109,8 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ("main", "cli"),
 ];
 
-/// Modules that may access files; `testing` is only for tests.
-pub(super) const DISK: &[&str] = &["source::files", "testing"];
+/// Modules that may access files; `needs` and `testing` are only for tests.
+pub(super) const DISK: &[&str] = &["needs", "source::files", "testing"];
 
 /// Crates that only the listed modules may use, because they wrap their types.
 pub(super) const WRAPPED: &[(&str, &str)] = &[

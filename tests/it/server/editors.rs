@@ -1,7 +1,7 @@
 //! Runs the server in real editors, if installed.
 
+use needs::{NEOVIM, NODE, PYTEST_LSP};
 use sqslint::testing::TemporaryDirectory;
-use sqslint::testing::needs::{NEOVIM, NODE, PYTEST_LSP};
 use std::path::Path;
 use std::process::Command;
 

@@ -2,10 +2,10 @@
 
 use super::client::{Client, modern_capabilities, uri};
 use crate::inputs::{directories, name, repository};
+use needs::PROJECTS;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use sqslint::rules;
-use sqslint::testing::needs::PROJECTS;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

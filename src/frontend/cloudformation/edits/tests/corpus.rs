@@ -3,8 +3,8 @@
 use super::{absent, applied, reads};
 use crate::diagnostic::{Change, MissingDeadLetterQueue};
 use crate::frontend::edits::edits;
-use crate::testing::needs::PROJECTS;
 use crate::{Options, Outcome, Stdin, check};
+use needs::PROJECTS;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 

@@ -3,11 +3,11 @@
 //! `SQSLINT_EXPRESSIONS=20000` sets the number of expressions.
 
 use super::{encoded, evaluate};
-use crate::testing::TemporaryDirectory;
-use crate::testing::needs::TERRAFORM;
+use needs::TERRAFORM;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use source::files::Scratch;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
@@ -377,7 +377,7 @@ fn random_expressions_evaluate_as_in_terraform() {
     let count = variable("SQSLINT_EXPRESSIONS").unwrap_or(USUAL);
     let seed = variable("SQSLINT_SEED").unwrap_or(1);
     let expressions = expressions(count, seed as u64);
-    let scratch = TemporaryDirectory::with_files([("main.tf", PRELUDE)]);
+    let scratch = Scratch::with_files([("main.tf", PRELUDE)]).unwrap();
     let (mut wrong, mut open, mut valued) = (String::new(), String::new(), 0);
     for batch in expressions.chunks(BATCH) {
         let theirs = answers(scratch.path(), batch);

@@ -4,6 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// Root of the checkout.
+const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
 /// Program or data that is not available on every machine.
 #[derive(Debug)]
 pub struct Need {
@@ -38,7 +41,7 @@ impl Need {
 
 impl Way {
     fn found(&self) -> Option<PathBuf> {
-        let checkout = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let checkout = Path::new(CHECKOUT);
         match self {
             Way::Runs([program, arguments @ ..]) => {
                 let program = if program.contains('/') {
@@ -77,7 +80,7 @@ macro_rules! needs {
 const PACKAGES_OF_THE_EXTENSION: &str = concat!(
     "require('",
     env!("CARGO_MANIFEST_DIR"),
-    "/editors/vscode/node_modules/vscode-languageclient/package.json')"
+    "/../../editors/vscode/node_modules/vscode-languageclient/package.json')"
 );
 
 use Way::{Runs, Shared};

@@ -277,7 +277,7 @@ fn types_unify_as_in_terraform() {
 
 #[test]
 fn only_files_inside_the_project_are_read() {
-    let outside = TemporaryDirectory::with_files([("secret.txt", "hush")]);
+    let outside = Scratch::with_files([("secret.txt", "hush")]).unwrap();
     let files = [
         ("repo/main.tf", "module \"m\" {\n  source = \"./m\"\n}\n"),
         (
@@ -294,7 +294,7 @@ fn only_files_inside_the_project_are_read() {
         ("repo/u.tftpl", "%{ for n in names ~}\n- ${n}\n%{ endfor ~}\n"),
         ("beside.txt", "beside"),
     ];
-    let scratch = TemporaryDirectory::with_files(files);
+    let scratch = Scratch::with_files(files).unwrap();
     #[cfg(unix)]
     std::os::unix::fs::symlink(outside.path().join("secret.txt"), scratch.path().join("repo/link.txt")).unwrap();
     let expressions = [
