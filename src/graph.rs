@@ -46,7 +46,7 @@ pub use watch::{Doubt, Watch};
 pub use workers::Worker;
 
 use source::Span;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -633,12 +633,17 @@ impl UnitGraph {
         }
     }
 
-    /// Forgets which numbers an input without a default sets, because variable files next to the unit may set it.
-    pub(crate) fn forget_required_inputs(&mut self) {
+    /// Forgets which numbers the inputs `set` of the unit set, because files of an environment set these inputs. If there
+    /// are such files, each of them sets the inputs without a default, also those that only one environment needs.
+    pub(crate) fn forget_inputs(&mut self, set: &BTreeSet<Arc<str>>) {
+        if set.is_empty() {
+            return;
+        }
+        let is_set = |input: &Input| input.is_required || (input.within.is_empty() && set.contains(&input.name));
         let functions = self.functions.iter_mut().map(|function| &mut function.timeout_set_by);
         let mappings = self.mappings.iter_mut().map(|mapping| &mut mapping.window_set_by);
         for set_by in functions.chain(mappings) {
-            if matches!(set_by, Some(SetBy::Input(input)) if input.is_required) {
+            if matches!(set_by, Some(SetBy::Input(input)) if is_set(input)) {
                 *set_by = None;
             }
         }

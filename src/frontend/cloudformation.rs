@@ -88,9 +88,6 @@ pub(super) fn loaded(unit: cloudformation::Unit, graph: Option<UnitGraph>, sourc
         names: unit.ties.names,
         below: unit.ties.below,
     };
-    let mut environments = loaded.environments.iter();
-    if environments.any(|named| !named.inputs.parameters.is_empty()) {
-        loaded.graph.forget_required_inputs();
-    }
+    loaded.graph.forget_inputs(&unit.set);
     loaded
 }

@@ -64,14 +64,14 @@ pub(super) fn load(
         let mut loaded = remembered(root, &modules, &noted, inputs, sources);
         // A run that checks one named environment does not search for more.
         if own.is_empty() {
-            loaded.environments = named_environments(root, &found, &modules, &noted, sources);
-            if loaded
-                .environments
-                .iter()
-                .any(|named| !named.inputs.variables.is_empty())
-            {
-                loaded.graph.forget_required_inputs();
-            }
+            let named = named_environments(root, &found, &modules, &noted, sources);
+            loaded.graph.forget_inputs(&named.variables);
+            let named = named.inputs.iter().map(|(name, inputs)| NamedEnvironment {
+                name: name.clone(),
+                path: root.directory.clone(),
+                inputs: inputs.clone().into(),
+            });
+            loaded.environments = named.collect();
         }
         loaded
     });
@@ -210,20 +210,14 @@ fn named_environments<'m>(
     modules: &'m Modules,
     noted: &BTreeMap<PathBuf, Arc<Dependencies>>,
     sources: &Sources,
-) -> Vec<NamedEnvironment> {
-    let (named, _) = sources.cached(&root.directory, (), |sources| -> Vec<NamedEnvironment> {
+) -> Arc<environments::Environments> {
+    let (named, _) = sources.cached(&root.directory, (), |sources| {
         let reached = module::reached(root, modules).into_iter();
         let noted = reached.filter_map(|module| noted.get(&module.directory));
         noted.for_each(|noted| sources.add_dependencies(noted));
-        let named = environments::of_root(root, found, sources).into_iter();
-        let named = named.map(|(name, inputs)| NamedEnvironment {
-            name,
-            path: root.directory.clone(),
-            inputs: inputs.into(),
-        });
-        named.collect()
+        environments::of_root(root, found, sources)
     });
-    Arc::unwrap_or_clone(named)
+    named
 }
 
 fn load_root(

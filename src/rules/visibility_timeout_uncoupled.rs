@@ -349,11 +349,25 @@ resource "aws_lambda_event_source_mapping" "orders" {{
         check_files(&RULE, &[("main.tf", &main), ("terraform.tfvars", "timeout = 20\n")]);
         let call = "module \"orders\" {\n  source  = \"./orders\"\n  timeout = 20\n}\n";
         check_files(&RULE, &[("main.tf", call), ("orders/main.tf", &main)]);
+        check_files(&RULE, &[("main.tf", &main), ("env/prod.tfvars", "timeout = 20\n")]);
         let expected = terraform("default = 30", "var.timeout", &format!("180 {EXPECTED}"));
         let call = "module \"orders\" {\n  source  = \"./orders\"\n}\n";
         check_files(&RULE, &[("main.tf", call), ("orders/main.tf", &expected)]);
         let call = "variable \"timeout\" {\n  default = 20\n}\nmodule \"orders\" {\n  source  = \"./orders\"\n  timeout = var.timeout\n}\n";
         check_files(&RULE, &[("main.tf", call), ("orders/main.tf", &expected)]);
+    }
+
+    #[test]
+    fn input_that_no_environment_sets_is_flagged() {
+        let main = terraform("default = 30", "var.timeout", &format!("180 {EXPECTED}"));
+        check_files(&RULE, &[("main.tf", &main), ("env/prod.tfvars", "other = 20\n")]);
+        // A variable of the same name in another module is another input.
+        let call = "variable \"timeout\" {}\nmodule \"orders\" {\n  source = \"./orders\"\n}\n";
+        let set = "timeout = 20\n";
+        check_files(
+            &RULE,
+            &[("main.tf", call), ("env/prod.tfvars", set), ("orders/main.tf", &main)],
+        );
     }
 
     #[test]
@@ -461,5 +475,9 @@ Resources:
         let given = "version = 0.1\n[default.deploy.parameters]\nparameter_overrides = \"Timeout=20\"\n";
         let text = format!("Transform: AWS::Serverless-2016-10-31{}", template(", Default: 30", ""));
         check_files(&RULE, &[("template.yaml", &text), ("samconfig.toml", given)]);
+        let prod = "version = 0.1\n[prod.deploy.parameters]\nparameter_overrides = \"Timeout=20\"\n";
+        check_files(&RULE, &[("template.yaml", &text), ("samconfig.toml", prod)]);
+        let file = r#"[{"ParameterKey": "Timeout", "ParameterValue": "20"}]"#;
+        check_files(&RULE, &[("template.yaml", &text), ("prod.json", file)]);
     }
 }

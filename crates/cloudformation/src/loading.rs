@@ -136,7 +136,7 @@ fn values(document: &Node, settings: &Settings, around: &Context<'_>, unit: &mut
     let (mut values, problems) = settings.values(path, names.iter().copied(), sources);
     unit.problems.extend(problems);
     if unit.kind == UnitKind::Template {
-        unit.environments = settings.environments(path, &names, sources);
+        (unit.environments, unit.set) = settings.environments(path, &names, sources);
     }
     if let Some(environment) = around.environment {
         environment.settle(&mut values);

@@ -3,6 +3,7 @@
 use crate::inputs::Inputs;
 use source::Span;
 use source::reading::Problem;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -36,6 +37,8 @@ pub struct Unit {
     pub unread: Vec<UnreadStack>,
     /// Environments named by files next to it.
     pub environments: Vec<NamedInputs>,
+    /// Names of the parameters that their files set.
+    pub set: BTreeSet<Arc<str>>,
     /// Relations to other units, other than the files that it reads.
     pub ties: Ties,
 }
@@ -52,6 +55,7 @@ impl Unit {
             errors: Vec::new(),
             unread: Vec::new(),
             environments: Vec::new(),
+            set: BTreeSet::new(),
             ties: Ties::default(),
         }
     }

@@ -15,6 +15,8 @@ pub enum SetBy {
 /// A variable of a module or an attribute of one, or a parameter of a template.
 #[derive(Debug)]
 pub struct Input {
+    /// Name of the variable or parameter.
+    pub name: Arc<str>,
     /// Name for a sentence: `` `var.timeout` ``, `` `var.lambda.timeout` ``, ``parameter `Timeout` ``.
     pub shown: String,
     /// Common prefix of the addresses of the module's resources, including those of modules that it calls.

@@ -54,8 +54,17 @@ struct NearbyFiles {
     variables: Vec<(PathBuf, BTreeSet<Arc<str>>)>,
 }
 
-/// Returns the environments of `root` by name.
-pub fn of_root<'m>(root: &'m Module, found: &EnvironmentSearch<'m>, sources: &Sources) -> BTreeMap<String, Inputs> {
+/// Environments of a root.
+#[derive(Debug, Default)]
+pub struct Environments {
+    /// Their inputs by name.
+    pub inputs: BTreeMap<String, Inputs>,
+    /// Names of the variables that their files set.
+    pub variables: BTreeSet<Arc<str>>,
+}
+
+/// Returns the environments of `root`.
+pub fn of_root<'m>(root: &'m Module, found: &EnvironmentSearch<'m>, sources: &Sources) -> Environments {
     let beside = found.beside(&root.directory, sources);
     let mut by_directory: BTreeMap<PathBuf, Vec<(PathBuf, BTreeSet<Arc<str>>)>> = BTreeMap::new();
     let mut set: BTreeSet<Arc<str>> = BTreeSet::new();
@@ -97,6 +106,7 @@ pub fn of_root<'m>(root: &'m Module, found: &EnvironmentSearch<'m>, sources: &So
     if is_by_files {
         mark_unresolved_workspaces(&mut all, &written);
     }
+    let variables = set.clone();
     set.extend(root.settings.iter().map(|(_, setting)| setting.name.clone()));
     for (selector, values) in written {
         if matches!(&selector, Selector::Variable(name) if set.contains(name)) {
@@ -109,7 +119,7 @@ pub fn of_root<'m>(root: &'m Module, found: &EnvironmentSearch<'m>, sources: &So
             }
         }
     }
-    all
+    Environments { inputs: all, variables }
 }
 
 /// Marks the workspace of an environment as unresolved if the modules do not mention a workspace of its name but do

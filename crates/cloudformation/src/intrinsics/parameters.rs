@@ -132,6 +132,7 @@ impl<'t> Template<'t> {
         }
         let default = parameter.default();
         Some(SetBy::Input(Arc::new(Input {
+            name: name.into(),
             shown: format!("parameter `{name}`"),
             within: String::new(),
             is_required: default.is_none(),

@@ -70,31 +70,47 @@ impl Settings {
         environments.collect()
     }
 
-    /// Returns the environments of the template at `path`, which declares `names`.
-    pub(crate) fn environments(&self, path: &Path, names: &[&str], sources: &Sources) -> Vec<NamedInputs> {
+    /// Returns the environments of the template at `path`, which declares `names`, and the names that their files set.
+    pub(crate) fn environments(
+        &self,
+        path: &Path,
+        names: &[&str],
+        sources: &Sources,
+    ) -> (Vec<NamedInputs>, BTreeSet<Arc<str>>) {
+        let mut set = BTreeSet::new();
         let Some(found) = self.found.as_ref().filter(|_| !names.is_empty()) else {
-            return Vec::new();
+            return (Vec::new(), set);
         };
         let environment = |name: String, inputs: Inputs| NamedInputs {
             name,
             path: path.to_owned(),
             inputs,
         };
-        let tables = samconfig::environments(path, sources).into_iter().map(|name| {
-            let stage = Some(name.clone());
-            let inputs = Inputs {
-                stage,
-                ..Inputs::default()
-            };
-            environment(name, inputs)
-        });
+        let tables = samconfig::environments(path, sources)
+            .into_iter()
+            .map(|(name, assigned)| {
+                set.extend(assigned);
+                let stage = Some(name.clone());
+                let inputs = Inputs {
+                    stage,
+                    ..Inputs::default()
+                };
+                environment(name, inputs)
+            });
         let mut all: Vec<NamedInputs> = tables.collect();
         let is_of = |file: &&ParameterFile| file.names.iter().all(|name| names.contains(&&**name));
-        let of_file = |file: &ParameterFile| Inputs {
-            parameters: vec![Parameters::File(file.path.clone())],
-            ..Inputs::default()
+        let aside = sources.separate();
+        let mut of_file = |file: &ParameterFile| {
+            let assigned = files::read(&file.path, &aside).unwrap_or_default();
+            set.extend(assigned.into_iter().map(|(name, _)| name));
+            Inputs {
+                parameters: vec![Parameters::File(file.path.clone())],
+                ..Inputs::default()
+            }
         };
-        let Some(directory) = path.parent() else { return all };
+        let Some(directory) = path.parent() else {
+            return (all, set);
+        };
         let beside = found.in_directory(directory, Layout::Beside, sources);
         let beside = beside.iter().filter(is_of);
         all.extend(beside.map(|file| environment(name_of(&file.path), of_file(file))));
@@ -106,7 +122,7 @@ impl Settings {
                 all.extend(own.map(|file| environment(sceptre::name_of(&file.path, &configured), of_file(file))));
             }
         }
-        all
+        (all, set)
     }
 }
 

@@ -58,8 +58,8 @@ fn beside(path: &Path, files: &Files) -> Option<PathBuf> {
 }
 
 /// Returns the environments other than the default for which the configuration next to the template at `path` sets
-/// parameters.
-pub(super) fn environments(path: &Path, sources: &Sources) -> Vec<String> {
+/// parameters, each with the names of these.
+pub(super) fn environments(path: &Path, sources: &Sources) -> Vec<(String, Vec<Arc<str>>)> {
     let names = || {
         let config = beside(path, sources.files())?;
         let file = read_text(&config, sources).ok()?;
@@ -69,7 +69,10 @@ pub(super) fn environments(path: &Path, sources: &Sources) -> Vec<String> {
             return None;
         }
         let named = document.entries()?.iter().map(|entry| entry.key.to_string());
-        let others = named.filter(|name| name != DEFAULT && overrides(document, name).is_some());
+        let others = named.filter(|name| name != DEFAULT).filter_map(|name| {
+            let set = assignments(overrides(document, &name)?, &Arc::default());
+            Some((name, set.into_iter().map(|(name, _)| name).collect()))
+        });
         Some(others.collect())
     };
     names().unwrap_or_default()

@@ -83,6 +83,7 @@ impl Evaluator<'_> {
         };
         let path: String = fields.iter().map(|field| format!(".{field}")).collect();
         Some(SetBy::Input(Arc::new(Input {
+            name: name.clone(),
             shown: format!("`var.{name}{path}`"),
             within: instance.path.to_string(),
             span: default.map_or(block.header, |default| default.span),
