@@ -371,7 +371,7 @@ pub struct Queue {
     pub implicit: Option<Implicit>,
 }
 
-/// A setting of a function that sends failed asynchronous invocations somewhere.
+/// A setting of a function that sends failed asynchronous invocations somewhere, or successful ones.
 #[derive(Debug, Clone)]
 pub struct FailureTarget {
     /// Name of the setting as written: `dead_letter_config`, `DeadLetterConfig`, `DeadLetterQueue`, `on_failure`.
@@ -380,7 +380,7 @@ pub struct FailureTarget {
     pub span: Span,
     /// Condition under which it is set.
     pub when: Condition,
-    /// Target of the failures.
+    /// Target of the records.
     pub target: Attribute<Link>,
 }
 
@@ -403,6 +403,8 @@ pub struct Function {
     pub durable_execution_timeout: Attribute<Option<Seconds>>,
     /// Dead-letter config and failure destinations.
     pub failure_targets: Vec<FailureTarget>,
+    /// Destinations of successful asynchronous invocations.
+    pub success_targets: Vec<FailureTarget>,
     /// Execution role, including one that SAM creates; `None` if absent.
     pub role: Attribute<Option<Link>>,
     /// Reaction of Lambda to loops through a queue: `Allow` or `Terminate`.

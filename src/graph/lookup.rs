@@ -352,7 +352,8 @@ impl Graph {
             mapping.failure_destination.doubt(optional);
         }
         for function in self.functions.iter_mut() {
-            (function.failure_targets.iter_mut()).for_each(|setting| setting.target.doubt(doubt));
+            let settings = function.failure_targets.iter_mut().chain(&mut function.success_targets);
+            settings.for_each(|setting| setting.target.doubt(doubt));
         }
         for pipe in &mut self.deliveries.pipes {
             pipe.source.doubt(doubt);

@@ -147,8 +147,8 @@ impl<'g> AttributeLister<'g> {
             self.optional(resource, &function.reserved_concurrency);
             self.optional(resource, &function.tenant_isolation);
             self.optional_link(resource, &function.role);
-            for failure in &function.failure_targets {
-                self.link(resource, &failure.target);
+            for setting in function.failure_targets.iter().chain(&function.success_targets) {
+                self.link(resource, &setting.target);
             }
         }
     }

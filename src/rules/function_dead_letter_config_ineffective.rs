@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::{Consumption, FailureTarget, RedrivePolicy};
+use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule = Rule {
     id: "function-dead-letter-config-ineffective",
@@ -16,39 +17,91 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    let mut seen = BTreeSet::new();
     for queue in graph.queues() {
         for consumption in graph.consumptions(queue) {
             for (when, function) in graph.functions_of(consumption.mapping, &consumption.when) {
                 for setting in &function.failure_targets {
-                    // Another invoker may be asynchronous, in which case the setting applies.
-                    if let Some(other) = graph.invocations_of(function).first() {
-                        let applies = || {
-                            format!(
-                                "`{}` applies where `{}` invokes the function",
-                                setting.name, other.resource
-                            )
-                        };
-                        let applies = fact(true, applies)
-                            .depending_on(&setting.span)
-                            .depending_on(&other.span);
-                        findings.satisfied(&when, function, applies);
-                        continue;
-                    }
-                    for redrive in findings.known(&when, queue, &queue.redrive) {
-                        let has_its_own = fact(redrive.value.is_some(), || {
-                            format!("{} has a redrive policy of its own", queue.resource.shown())
-                        });
-                        let has_its_own = has_its_own.depending_on(&setting.span).depending_on(&redrive);
-                        if !findings.satisfied(&redrive.when, function, has_its_own) {
-                            let when = redrive.when.and(&setting.when);
-                            let finding = ineffective(function, setting, queue, &consumption, &redrive);
-                            findings.report(&when, function, finding);
-                        }
+                    judge_failures(graph, findings, &when, (function, setting), (queue, &consumption));
+                }
+                for setting in &function.success_targets {
+                    let when = when.and(&setting.when);
+                    // One of several queues suffices.
+                    let is_new = seen.insert((&function.resource.address, setting.span));
+                    if is_new && !is_used(graph, findings, &when, function, setting) {
+                        findings.report(&when, function, unused(function, setting, queue, &consumption));
                     }
                 }
             }
         }
     }
+}
+
+/// Returns `true` if another invoker of the function may be asynchronous, in which case the setting applies.
+fn is_used(
+    graph: &Graph,
+    findings: &mut Findings<'_>,
+    when: &Condition,
+    function: &Function,
+    setting: &FailureTarget,
+) -> bool {
+    let invocations = graph.invocations_of(function);
+    let Some(other) = invocations.first() else {
+        return false;
+    };
+    let applies = || {
+        format!(
+            "`{}` applies where `{}` invokes the function",
+            setting.name, other.resource
+        )
+    };
+    let applies = fact(true, applies)
+        .depending_on(&setting.span)
+        .depending_on(&other.span);
+    findings.satisfied(when, function, applies)
+}
+
+fn judge_failures(
+    graph: &Graph,
+    findings: &mut Findings<'_>,
+    when: &Condition,
+    (function, setting): (&Function, &FailureTarget),
+    (queue, consumption): (&Queue, &Consumption<'_>),
+) {
+    if is_used(graph, findings, when, function, setting) {
+        return;
+    }
+    for redrive in findings.known(when, queue, &queue.redrive) {
+        let has_its_own = fact(redrive.value.is_some(), || {
+            format!("{} has a redrive policy of its own", queue.resource.shown())
+        });
+        let has_its_own = has_its_own.depending_on(&setting.span).depending_on(&redrive);
+        if !findings.satisfied(&redrive.when, function, has_its_own) {
+            let when = redrive.when.and(&setting.when);
+            let finding = ineffective(function, setting, queue, consumption, &redrive);
+            findings.report(&when, function, finding);
+        }
+    }
+}
+
+/// Returns the finding for a destination of successes.
+fn unused(function: &Function, setting: &FailureTarget, queue: &Queue, consumption: &Consumption<'_>) -> Finding {
+    let (from, mapping) = (queue.resource.shown(), consumption.mapping.resource.shown());
+    let headline = format!(
+        "`{}` of {} never receives a record: only messages from {from} invoke the function",
+        setting.name,
+        function.resource.shown()
+    );
+    let label = "this receives results of asynchronous invocations only";
+    Finding::new("on_success", headline, setting.span, label)
+        .label(
+            consumption.link.span,
+            format!("{mapping} invokes the function synchronously"),
+        )
+        .help(format!(
+            "send from the function itself what should follow a processed message, and remove `{}`",
+            setting.name
+        ))
 }
 
 fn ineffective(
@@ -87,8 +140,8 @@ fn ineffective(
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::stack;
+    use crate::testing::Dialect::{CloudFormation, Serverless, Terraform};
+    use crate::testing::{check, stack};
 
     #[test]
     fn function_dead_letter_config_without_redrive_policy_is_flagged() {
@@ -143,6 +196,61 @@ resource "aws_lambda_permission" "p" {
             resource "aws_secretsmanager_secret" "s" {\n name = aws_lambda_function.worker.function_name\n}            | function.failure_target block
             "#,
         );
+    }
+
+    /// Returns a function polling a queue with a redrive policy, whose successful results go to another queue.
+    fn template(expected: &str, others: &str) -> String {
+        format!(
+            "
+Resources:
+  Failed: {{Type: AWS::SQS::Queue}}
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties:
+      RedrivePolicy: {{deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}}
+  Worker:
+    Type: AWS::Lambda::Function
+    Properties: {{Timeout: 5}}
+  Mapping:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {{EventSourceArn: !GetAtt Orders.Arn, FunctionName: !Ref Worker}}
+  Config:
+    Type: AWS::Lambda::EventInvokeConfig
+    Properties:
+      FunctionName: !Ref Worker
+      DestinationConfig:
+        OnSuccess: {expected}
+          Destination: arn:aws:sqs:eu-west-1:111122223333:done
+{others}"
+        )
+    }
+
+    #[test]
+    fn destination_of_successes_is_flagged_despite_a_redrive_policy() {
+        let expected = "# expect: function-dead-letter-config-ineffective";
+        check(&RULE, CloudFormation, &template(expected, ""));
+        let topic = "  S: {Type: AWS::SNS::Subscription, Properties: {TopicArn: t, Protocol: lambda, Endpoint: !GetAtt Worker.Arn}}\n";
+        check(&RULE, CloudFormation, &template("", topic));
+        let second = "  More:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: !GetAtt Failed.Arn, FunctionName: !Ref Worker}\n";
+        check(&RULE, CloudFormation, &template(expected, second));
+        let service = "
+service: orders
+provider: {name: aws}
+functions:
+  worker:
+    handler: src/worker.handler
+    destinations:
+      onSuccess: arn:aws:sqs:eu-west-1:111122223333:done # expect: function-dead-letter-config-ineffective
+    events:
+      - sqs: {arn: !GetAtt Orders.Arn}
+resources:
+  Resources:
+    Orders:
+      Type: AWS::SQS::Queue
+";
+        check(&RULE, Serverless, service);
     }
 
     #[test]

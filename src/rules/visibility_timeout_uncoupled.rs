@@ -361,7 +361,7 @@ resource "aws_lambda_event_source_mapping" "orders" {{
     fn input_that_no_environment_sets_is_flagged() {
         let main = terraform("default = 30", "var.timeout", &format!("180 {EXPECTED}"));
         check_files(&RULE, &[("main.tf", &main), ("env/prod.tfvars", "other = 20\n")]);
-        // A variable of the same name in another module is another input.
+        // Another module has its own variable of that name.
         let call = "variable \"timeout\" {}\nmodule \"orders\" {\n  source = \"./orders\"\n}\n";
         let set = "timeout = 20\n";
         check_files(

@@ -78,10 +78,11 @@ fn respell_function(function: &mut Function, header: Span, timeout: Timeout) {
     }
     function.name.name = "name".into();
     function.reserved_concurrency.name = "reservedConcurrency".into();
-    for target in &mut function.failure_targets {
+    for target in function.failure_targets.iter_mut().chain(&mut function.success_targets) {
         target.name = match &*target.name {
             "DeadLetterConfig" => "onError".into(),
             "OnFailure" => "destinations.onFailure".into(),
+            "OnSuccess" => "destinations.onSuccess".into(),
             _ => continue,
         };
     }

@@ -36,6 +36,7 @@ pub(in crate::frontend) struct FailureNames {
 pub(in crate::frontend) struct InvokeConfigNames {
     pub(in crate::frontend) function: Path,
     pub(in crate::frontend) failure: FailureNames,
+    pub(in crate::frontend) success: FailureNames,
 }
 
 impl<V: View> Lowering<V> {
@@ -62,6 +63,7 @@ impl<V: View> Lowering<V> {
             managed_instances: self.read(written, names.managed_instances, &false, |_, _| Ok(true)),
             durable_execution_timeout: self.durable_execution_timeout(written, names),
             failure_targets,
+            success_targets: Vec::new(),
             role: self.optional_link(written, names.role),
             recursive_loop: self.read(written, names.recursive_loop, &"Terminate".to_owned(), V::text),
             tenant_isolation: self.text(written, names.tenant_isolation),
@@ -90,9 +92,21 @@ impl<V: View> Lowering<V> {
         })
     }
 
-    /// Lowers a failure destination, with the conditions under which it is written; a queue that it names is a
-    /// dead-letter queue.
+    /// Lowers a failure destination; a queue that it names is a dead-letter queue.
     fn failure_target(&mut self, node: &Node<V::Value>, names: &FailureNames, owner: Owner) -> Option<FailureTarget> {
+        let target = self.destination(node, names)?;
+        self.graph.dead_letter_uses.push(DeadLetterUse {
+            resource: node.resource.address.clone(),
+            owner,
+            span: target.span,
+            target: target.target.clone(),
+            when: target.when.clone(),
+        });
+        Some(target)
+    }
+
+    /// Lowers a destination, with the conditions under which it is written.
+    fn destination(&mut self, node: &Node<V::Value>, names: &FailureNames) -> Option<FailureTarget> {
         let (written, setting) = (&node.written, names.setting);
         if !self.view.has(written, setting.split('.').next().unwrap_or(setting)) {
             return None;
@@ -114,7 +128,7 @@ impl<V: View> Lowering<V> {
         if set.is_empty() {
             return None;
         }
-        let target = FailureTarget {
+        Some(FailureTarget {
             name: names.name.into(),
             span,
             when: node.resource.when.and(&when),
@@ -122,22 +136,18 @@ impl<V: View> Lowering<V> {
                 name: target.name,
                 cases: set,
             },
-        };
-        self.graph.dead_letter_uses.push(DeadLetterUse {
-            resource: node.resource.address.clone(),
-            owner,
-            span: target.span,
-            target: target.target.clone(),
-            when: target.when.clone(),
-        });
-        Some(target)
+        })
     }
 
-    /// Lowers a separate resource with the failure destination of a function.
+    /// Lowers a separate resource with the destinations of a function.
     pub(super) fn invoke_config(&mut self, node: Node<V::Value>, names: &InvokeConfigNames) {
         if let Some(target) = self.failure_target(&node, &names.failure, Owner::Other) {
             let function = self.link(&node.written, names.function, BareName::Function);
             self.pending.failure_targets.push((function, target));
+        }
+        if let Some(target) = self.destination(&node, &names.success) {
+            let function = self.link(&node.written, names.function, BareName::Function);
+            self.pending.success_targets.push((function, target));
         }
     }
 }

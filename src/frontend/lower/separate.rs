@@ -32,6 +32,7 @@ pub(super) struct Pending {
     pub(super) causes: FxHashMap<Arc<str>, Arc<str>>,
     /// Failure destinations, with their function.
     pub(super) failure_targets: Vec<(Attribute<Link>, FailureTarget)>,
+    pub(super) success_targets: Vec<(Attribute<Link>, FailureTarget)>,
     /// Policies of keys.
     key_policies: Vec<(Attribute<Link>, Attribute<Option<PolicyDocument>>)>,
     /// Settings for recursive loops, with their function.
@@ -133,13 +134,18 @@ impl<V: View> Lowering<V> {
             Target::Resource(address) => functions.get(address).copied(),
             _ => None,
         };
-        for (function, target) in pending.failure_targets {
+        let failures = pending.failure_targets.into_iter().map(|setting| (true, setting));
+        let successes = pending.success_targets.into_iter().map(|setting| (false, setting));
+        for (of_failures, (function, target)) in failures.chain(successes) {
             for (when, _, link) in function.known_in(&Condition::always()) {
                 if let Some(function) = named(link).and_then(|at| self.graph.functions.get_mut(at)) {
-                    function.failure_targets.push(FailureTarget {
-                        when: target.when.and(&when),
-                        ..target.clone()
-                    });
+                    let when = target.when.and(&when);
+                    let target = FailureTarget { when, ..target.clone() };
+                    if of_failures {
+                        function.failure_targets.push(target);
+                    } else {
+                        function.success_targets.push(target);
+                    }
                 }
             }
         }

@@ -194,18 +194,22 @@ impl Service {
     fn invoke_config(&self, entry: &Entry, id: &Arc<str>) -> Option<Entry> {
         let (header, function) = (entry.key_span, &entry.value);
         let destinations = function.get("destinations");
-        let failure = destinations.and_then(|all| all.entry("onFailure"));
         let retries = function.entry("maximumRetryAttempts");
         if destinations.is_none() && retries.is_none() {
             return None;
         }
         let function_name = mapping(header, vec![set("Ref", text(header, id.clone()))]);
         let mut properties = vec![set("FunctionName", function_name)];
-        if let Some(failure) = failure {
-            let target = set("Destination", self.destination(&failure.value));
-            let target = mapping(failure.span(), vec![target]);
-            let config = mapping(failure.span(), vec![set("OnFailure", target)]);
-            properties.push(set("DestinationConfig", config));
+        let kinds = [("OnFailure", "onFailure"), ("OnSuccess", "onSuccess")].into_iter();
+        let written = kinds.filter_map(|(key, own)| {
+            let written = destinations?.entry(own)?;
+            let target = set("Destination", self.destination(&written.value));
+            Some(set(key, mapping(written.span(), vec![target])))
+        });
+        let config: Vec<Entry> = written.collect();
+        if let (Some(first), Some(last)) = (config.first(), config.last()) {
+            let span = first.value.span.to(last.value.span);
+            properties.push(set("DestinationConfig", mapping(span, config)));
         }
         properties.extend(retries.map(|entry| renamed("MaximumRetryAttempts", entry)));
         let kind = "AWS::Lambda::EventInvokeConfig";

@@ -135,6 +135,11 @@ static INVOKE_CONFIG: InvokeConfigNames = InvokeConfigNames {
         setting: "DestinationConfig",
         target: "DestinationConfig.OnFailure.Destination",
     },
+    success: FailureNames {
+        name: "OnSuccess",
+        setting: "DestinationConfig.OnSuccess",
+        target: "DestinationConfig.OnSuccess.Destination",
+    },
 };
 
 static MAPPING: MappingNames = MappingNames {

@@ -143,6 +143,11 @@ static INVOKE_CONFIG: InvokeConfigNames = InvokeConfigNames {
         setting: "destination_config.on_failure",
         target: "destination_config.on_failure.destination",
     },
+    success: FailureNames {
+        name: "on_success",
+        setting: "destination_config.on_success",
+        target: "destination_config.on_success.destination",
+    },
 };
 
 static RECURSION_CONFIG: SeparateNames = SeparateNames {
