@@ -15,6 +15,7 @@ mod page;
 mod policy;
 mod rules;
 mod simulate;
+mod snapshot;
 #[cfg(test)]
 mod tests;
 mod variables;
@@ -102,6 +103,12 @@ enum Command {
     Config {
         #[command(subcommand)]
         command: ConfigCommand,
+    },
+    /// Print the script that lists what an account has deployed
+    Snapshot {
+        /// Print it: Python with boto3, which only lists and reads
+        #[arg(long, required = true)]
+        script: bool,
     },
     /// Write a sqslint.toml that lists every setting, commented out
     Init,
@@ -204,6 +211,9 @@ struct CheckArgs {
     add_ignore: Option<String>,
     #[command(flatten)]
     inputs: InputArgs,
+    /// Also compare with what is deployed, as this snapshot lists it
+    #[arg(long, value_name = "SNAPSHOT", conflicts_with = "since", help_heading = "Inputs")]
+    deployed: Option<PathBuf>,
     #[command(flatten)]
     stdin: StdinArgs,
     #[command(flatten)]
@@ -379,6 +389,7 @@ impl Cli {
             Command::Policy { command } => policy::run(&command, streams),
             Command::Config { command } => config::run(&command, streams),
             Command::Server { stdio: _ } => server(streams),
+            Command::Snapshot { script: _ } => snapshot::run(streams),
             Command::Init => config::init(streams),
             Command::Completions { shell } => {
                 clap_complete::generate(shell, &mut Cli::command(), "sqslint", streams.out);

@@ -30,7 +30,7 @@ pub(crate) fn is_unit(path: &Path, files: &Files) -> bool {
 pub(crate) fn unit_of(path: &Path, files: &Files) -> Option<Input> {
     let is_candidate = names::may_be_template(name_of(path)) || names::is_state(name_of(path));
     let input = recognise(path, files).ok().flatten().filter(|_| is_candidate);
-    input.filter(|input| !matches!(input, Input::Plan(_)))
+    input.filter(|input| !matches!(input, Input::Plan(_) | Input::Snapshot(_)))
 }
 
 /// Unit to read. Paths are absolute and contain no symbolic links.
@@ -46,6 +46,8 @@ pub enum Input {
     Terragrunt(PathBuf),
     /// A Terraform plan or state: JSON of `terraform show`, or a state file.
     Plan(PathBuf),
+    /// A snapshot of what an account has deployed.
+    Snapshot(PathBuf),
     /// Output directory of a CDK app, recognised by its `manifest.json`.
     CdkApp(PathBuf),
 }
@@ -59,8 +61,23 @@ impl Input {
             | Input::ServerlessService(path)
             | Input::CdkApp(path)
             | Input::Plan(path)
+            | Input::Snapshot(path)
             | Input::Terragrunt(path) => path,
         }
+    }
+}
+
+/// Returns the snapshot at `path`, or the reason why the file is not one, as a clause.
+pub(crate) fn snapshot(path: &Path, files: &Files) -> Result<Input, String> {
+    let absolute = files
+        .named(path)
+        .map_err(|refusal| format!("`{}` {refusal}", path.display()))?;
+    match recognise(&absolute, files)? {
+        Some(input @ Input::Snapshot(_)) => Ok(input),
+        _ => Err(format!(
+            "`{}` is not a snapshot; `sqslint snapshot --script` prints the script that makes one",
+            path.display()
+        )),
     }
 }
 
@@ -179,8 +196,8 @@ pub fn discover(wanted: &DiscoveryRequest<'_>) -> Discovery {
     let mut inputs = found.inputs;
     for (result, (_, shown)) in read.into_iter().zip(candidates) {
         match result {
-            // A plan is generated and may be stale, and its module, if present, is checked itself.
-            Ok(Some(Input::Plan(_))) => discovery.skipped.push(shown),
+            // A plan or snapshot is generated and may be stale, and its module, if present, is checked itself.
+            Ok(Some(Input::Plan(_) | Input::Snapshot(_))) => discovery.skipped.push(shown),
             Ok(input) => inputs.extend(input),
             Err(message) => discovery.errors.push(message),
         }
@@ -240,8 +257,7 @@ fn ignored(wanted: &DiscoveryRequest<'_>) -> Vec<String> {
         let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
         shown.extend(found.inputs.iter().map(|input| shown_below(path, &root, input.path())));
         let candidates = found.candidates.into_par_iter();
-        let is_unit =
-            |file: &Path| matches!(recognise(file, wanted.files), Ok(Some(input)) if !matches!(input, Input::Plan(_)));
+        let is_unit = |file: &Path| matches!(recognise(file, wanted.files), Ok(Some(input)) if !matches!(input, Input::Plan(_) | Input::Snapshot(_)));
         let units = candidates.filter(|(file, _)| is_unit(file)).map(|(_, shown)| shown);
         shown.extend(units.collect::<Vec<_>>());
     }

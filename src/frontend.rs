@@ -42,6 +42,8 @@ pub struct Loaded {
     pub environments: Vec<NamedEnvironment>,
     /// Relations to other units, other than the files that it reads.
     pub ties: Ties,
+    /// Time at which a snapshot was taken, as written.
+    pub taken: Option<Arc<str>>,
 }
 
 impl Loaded {
@@ -54,6 +56,7 @@ impl Loaded {
             errors: Vec::new(),
             environments: Vec::new(),
             ties: Ties::default(),
+            taken: None,
         }
     }
 
@@ -102,6 +105,9 @@ pub fn load(inputs: &[Input], unit_inputs: &UnitInputs, sources: &Sources) -> Ve
             }
             Input::ServerlessService(path) => {
                 files.insert(path.clone(), Document::Service);
+            }
+            Input::Snapshot(path) => {
+                files.insert(path.clone(), Document::Snapshot);
             }
             Input::Plan(path) => plans.push(path),
             Input::CdkApp(directory) => {

@@ -9,6 +9,7 @@ mod arn;
 pub mod attribute;
 pub mod declared;
 pub mod delivery;
+pub mod deployed;
 mod ends;
 pub mod limits;
 mod lookup;
@@ -100,6 +101,8 @@ pub enum UnitKind {
     Plan,
     /// A Terraform state, as JSON or as stored.
     State,
+    /// A snapshot of what an account has deployed.
+    Snapshot,
 }
 
 /// A configuration that one tool deploys as one.

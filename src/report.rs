@@ -101,6 +101,8 @@ pub struct Units {
     pub plans: usize,
     /// Terraform states.
     pub states: usize,
+    /// Snapshots of what is deployed.
+    pub snapshots: usize,
     /// Sources of remote modules that are not read, each with the number of its calls.
     pub unread_modules: BTreeMap<String, usize>,
     /// Notes on unread parts, by unit.

@@ -36,6 +36,9 @@ mod dead_letter_queue_retention_too_short;
 mod dead_letter_queue_type_mismatch;
 mod dead_letter_queue_unalarmed;
 mod dead_letter_queue_undeclared;
+mod declared_not_deployed;
+mod deployed_not_declared;
+mod deployed_value_differs;
 mod durable_execution_exceeds_poller_limit;
 mod event_source_mapping_cross_region;
 mod event_source_mapping_duplicate;
@@ -218,6 +221,8 @@ pub enum Category {
     Consumers,
     /// Findings from the source code of functions.
     Handlers,
+    /// Differences between the code and a snapshot of the account.
+    Deployed,
     /// Policies that a team writes.
     Policy,
     /// Problems that sqslint itself reports: unreadable files, limits, suppressions.
@@ -239,6 +244,7 @@ impl Category {
             Category::Alarms => "alarms",
             Category::Consumers => "consumers",
             Category::Handlers => "handlers",
+            Category::Deployed => "deployed",
             Category::Policy => "policy",
             Category::Tool => "tool",
         }
@@ -449,6 +455,10 @@ pub static RULES: &[&Rule<'static>] = &[
     &handler_reads_first_record_only::RULE,
     &claim_never_released::RULE,
     &batch_item_failures_malformed::RULE,
+    // deployed
+    &deployed_value_differs::RULE,
+    &deployed_not_declared::RULE,
+    &declared_not_deployed::RULE,
     // tool
     &parse_error::RULE,
     &limit_reached::RULE,

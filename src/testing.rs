@@ -66,6 +66,7 @@ pub fn run(rule: &Rule, path: &Path) -> Outcome {
     crate::check(&Options {
         paths: vec![path.to_owned()],
         selection: Selection::only(rule),
+        deployed: Some(path.join("snapshot.json")).filter(|snapshot| snapshot.is_file()),
         today: Day::parse(TODAY),
         ..Options::default()
     })

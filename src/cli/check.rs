@@ -72,6 +72,7 @@ fn options(arguments: &CheckArgs) -> Options {
         baseline: arguments.baseline.choice(),
         since: arguments.since.clone(),
         no_ignores: arguments.no_ignores,
+        deployed: arguments.deployed.clone(),
         ..Options::default()
     }
 }
@@ -229,6 +230,7 @@ fn units(outcome: &Outcome) -> Units {
             UnitKind::ServerlessService => units.services += 1,
             UnitKind::Plan => units.plans += 1,
             UnitKind::State => units.states += 1,
+            UnitKind::Snapshot => units.snapshots += 1,
         }
         for (source, calls) in &unit.unread_modules {
             *units.unread_modules.entry(source.clone()).or_default() += calls;

@@ -6,6 +6,9 @@ use super::names::SERVICES;
 use std::borrow::Cow;
 use std::str;
 
+/// Key of a snapshot with the version of its format.
+const SNAPSHOT: &str = "sqslint_snapshot";
+
 /// Kind of unit that a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -15,6 +18,8 @@ pub(super) enum Kind {
     Serverless,
     /// A Terraform plan or state.
     Plan,
+    /// A snapshot, or what Cloud Control says about a resource.
+    Snapshot,
     /// The manifest of a synthesised CDK app.
     CloudAssembly,
 }
@@ -44,11 +49,22 @@ pub(super) fn kind(name: &str, bytes: &[u8]) -> Option<Kind> {
         return special;
     }
     let template = if text.trim_start().starts_with('{') {
+        if is_snapshot(&text) {
+            return Some(Kind::Snapshot);
+        }
         is_json_template(&text)
     } else {
         is_yaml_template(&text)
     };
     template.then_some(Kind::Template)
+}
+
+fn is_snapshot(text: &str) -> bool {
+    let keys = top_keys(text);
+    let is_described = ["ResourceDescription", "ResourceDescriptions"]
+        .iter()
+        .any(|key| keys.contains(key));
+    keys.contains(&SNAPSHOT) || (keys.contains(&"TypeName") && is_described)
 }
 
 /// Returns `true` if YAML has the keys that every service must have.

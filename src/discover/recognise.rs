@@ -82,7 +82,7 @@ pub(super) fn touched_file(file: &Path, repository: Option<&Path>, files: &Files
     let input = named_file(file, file, files).ok();
     input
         .into_iter()
-        .filter(|input| !matches!(input, Input::Plan(_) | Input::CdkApp(_)))
+        .filter(|input| !matches!(input, Input::Plan(_) | Input::Snapshot(_) | Input::CdkApp(_)))
         .collect()
 }
 
@@ -159,6 +159,7 @@ pub(crate) fn input_of(file: &Path, bytes: &[u8]) -> Option<Input> {
         Kind::Template => Some(Input::Template(file.to_owned())),
         Kind::Serverless => Some(Input::ServerlessService(file.to_owned())),
         Kind::Plan => Some(Input::Plan(file.to_owned())),
+        Kind::Snapshot => Some(Input::Snapshot(file.to_owned())),
         Kind::CloudAssembly => file.parent().map(|directory| Input::CdkApp(directory.to_owned())),
     }
 }

@@ -137,7 +137,7 @@ impl<'f> Targets<'f> {
         } else {
             // A plan names many files, but depends on none of them.
             let input = recognise(path, of).ok().flatten();
-            input.filter(|input| !matches!(input, Input::Plan(_) | Input::CdkApp(_)))
+            input.filter(|input| !matches!(input, Input::Plan(_) | Input::Snapshot(_) | Input::CdkApp(_)))
         };
         Some(Text { input, calls, names })
     }

@@ -27,6 +27,7 @@ impl Tree {
                 Input::Template(path) => ("template", path),
                 Input::ServerlessService(path) => ("service", path),
                 Input::Plan(path) => ("plan", path),
+                Input::Snapshot(path) => ("snapshot", path),
                 Input::Terragrunt(path) => ("call", path),
                 Input::CdkApp(path) => ("app", path),
             };

@@ -52,6 +52,7 @@ fn unit_of(unit: &cloudformation::Unit) -> Unit {
             cloudformation::UnitKind::Template => UnitKind::Template,
             cloudformation::UnitKind::CdkStack => UnitKind::CdkStack,
             cloudformation::UnitKind::ServerlessService => UnitKind::ServerlessService,
+            cloudformation::UnitKind::Snapshot => UnitKind::Snapshot,
         },
         notes: Vec::new(),
         unread_modules: BTreeMap::new(),
@@ -66,6 +67,7 @@ pub(super) fn loaded(unit: cloudformation::Unit, graph: Option<UnitGraph>, sourc
     loaded.graph.unit.notes = unit.notes;
     loaded.report(unit.problems, sources);
     loaded.errors = unit.errors;
+    loaded.taken = unit.taken;
     let unread = unit.unread.into_iter().map(|stack| NotEvaluated {
         rule: PARSE_ERROR.into(),
         subject: Subject {

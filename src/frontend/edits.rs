@@ -5,6 +5,7 @@
 //! value changes, the finding gets no edit and only its help.
 
 pub(super) mod alarm;
+mod commands;
 mod inner;
 pub(super) mod piece;
 mod remark;
@@ -111,6 +112,13 @@ fn add_fix(found: &mut Diagnostic, sources: &Sources) {
         safety: remedy.safety,
         edits,
     };
+    if commands::is_snapshot(&sources.file(place_of(&remedy.change).file)) {
+        if let Some(command) = commands::command(&remedy.change, sources) {
+            let help = found.help.take().map(|help| format!("{help}; ")).unwrap_or_default();
+            found.help = Some(format!("{help}run `{command}`"));
+        }
+        return;
+    }
     found.fix = edits(&remedy.change, sources).map(|edits| Box::new(fix(edits)));
 }
 
@@ -145,16 +153,20 @@ pub(super) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
     (editable && !edits.is_empty()).then_some(edits)
 }
 
-/// Returns the edits of changes that depend on the dialect.
-fn in_dialect(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
-    let at = match change {
+/// Returns the place of a change.
+fn place_of(change: &Change) -> Span {
+    match change {
         Change::Number { place, .. } | Change::Remove(place) | Change::ReportFailures(place) => {
             place.written.unwrap_or(place.header)
         }
         Change::DeadLetterQueue(queue) => queue.header,
         Change::Arn(span) | Change::Alarm(span) | Change::Unquote(span) | Change::Suppression { at: span, .. } => *span,
-    };
-    let file = sources.file(at.file);
+    }
+}
+
+/// Returns the edits of changes that depend on the dialect.
+fn in_dialect(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
+    let file = sources.file(place_of(change).file);
     if !may_edit(&file) {
         return None;
     }

@@ -3,6 +3,7 @@
 use super::arn::{FIFO_SUFFIX, account, is_queue_name, physical_name, region};
 use super::declared::DeclaredConsumer;
 use super::delivery::{Pipe, Topic};
+use super::deployed::Deployed;
 use super::nodes::{self, Nodes};
 use super::workers::{Parameter, Worker, WorkerConsumptions};
 use super::{
@@ -52,6 +53,8 @@ pub struct Graph {
     invoking_any: FxHashMap<UnitId, Vec<usize>>,
     /// Queues that are passed to a module or nested stack whose files are not available.
     queues_passed_to_missing_code: FxHashSet<usize>,
+    /// Deployed resources, and the number of units before those of the snapshot.
+    pub(super) deployed: Option<(Arc<Deployed>, u32)>,
     /// Declared consumers by queue.
     pub(super) declared: FxHashMap<usize, Vec<Arc<DeclaredConsumer>>>,
     pub(super) stated: FxHashMap<usize, Arc<DeclaredConsumer>>,
@@ -366,6 +369,11 @@ impl Graph {
         self.dead_letter_uses
             .iter_mut()
             .for_each(|(_, used)| used.target.doubt(doubt));
+    }
+
+    /// Adds units without nodes.
+    pub(super) fn add_units(&mut self, units: &[Unit]) {
+        self.units.extend(units.iter().cloned());
     }
 
     /// Returns all units, ordered by name.

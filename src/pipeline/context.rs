@@ -37,7 +37,13 @@ impl RunContext {
         RunContext {
             repository,
             working_directory,
-            files: files.trusting(options.inputs.files().chain(configuration)),
+            files: files.trusting(
+                options
+                    .inputs
+                    .files()
+                    .chain(configuration)
+                    .chain(options.deployed.as_deref()),
+            ),
         }
     }
 

@@ -9,12 +9,14 @@ use super::policies::Policies;
 use super::{Gathered, Run};
 use crate::config::RuleSettings;
 use crate::diagnostic::{Coverage, DEFAULT_ENVIRONMENT, Diagnostic, NotEvaluated, Subject};
+use crate::graph::deployed::{Deployed, DeployedFinding};
 use crate::graph::{Graph, UnitId};
 use crate::policy::Policy;
-use crate::rules::{self, Findings, Judge, Judgement, RULES, Rule, RuleOutcome, Verdict};
+use crate::rules::{self, Findings, Judge, Judgement, RULES, Rule, RuleOutcome, Settings, Verdict};
 use crate::selection::Selection;
 use rustc_hash::FxHashSet;
 use source::Sources;
+use std::sync::Arc;
 
 /// Results of the rules.
 pub(super) struct Linted {
@@ -45,12 +47,19 @@ pub(super) fn lint(run: &Run<'_>, loaded: Loaded) -> Linted {
         mut gathered,
         mut environments,
         policies,
+        deployed,
     } = loaded;
     let mut declarations = Declarations::new(run.options, &policies, &gathered.sources);
     for environment in &mut environments {
         declarations.add_to(&mut environment.graph);
     }
     gathered.unmatched = declarations.unmatched(run);
+    if let Some((deployed, problems)) = deployed {
+        if let Some(first) = environments.first_mut() {
+            first.findings.extend(problems);
+        }
+        attach(deployed, &mut environments);
+    }
     let graphs: Vec<&Graph> = environments.iter().map(|environment| &environment.graph).collect();
     let overrides = overrides::unmatched(run, &graphs, &policies, &gathered.sources);
     gathered.unmatched.extend(overrides);
@@ -60,6 +69,27 @@ pub(super) fn lint(run: &Run<'_>, loaded: Loaded) -> Linted {
         environments: environments.collect(),
         gathered,
         policies,
+    }
+}
+
+/// Judges what is deployed, and adds it to the graph of every environment.
+fn attach(mut deployed: Deployed, environments: &mut [Environment]) {
+    let judges: Vec<Judge<'_>> = RULES.iter().map(|rule| Judge::of(rule)).collect();
+    let results = rules::run(&judges, &deployed.graph, &Settings::default(), false);
+    let findings = results.into_iter().flat_map(|result| result.findings);
+    let findings = findings.map(|found| DeployedFinding {
+        rule: found.rule.to_string(),
+        spans: found.labels().iter().map(|label| label.span).collect(),
+        is_calculated: found.calculation.is_some(),
+        headline: found.headline,
+    });
+    deployed.findings = findings.collect();
+    for environment in &*environments {
+        deployed.learn(&environment.graph);
+    }
+    let deployed = Arc::new(deployed);
+    for environment in environments {
+        environment.graph.attach(deployed.clone());
     }
 }
 

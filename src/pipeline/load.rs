@@ -7,9 +7,10 @@ use super::select::{Group, Selected};
 use super::{Gathered, Run};
 use crate::config::Environment as Declared;
 use crate::diagnostic::{DEFAULT_ENVIRONMENT, Diagnostic, NotEvaluated};
-use crate::discover::Input;
+use crate::discover::{self, Input};
 use crate::frontend::{self, NamedEnvironment};
 use crate::graph::Graph;
+use crate::graph::deployed::Deployed;
 use crate::inputs::{Inputs, UnitInputs, Variable};
 use rustc_hash::FxHashSet;
 use source::Sources;
@@ -22,6 +23,8 @@ pub(super) struct Loaded {
     /// Environments; never empty.
     pub(super) environments: Vec<Environment>,
     pub(super) policies: Policies,
+    /// Deployed resources, with findings about the snapshot.
+    pub(super) deployed: Option<(Deployed, Vec<Diagnostic>)>,
 }
 
 /// Graph of one environment, or of the only one.
@@ -112,11 +115,40 @@ pub(super) fn graphs(run: &Run<'_>, selected: Selected) -> Loaded {
         }
         policies.insert_missing(&unit, config);
     }
+    let snapshot = run.options.deployed.as_ref();
+    let deployed = snapshot.and_then(|path| deployed(run, path, &mut policies, &mut gathered));
     Loaded {
         gathered,
         environments: all,
         policies,
+        deployed,
     }
+}
+
+/// Reads the snapshot at `path`, or records why it cannot be read.
+fn deployed(
+    run: &Run<'_>,
+    path: &Path,
+    policies: &mut Policies,
+    gathered: &mut Gathered,
+) -> Option<(Deployed, Vec<Diagnostic>)> {
+    let input = match discover::snapshot(path, &run.context.files) {
+        Ok(input) => input,
+        Err(error) => {
+            gathered.errors.push(format!("`--deployed`: {error}"));
+            return None;
+        }
+    };
+    let (mut parts, mut problems, mut taken) = (Vec::new(), Vec::new(), None);
+    let config = run.configs.for_path(input.path()).unwrap_or_default();
+    for loaded in frontend::load(std::slice::from_ref(&input), &UnitInputs::default(), &gathered.sources) {
+        policies.insert(&loaded.graph.unit.name, config.clone());
+        problems.extend(loaded.diagnostics);
+        gathered.errors.extend(loaded.errors);
+        taken = taken.or(loaded.taken);
+        parts.push(loaded.graph);
+    }
+    Some((Deployed::new(Graph::assemble(parts), taken), problems))
 }
 
 /// Inputs of units in environments that their own files name.

@@ -53,6 +53,8 @@ pub struct Options {
     pub since: Option<String>,
     /// `true` to disregard suppressions.
     pub no_ignores: bool,
+    /// Snapshot of what is deployed, to compare with.
+    pub deployed: Option<PathBuf>,
     /// Day for comparison with the expiry of suppressions; `None` for today.
     pub today: Option<Day>,
 }

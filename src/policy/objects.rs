@@ -494,6 +494,7 @@ static UNIT: LazyLock<Vec<Field>> = LazyLock::new(|| {
                 UnitKind::ServerlessService => "serverless",
                 UnitKind::Plan => "plan",
                 UnitKind::State => "state",
+                UnitKind::Snapshot => "snapshot",
             }, when);
     ]}
 });

@@ -38,6 +38,7 @@ pub(super) struct Summary {
     services: usize,
     plans: usize,
     states: usize,
+    snapshots: usize,
     queues: JudgedCount,
     mappings: JudgedCount,
     handlers: JudgedCount,
@@ -192,6 +193,7 @@ pub(super) fn summary(report: &Report<'_>) -> Summary {
         services: report.units.services,
         plans: report.units.plans,
         states: report.units.states,
+        snapshots: report.units.snapshots,
         queues: JudgedCount {
             count: report.coverage.queues,
             judged: report.coverage.judged_queues(),

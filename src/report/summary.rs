@@ -267,6 +267,7 @@ fn units(units: &Units) -> Option<String> {
         (units.services, "service"),
         (units.plans, "plan"),
         (units.states, "state"),
+        (units.snapshots, "snapshot"),
     ];
     let parts: Vec<String> = kinds
         .into_iter()

@@ -42,9 +42,29 @@ use Expectation::{Finding, Silence};
 const CONFIGURATION: &str = "sqslint.toml";
 /// File name of a recorded plan.
 const PLAN: &str = "plan.json";
+/// File with a snapshot of what is deployed.
+const SNAPSHOT: &str = "snapshot.json";
 
 /// Cells that must be empty: a rule, dialects, the outcomes that are impossible there, and why.
 const CANNOT: &[(&str, &[Dialect], &[Expectation], &str)] = &[
+    (
+        "deployed-value-differs",
+        &[Plan],
+        &[Finding, Silence],
+        "an example with a plan is run without a snapshot; `deployed.rs` compares a plan",
+    ),
+    (
+        "deployed-not-declared",
+        &[Plan],
+        &[Finding, Silence],
+        "an example with a plan is run without a snapshot",
+    ),
+    (
+        "declared-not-deployed",
+        &[Plan],
+        &[Finding, Silence],
+        "an example with a plan is run without a snapshot",
+    ),
     (
         "sam-subscription-queue-implicit",
         &[Terraform, Plan, CloudFormation, Cdk, Serverless],
@@ -228,14 +248,15 @@ fn dialect(files: &[(String, String)], outcome: &Outcome) -> Dialect {
         Some(UnitKind::CdkStack) => Cdk,
         Some(UnitKind::ServerlessService) => Serverless,
         Some(UnitKind::Plan | UnitKind::State) => Plan,
-        Some(UnitKind::TerraformModule) | None => Terraform,
+        // A snapshot is only part of an example.
+        Some(UnitKind::TerraformModule | UnitKind::Snapshot) | None => Terraform,
     }
 }
 
 /// Wraps the only template of `example` into a synthesized stack and into the resources of a service. Files other than
 /// the template, such as a configuration, are copied.
 fn carried(example: &Example) -> Vec<(Dialect, Vec<(String, String)>)> {
-    let is_template = |(name, _): &&(String, String)| name != CONFIGURATION;
+    let is_template = |(name, _): &&(String, String)| name != CONFIGURATION && name != SNAPSHOT;
     let (templates, others): (Vec<_>, Vec<_>) = example.files.iter().partition(is_template);
     let [(_, template)] = templates.as_slice() else {
         return Vec::new();

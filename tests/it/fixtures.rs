@@ -70,6 +70,8 @@ fn every_rule_records_where_it_holds() {
         .filter(|rule| rule.check.is_some() && !holds.contains(rule.id))
         // These resources, made by the SAM transform, are wrong wherever they exist.
         .filter(|rule| !rule.id.starts_with("sam-subscription-"))
+        // The fixtures have no snapshot; `deployed.rs` has.
+        .filter(|rule| rule.category != rules::Category::Deployed)
         // The graph has the unknown keys only.
         .filter(|rule| rule.id != "serverless-event-key-unknown");
     let silent: Vec<&str> = silent.map(|rule| rule.id).collect();

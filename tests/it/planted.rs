@@ -5,7 +5,7 @@
 
 use crate::inputs::{directories, entries, name, repository};
 use serde::Deserialize;
-use sqslint::rules::RULES;
+use sqslint::rules::{Category, RULES};
 use sqslint::selection::Selection;
 use sqslint::suppress::Day;
 use sqslint::testing::{TemporaryDirectory, describe};
@@ -167,7 +167,9 @@ fn plant(root: &Path, defect: &Planted) -> Option<String> {
 fn every_rule_and_every_stack_has_a_planted_defect() {
     let root = repository(SOUND);
     let rules: BTreeSet<String> = planted(&root).into_iter().map(|defect| defect.rule).collect();
-    let known: BTreeSet<String> = RULES.iter().map(|rule| rule.id.to_owned()).collect();
+    // A stack has no snapshot of what is deployed; `deployed.rs` has.
+    let planted_here = RULES.iter().filter(|rule| rule.category != Category::Deployed);
+    let known: BTreeSet<String> = planted_here.map(|rule| rule.id.to_owned()).collect();
     let missing: Vec<_> = known.difference(&rules).collect();
     assert!(
         missing.is_empty(),

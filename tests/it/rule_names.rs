@@ -5,8 +5,8 @@ use sqslint::rules::RULES;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Words that begin like a rule id but are not one: a misspelling in a test, the suffix of a queue name.
-const NO_RULES: [&str; 2] = ["redrive-policy-mising", "dead-letter-queue"];
+/// Words that begin like a rule id but are not one: a misspelling in a test, the suffix of a queue name, a part of ARNs.
+const NO_RULES: [&str; 3] = ["redrive-policy-mising", "dead-letter-queue", "event-source-mapping"];
 
 /// Returns the first two words of an id.
 fn beginning(id: &str) -> &str {

@@ -20,6 +20,7 @@ mod questions;
 pub mod sam;
 pub mod sections;
 pub mod serverless;
+mod snapshot;
 pub mod stacks;
 pub mod template;
 mod unit;
@@ -28,4 +29,5 @@ pub mod value;
 pub use cdk::{App, Environment, read_app};
 pub use loading::evaluate;
 pub use project::{Document, load_all};
+
 pub use unit::{NamedInputs, Ties, Unit, UnitKind, UnreadStack};

@@ -11,7 +11,7 @@ use crate::sections::{Dialect, Sections};
 use crate::stacks::{Collected, Context, is_frame};
 use crate::template::Template;
 use crate::unit::{Unit, UnitKind};
-use crate::{definitions, includes, incomplete, loops, sam, serverless};
+use crate::{definitions, includes, incomplete, loops, sam, serverless, snapshot};
 use conditions::Condition;
 use rustc_hash::FxHashMap;
 use source::reading::{Problem, ReadError, read};
@@ -81,6 +81,7 @@ impl<T> Loader<'_, T> {
             Document::Template => template(None, UnitKind::Template),
             Document::Stack(environment) => template(Some(environment), UnitKind::CdkStack),
             Document::Service => load_service(path, self.settings, self.sources, &met, &show),
+            Document::Snapshot => snapshot::load(path, self.sources, &met, &show),
         };
         met.into_read(unit, results.into_inner())
     }

@@ -37,6 +37,8 @@ pub enum Document {
     Stack(Environment),
     /// A `serverless.yml`.
     Service,
+    /// A snapshot.
+    Snapshot,
 }
 
 impl Document {

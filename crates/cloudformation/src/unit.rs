@@ -16,6 +16,8 @@ pub enum UnitKind {
     CdkStack,
     /// A service of the Serverless Framework.
     ServerlessService,
+    /// A snapshot of what an account has deployed.
+    Snapshot,
 }
 
 /// A template, or one call of a nested one.
@@ -41,6 +43,8 @@ pub struct Unit {
     pub set: BTreeSet<Arc<str>>,
     /// Relations to other units, other than the files that it reads.
     pub ties: Ties,
+    /// Time at which a snapshot was taken, as written.
+    pub taken: Option<Arc<str>>,
 }
 
 impl Unit {
@@ -57,6 +61,7 @@ impl Unit {
             environments: Vec::new(),
             set: BTreeSet::new(),
             ties: Ties::default(),
+            taken: None,
         }
     }
 

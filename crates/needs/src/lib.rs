@@ -99,6 +99,10 @@ needs! {
         Runs(&["target/moto/bin/python", "-c", "import moto.server, boto3"]),
         Runs(&["python3", "-c", "import moto.server, boto3"]),
     ];
+    MOTO_ACCOUNT: "moto with CloudFormation", for "snapshots of an account that moto imitates", [
+        Runs(&["target/moto/bin/python", "-c", "import moto.server, moto.cloudformation.parsing, moto.awslambda.models, boto3"]),
+        Runs(&["python3", "-c", "import moto.server, moto.cloudformation.parsing, moto.awslambda.models, boto3"]),
+    ];
     REGOPY: "regopy", for "the Rego of docs/policies.md over a graph", [
         Runs(&["target/regopy/bin/python", "-c", "import regopy"]),
         Runs(&["python3", "-c", "import regopy"]),

@@ -22,6 +22,7 @@ pub fn write(graph: &Graph, sources: &Sources, marks: &Marks<'_>, out: &mut dyn 
             UnitKind::ServerlessService => "Serverless Framework service",
             UnitKind::Plan => "Terraform plan",
             UnitKind::State => "Terraform state",
+            UnitKind::Snapshot => "snapshot",
         };
         let call = unit
             .key()

@@ -103,6 +103,7 @@ fn plain<'a>(sources: &'a Sources, findings: &'a [Diagnostic]) -> Report<'a> {
         services: 0,
         plans: 0,
         states: 0,
+        snapshots: 0,
         unread_modules: BTreeMap::new(),
         notes: Vec::new(),
     };

@@ -1,0 +1,192 @@
+//! Reads a snapshot: a list of what an account has deployed, in the properties of CloudFormation.
+//!
+//! ```text
+//! {"sqslint_snapshot": 1, "account": "111122223333", "time": "2026-11-23T10:00:00Z", "resources": [
+//!   {"Type": "AWS::SQS::Queue", "Id": "arn:aws:sqs:eu-west-1:111122223333:orders",
+//!    "Properties": {"QueueName": "orders", "VisibilityTimeout": 30}}]}
+//! ```
+//!
+//! The resources of each Region become one template whose logical ids are the ids of the snapshot, so everything else
+//! reads them like any other template. Answers of Cloud Control's `get-resource` are read, too: their properties are a
+//! JSON text. Those of `list-resources` have only identifiers, from which nothing follows.
+
+use crate::loading::{Show, evaluate, open};
+use crate::parameters::Values;
+use crate::sections::{Dialect, Sections};
+use crate::stacks::Collected;
+use crate::unit::{Unit, UnitKind};
+use source::reading::Problem;
+use source::{Sources, Span};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use trees::{Entry, Node, Value, json};
+
+/// Key whose value is the version of the format.
+const MARK: &str = "sqslint_snapshot";
+/// The version that is read.
+const VERSION: i64 = 1;
+
+/// Loads the snapshot at `path`: one unit per Region.
+pub(crate) fn load(path: &Path, sources: &Sources, met: &Collected, show: &Show<'_>) -> Unit {
+    let (mut unit, parsed) = open(path, sources, UnitKind::Snapshot, None);
+    let Some(document) = parsed.documents.first() else {
+        return unit;
+    };
+    let snapshot = Snapshot::read(document, &mut unit.problems);
+    unit.taken = document.get("time").and_then(Node::as_str).map(Arc::from);
+    if snapshot.without_properties > 0 {
+        unit.notes.push(format!(
+            "{} resources have only identifiers, as in answers of `list-resources`",
+            snapshot.without_properties
+        ));
+    }
+    let mut regions = snapshot.regions;
+    if regions.len() > 1
+        && let Some(everywhere) = regions.remove(&None)
+    {
+        // Roles belong to no Region.
+        for resources in regions.values_mut() {
+            resources.extend(everywhere.clone());
+        }
+    }
+    let mut regions = regions.into_iter();
+    let Some((region, resources)) = regions.next() else {
+        return unit;
+    };
+    let account = snapshot.account;
+    for (other, resources) in regions {
+        let key = format!("{}#{}", unit.name, other.as_deref().unwrap_or_default());
+        let mut part = Unit::new(unit.name.clone(), UnitKind::Snapshot, Some(key.into()));
+        part.taken.clone_from(&unit.taken);
+        show_region(&mut part, document.span, (other, account.clone()), resources, show);
+        met.called.borrow_mut().push(part);
+    }
+    show_region(&mut unit, document.span, (region, account), resources, show);
+    unit
+}
+
+/// Shows the resources of one Region as a template.
+fn show_region(
+    unit: &mut Unit,
+    span: Span,
+    (region, account): (Option<Arc<str>>, Option<Arc<str>>),
+    resources: Vec<Entry>,
+    show: &Show<'_>,
+) {
+    let resources = Node {
+        span,
+        value: Value::Mapping(resources),
+    };
+    let root = Node {
+        span,
+        value: Value::Mapping(vec![entry("Resources", resources)]),
+    };
+    let values = Values {
+        region,
+        account,
+        ..Values::default()
+    };
+    let key = unit.key().to_owned();
+    let sections = Sections::new(&key, Dialect::Template, &[&root], values);
+    evaluate(&sections.into(), unit, show);
+}
+
+/// The resources of a snapshot as those of templates, by Region.
+#[derive(Default)]
+struct Snapshot {
+    account: Option<Arc<str>>,
+    regions: BTreeMap<Option<Arc<str>>, Vec<Entry>>,
+    /// Number of resources without properties.
+    without_properties: usize,
+}
+
+impl Snapshot {
+    fn read(document: &Node, problems: &mut Vec<Problem>) -> Self {
+        let mut snapshot = Snapshot {
+            account: document.get("account").and_then(Node::as_str).map(Arc::from),
+            ..Snapshot::default()
+        };
+        if let Some(mark) = document.get(MARK) {
+            if mark.value != Value::Integer(VERSION) {
+                let message = format!("this version of sqslint reads snapshots of version {VERSION}");
+                problems.push(Problem::invalid(mark.span, message));
+                return snapshot;
+            }
+            for resource in document.get("resources").and_then(Node::items).unwrap_or_default() {
+                match own(resource) {
+                    Some(entry) => snapshot.add(entry),
+                    None => problems.push(Problem::invalid(
+                        resource.span,
+                        "a resource of a snapshot has a `Type`, an `Id` and `Properties`",
+                    )),
+                }
+            }
+            return snapshot;
+        }
+        let single = document.get("ResourceDescription").map(std::slice::from_ref);
+        let several = document.get("ResourceDescriptions").and_then(Node::items);
+        let kind = document.get("TypeName");
+        for described in single.or(several).unwrap_or_default() {
+            match kind.and_then(|kind| described_by_cloud_control(kind, described)) {
+                Some(Ok(entry)) => snapshot.add(entry),
+                Some(Err(problem)) => problems.push(problem),
+                None => snapshot.without_properties += 1,
+            }
+        }
+        snapshot
+    }
+
+    /// Adds a resource to its Region.
+    fn add(&mut self, resource: Entry) {
+        let mut parts = resource.key.split(':').skip(3);
+        let mut known = || parts.next().filter(|part| !part.is_empty()).map(Arc::from);
+        let (region, account) = (known(), known());
+        if self.account.is_none() {
+            self.account = account;
+        }
+        self.regions.entry(region).or_default().push(resource);
+    }
+}
+
+/// Returns a resource of a snapshot as one of a template.
+fn own(resource: &Node) -> Option<Entry> {
+    let (kind, id) = (resource.entry("Type")?, resource.get("Id")?);
+    kind.value.as_str()?;
+    let properties = resource.entry("Properties")?;
+    properties.value.entries()?;
+    Some(Entry {
+        key: id.as_str()?.into(),
+        key_span: id.span,
+        value: Node {
+            span: resource.span,
+            value: Value::Mapping(vec![kind.clone(), properties.clone()]),
+        },
+    })
+}
+
+/// Returns a resource that Cloud Control describes as one of a template; `None` if only its identifiers are given.
+fn described_by_cloud_control(kind: &Node, described: &Node) -> Option<Result<Entry, Problem>> {
+    let written = described.get("Properties")?;
+    let properties = match json::parse_value(written.as_str()?, written.span) {
+        Ok(properties) => properties,
+        Err(error) => return Some(Err(Problem::invalid(error.span, error.message))),
+    };
+    let arns = ["Arn", "EventSourceMappingArn", "TopicArn", "SubscriptionArn"];
+    let id = arns.iter().find_map(|key| properties.get(key)?.as_str())?.into();
+    let value = Value::Mapping(vec![entry("Type", kind.clone()), entry("Properties", properties)]);
+    let span = described.span;
+    Some(Ok(Entry {
+        key: id,
+        key_span: span,
+        value: Node { span, value },
+    }))
+}
+
+fn entry(key: &str, value: Node) -> Entry {
+    Entry {
+        key: key.into(),
+        key_span: value.span,
+        value,
+    }
+}

@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""Writes what an AWS account has deployed around its SQS queues, for `sqslint check` and `--deployed`.
+
+usage: python3 snapshot.py [--region REGION]... [--profile PROFILE] [--output snapshot.json]
+
+It only lists and reads; docs/deployed.md of sqslint has the permissions that it needs. Values of environment variables
+are never written, only their names. If it is interrupted, start it again with the same arguments: what it has read is in
+OUTPUT.partial, one line per resource list, and is not read again.
+"""
+import argparse
+import concurrent.futures
+import datetime
+import json
+import os
+import sys
+import threading
+
+import boto3
+import botocore.config
+import botocore.exceptions
+
+RETRIES = botocore.config.Config(retries={"mode": "adaptive", "max_attempts": 10}, max_pool_connections=32)
+NUMBERS = (
+    "DelaySeconds",
+    "KmsDataKeyReusePeriodSeconds",
+    "MaximumMessageSize",
+    "MessageRetentionPeriod",
+    "ReceiveMessageWaitTimeSeconds",
+    "VisibilityTimeout",
+)
+SWITCHES = ("ContentBasedDeduplication", "FifoQueue", "SqsManagedSseEnabled")
+TEXTS = ("DeduplicationScope", "FifoThroughputLimit", "KmsMasterKeyId")
+ALARM_KEYS = (
+    "ActionsEnabled AlarmActions AlarmName ComparisonOperator DatapointsToAlarm Dimensions EvaluationPeriods "
+    "ExtendedStatistic MetricName Metrics Namespace OKActions Period Statistic Threshold TreatMissingData"
+).split()
+MAPPING_KEYS = (
+    "BatchSize MaximumBatchingWindowInSeconds FunctionResponseTypes FilterCriteria ScalingConfig DestinationConfig "
+    "ProvisionedPollerConfig"
+).split()
+
+
+def pages(client, operation, key, **arguments):
+    """Returns the items of all pages of a list."""
+    pages = client.get_paginator(operation).paginate(**arguments)
+    return [item for page in pages for item in page.get(key, [])]
+
+
+def optional(call, *missing, **arguments):
+    """Returns the answer to a call, or an empty one if the thing does not exist."""
+    try:
+        return call(**arguments)
+    except botocore.exceptions.ClientError as error:
+        if error.response["Error"]["Code"] in ("ResourceNotFoundException", "NoSuchEntity", *missing):
+            return {}
+        raise
+
+
+def resource(kind, id, properties):
+    return {"Type": kind, "Id": id, "Properties": {k: v for k, v in properties.items() if v not in (None, [], {})}}
+
+
+class Region:
+    """Reads the resources of one Region."""
+
+    def __init__(self, session, region, pool):
+        self.client = lambda service: session.client(service, region_name=region, config=RETRIES)
+        self.pool = pool
+
+    def each(self, function, items):
+        """Calls a function for each item, several at a time, and returns all resources that it yields."""
+        return [found for list_ in self.pool.map(lambda item: list(function(item)), items) for found in list_]
+
+    def queues(self):
+        sqs = self.client("sqs")
+
+        def read(url):
+            values = optional(
+                sqs.get_queue_attributes, "AWS.SimpleQueueService.NonExistentQueue", QueueUrl=url, AttributeNames=["All"]
+            ).get("Attributes", {})
+            if "QueueArn" not in values:
+                return
+            arn = values["QueueArn"]
+            properties = {"QueueName": arn.rsplit(":", 1)[1]}
+            properties |= {key: int(values[key]) for key in NUMBERS if values.get(key)}
+            properties |= {key: values[key] == "true" for key in SWITCHES if values.get(key)}
+            properties |= {key: values[key] for key in TEXTS if values.get(key)}
+            for key in ("RedrivePolicy", "RedriveAllowPolicy"):
+                if values.get(key):
+                    properties[key] = json.loads(values[key])
+            if "maxReceiveCount" in properties.get("RedrivePolicy", {}):
+                properties["RedrivePolicy"]["maxReceiveCount"] = int(properties["RedrivePolicy"]["maxReceiveCount"])
+            tags = sqs.list_queue_tags(QueueUrl=url).get("Tags", {})
+            properties["Tags"] = [{"Key": key, "Value": value} for key, value in sorted(tags.items())]
+            yield resource("AWS::SQS::Queue", arn, properties)
+            if values.get("Policy"):
+                policy = {"Queues": [url], "PolicyDocument": json.loads(values["Policy"])}
+                yield resource("AWS::SQS::QueuePolicy", arn + "#policy", policy)
+
+        return self.each(read, pages(sqs, "list_queues", "QueueUrls"))
+
+    def functions(self):
+        """Reads the mappings of queues, and the functions that they invoke or that name a failure queue."""
+        client = self.client("lambda")
+        mappings = [
+            mapping
+            for mapping in pages(client, "list_event_source_mappings", "EventSourceMappings")
+            if ":sqs:" in mapping.get("EventSourceArn", "")
+        ]
+        # The ARN of an alias or version has one more part.
+        polled = {":".join(mapping["FunctionArn"].split(":")[:7]) for mapping in mappings}
+
+        def read_mapping(mapping):
+            function = mapping["FunctionArn"]
+            id = mapping.get("EventSourceMappingArn")
+            if not id:
+                id = ":".join([*function.split(":")[:5], "event-source-mapping", mapping["UUID"]])
+            properties = {key: mapping.get(key) for key in MAPPING_KEYS}
+            properties |= {"EventSourceArn": mapping["EventSourceArn"], "FunctionName": function}
+            properties["Enabled"] = mapping.get("State") not in ("Disabled", "Disabling")
+            yield resource("AWS::Lambda::EventSourceMapping", id, properties)
+
+        def read_function(function):
+            arn, name = function["FunctionArn"], function["FunctionName"]
+            keys = ("Architectures", "Handler", "MemorySize", "PackageType", "Role", "Runtime", "Timeout")
+            properties = {key: function.get(key) for key in keys} | {"FunctionName": name}
+            properties["DeadLetterConfig"] = function.get("DeadLetterConfig")
+            properties["EnvironmentNames"] = sorted(function.get("Environment", {}).get("Variables", {}))
+            concurrency = optional(client.get_function_concurrency, FunctionName=arn)
+            properties["ReservedConcurrentExecutions"] = concurrency.get("ReservedConcurrentExecutions")
+            yield resource("AWS::Lambda::Function", arn, properties)
+            for config in pages(client, "list_function_event_invoke_configs", "FunctionEventInvokeConfigs", FunctionName=arn):
+                settings = {"FunctionName": arn, "DestinationConfig": config.get("DestinationConfig")}
+                yield resource("AWS::Lambda::EventInvokeConfig", arn + "#invocations", settings)
+            policy = json.loads(optional(client.get_policy, FunctionName=arn).get("Policy", "{}"))
+            for at, statement in enumerate(policy.get("Statement", [])):
+                principal = statement.get("Principal")
+                principal = principal.get("Service") or principal.get("AWS") if isinstance(principal, dict) else principal
+                permission = {"FunctionName": arn, "Action": statement.get("Action"), "Principal": principal}
+                yield resource("AWS::Lambda::Permission", f"{arn}#permission{at}", permission)
+
+        def matters(function):
+            return function["FunctionArn"] in polled or ":sqs:" in function.get("DeadLetterConfig", {}).get("TargetArn", "")
+
+        functions = [function for function in pages(client, "list_functions", "Functions") if matters(function)]
+        return self.each(read_mapping, mappings) + self.each(read_function, functions)
+
+    def alarms(self):
+        def is_of_sqs(alarm):
+            metrics = [query.get("MetricStat", {}).get("Metric", {}) for query in alarm.get("Metrics", [])]
+            return any(metric.get("Namespace") == "AWS/SQS" for metric in [alarm, *metrics])
+
+        alarms = pages(self.client("cloudwatch"), "describe_alarms", "MetricAlarms", AlarmTypes=["MetricAlarm"])
+        return [
+            resource("AWS::CloudWatch::Alarm", alarm["AlarmArn"], {key: alarm.get(key) for key in ALARM_KEYS})
+            for alarm in alarms
+            if is_of_sqs(alarm)
+        ]
+
+    def subscriptions(self):
+        sns = self.client("sns")
+
+        def read(subscription):
+            arn = subscription["SubscriptionArn"]
+            values = optional(sns.get_subscription_attributes, "NotFound", SubscriptionArn=arn).get("Attributes", {})
+            properties = {key: subscription[key] for key in ("TopicArn", "Protocol", "Endpoint")}
+            properties["RawMessageDelivery"] = values.get("RawMessageDelivery") == "true"
+            for key in ("FilterPolicy", "RedrivePolicy"):
+                properties[key] = json.loads(values.get(key) or "null")
+            properties["FilterPolicyScope"] = values.get("FilterPolicyScope")
+            yield resource("AWS::SNS::Subscription", arn, properties)
+
+        found = pages(sns, "list_subscriptions", "Subscriptions")
+        # The ARN of a subscription that nobody has confirmed is a word.
+        return self.each(
+            read,
+            [one for one in found if one["Protocol"] in ("sqs", "lambda") and one["SubscriptionArn"].startswith("arn:")],
+        )
+
+    def pipes(self):
+        client = self.client("pipes")
+
+        def read(listed):
+            if ":sqs:" in listed.get("Source", "") + listed.get("Target", ""):
+                pipe = client.describe_pipe(Name=listed["Name"])
+                keys = ("Name", "Source", "Target", "RoleArn", "DesiredState", "SourceParameters", "TargetParameters")
+                yield resource("AWS::Pipes::Pipe", pipe["Arn"], {key: pipe.get(key) for key in keys})
+
+        return self.each(read, pages(client, "list_pipes", "Pipes"))
+
+    def rules(self):
+        client = self.client("events")
+
+        def read(rule):
+            targets = pages(client, "list_targets_by_rule", "Targets", Rule=rule["Name"])
+            keys = ("Arn", "Id", "RoleArn", "DeadLetterConfig", "RetryPolicy", "SqsParameters")
+            targets = [{key: target[key] for key in keys if key in target} for target in targets]
+            if ":sqs:" in json.dumps(targets) or ":lambda:" in json.dumps(targets):
+                properties = {key: rule.get(key) for key in ("Name", "State", "EventPattern", "ScheduleExpression")}
+                pattern = properties.get("EventPattern")
+                properties |= {"Targets": targets, "EventPattern": json.loads(pattern) if pattern else None}
+                yield resource("AWS::Events::Rule", rule["Arn"], properties)
+
+        return self.each(read, pages(client, "list_rules", "Rules"))
+
+
+def roles(session, pool, resources):
+    """Reads the roles that the resources use, with their own and their attached policies."""
+    iam = session.client("iam", config=RETRIES)
+    used = set()
+    for found in resources:
+        properties = found["Properties"]
+        used |= {properties.get("Role"), properties.get("RoleArn")}
+        used |= {target.get("RoleArn") for target in properties.get("Targets", [])}
+
+    def read(arn):
+        name = arn.rsplit("/", 1)[1]
+        if not optional(iam.get_role, RoleName=name):
+            return []
+        policies = []
+        for policy in pages(iam, "list_role_policies", "PolicyNames", RoleName=name):
+            document = iam.get_role_policy(RoleName=name, PolicyName=policy)["PolicyDocument"]
+            policies.append({"PolicyName": policy, "PolicyDocument": document})
+        for policy in pages(iam, "list_attached_role_policies", "AttachedPolicies", RoleName=name):
+            version = iam.get_policy(PolicyArn=policy["PolicyArn"])["Policy"]["DefaultVersionId"]
+            version = iam.get_policy_version(PolicyArn=policy["PolicyArn"], VersionId=version)["PolicyVersion"]
+            policies.append({"PolicyName": policy["PolicyName"], "PolicyDocument": version["Document"]})
+        return [resource("AWS::IAM::Role", arn, {"RoleName": name, "Policies": policies})]
+
+    wanted = sorted(arn for arn in used if isinstance(arn, str) and arn.startswith("arn:"))
+    return [found for list_ in pool.map(read, wanted) for found in list_]
+
+
+class Partial:
+    """Lists that an interrupted run has read, in a file with one line per list."""
+
+    def __init__(self, path):
+        self.path, self.known, self.lock = path, {}, threading.Lock()
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                for line in file:
+                    if line.endswith("\n"):
+                        key, found = json.loads(line)
+                        self.known[key] = found
+
+    def read(self, key, function):
+        if key not in self.known:
+            self.known[key] = function()
+            with self.lock, open(self.path, "a", encoding="utf-8") as file:
+                file.write(json.dumps([key, self.known[key]]) + "\n")
+        print(f"{key}: {len(self.known[key])}", file=sys.stderr)
+        return self.known[key]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--region", action="append", help="may be repeated; the default is the profile's Region")
+    parser.add_argument("--profile")
+    parser.add_argument("--output", default="snapshot.json")
+    arguments = parser.parse_args()
+    session = boto3.Session(profile_name=arguments.profile)
+    regions = arguments.region or [session.region_name]
+    if not all(regions):
+        parser.error("name a Region with --region")
+    account = session.client("sts", region_name=regions[0], config=RETRIES).get_caller_identity()["Account"]
+    partial = Partial(arguments.output + ".partial")
+    resources = []
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        for name in regions:
+            region = Region(session, name, pool)
+            for kind in ("queues", "functions", "alarms", "subscriptions", "pipes", "rules"):
+                resources += partial.read(f"{account} {name} {kind}", getattr(region, kind))
+        found = partial.read(f"{account} {' '.join(regions)} roles", lambda: roles(session, pool, resources))
+    time = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    # Each Region needs the roles, which belong to none.
+    resources += found
+    with open(arguments.output, "w", encoding="utf-8") as file:
+        head = {"sqslint_snapshot": 1, "account": account, "regions": regions, "time": time}
+        file.write(json.dumps(head)[:-1] + ', "resources": [\n')
+        lines = (json.dumps(one, sort_keys=True) for one in sorted(resources, key=lambda one: one["Id"]))
+        file.write(",\n".join(lines) + "\n]}\n")
+    os.remove(partial.path)
+    print(f"{arguments.output}: {len(resources)} resources", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

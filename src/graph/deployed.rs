@@ -1,0 +1,513 @@
+//! Links the declared resources to those of a snapshot, and compares the values of both.
+//!
+//! ```text
+//! declared   aws_sqs_queue.orders     name = orders   visibility timeout = 360 s
+//! deployed   arn:aws:sqs:…:orders     name = orders   visibility timeout = 30 s      differs
+//! ```
+//!
+//! Queues and functions are linked by their physical names; if a name is not written, a Terraform state of the run has
+//! it. Mappings are linked by the two resources that they connect. A name that is not known links to nothing, and a
+//! value that is not known differs from nothing. A deployed value that any environment declares differs from nothing
+//! either, because no file says which environment a snapshot shows.
+
+use super::{
+    Attribute, Case, Condition, EventSourceMapping, Function, Graph, Queue, Resource, State, UnitId, UnitKind,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+use source::Span;
+use std::fmt::Display;
+use std::sync::Arc;
+
+/// A finding on a deployed resource, and the values that it is about.
+#[derive(Debug)]
+pub struct DeployedFinding {
+    /// Id of the rule.
+    pub rule: String,
+    /// Headline of the finding.
+    pub headline: String,
+    /// Spans of its labels, the primary one first.
+    pub spans: Vec<Span>,
+    /// `true` if it follows from a calculation with the values at these spans.
+    pub is_calculated: bool,
+}
+
+/// Deployed resources, and what the declarations of all environments agree with.
+#[derive(Debug, Default)]
+pub struct Deployed {
+    /// The resources of the snapshot.
+    pub graph: Graph,
+    /// Time at which the snapshot was taken, as written.
+    pub taken: Option<Arc<str>>,
+    /// Findings on these resources.
+    pub findings: Vec<DeployedFinding>,
+    /// Deployed resources, by address, and attributes that some environment declares with the same value.
+    equal: FxHashSet<(Arc<str>, &'static str)>,
+    /// Addresses of deployed resources that some environment declares.
+    declared: FxHashSet<Arc<str>>,
+    /// Names of units, and addresses of resources in them, that are deployed in some environment.
+    linked: FxHashSet<(String, Arc<str>)>,
+    /// `true` if the name of a declared queue is not known, which may be any of the deployed queues.
+    has_unknown_names: bool,
+}
+
+/// A declared value and the deployed one.
+#[derive(Debug)]
+pub struct DeployedValue<'g> {
+    /// The declared resource.
+    pub declared: &'g Resource,
+    /// The deployed resource.
+    pub deployed: &'g Resource,
+    /// Name of the attribute for the identity of a finding.
+    pub attribute: &'static str,
+    /// Name of the attribute as declared.
+    pub name: &'g str,
+    /// Declared value, for a sentence.
+    pub value: String,
+    /// Span of the declared value.
+    pub span: Span,
+    /// Condition under which it is declared.
+    pub when: Condition,
+    /// Deployed value, for a sentence.
+    pub deployed_value: String,
+    /// Span of the deployed value.
+    pub deployed_span: Span,
+    /// `true` if both values are equal.
+    pub is_equal: bool,
+}
+
+/// Pair of a declared and a deployed resource, and the condition under which the declared one has that name.
+struct Pair<'g, T> {
+    declared: &'g T,
+    deployed: &'g T,
+    when: Condition,
+}
+
+impl Deployed {
+    /// Creates it from the linked units of a snapshot.
+    pub(crate) fn new(graph: Graph, taken: Option<Arc<str>>) -> Self {
+        Deployed {
+            graph,
+            taken,
+            ..Deployed::default()
+        }
+    }
+
+    /// Records what the declarations of one environment agree with.
+    pub(crate) fn learn(&mut self, graph: &Graph) {
+        let mut compared = Comparison::new(graph, &self.graph);
+        compared.all();
+        let Comparison {
+            equal,
+            pairs,
+            has_unknown_names,
+            ..
+        } = compared;
+        self.declared.extend(pairs.values().cloned());
+        self.linked.extend(pairs.into_keys());
+        self.equal.extend(equal);
+        self.has_unknown_names |= has_unknown_names;
+    }
+
+    /// Returns a finding that follows from the value at `span`.
+    pub fn finding_at(&self, span: Span) -> Option<&DeployedFinding> {
+        let is_of = |finding: &&DeployedFinding| {
+            finding.spans.first() == Some(&span) || (finding.is_calculated && finding.spans.contains(&span))
+        };
+        self.findings.iter().find(is_of)
+    }
+}
+
+impl Graph {
+    /// Adds what is deployed, and its units, which findings on deployed resources name.
+    pub(crate) fn attach(&mut self, deployed: Arc<Deployed>) {
+        let offset = u32::try_from(self.units().len()).unwrap_or(u32::MAX);
+        self.add_units(deployed.graph.units());
+        self.deployed = Some((deployed, offset));
+    }
+
+    /// Returns what is deployed, if the run has a snapshot.
+    pub fn deployed(&self) -> Option<&Deployed> {
+        self.deployed.as_ref().map(|(deployed, _)| &**deployed)
+    }
+
+    /// Returns the values that are both declared and deployed.
+    pub fn deployed_values(&self) -> Vec<DeployedValue<'_>> {
+        let Some(deployed) = self.deployed() else {
+            return Vec::new();
+        };
+        let mut compared = Comparison::new(self, &deployed.graph);
+        compared.all();
+        let mut all = compared.values;
+        all.retain(|found| {
+            let key = (found.deployed.address.clone(), found.attribute);
+            found.is_equal || !deployed.equal.contains(&key)
+        });
+        all
+    }
+
+    /// Returns the deployed queues and mappings that no environment declares, if all names in question are known.
+    pub fn undeclared(&self) -> Vec<Resource> {
+        let Some((deployed, offset)) = self.deployed.as_ref().filter(|(all, _)| !all.has_unknown_names) else {
+            return Vec::new();
+        };
+        let queues = deployed.graph.queues().iter().map(|queue| &queue.resource);
+        let mappings = deployed.graph.mappings().iter().map(|mapping| &mapping.resource);
+        let missing = queues.chain(mappings);
+        let missing = missing.filter(|resource| !deployed.declared.contains(&resource.address));
+        let here = missing.map(|resource| Resource {
+            unit: UnitId(resource.unit.0.saturating_add(*offset)),
+            ..resource.clone()
+        });
+        here.collect()
+    }
+
+    /// Returns the declared queues whose names are known, and deployed in no environment, each with its name.
+    pub fn undeployed(&self) -> Vec<(&Queue, &str)> {
+        let Some(deployed) = self.deployed() else {
+            return Vec::new();
+        };
+        let queues = self.queues().iter().filter_map(|queue| {
+            let resource = &queue.resource;
+            let key = (self.unit(resource.unit).name.clone(), resource.address.clone());
+            let name = queue.name.known()?.as_deref()?;
+            let exists = resource.when.is_always() && resource.uncertain.is_none();
+            let is_covered = deployed
+                .graph
+                .queues()
+                .iter()
+                .any(|other| is_same_place(resource, &other.resource));
+            (exists && is_covered && !deployed.linked.contains(&key)).then_some((queue, name))
+        });
+        queues.collect()
+    }
+}
+
+/// Returns `false` if the two are known to be in different accounts or Regions.
+fn is_same_place(one: &Resource, other: &Resource) -> bool {
+    let regions = one.region.as_ref().zip(other.region.as_ref());
+    let accounts = one.account.as_ref().zip(other.account.as_ref());
+    regions.into_iter().chain(accounts).all(|(one, other)| one == other)
+}
+
+/// Resources by physical name. Several may have the same name in different Regions.
+type ByName<'g, T> = FxHashMap<&'g str, Vec<&'g T>>;
+
+/// Comparison of two graphs.
+struct Comparison<'g> {
+    graph: &'g Graph,
+    deployed: &'g Graph,
+    values: Vec<DeployedValue<'g>>,
+    equal: FxHashSet<(Arc<str>, &'static str)>,
+    /// Linked resources: the unit and address of the declared one, and the address of the deployed one.
+    pairs: FxHashMap<(String, Arc<str>), Arc<str>>,
+    has_unknown_names: bool,
+    /// `true` if the run has code, so that states only give names to it.
+    has_code: bool,
+}
+
+impl<'g> Comparison<'g> {
+    fn new(graph: &'g Graph, deployed: &'g Graph) -> Self {
+        Comparison {
+            graph,
+            deployed,
+            values: Vec::new(),
+            equal: FxHashSet::default(),
+            pairs: FxHashMap::default(),
+            has_unknown_names: false,
+            has_code: graph
+                .units()
+                .iter()
+                .any(|unit| !matches!(unit.kind, UnitKind::State | UnitKind::Snapshot)),
+        }
+    }
+
+    /// Returns `true` if `resource` is compared.
+    fn is_declared(&self, resource: &Resource) -> bool {
+        !self.has_code || self.graph.unit(resource.unit).kind != UnitKind::State
+    }
+
+    fn all(&mut self) {
+        let (graph, deployed) = (self.graph, self.deployed);
+        let name = |queue: &'g Queue| (&queue.resource, &queue.name);
+        let by_name = by_name(deployed.queues().iter(), name);
+        let in_state = in_states(graph, graph.queues().iter().map(name));
+        let declared = graph.queues().iter().filter(|queue| self.is_declared(&queue.resource));
+        for queue in declared.collect::<Vec<_>>() {
+            let names = names(name(queue), &in_state);
+            self.has_unknown_names |= names.is_empty();
+            for (when, name) in names {
+                let mut candidates = by_name.get(&*name).into_iter().flatten();
+                if let Some(deployed) = candidates.find(|other| is_same_place(&queue.resource, &other.resource)) {
+                    let declared = queue;
+                    self.queue(&Pair {
+                        declared,
+                        deployed,
+                        when,
+                    });
+                }
+            }
+        }
+        self.functions();
+        self.mappings();
+    }
+
+    fn functions(&mut self) {
+        let (graph, deployed) = (self.graph, self.deployed);
+        let name = |function: &'g Function| (&function.resource, &function.name);
+        let by_name = by_name(deployed.functions().iter(), name);
+        let in_state = in_states(graph, graph.functions().iter().map(name));
+        let declared = graph
+            .functions()
+            .iter()
+            .filter(|function| self.is_declared(&function.resource));
+        for function in declared.collect::<Vec<_>>() {
+            for (when, name) in names(name(function), &in_state) {
+                let mut candidates = by_name.get(&*name).into_iter().flatten();
+                if let Some(deployed) = candidates.find(|other| is_same_place(&function.resource, &other.resource)) {
+                    let declared = function;
+                    self.function(&Pair {
+                        declared,
+                        deployed,
+                        when,
+                    });
+                }
+            }
+        }
+    }
+
+    fn link(&mut self, declared: &Resource, deployed: &Resource) {
+        let declared = (self.graph.unit(declared.unit).name.clone(), declared.address.clone());
+        self.pairs.insert(declared, deployed.address.clone());
+    }
+
+    fn queue(&mut self, pair: &Pair<'g, Queue>) {
+        let (one, other) = (pair.declared, pair.deployed);
+        self.link(&one.resource, &other.resource);
+        let ends = (&one.resource, &other.resource, &pair.when);
+        self.value(
+            ends,
+            "visibility_timeout",
+            &one.visibility_timeout,
+            &other.visibility_timeout,
+        );
+        self.value(ends, "retention", &one.retention, &other.retention);
+        self.value(ends, "delay", &one.delay, &other.delay);
+        self.value(
+            ends,
+            "receive_wait_time",
+            &one.receive_wait_time,
+            &other.receive_wait_time,
+        );
+        let has = |present: bool| if present { "a redrive policy" } else { "none" };
+        self.compared(
+            ends,
+            ("redrive", &one.redrive, &other.redrive),
+            |one, other| one.is_some() == other.is_some(),
+            |policy| has(policy.is_some()).to_owned(),
+        );
+        let policies = |queue: &'g Queue| {
+            let cases = queue.redrive.cases.iter();
+            let all: Vec<_> = cases.filter_map(|case| case.value()?.as_deref()).collect();
+            all
+        };
+        if let ([one], [other]) = (policies(one).as_slice(), policies(other).as_slice()) {
+            self.value(
+                ends,
+                "max_receive_count",
+                &one.max_receive_count,
+                &other.max_receive_count,
+            );
+        }
+    }
+
+    fn function(&mut self, pair: &Pair<'g, Function>) {
+        let (one, other) = (pair.declared, pair.deployed);
+        self.link(&one.resource, &other.resource);
+        let ends = (&one.resource, &other.resource, &pair.when);
+        self.value(ends, "timeout", &one.timeout, &other.timeout);
+        let shown = |count: &Option<i64>| count.map_or("none".to_owned(), |count| count.to_string());
+        let reserved = (
+            "reserved_concurrency",
+            &one.reserved_concurrency,
+            &other.reserved_concurrency,
+        );
+        self.compared(ends, reserved, PartialEq::eq, shown);
+    }
+
+    /// Links the mappings whose queue and function are linked.
+    fn mappings(&mut self) {
+        let deployed = self.deployed;
+        let ends = |mapping: &EventSourceMapping| {
+            let unit = mapping.resource.unit;
+            let queue = deployed.queue(unit, mapping.queue.known()?)?;
+            let function = deployed.function(unit, mapping.function.known()?)?;
+            Some((queue.resource.address.clone(), function.resource.address.clone()))
+        };
+        let mappings = deployed.mappings().iter();
+        let by_ends: FxHashMap<_, _> = mappings.filter_map(|mapping| Some((ends(mapping)?, mapping))).collect();
+        let declared = self
+            .graph
+            .mappings()
+            .iter()
+            .filter(|mapping| self.is_declared(&mapping.resource));
+        for mapping in declared.collect::<Vec<_>>() {
+            let Some(ends) = self.ends(mapping) else {
+                // It may be any mapping of a deployed queue.
+                self.has_unknown_names = true;
+                continue;
+            };
+            if let Some(deployed) = by_ends.get(&ends).copied() {
+                let (when, declared) = (mapping.resource.when.clone(), mapping);
+                self.mapping(&Pair {
+                    declared,
+                    deployed,
+                    when,
+                });
+            }
+        }
+    }
+
+    /// Returns the addresses of the deployed queue and function that a declared mapping connects.
+    fn ends(&self, mapping: &EventSourceMapping) -> Option<(Arc<str>, Arc<str>)> {
+        let unit = mapping.resource.unit;
+        let (queue, function) = (mapping.queue.known()?, mapping.function.known()?);
+        let queue = match self.graph.queue(unit, queue) {
+            Some(declared) => self.deployed_of(&declared.resource)?,
+            None => self.deployed.queue(UnitId(0), queue)?.resource.address.clone(),
+        };
+        let function = match self.graph.function(unit, function) {
+            Some(declared) => self.deployed_of(&declared.resource)?,
+            None => self.deployed.function(UnitId(0), function)?.resource.address.clone(),
+        };
+        Some((queue, function))
+    }
+
+    /// Returns the deployed resource that `declared` is linked to.
+    fn deployed_of(&self, declared: &Resource) -> Option<Arc<str>> {
+        let unit = self.graph.unit(declared.unit).name.clone();
+        self.pairs.get(&(unit, declared.address.clone())).cloned()
+    }
+
+    fn mapping(&mut self, pair: &Pair<'g, EventSourceMapping>) {
+        let (one, other) = (pair.declared, pair.deployed);
+        self.link(&one.resource, &other.resource);
+        let ends = (&one.resource, &other.resource, &pair.when);
+        self.value(ends, "batch_size", &one.batch_size, &other.batch_size);
+        self.value(ends, "window", &one.window, &other.window);
+        self.value(ends, "enabled", &one.enabled, &other.enabled);
+        let reports = (
+            "report_batch_item_failures",
+            &one.report_batch_item_failures,
+            &other.report_batch_item_failures,
+        );
+        self.compared(ends, reports, PartialEq::eq, |reports| {
+            if *reports { "`ReportBatchItemFailures`" } else { "none" }.to_owned()
+        });
+        let shown = |count: &Option<i64>| count.map_or("none".to_owned(), |count| count.to_string());
+        let concurrency = (
+            "maximum_concurrency",
+            &one.maximum_concurrency,
+            &other.maximum_concurrency,
+        );
+        self.compared(ends, concurrency, PartialEq::eq, shown);
+    }
+
+    fn value<T: PartialEq + Display>(
+        &mut self,
+        ends: (&'g Resource, &'g Resource, &Condition),
+        attribute: &'static str,
+        one: &'g Attribute<T>,
+        other: &'g Attribute<T>,
+    ) {
+        self.compared(ends, (attribute, one, other), PartialEq::eq, ToString::to_string);
+    }
+
+    /// Compares one attribute of a pair.
+    fn compared<T>(
+        &mut self,
+        (declared, deployed, when): (&'g Resource, &'g Resource, &Condition),
+        (attribute, one, other): (&'static str, &'g Attribute<T>, &'g Attribute<T>),
+        is_equal: impl Fn(&T, &T) -> bool,
+        show: impl Fn(&T) -> String,
+    ) {
+        let [running] = &*other.cases else { return };
+        let Some(value) = running.value() else { return };
+        let possible: Vec<&Case<T>> = one
+            .cases
+            .iter()
+            .filter(|case| when.is_possible_with(&case.when))
+            .collect();
+        let is_unknown = |case: &&Case<T>| matches!(case.state, State::Unresolved(_));
+        let is_deployed = |case: &&Case<T>| case.value().is_some_and(|own| is_equal(own, value));
+        let is_equal = possible.iter().any(is_deployed);
+        if is_equal {
+            self.equal.insert((deployed.address.clone(), attribute));
+        } else if possible.iter().any(is_unknown) {
+            return;
+        }
+        for case in possible.into_iter().filter(|case| !is_equal || is_deployed(case)) {
+            let Some(own) = case.value() else { continue };
+            self.values.push(DeployedValue {
+                declared,
+                deployed,
+                attribute,
+                name: &one.name,
+                value: show(own),
+                span: case.source_span(),
+                when: when.and(&case.when),
+                deployed_value: show(value),
+                deployed_span: running.span,
+                is_equal,
+            });
+        }
+    }
+}
+
+/// Returns resources by their known names.
+fn by_name<'g, T>(
+    all: impl Iterator<Item = &'g T>,
+    name: impl Fn(&'g T) -> (&'g Resource, &'g Attribute<Option<String>>),
+) -> ByName<'g, T> {
+    let mut by_name = ByName::default();
+    for one in all {
+        if let Some(Some(name)) = name(one).1.known() {
+            by_name.entry(name.as_str()).or_default().push(one);
+        }
+    }
+    by_name
+}
+
+/// Returns the names of the resources in Terraform states, by address; `None` if several states have the address.
+fn in_states<'g>(
+    graph: &Graph,
+    all: impl Iterator<Item = (&'g Resource, &'g Attribute<Option<String>>)>,
+) -> FxHashMap<&'g str, Option<&'g str>> {
+    let mut names = FxHashMap::default();
+    for (resource, name) in all.filter(|(resource, _)| graph.unit(resource.unit).kind == UnitKind::State) {
+        let known = names.entry(&*resource.address);
+        known
+            .and_modify(|name| *name = None)
+            .or_insert_with(|| name.known().and_then(Option::as_deref));
+    }
+    names
+}
+
+/// Returns the physical names of a resource, each with its condition: those that its files state, or the one that a
+/// state in the same run has for its address.
+fn names(
+    (resource, name): (&Resource, &Attribute<Option<String>>),
+    in_states: &FxHashMap<&str, Option<&str>>,
+) -> Vec<(Condition, String)> {
+    let written = name.known_in(&resource.when).into_iter();
+    let written: Vec<_> = written
+        .filter_map(|(when, _, name)| Some((when, name.clone()?)))
+        .collect();
+    if !written.is_empty() {
+        return written;
+    }
+    let known = in_states.get(&*resource.address).copied().flatten();
+    known
+        .map(|name| (resource.when.clone(), name.to_owned()))
+        .into_iter()
+        .collect()
+}

@@ -1,0 +1,27 @@
+//! Flags declared queues that an account does not have.
+
+use super::prelude::*;
+
+pub(super) static RULE: Rule = Rule {
+    id: "declared-not-deployed",
+    category: Category::Deployed,
+    severity: Severity::Info,
+    set: Set::Pedantic,
+    fix: None,
+    summary: "a declared queue does not exist in the account",
+    page: include_str!("../../rules/declared-not-deployed.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for (queue, name) in graph.undeployed() {
+        let headline = format!(
+            "{} is declared, and the account has no queue `{name}`",
+            queue.resource.shown()
+        );
+        let finding = Finding::new("name", headline, queue.resource.header, "not in the snapshot")
+            .help("deploy it, or take the snapshot in the account and Region to which it is deployed");
+        findings.report(&queue.resource.when, queue, finding);
+    }
+}

@@ -1,0 +1,24 @@
+//! Flags queues and mappings of an account that no unit declares.
+
+use super::prelude::*;
+
+pub(super) static RULE: Rule = Rule {
+    id: "deployed-not-declared",
+    category: Category::Deployed,
+    severity: Severity::Info,
+    set: Set::Pedantic,
+    fix: None,
+    summary: "a queue or mapping in the account is not in the code",
+    page: include_str!("../../rules/deployed-not-declared.md"),
+    settings: &[],
+    check: Some(check),
+};
+
+fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    for resource in graph.undeclared() {
+        let headline = format!("{} is deployed, and no checked file declares it", resource.shown());
+        let finding = Finding::new("", headline, resource.header, "in the account")
+            .help("import it into the code, delete it, or check the files that declare it, too");
+        findings.report(&resource.when, &resource, finding);
+    }
+}
