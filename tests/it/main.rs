@@ -13,6 +13,7 @@ mod config;
 mod configurations;
 mod corpus;
 mod coverage;
+mod deployed;
 mod dialects;
 mod english;
 mod environments;
