@@ -56,7 +56,7 @@ fn compare(findings: &mut Findings<'_>, source: &Queue, dlq: &Queue, target: &Kn
                 pair.finding(None)
             });
             if !(outlives && source_retention.is_known()) {
-                for retries in losses(findings, source, &retention) {
+                for retries in losses(findings, source, &source_retention, &retention) {
                     findings.report(&retries.when, dlq, pair.finding(Some(&retries)));
                 }
             }
@@ -65,12 +65,19 @@ fn compare(findings: &mut Findings<'_>, source: &Queue, dlq: &Queue, target: &Kn
 }
 
 /// Returns the settings under which the last failure comes after the end of `retention`: the message is then too old
-/// for the dead-letter queue when it arrives. Unresolved operands only lower the severity, so they are not noted.
-fn losses<'g>(findings: &mut Findings<'_>, source: &'g Queue, retention: &Operand<'g>) -> Vec<Retries<'g>> {
+/// for the dead-letter queue when it arrives. A message that expires in `source` before that never arrives, which
+/// `retries-outlast-retention` reports. Unresolved operands only lower the severity, so they are not noted.
+fn losses<'g>(
+    findings: &mut Findings<'_>,
+    source: &'g Queue,
+    source_retention: &Operand<'_>,
+    retention: &Operand<'g>,
+) -> Vec<Retries<'g>> {
+    let is_lost = |age: i64| retention.value <= age && age < source_retention.value;
     findings.without_notes(|findings| {
         let counts = findings.receive_counts(&retention.when, source).into_iter();
         let all = counts.flat_map(|count| findings.retries(&count.when, source, &count));
-        all.filter(|retries| retention.value <= retries.age().value).collect()
+        all.filter(|retries| is_lost(retries.age().value)).collect()
     })
 }
 
@@ -198,6 +205,10 @@ Resources:
             (Severity::Error, Some("10 s + 5 × 60 s = 310 s".to_owned()))
         );
         assert_eq!(judge(source, "311"), (Severity::Warning, None));
+        // A message that the source queue deletes first does not arrive at all.
+        let expiring = |retention: u32| format!("{source}\n      MessageRetentionPeriod: {retention}");
+        assert_eq!(judge(&expiring(311), "310").0, Severity::Error);
+        assert_eq!(judge(&expiring(310), "310"), (Severity::Warning, None));
         // An unresolved visibility timeout only lowers the severity.
         assert_eq!(judge("VisibilityTimeout: !Ref Open", "310"), (Severity::Warning, None));
     }
