@@ -324,6 +324,39 @@ fn plugin_settings_are_not_stages() {
 }
 
 #[test]
+fn files_selected_by_the_stage_name_environments() {
+    let files = |lookup: &str, prod: &str| {
+        let service = SERVICE.replace("${self:custom.timeouts.${STAGE}}", lookup);
+        let service = service.replace("  timeouts:\n    dev: 5\n    prod: 300\n", "  unused: 1\n");
+        check_files([
+            ("serverless.yml", &*service),
+            ("config/dev.yml", "timeout: 5\nother: 1\n"),
+            ("config/prod.yml", prod),
+            ("config/tables.yml", "Resources: {}\n"),
+        ])
+    };
+    for lookup in [
+        "${file(config/${sls:stage}.yml):timeout}",
+        "${file(./config/${opt:stage, 'dev'}.yml):timeout}",
+        "${file(config/${self:provider.stage}.yml):timeout, 5}",
+    ] {
+        let outcome = files(lookup, "timeout: 300\n");
+        assert_eq!(found(&outcome), ["the environment is `prod`"], "{lookup}");
+        assert!(!outcome.environments.join(" ").contains("tables"), "{lookup}");
+    }
+    // Without the value that is looked up, the fallback applies, and the file is not known to be a stage.
+    let outcome = files("${file(config/${sls:stage}.yml):timeout, 5}", "other: 1\n");
+    assert_eq!(outcome.environments, [""; 0]);
+    // A whole file has to resemble the one of the default stage.
+    let whole = "5\n    environment: ${file(config/${sls:stage}.yml)}";
+    let named = files(whole, "other: 2\n").environments.join(" ");
+    assert!(named.contains("prod") && !named.contains("tables"), "{named}");
+    // Only the path with the stage counts.
+    let outcome = files("${file(config/dev.yml):timeout}", "timeout: 300\n");
+    assert_eq!(outcome.environments, [""; 0]);
+}
+
+#[test]
 fn stage_with_parameters_is_an_environment() {
     let service = SERVICE.replace("${self:custom.timeouts.${STAGE}}", "${param:timeout}");
     for section in [

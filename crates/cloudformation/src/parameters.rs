@@ -8,6 +8,7 @@ mod samconfig;
 mod sceptre;
 
 pub use declared::Parameter;
+pub(crate) use environments::with_document;
 
 use crate::inputs::{Inputs, Parameters};
 use knowledge::Reason;

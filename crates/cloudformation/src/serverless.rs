@@ -103,7 +103,8 @@ impl Service {
 /// Returns the stages for which the service in `document` has values, other than the default stage.
 pub(crate) fn stages(document: &Node, path: &Path, sources: &Sources) -> Vec<String> {
     let (default, _) = Resolver::new(document, path, sources).stage();
-    stages::named(document, &default)
+    let directory = path.parent().unwrap_or(Path::new(""));
+    stages::named(document, &default, directory, sources)
 }
 
 /// Evaluates the service in `document`, deployed to `stage` or to its default stage, and shows it. Returns the other

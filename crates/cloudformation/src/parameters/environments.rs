@@ -198,7 +198,7 @@ fn names_in(file: &Path, sources: &Sources) -> Option<BTreeSet<Arc<str>>> {
 }
 
 /// Returns what `get` finds in the only document of a file, if its text `may_be` of the right kind.
-pub(super) fn with_document<T>(
+pub(crate) fn with_document<T>(
     file: &Path,
     sources: &Sources,
     may_be: impl FnOnce(&str) -> bool,
