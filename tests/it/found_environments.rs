@@ -221,6 +221,29 @@ fn sceptre_configurations_are_environments() {
 }
 
 #[test]
+fn default_that_every_sceptre_configuration_replaces_is_not_judged() {
+    let template = TEMPLATE.replace("Default: 5", "Default: 300");
+    let judge = |dev: &str, prod: &str| {
+        check(&[
+            ("templates/worker.yaml", &template),
+            ("config/dev/worker.yaml", &format!("template_path: worker.yaml\n{dev}")),
+            (
+                "config/prod/worker.yaml",
+                &format!("template_path: worker.yaml\n{prod}"),
+            ),
+        ])
+    };
+    let (short, long) = ("parameters: {Timeout: 5}\n", "parameters: {Timeout: 300}\n");
+    assert_eq!(judge(short, short), [""; 0]);
+    assert_eq!(judge(short, long), ["the environment is `prod`"]);
+    // One stack has the default.
+    assert_eq!(
+        judge(short, "parameters: {}\n"),
+        ["the environment is `prod` or no environment's values are given"]
+    );
+}
+
+#[test]
 fn configuration_or_inputs_disable_discovered_environments() {
     let files = [("main.tf", MAIN), ("prod.tfvars", "timeout = 300\n")];
     let default = "environments = \"default\"\n";

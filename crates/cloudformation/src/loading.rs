@@ -5,7 +5,7 @@
 //! to the same visitor, while the visit of its caller goes on.
 
 use crate::handover::Export;
-use crate::parameters::{Settings, Values};
+use crate::parameters::{Settings, Supplied, Values};
 use crate::project::{Document, Project};
 use crate::sections::{Dialect, Sections};
 use crate::stacks::{Collected, Context, is_frame};
@@ -137,7 +137,12 @@ fn values(document: &Node, settings: &Settings, around: &Context<'_>, unit: &mut
     let (mut values, problems) = settings.values(path, names.iter().copied(), sources);
     unit.problems.extend(problems);
     if unit.kind == UnitKind::Template {
-        (unit.environments, unit.set) = settings.environments(path, &names, sources);
+        let found = settings.environments(path, &names, sources);
+        (unit.environments, unit.set) = (found.inputs, found.set);
+        for name in found.always.into_iter().filter(|_| !settings.takes_arguments()) {
+            let supplied = values.parameters.entry(name);
+            supplied.or_insert_with(Supplied::by_each_configuration);
+        }
     }
     if let Some(environment) = around.environment {
         environment.settle(&mut values);

@@ -11,7 +11,7 @@ pub use declared::Parameter;
 pub(crate) use environments::with_document;
 
 use crate::inputs::{Inputs, Parameters};
-use knowledge::Reason;
+use knowledge::{Cause, Reason};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use source::reading::Problem;
 use source::{Dependencies, Sources, Span};
@@ -30,6 +30,17 @@ pub struct Supplied {
     pub span: Option<Span>,
     /// Source of the value as a noun phrase: "`--parameters`", "`samconfig.toml`".
     pub by: Arc<str>,
+}
+
+impl Supplied {
+    /// Creates the argument of a parameter that every configuration of the template sets, without one of them.
+    pub(crate) fn by_each_configuration() -> Self {
+        Supplied {
+            value: Err(Cause::RunContext.because("each configuration of Sceptre sets it")),
+            span: None,
+            by: "Sceptre".into(),
+        }
+    }
 }
 
 /// Inputs of one template.

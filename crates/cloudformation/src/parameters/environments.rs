@@ -53,6 +53,16 @@ struct ParameterFile {
     templates: Vec<PathBuf>,
 }
 
+/// Environments of a template.
+#[derive(Debug, Default)]
+pub(crate) struct Environments {
+    pub(crate) inputs: Vec<NamedInputs>,
+    /// Names of the parameters that their files set.
+    pub(crate) set: BTreeSet<Arc<str>>,
+    /// Those that every configuration of Sceptre sets: no stack has their defaults.
+    pub(crate) always: BTreeSet<Arc<str>>,
+}
+
 impl Settings {
     /// Returns the stages of the service at `path`, if the run searches for environments.
     pub(crate) fn stages(&self, path: &Path, named: impl FnOnce() -> Vec<String>) -> Vec<NamedInputs> {
@@ -71,15 +81,10 @@ impl Settings {
     }
 
     /// Returns the environments of the template at `path`, which declares `names`, and the names that their files set.
-    pub(crate) fn environments(
-        &self,
-        path: &Path,
-        names: &[&str],
-        sources: &Sources,
-    ) -> (Vec<NamedInputs>, BTreeSet<Arc<str>>) {
+    pub(crate) fn environments(&self, path: &Path, names: &[&str], sources: &Sources) -> Environments {
         let mut set = BTreeSet::new();
         let Some(found) = self.found.as_ref().filter(|_| !names.is_empty()) else {
-            return (Vec::new(), set);
+            return Environments::default();
         };
         let environment = |name: String, inputs: Inputs| NamedInputs {
             name,
@@ -100,29 +105,38 @@ impl Settings {
         let mut all: Vec<NamedInputs> = tables.collect();
         let is_of = |file: &&ParameterFile| file.names.iter().all(|name| names.contains(&&**name));
         let aside = sources.separate();
-        let mut of_file = |file: &ParameterFile| {
+        let assigned = |file: &ParameterFile| -> BTreeSet<Arc<str>> {
             let assigned = files::read(&file.path, &aside).unwrap_or_default();
-            set.extend(assigned.into_iter().map(|(name, _)| name));
-            Inputs {
-                parameters: vec![Parameters::File(file.path.clone())],
-                ..Inputs::default()
-            }
+            assigned.into_iter().map(|(name, _)| name).collect()
         };
-        let Some(directory) = path.parent() else {
-            return (all, set);
+        let of_file = |file: &ParameterFile| Inputs {
+            parameters: vec![Parameters::File(file.path.clone())],
+            ..Inputs::default()
         };
+        let mut always: Option<BTreeSet<Arc<str>>> = None;
+        let directory = path.parent().unwrap_or(Path::new(""));
         let beside = found.in_directory(directory, Layout::Beside, sources);
-        let beside = beside.iter().filter(is_of);
-        all.extend(beside.map(|file| environment(name_of(&file.path), of_file(file))));
+        for file in beside.iter().filter(is_of) {
+            set.extend(assigned(file));
+            all.push(environment(name_of(&file.path), of_file(file)));
+        }
         for project in directory.ancestors().take(MAX_UP) {
             let configured = project.join(SCEPTRE);
             if sources.files().is_directory(&configured) {
                 let files = found.in_directory(project, Layout::Sceptre, sources);
-                let own = files.iter().filter(|file| file.templates.iter().any(|one| one == path));
-                all.extend(own.map(|file| environment(sceptre::name_of(&file.path, &configured), of_file(file))));
+                for file in files.iter().filter(|file| file.templates.iter().any(|one| one == path)) {
+                    let assigned = assigned(file);
+                    set.extend(assigned.iter().cloned());
+                    always = Some(always.map_or(assigned.clone(), |always| &always & &assigned));
+                    all.push(environment(sceptre::name_of(&file.path, &configured), of_file(file)));
+                }
             }
         }
-        (all, set)
+        Environments {
+            inputs: all,
+            set,
+            always: always.unwrap_or_default(),
+        }
     }
 }
 
