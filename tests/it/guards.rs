@@ -273,6 +273,34 @@ resource "aws_lambda_event_source_mapping" "m" {{
 }
 
 #[test]
+fn guards_on_a_partly_known_text() {
+    for (text, is_decided) in [
+        ("\"orders-${var.x}\"", true),
+        ("\"${var.x}${var.x}\"", false),
+        ("aws_sqs_queue.q.name", true),
+        ("aws_sqs_queue.q.arn", true),
+        ("var.x", false),
+    ] {
+        for test in ["length(T) > 0", "T != \"\"", "!(\"\" == T)", "length(T) >= 1"] {
+            let queue = format!(
+                r#"
+resource "aws_sqs_queue" "q" {{
+  name                       = "orders-${{var.x}}"
+  visibility_timeout_seconds = 30
+}}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = aws_sqs_queue.q.arn
+  {MAPPING}
+}}"#
+            );
+            let outcome = module("string", &queue, &test.replace('T', text), None);
+            let when: Vec<bool> = outcome.findings.iter().map(|found| found.when.is_none()).collect();
+            assert_eq!(when, [is_decided], "{test} of {text}");
+        }
+    }
+}
+
+#[test]
 fn pairs_of_conditions_of_a_template() {
     let tests = [
         "!Equals [!Ref E, dev]",

@@ -110,7 +110,8 @@ fn range(name: &str, operands: &[Value]) -> Bounds {
     match name {
         "max" => bounds.reduce(Bounds::max).unwrap_or_default(),
         "min" => bounds.reduce(Bounds::min).unwrap_or_default(),
-        "abs" | "length" => Bounds::at_least(0),
+        "length" => Bounds::at_least(operands.iter().any(Value::has_characters).into()),
+        "abs" => Bounds::at_least(0),
         _ => Bounds::ANY,
     }
 }

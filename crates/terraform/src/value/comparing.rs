@@ -1,6 +1,7 @@
 //! Equality, and the order of set elements. Neither converts its operands.
 
 use super::{Number, Value, ValueKind, types};
+use crate::provider;
 
 impl Value {
     /// Returns whether two values are equal, without conversion; `None` if that is unknown.
@@ -30,12 +31,8 @@ impl Value {
             {
                 Some(false)
             }
-            (ValueKind::Encoded(_) | ValueKind::Rendered(_), ValueKind::Text(text))
-            | (ValueKind::Text(text), ValueKind::Encoded(_) | ValueKind::Rendered(_))
-                if text.is_empty() =>
-            {
-                Some(false)
-            }
+            (_, ValueKind::Text(text)) if text.is_empty() && self.has_characters() => Some(false),
+            (ValueKind::Text(text), _) if text.is_empty() && other.has_characters() => Some(false),
             (ValueKind::Reference(..) | ValueKind::Template(_) | ValueKind::Encoded(_) | ValueKind::Rendered(_), _)
             | (_, ValueKind::Reference(..) | ValueKind::Template(_) | ValueKind::Encoded(_) | ValueKind::Rendered(_)) => {
                 None
@@ -60,6 +57,17 @@ impl Value {
             }
             (ValueKind::Resource(a), ValueKind::Resource(b)) => (a == b).then_some(true),
             _ => Some(false),
+        }
+    }
+
+    /// Returns `true` for a string that is not empty, even if parts of it are unknown.
+    pub(crate) fn has_characters(&self) -> bool {
+        match &self.kind {
+            ValueKind::Text(text) => !text.is_empty(),
+            ValueKind::Template(parts) => parts.iter().any(Value::has_characters),
+            ValueKind::Reference(id, attribute) => provider::form(&id.kind, attribute).is_some(),
+            ValueKind::Encoded(_) | ValueKind::Rendered(_) => true,
+            _ => false,
         }
     }
 
