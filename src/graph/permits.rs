@@ -181,7 +181,7 @@ impl<'g> Policies<'g> {
             permits.add_possible(&Condition::always(), reason, *span);
         }
         if let Some(reason) = self.graph.reason_of_missing_code(queue) {
-            permits.add_possible(&Condition::always(), &reason, queue.resource.header);
+            permits.add_possible(&self.has_own_policy(queue).not(), &reason, queue.resource.header);
         }
         let request = Request {
             who: RequestPrincipal::Service(service),
@@ -189,6 +189,15 @@ impl<'g> Policies<'g> {
             on: Some(On::Queue(queue)),
         };
         permits.or(self.of_queue(queue, request)).settled()
+    }
+
+    /// Returns the condition under which its own unit gives `queue` a policy. It can have no other one then: a queue has
+    /// one policy, and a second would replace it.
+    fn has_own_policy(&self, queue: &Queue) -> Condition {
+        let unit = queue.resource.unit;
+        let own = |policy: &QueuePolicy| policy.resource.unit == unit && policy.resource.uncertain.is_none();
+        let own = self.on(queue).iter().filter(|(_, policy)| own(policy));
+        own.fold(Condition::never(), |all, (when, _)| all.or(when))
     }
 
     /// Evaluates the policies of `queue`.

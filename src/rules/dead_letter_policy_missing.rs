@@ -54,7 +54,7 @@ fn lost(delivery: &Delivery<'_>) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::CloudFormation;
-    use crate::testing::check;
+    use crate::testing::{check, findings};
 
     #[test]
     fn sns_and_eventbridge_need_a_policy() {
@@ -99,5 +99,37 @@ Resources:
       Target: {Arn: x, RoleArn: y, DeadLetterConfig: {Arn: !GetAtt D.Arn}}
 ",
         );
+    }
+
+    #[test]
+    fn policy_of_exported_queue_is_the_only_one() {
+        let judge = |queues: &str| {
+            let text = format!(
+                "
+Resources:
+  D: {{Type: AWS::SQS::Queue, Properties: {{QueueName: failed}}}}
+  Other: {{Type: AWS::SQS::Queue}}
+  Policy:
+    Type: AWS::SQS::QueuePolicy
+    Properties:
+      Queues: [{queues}]
+      PolicyDocument:
+        Statement:
+          - {{Effect: Allow, Principal: {{Service: events.amazonaws.com}}, Action: sqs:SendMessage, Resource: !GetAtt Other.Arn}}
+  Rule:
+    Type: AWS::Events::Rule
+    Properties:
+      Targets: [{{Id: a, Arn: x, DeadLetterConfig: {{Arn: !GetAtt D.Arn}}}}]
+Outputs:
+  Arn: {{Value: !GetAtt D.Arn, Export: {{Name: failed}}}}
+"
+            );
+            findings(&RULE, CloudFormation, &text).len()
+        };
+        assert_eq!(judge("!Ref Other, !Ref D"), 1);
+        let by_name = "!Sub 'https://sqs.${AWS::Region}.amazonaws.com/${AWS::AccountId}/failed'";
+        assert_eq!(judge(by_name), 1);
+        // Another stack may give it a policy.
+        assert_eq!(judge("!Ref Other"), 0);
     }
 }
