@@ -136,6 +136,24 @@ pub(crate) fn first_match(eval: &mut Evaluator, pattern: &Value, text: &Value) -
     })
 }
 
+/// Evaluates `regexall`.
+pub(crate) fn all_matches(eval: &mut Evaluator, pattern: &Value, text: &Value) -> FunctionResult {
+    let pieces = pieces(eval, text)?;
+    let written = pattern.to_text()?;
+    let pattern = patterns::pattern(eval, &written)?;
+    if !may_be_tried(&written, &pieces) {
+        return None;
+    }
+    let found = common_ranges(&pieces, |text| Some(pattern.with_groups(text)))?;
+    let matches = found.chunks(pattern.groups()).map(|groups| {
+        patterns::shaped(&pattern, |at| match groups.get(at) {
+            Some(Some((from, to))) => between(&pieces, *from, *to),
+            _ => Value::null(),
+        })
+    });
+    Some(Value::list_of(matches.collect::<Option<_>>()?, &Type::Any))
+}
+
 /// Evaluates `replace` of the matches of a pattern by a text without groups.
 pub(crate) fn replace(eval: &mut Evaluator, text: &Value, from: &Value, to: &Value) -> FunctionResult {
     let (from, to) = (from.to_text()?, to.to_text().filter(|to| !to.contains('$'))?);
@@ -179,11 +197,19 @@ fn common_ranges(
 }
 
 /// Returns `true` if every word of a pattern occurs in the known text. Any other word may match a Region or account
-/// that is not among the samples.
+/// that is not among the samples, unless it is the name of a service between colons, as no Region or account is.
 fn may_be_tried(pattern: &str, pieces: &[ArnPiece]) -> bool {
     let known: Vec<&str> = pieces.iter().filter_map(|piece| piece.text.as_deref().ok()).collect();
-    let mut words = pattern.split(|c: char| !c.is_ascii_alphanumeric());
-    words.all(|word| word.len() < 2 || known.iter().any(|text| text.contains(word)))
+    let has_class = pattern.contains('[');
+    let fields: Vec<&str> = pattern.split(':').collect();
+    let last = fields.len() - 1;
+    fields.iter().enumerate().all(|(at, field)| {
+        let is_optional = |next: &&&str| next.starts_with(['?', '*', '{']);
+        let ends = at > 0 && at < last && fields.get(at + 1).filter(is_optional).is_none();
+        let is_service = ends && !has_class && !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_lowercase());
+        let mut words = field.split(|c: char| !c.is_ascii_alphanumeric());
+        is_service || words.all(|word| word.len() < 2 || known.iter().any(|text| text.contains(word)))
+    })
 }
 
 /// Returns the position of byte `at` of the joined `texts`; `None` within an unknown piece.

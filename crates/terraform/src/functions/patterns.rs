@@ -31,11 +31,18 @@ pub(crate) fn pattern(eval: &mut Evaluator, written: &str) -> Option<Pattern> {
 impl Pattern {
     /// Returns the ranges of its first match in `text` and of each group.
     pub(crate) fn first(&self, text: &str) -> Option<Vec<Option<(usize, usize)>>> {
-        let found = self.0.captures(text)?;
-        let groups = found
-            .iter()
-            .map(|group| group.map(|group| (group.start(), group.end())));
-        Some(groups.collect())
+        Some(ranges(&self.0.captures(text)?).collect())
+    }
+
+    /// Returns the ranges of each of its matches in `text`, each followed by those of its groups.
+    pub(crate) fn with_groups(&self, text: &str) -> Vec<Option<(usize, usize)>> {
+        let all = self.0.captures_iter(text);
+        all.flat_map(|found| ranges(&found).collect::<Vec<_>>()).collect()
+    }
+
+    /// Returns the number of ranges of a match: its own, and that of each group.
+    pub(crate) fn groups(&self) -> usize {
+        self.0.captures_len()
     }
 
     /// Returns the ranges of its matches in `text`.
@@ -45,6 +52,13 @@ impl Pattern {
             .map(|found| (found.start(), found.end()))
             .collect()
     }
+}
+
+/// Returns the ranges of a match and of its groups.
+fn ranges(found: &Captures<'_>) -> impl Iterator<Item = Option<(usize, usize)>> {
+    found
+        .iter()
+        .map(|group| group.map(|group| (group.start(), group.end())))
 }
 
 /// Returns the value of a match, built from its groups.

@@ -192,6 +192,7 @@ pub(crate) static PARTLY: &[Function] = &[
     row("lower", 1, 1, |eval, _, v| arns::lower(eval, &v[0])),
     row("nonsensitive", 1, 1, |_, _, v| Some(v[0].clone())),
     row("regex", 2, 2, |eval, _, v| arns::first_match(eval, &v[0], &v[1])),
+    row("regexall", 2, 2, |eval, _, v| arns::all_matches(eval, &v[0], &v[1])),
     row("replace", 3, 3, |eval, _, v| partial::replaced(&v[0], &v[1], &v[2]).or_else(|| arns::replace(eval, &v[0], &v[1], &v[2]))),
     row("sensitive", 1, 1, |_, _, v| Some(v[0].clone())),
     row("sort", 1, 1, |_, _, v| arns::sort(&v[0])),

@@ -393,6 +393,17 @@ resource "aws_lambda_function" "f" {
             r#""aws""#,
         ),
         (r#"regex("[0-9]{12}", aws_sqs_queue.q.arn)"#, unsettled),
+        (r#"length(regexall(".*:sqs:.*", aws_sqs_queue.open.arn))"#, "1"),
+        (r#"length(regexall(".*:kinesis:.*", aws_sqs_queue.open.arn))"#, "0"),
+        (
+            r#"regexall("([^:]+)$", aws_sqs_queue.q.arn)[0][0]"#,
+            "<aws_sqs_queue.q.name>",
+        ),
+        (r#"length(regexall(":", aws_sqs_queue.open.arn))"#, "5"),
+        // These may match a name or a Region that is not among the samples.
+        (r#"regexall(":kinesis:?", aws_sqs_queue.open.arn)"#, refused),
+        (r#"regexall("kinesis", aws_sqs_queue.open.arn)"#, refused),
+        (r#"regexall("1", aws_sqs_queue.open.arn)"#, refused),
         // The pattern names a Region that is not among the samples.
         (r#"regex("us-west-2:(.*)", aws_sqs_queue.open.arn)"#, refused),
         (
