@@ -73,7 +73,9 @@ fn losses<'g>(
     source_retention: &Operand<'_>,
     retention: &Operand<'g>,
 ) -> Vec<Retries<'g>> {
-    let is_lost = |age: i64| retention.value <= age && age < source_retention.value;
+    // With an unresolved retention of the source, the message is lost in either queue.
+    let may_arrive = |age: i64| !source_retention.is_known() || age < source_retention.value;
+    let is_lost = |age: i64| retention.value <= age && may_arrive(age);
     findings.without_notes(|findings| {
         let counts = findings.receive_counts(&retention.when, source).into_iter();
         let all = counts.flat_map(|count| findings.retries(&count.when, source, &count));

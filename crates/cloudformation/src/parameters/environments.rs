@@ -59,7 +59,7 @@ pub(crate) struct Environments {
     pub(crate) inputs: Vec<NamedInputs>,
     /// Names of the parameters that their files set.
     pub(crate) set: BTreeSet<Arc<str>>,
-    /// Those that every configuration of Sceptre sets: no stack has their defaults.
+    /// Names of those that every configuration of Sceptre sets: no stack has their defaults.
     pub(crate) always: BTreeSet<Arc<str>>,
 }
 
