@@ -118,7 +118,7 @@ fn file_lookups(text: &str) -> impl Iterator<Item = (StageFile<'_>, &str)> {
         let end = if is_stage { end_of(selector) } else { None }?;
         let rest = selector.get(end + 1..)?;
         let (after, rest) = rest.split_at_checked(rest.find(|c: char| !(is_of_name(c) || c == '.'))?)?;
-        let address = rest.strip_prefix("):").map(path_in).unwrap_or("");
+        let address = rest.strip_prefix("):").map_or("", path_in);
         rest.starts_with(')').then_some((StageFile { before, after }, address))
     })
 }
@@ -167,7 +167,7 @@ fn path_after(selector: &str) -> &str {
     let path = end_of(selector)
         .and_then(|end| selector.get(end + 1..))
         .and_then(|after| after.strip_prefix('.'));
-    path.map(path_in).unwrap_or("")
+    path.map_or("", path_in)
 }
 
 /// Returns the position of the brace that closes the variable whose inner text begins at `selector`.

@@ -205,7 +205,7 @@ fn may_be_tried(pattern: &str, pieces: &[ArnPiece]) -> bool {
     let last = fields.len() - 1;
     fields.iter().enumerate().all(|(at, field)| {
         let is_optional = |next: &&&str| next.starts_with(['?', '*', '{']);
-        let ends = at > 0 && at < last && fields.get(at + 1).filter(is_optional).is_none();
+        let ends = at > 0 && at < last && fields.get(at + 1).is_none_or(|next| !is_optional(&next));
         let is_service = ends && !has_class && !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_lowercase());
         let mut words = field.split(|c: char| !c.is_ascii_alphanumeric());
         is_service || words.all(|word| word.len() < 2 || known.iter().any(|text| text.contains(word)))
