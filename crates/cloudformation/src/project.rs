@@ -4,6 +4,17 @@
 //! Every template is first evaluated by itself; those that turn out to depend on others are evaluated again with them.
 //! The dependencies are not known earlier: names of exports and imports are expressions, and those of a nested stack
 //! depend on the arguments of its call. Each file is still read and parsed only once.
+//!
+//! ```text
+//! data.yaml     exports  orders = !GetAtt Orders.Arn
+//! shared.yaml   exports  input  = !ImportValue orders       knows the ARN after round 1
+//! app.yaml      uses              !ImportValue input        knows it after round 2
+//! ```
+//!
+//! So a chain of n templates takes n - 1 rounds, each of which evaluates only the importers of what the last one changed.
+//! No order of the templates would save them, because a value may be part of the name of the next export. The bound is
+//! for templates that import from each other in a circle, which CloudFormation rejects: their values would change for
+//! ever.
 
 use super::Environment;
 use super::handover::Export;
@@ -23,7 +34,7 @@ use std::sync::Arc;
 use trees::parsed;
 use trees::{Node, Parsed, Value};
 
-/// Maximum number of rounds in which exports of imported values are followed.
+/// Maximum number of rounds, and so of imports through which one value is followed.
 const MAX_ROUNDS: usize = 4;
 /// Maximum number of fragments of one template.
 const MAX_FRAGMENTS: usize = 300;

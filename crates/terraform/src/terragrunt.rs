@@ -173,6 +173,54 @@ fn holds_module(directory: &Path, sources: &Sources) -> bool {
     sources.files().has_name(directory, is_code)
 }
 
+impl Config {
+    /// Returns the part that other configurations see.
+    fn exposed(&self) -> Value {
+        let inputs = self.inputs.values.iter();
+        let inputs = inputs.map(|attribute| (attribute.name.clone(), value_of(attribute)));
+        Value::map(vec![
+            (
+                "locals".into(),
+                self.locals.clone().unwrap_or_else(|| Value::map(Vec::new())),
+            ),
+            ("inputs".into(), Value::map(inputs.collect())),
+        ])
+    }
+}
+
+/// Returns the names that expressions of a configuration may use, apart from its own.
+fn names(included: &[(Arc<str>, bool, Config)]) -> Vec<(Arc<str>, Value)> {
+    let exposed = included.iter();
+    let mut exposed: Vec<_> = exposed
+        .map(|(label, _, config)| (label.clone(), config.exposed()))
+        .collect();
+    // A single include without a label is `include.locals`, one with a label `include.root.locals`.
+    let include = match exposed.as_mut_slice() {
+        [(label, only)] if label.is_empty() => only.clone(),
+        _ => Value::map(exposed),
+    };
+    let outputs = Cause::KnownAfterApply.because("outputs of a `dependency` are known only after apply");
+    let flags = Cause::RunContext.because("`feature` flags are set when Terragrunt runs");
+    vec![
+        ("include".into(), include),
+        ("dependency".into(), Value::unknown(outputs)),
+        ("feature".into(), Value::unknown(flags)),
+    ]
+}
+
+/// Returns the reason why values of inputs may come from `extra_arguments`, and its place.
+fn extra_arguments(terraform: &syntax::Block) -> Option<(Reason, Span)> {
+    const SETTING: [&str; 4] = ["required_var_files", "optional_var_files", "arguments", "env_vars"];
+    let sets = |block: &&Arc<syntax::Block>| {
+        let mut attributes = block.body.attributes.iter();
+        &*block.kind == "extra_arguments" && attributes.any(|attribute| SETTING.contains(&&*attribute.name))
+    };
+    let extra = terraform.body.blocks.iter().find(sets)?;
+    let label = extra.labels.first().cloned().unwrap_or_default();
+    let reason = Cause::InputWithoutValue.because(format!("`extra_arguments` `{label}` may set it"));
+    Some((reason, extra.header))
+}
+
 impl TerragruntReader<'_> {
     /// Returns the content of `file`, merged with the files it includes.
     fn config(&mut self, file: &Path, context: &Context, depth: usize) -> Config {
@@ -229,107 +277,57 @@ impl TerragruntReader<'_> {
 
     /// Evaluates the blocks of the file itself.
     fn own(&mut self, body: &Body, context: &Context, included: &[(Arc<str>, bool, Config)], depth: usize) -> Config {
-        let exposed = included.iter().map(|(label, _, config)| {
-            let locals = config.locals.clone().unwrap_or_else(|| Value::map(Vec::new()));
-            let inputs = config
-                .inputs
-                .values
-                .iter()
-                .map(|attribute| (attribute.name.clone(), value_of(attribute)));
-            let inputs = Value::map(inputs.collect());
-            (
-                label.clone(),
-                Value::map(vec![("locals".into(), locals), ("inputs".into(), inputs)]),
-            )
-        });
-        let mut exposed: Vec<(Arc<str>, Value)> = exposed.collect();
-        // A single include without a label is `include.locals`, one with a label `include.root.locals`.
-        let include = match exposed.as_mut_slice() {
-            [(label, only)] if label.is_empty() => only.clone(),
-            _ => Value::map(exposed),
-        };
-        let later =
-            |what: &str| Value::unknown(Cause::KnownAfterApply.because(format!("{what} are known only after apply")));
-        let names = vec![
-            ("include".into(), include),
-            ("dependency".into(), later("outputs of a `dependency`")),
-            (
-                "feature".into(),
-                Value::unknown(Cause::RunContext.because("`feature` flags are set when Terragrunt runs")),
-            ),
-        ];
-        let mut config = Config::default();
         let problems = RefCell::new((Vec::new(), Vec::new()));
-        {
-            let sources = self.sources;
-            let reads = self.reads;
-            let read_other = |path: &Path| {
-                // A separate reader, because the current one is borrowed. Its problems are copied below.
-                let mut reader = TerragruntReader {
-                    sources,
-                    reads,
-                    problems: Vec::new(),
-                    errors: Vec::new(),
-                };
-                if depth >= MAX_DEPTH || !context.allows(path) {
-                    return Value::unknown(Cause::MissingModule.because("a configuration that it reads was not found"));
-                }
-                if reads.get() >= MAX_READS {
-                    return Value::unknown(
-                        Cause::Limit.because(format!("more than {MAX_READS} configurations are read")),
-                    );
-                }
-                reads.set(reads.get() + 1);
-                let other = reader.config(path, &Context::of(path, sources), depth + 1);
-                problems.borrow_mut().0.extend(reader.problems);
-                problems.borrow_mut().1.extend(reader.errors);
-                let inputs = other
-                    .inputs
-                    .values
-                    .iter()
-                    .map(|attribute| (attribute.name.clone(), value_of(attribute)));
-                Value::map(vec![
-                    ("locals".into(), other.locals.unwrap_or_else(|| Value::map(Vec::new()))),
-                    ("inputs".into(), Value::map(inputs.collect())),
-                ])
+        // A separate reader, because the current one is borrowed. Its problems are copied below.
+        let (sources, reads) = (self.sources, self.reads);
+        let read_other = |path: &Path| {
+            let mut reader = TerragruntReader {
+                sources,
+                reads,
+                problems: Vec::new(),
+                errors: Vec::new(),
             };
-            let evaluation = Evaluation {
-                read_other: Some(&read_other),
-                ..Evaluation::new(self.sources, body, context, names)
-            };
-            config.locals = Some(evaluation.locals());
-            let mut over = None;
-            let terraform = body.blocks.iter().filter(|block| &*block.kind == "terraform");
-            for block in terraform {
-                if let Some(attribute) = block.body.attribute("source") {
-                    config.source = Some((evaluation.value(attribute), block.header));
-                }
-                let hands_over = |block: &&Arc<syntax::Block>| {
-                    &*block.kind == "extra_arguments"
-                        && block.body.attributes.iter().any(|attribute| {
-                            matches!(
-                                &*attribute.name,
-                                "required_var_files" | "optional_var_files" | "arguments" | "env_vars"
-                            )
-                        })
-                };
-                if let Some(extra) = block.body.blocks.iter().find(hands_over) {
-                    let label = extra.labels.first().cloned().unwrap_or_default();
-                    over = Some((
-                        Cause::InputWithoutValue.because(format!("`extra_arguments` `{label}` may set it")),
-                        extra.header,
-                    ));
-                }
+            let other = reader.other(path, context, depth);
+            problems.borrow_mut().0.extend(reader.problems);
+            problems.borrow_mut().1.extend(reader.errors);
+            other
+        };
+        let evaluation = Evaluation {
+            read_other: Some(&read_other),
+            ..Evaluation::new(sources, body, context, names(included))
+        };
+        let mut config = Config {
+            locals: Some(evaluation.locals()),
+            ..Config::default()
+        };
+        let mut over = None;
+        for block in body.blocks.iter().filter(|block| &*block.kind == "terraform") {
+            if let Some(attribute) = block.body.attribute("source") {
+                config.source = Some((evaluation.value(attribute), block.header));
             }
-            if let Some(attribute) = body.attribute("inputs") {
-                config.inputs = inputs_of(evaluation.value(attribute), attribute.span);
-            }
-            config.inputs.over = over;
+            over = extra_arguments(block).or(over);
         }
+        if let Some(attribute) = body.attribute("inputs") {
+            config.inputs = inputs_of(evaluation.value(attribute), attribute.span);
+        }
+        config.inputs.over = over;
+        drop(evaluation);
         let (problems, errors) = problems.into_inner();
         self.problems.extend(problems);
         self.errors.extend(errors);
         config
+    }
+
+    /// Returns what `read_terragrunt_config` yields for the file at `path`.
+    fn other(&mut self, path: &Path, context: &Context, depth: usize) -> Value {
+        if depth >= MAX_DEPTH || !context.allows(path) {
+            return Value::unknown(Cause::MissingModule.because("a configuration that it reads was not found"));
+        }
+        if self.reads.get() >= MAX_READS {
+            return Value::unknown(Cause::Limit.because(format!("more than {MAX_READS} configurations are read")));
+        }
+        self.reads.set(self.reads.get() + 1);
+        self.config(path, &Context::of(path, self.sources), depth + 1).exposed()
     }
 
     fn body(&mut self, file: &Path) -> Option<Body> {

@@ -117,6 +117,31 @@ enum Keys {
     Unknown(Reason),
 }
 
+/// The members of a block while it is expanded, with the values of references to them.
+#[derive(Default)]
+struct Members {
+    members: Vec<Member>,
+    values: Vec<Value>,
+    by_key: FxHashMap<Key, usize>,
+}
+
+impl Members {
+    /// Adds `member`, and returns the value of a reference to it. `count = var.large ? 3 : 1` has its first instance in
+    /// both cases: one member that exists in either.
+    fn place(&mut self, mut member: Member, make: impl FnOnce(&mut Member, bool) -> Value) -> Value {
+        if let Some(&at) = self.by_key.get(&member.key) {
+            self.members[at].when = self.members[at].when.or(&member.when);
+            return self.values[at].clone();
+        }
+        let unknown = member.uncertain.is_some();
+        let value = make(&mut member, unknown);
+        self.by_key.insert(member.key.clone(), self.members.len());
+        self.members.push(member);
+        self.values.push(value.clone());
+        value
+    }
+}
+
 impl Evaluator<'_> {
     /// Returns the instances of a resource or data source; `None` if it is not declared.
     pub fn resource(&mut self, module: usize, data: bool, name: &(Arc<str>, Arc<str>)) -> Option<Arc<Expansion>> {
@@ -296,24 +321,16 @@ impl Evaluator<'_> {
         // Step 1: the keys in each case of `count` or `for_each`.
         let is_narrowed = matches!(&named, Declaration::Resource(false, kind, _) if NARROWED.contains(&&**kind));
         let cases_of_keys = self.keys(&block.body, &scope, is_narrowed);
-        let mut members: Vec<Member> = Vec::new();
-        let mut values: Vec<Value> = Vec::new();
-        let mut by_key: FxHashMap<Key, usize> = FxHashMap::default();
-        let mut cases = Vec::new();
         // Steps 2 and 3: create the members of each case, or widen the conditions of those that exist.
+        let mut made = Members::default();
+        let mut cases = Vec::new();
         for Case {
             when,
             then: (keys, cause),
         } in cases_of_keys
         {
-            let mut place = |this: &mut Self, key: Key, scope: Scope, uncertain: Option<Reason>| {
-                // `count = var.large ? 3 : 1` has its first instance in both cases: one member that exists in either.
-                if let Some(&at) = by_key.get(&key) {
-                    members[at].when = members[at].when.or(&when);
-                    return values[at].clone();
-                }
-                let unknown = uncertain.is_some();
-                let mut member = Member {
+            let value = self.members_of(keys, &scope, &mut |this, key, scope, uncertain| {
+                let member = Member {
                     key,
                     scope,
                     when: when.clone(),
@@ -321,42 +338,12 @@ impl Evaluator<'_> {
                     uncertain,
                     module: None,
                 };
-                let value = make(this, &mut member, unknown);
-                by_key.insert(member.key.clone(), members.len());
-                members.push(member);
-                values.push(value.clone());
-                value
-            };
-            let value = match keys {
-                Keys::One => place(self, Key::None, scope.clone(), None),
-                Keys::None => Value::null(),
-                Keys::Unknown(reason) => place(self, Key::None, scope.clone(), Some(reason)),
-                Keys::Count(count) => Value::list(
-                    (0..count)
-                        .map(|index| {
-                            let mut scope = scope.clone();
-                            scope.index = Some(Value::count(index));
-                            scope.key = Key::Index(index);
-                            place(self, Key::Index(index), scope, None)
-                        })
-                        .collect(),
-                ),
-                Keys::Each(entries) => Value::map(
-                    entries
-                        .into_iter()
-                        .map(|(name, value)| {
-                            let key = Key::Name(name.clone());
-                            let mut scope = scope.clone();
-                            scope.key = key.clone();
-                            scope.each = Some((Value::text(name.clone()), value));
-                            (name, place(self, key, scope, None))
-                        })
-                        .collect(),
-                ),
-            };
+                made.place(member, |member, unknown| make(this, member, unknown))
+            });
             // Step 4: the value of a reference in this case.
             cases.push(Case::new(when, value));
         }
+        let Members { members, by_key, .. } = made;
         // Module instances were created before all their conditions were known: step 3 may have widened them.
         for member in &members {
             if let Some(at) = member.module {
@@ -370,6 +357,40 @@ impl Evaluator<'_> {
         });
         self.expansions.insert((module, named), Some(expansion.clone()));
         expansion
+    }
+
+    /// Passes each key of one case, with the scope of its member, to `place`. Returns the value of a reference to all of
+    /// them.
+    fn members_of(
+        &mut self,
+        keys: Keys,
+        scope: &Scope,
+        place: &mut dyn FnMut(&mut Self, Key, Scope, Option<Reason>) -> Value,
+    ) -> Value {
+        match keys {
+            Keys::One => place(self, Key::None, scope.clone(), None),
+            Keys::None => Value::null(),
+            Keys::Unknown(reason) => place(self, Key::None, scope.clone(), Some(reason)),
+            Keys::Count(count) => {
+                let members = (0..count).map(|index| {
+                    let mut scope = scope.clone();
+                    scope.index = Some(Value::count(index));
+                    scope.key = Key::Index(index);
+                    place(self, Key::Index(index), scope, None)
+                });
+                Value::list(members.collect())
+            }
+            Keys::Each(entries) => {
+                let members = entries.into_iter().map(|(name, value)| {
+                    let key = Key::Name(name.clone());
+                    let mut scope = scope.clone();
+                    scope.key = key.clone();
+                    scope.each = Some((Value::text(name.clone()), value));
+                    (name, place(self, key, scope, None))
+                });
+                Value::map(members.collect())
+            }
+        }
     }
 
     /// Returns the keys that `count` or `for_each` yields in each case, with the identity of the value they come from.
