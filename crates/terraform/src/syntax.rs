@@ -431,6 +431,30 @@ mod tests {
         }
     }
 
+    /// Terraform ignores line breaks in `for` expressions, also in those of objects.
+    #[test]
+    fn for_expression_of_an_object_may_be_broken_anywhere() {
+        for text in [
+            "x = { for k in y : k => k != 1 ?\n 1 :\n 2\n}\nz = 1\n",
+            "x = {\n for k in y : # one :\n k => 1 + // two\n 2 if k\n && k /* three\n */ || k\n}\nz = 1\n",
+            "x = { for k in y : k => { for l in k : l => l ?\r\n 1 :\r\n 2 } }\nz = 1\n",
+            "x = { for k in y :\n k\n => <<E\n a ?\nE\n}\nz = 1\n",
+            "x = { for k in y : k => k ?\n { a = 1\n b = 2\n } : {} }\nz = 1\n",
+            "r \"a\" {\n x = merge({\n for k in y : k => k ?\n [1,\n 2] : (\n 3) }, {})\n}\nz = 1\n",
+        ] {
+            let (_, body, problems) = parse_text(text);
+            assert_eq!(problems, [], "{text}");
+            let last = body.attributes.last().expect("the last attribute is read");
+            assert_eq!(&*last.name, "z", "{text}");
+        }
+        // The lines of other objects, and errors elsewhere, stay as they are.
+        let (_, _, problems) = parse_text("x = { a = 1 ?\n 1 : 2 }\n");
+        assert!(!problems.is_empty());
+        let (sources, _, problems) = parse_text("x = { for k in y : k => k ?\n 1 :\n 2 }\nz = = 1\n");
+        let spans: Vec<&str> = problems.iter().map(|problem| sources.text(problem.span)).collect();
+        assert_eq!(spans, ["="]);
+    }
+
     #[test]
     fn deep_nesting_is_reported_as_a_limit() {
         let deep = format!("x = {}1{}\ny = 1\n", "[".repeat(5000), "]".repeat(5000));

@@ -202,10 +202,9 @@ fn may_be_tried(pattern: &str, pieces: &[ArnPiece]) -> bool {
     let known: Vec<&str> = pieces.iter().filter_map(|piece| piece.text.as_deref().ok()).collect();
     let has_class = pattern.contains('[');
     let fields: Vec<&str> = pattern.split(':').collect();
-    let last = fields.len() - 1;
     fields.iter().enumerate().all(|(at, field)| {
-        let is_optional = |next: &&&str| next.starts_with(['?', '*', '{']);
-        let ends = at > 0 && at < last && fields.get(at + 1).is_none_or(|next| !is_optional(&next));
+        let next = fields.get(at + 1).filter(|_| at > 0);
+        let ends = next.is_some_and(|next| !next.starts_with(['?', '*', '{']));
         let is_service = ends && !has_class && !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_lowercase());
         let mut words = field.split(|c: char| !c.is_ascii_alphanumeric());
         is_service || words.all(|word| word.len() < 2 || known.iter().any(|text| text.contains(word)))

@@ -30,6 +30,9 @@ pub(crate) fn item(file: FileId, text: &str, item: &scan::ScannedItem, body: &mu
         return;
     };
     let mut source = with_other_names(original, item);
+    if let Some(joined) = with_joined_lines(&source, file, item) {
+        source = Cow::Owned(joined);
+    }
     let mut places = Places::new(file, item.range.clone());
     let mut read = Body::default();
     let mut blanked: Vec<Line> = Vec::new();
@@ -91,6 +94,27 @@ fn with_other_names<'t>(original: &'t str, item: &scan::ScannedItem) -> Cow<'t, 
         }
     }
     text
+}
+
+/// Replaces the line breaks in `for` expressions of objects by spaces, so offsets do not change; `None` if the parser
+/// does not get further with that.
+fn with_joined_lines(source: &str, file: FileId, item: &scan::ScannedItem) -> Option<String> {
+    let error_in = |text: &str| {
+        let mut places = Places::new(file, item.range.clone());
+        let parsed = places.parse(&mut Cow::Borrowed(text), hcl_edit::parser::parse_body);
+        parsed.err().map_or(usize::MAX, |(offset, _)| offset)
+    };
+    let before = (!item.breaks.is_empty()).then(|| error_in(source))?;
+    if before == usize::MAX {
+        return None;
+    }
+    let mut text = source.to_owned();
+    for range in &item.breaks {
+        let range = range.start - item.range.start..range.end - item.range.start;
+        let spaces = " ".repeat(range.len());
+        text.replace_range(range, &spaces);
+    }
+    (error_in(&text) > before).then_some(text)
 }
 
 /// Maps a decoded text to the file: the escapes in a JSON string make the two differ in length.

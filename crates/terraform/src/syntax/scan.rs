@@ -43,6 +43,9 @@ pub(crate) struct ScannedItem {
     /// Ranges of heredoc names, at the start and at the end, that also begin a line of the heredoc. The parser would
     /// take that line for the end.
     pub(crate) ambiguous: Vec<[Range<usize>; 2]>,
+    /// Line breaks and comments that are only space, in `for` expressions of objects. The parser would take such a line
+    /// break for the end of an entry.
+    pub(crate) breaks: Vec<Range<usize>>,
 }
 
 /// A construct that extends to the end of the file if it is not closed.
@@ -53,12 +56,22 @@ pub(crate) enum Unclosed {
 }
 
 enum Context<'a> {
-    /// Code between brackets, with the number of entries if it is an object.
+    /// Code between brackets.
     Code {
+        /// Number of entries, if it is an object.
         object: Option<usize>,
+        /// `true` for the `for` expression of an object.
+        is_for: bool,
     },
     Quoted,
     Heredoc(Heredoc<'a>),
+}
+
+impl Context<'_> {
+    const CODE: Self = Context::Code {
+        object: None,
+        is_for: false,
+    };
 }
 
 #[derive(Clone, Copy)]
@@ -80,8 +93,11 @@ struct Scanner<'a> {
     limit: Option<&'static str>,
     unclosed: Option<(usize, Unclosed)>,
     ambiguous: Vec<[Range<usize>; 2]>,
+    breaks: Vec<Range<usize>>,
     /// Start of the last heredoc.
     heredoc_at: usize,
+    /// End of the last heredoc.
+    heredoc_end: usize,
     /// The last byte of code that is not whitespace.
     last: u8,
     blank: bool,
@@ -112,7 +128,9 @@ fn scan(text: &str, trace: Option<Tracer>) -> Scanner<'_> {
         limit: None,
         unclosed: None,
         ambiguous: Vec::new(),
+        breaks: Vec::new(),
         heredoc_at: 0,
+        heredoc_end: 0,
         last: b'\n',
         blank: true,
         items: Vec::new(),
@@ -127,7 +145,7 @@ fn scan(text: &str, trace: Option<Tracer>) -> Scanner<'_> {
 
 /// Returns the source text of an expression without comments and line breaks.
 pub fn one_line(text: &str) -> String {
-    let mut scanner = Scanner::within(text, Context::Code { object: None });
+    let mut scanner = Scanner::within(text, Context::CODE);
     let mut line: Vec<u8> = Vec::with_capacity(text.len());
     // Whether whitespace precedes this position, and whether it contains a line break or a comment.
     let (mut is_apart, mut is_broken) = (false, false);
@@ -157,7 +175,7 @@ pub fn one_line(text: &str) -> String {
 /// Returns the end of the bracket that is the last character before `opened`; `None` if it is not closed.
 pub(crate) fn end_of_group(text: &str, opened: usize) -> Option<usize> {
     let rest = text.get(opened..)?;
-    let mut scanner = Scanner::within(rest, Context::Code { object: None });
+    let mut scanner = Scanner::within(rest, Context::CODE);
     while scanner.at < rest.len() {
         scanner.step();
         if scanner.stack.is_empty() {
@@ -187,7 +205,7 @@ pub(crate) fn limit_of_template(text: &str) -> Option<&'static str> {
 
 /// Returns the bound that an expression exceeds; `text` contains nothing else.
 pub(crate) fn limit_of_expression(text: &str) -> Option<&'static str> {
-    limit_within(text, Context::Code { object: None })
+    limit_within(text, Context::CODE)
 }
 
 fn limit_within(text: &str, outermost: Context<'_>) -> Option<&'static str> {
@@ -198,6 +216,12 @@ fn limit_within(text: &str, outermost: Context<'_>) -> Option<&'static str> {
         limit = limit.or(scanner.limit);
     }
     limit
+}
+
+/// Returns `true` if the code after an opening brace begins with the word `for`.
+fn begins_for(rest: &[u8]) -> bool {
+    let after = rest.trim_ascii_start().strip_prefix(b"for");
+    after.is_some_and(|after| after.first().is_some_and(|byte| !is_word(*byte)))
 }
 
 /// Returns `true` if a byte of code is part of a name or a number.
@@ -217,7 +241,9 @@ impl<'a> Scanner<'a> {
             limit: None,
             unclosed: None,
             ambiguous: Vec::new(),
+            breaks: Vec::new(),
             heredoc_at: 0,
+            heredoc_end: 0,
             last: b'=',
             blank: true,
             items: Vec::new(),
@@ -239,6 +265,7 @@ impl<'a> Scanner<'a> {
                 limit: self.limit,
                 unclosed: self.unclosed.take(),
                 ambiguous: std::mem::take(&mut self.ambiguous),
+                breaks: std::mem::take(&mut self.breaks),
             });
         }
         self.start = end;
@@ -273,7 +300,7 @@ impl<'a> Scanner<'a> {
             [b'$', b'$', b'{', ..] | [b'%', b'%', b'{', ..] => self.at += 3,
             [b'$' | b'%', b'{', ..] => {
                 self.at += 2;
-                self.push(Context::Code { object: None });
+                self.push(Context::CODE);
                 if let Some(trace) = &mut self.trace {
                     trace.open_interpolation();
                 }
@@ -303,6 +330,7 @@ impl<'a> Scanner<'a> {
             let line = self.text.get(self.at..).unwrap_or("").split('\n').next().unwrap_or("");
             if line.trim() == heredoc.name {
                 self.at += line.trim_end().len();
+                self.heredoc_end = self.at;
                 self.stack.pop();
                 self.last = b'"';
                 if heredoc.is_ambiguous {
@@ -322,7 +350,7 @@ impl<'a> Scanner<'a> {
             [b'$', b'$', b'{', ..] | [b'%', b'%', b'{', ..] => self.at += 3,
             [b'$' | b'%', b'{', ..] => {
                 self.at += 2;
-                self.push(Context::Code { object: None });
+                self.push(Context::CODE);
                 if let Some(trace) = &mut self.trace {
                     trace.open_interpolation();
                 }
@@ -377,9 +405,10 @@ impl<'a> Scanner<'a> {
             b'"' => self.push(Context::Quoted),
             b'{' => {
                 let object = matches!(self.last, b'=' | b'(' | b'[' | b',' | b':' | b'?' | b'{').then_some(0);
-                self.push(Context::Code { object });
+                let is_for = (object.is_some() || self.last == b'>') && begins_for(self.rest());
+                self.push(Context::Code { object, is_for });
             }
-            b'(' | b'[' => self.push(Context::Code { object: None }),
+            b'(' | b'[' => self.push(Context::CODE),
             b'}' | b')' | b']' => {
                 self.stack.pop();
             }
@@ -393,14 +422,22 @@ impl<'a> Scanner<'a> {
     }
 
     fn comment(&mut self, end: usize) {
+        if self.is_in_for() {
+            self.breaks.push(self.at..end);
+        }
         if let Some(trace) = &mut self.trace {
             trace.comment(self.at..end);
         }
         self.at = end;
     }
 
+    /// Returns `true` directly within the `for` expression of an object.
+    fn is_in_for(&self) -> bool {
+        matches!(self.stack.last(), Some(Context::Code { is_for: true, .. }))
+    }
+
     fn entry(&mut self) {
-        if let Some(Context::Code { object: Some(keys) }) = self.stack.last_mut() {
+        if let Some(Context::Code { object: Some(keys), .. }) = self.stack.last_mut() {
             *keys += 1;
             if *keys > MAX_KEYS {
                 self.limit = Some("an object has more than 4096 keys");
@@ -440,6 +477,14 @@ impl<'a> Scanner<'a> {
                 trace.line();
             }
             return;
+        }
+        if self.is_in_for() && self.heredoc_end + 1 != self.at {
+            let has_return = self
+                .text
+                .as_bytes()
+                .get(..self.at - 1)
+                .is_some_and(|text| text.ends_with(b"\r"));
+            self.breaks.push(self.at - 1 - usize::from(has_return)..self.at);
         }
         if let Some(trace) = &mut self.trace {
             trace.newline(self.at - 1);
