@@ -451,7 +451,7 @@ mod tests {
         let (_, _, problems) = parse_text("x = { a = 1 ?\n 1 : 2 }\n");
         assert!(!problems.is_empty());
         let (sources, _, problems) = parse_text("x = { for k in y : k => k ?\n 1 :\n 2 }\nz = = 1\n");
-        let spans: Vec<&str> = problems.iter().map(|problem| sources.text(problem.span)).collect();
+        let spans: Vec<String> = problems.iter().map(|problem| sources.text(problem.span)).collect();
         assert_eq!(spans, ["="]);
     }
 

@@ -120,7 +120,7 @@ enum Keys {
 /// The members of a block while it is expanded, with the values of references to them.
 #[derive(Default)]
 struct Members {
-    members: Vec<Member>,
+    list: Vec<Member>,
     values: Vec<Value>,
     by_key: FxHashMap<Key, usize>,
 }
@@ -130,13 +130,13 @@ impl Members {
     /// both cases: one member that exists in either.
     fn place(&mut self, mut member: Member, make: impl FnOnce(&mut Member, bool) -> Value) -> Value {
         if let Some(&at) = self.by_key.get(&member.key) {
-            self.members[at].when = self.members[at].when.or(&member.when);
+            self.list[at].when = self.list[at].when.or(&member.when);
             return self.values[at].clone();
         }
         let unknown = member.uncertain.is_some();
         let value = make(&mut member, unknown);
-        self.by_key.insert(member.key.clone(), self.members.len());
-        self.members.push(member);
+        self.by_key.insert(member.key.clone(), self.list.len());
+        self.list.push(member);
         self.values.push(value.clone());
         value
     }
@@ -322,7 +322,7 @@ impl Evaluator<'_> {
         let is_narrowed = matches!(&named, Declaration::Resource(false, kind, _) if NARROWED.contains(&&**kind));
         let cases_of_keys = self.keys(&block.body, &scope, is_narrowed);
         // Steps 2 and 3: create the members of each case, or widen the conditions of those that exist.
-        let mut made = Members::default();
+        let mut created = Members::default();
         let mut cases = Vec::new();
         for Case {
             when,
@@ -338,12 +338,14 @@ impl Evaluator<'_> {
                     uncertain,
                     module: None,
                 };
-                made.place(member, |member, unknown| make(this, member, unknown))
+                created.place(member, |member, unknown| make(this, member, unknown))
             });
             // Step 4: the value of a reference in this case.
             cases.push(Case::new(when, value));
         }
-        let Members { members, by_key, .. } = made;
+        let Members {
+            list: members, by_key, ..
+        } = created;
         // Module instances were created before all their conditions were known: step 3 may have widened them.
         for member in &members {
             if let Some(at) = member.module {

@@ -22,6 +22,24 @@ impl Evaluator<'_> {
         self.expression_set_by(&attribute.value, module, module, MAX_STEPS)
     }
 
+    /// Returns the variable of the root module whose default decides that `block`, a resource of `module`, has no
+    /// instance: `enabled` of `count = var.enabled ? 1 : 0`.
+    pub fn switch(&self, block: &Block, module: usize) -> Option<Arc<str>> {
+        let attribute = |name| block.body.attribute(name);
+        let mut decides: &Expression = &attribute("count").or_else(|| attribute("for_each"))?.value;
+        loop {
+            decides = match &decides.kind {
+                ExpressionKind::Conditional(parts) => &parts[0],
+                ExpressionKind::Unary(_, operand) => operand,
+                _ => break,
+            };
+        }
+        match self.expression_set_by(decides, module, module, MAX_STEPS)? {
+            SetBy::Input(input) if input.within.is_empty() && !input.is_required => Some(input.name.clone()),
+            _ => None,
+        }
+    }
+
     /// Determines who sets the value of `expression` in module `at`, for a resource of `module`.
     fn expression_set_by(&self, expression: &Expression, at: usize, module: usize, steps: usize) -> Option<SetBy> {
         if steps == 0 {
