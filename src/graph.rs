@@ -613,6 +613,8 @@ pub struct UnitGraph {
     pub not_queues: Vec<(Target, Arc<str>)>,
     /// References to queues in calls of modules without an instance, which may contain alarms.
     pub uninstantiated_calls: Vec<(Link, Span)>,
+    /// Number of queues that do not exist, by the variable whose default leaves them out.
+    pub switched_off: BTreeMap<Arc<str>, usize>,
 }
 
 impl UnitGraph {
@@ -635,6 +637,7 @@ impl UnitGraph {
             passed_to_missing_code: Vec::new(),
             not_queues: Vec::new(),
             uninstantiated_calls: Vec::new(),
+            switched_off: BTreeMap::new(),
         }
     }
 
@@ -651,6 +654,21 @@ impl UnitGraph {
             if matches!(set_by, Some(SetBy::Input(input)) if is_set(input)) {
                 *set_by = None;
             }
+        }
+    }
+
+    /// Adds a note for each variable that leaves out queues and that no file of an environment sets.
+    pub(crate) fn note_switches(&mut self, is_set: impl Fn(&Arc<str>) -> bool) {
+        for (name, count) in std::mem::take(&mut self.switched_off) {
+            if is_set(&name) {
+                continue;
+            }
+            let (queues, them) = match count {
+                1 => ("1 queue exists".to_owned(), "it"),
+                _ => (format!("{count} queues exist"), "them"),
+            };
+            let note = format!("{queues} only with `var.{name}`, whose default leaves {them} out");
+            self.unit.notes.push(note);
         }
     }
 

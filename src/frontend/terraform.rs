@@ -66,6 +66,7 @@ pub(super) fn load(
         if own.is_empty() {
             let named = named_environments(root, &found, &modules, &noted, sources);
             loaded.graph.forget_inputs(&named.variables);
+            loaded.graph.note_switches(|name| named.variables.contains(name));
             let named = named.inputs.iter().map(|(name, inputs)| NamedEnvironment {
                 name: name.clone(),
                 path: root.directory.clone(),

@@ -60,6 +60,7 @@ mod simulations;
 mod stacks;
 mod strangers;
 mod suppressions;
+mod switches;
 mod syntax;
 mod templates;
 mod terragrunt;

@@ -12,7 +12,7 @@ mod names;
 mod uses;
 mod view;
 
-use crate::frontend::lower::{Lowering, Made, Node};
+use crate::frontend::lower::{Lowering, Made, Node, NodeKind};
 use crate::graph::{Common, Resource, UnitGraph, UnitId};
 use composed::Names;
 use conditions::Condition;
@@ -108,7 +108,13 @@ impl Lowering<Terraform<'_, '_>> {
     }
 
     /// Records a block without instances as the alarm that it would be if it had one.
+    /// A queue is counted by the variable that leaves it out.
     fn record_disabled(&mut self, at: usize, name: &Name, block: &Arc<Block>) {
+        if matches!(names::kind(&name.0), Some(NodeKind::Queue(_)))
+            && let Some(variable) = self.view.eval.switch(block, at)
+        {
+            *self.graph.switched_off.entry(variable).or_default() += 1;
+        }
         let Some(kind) = names::kind(&name.0).filter(|kind| kind.watches()) else {
             return;
         };
