@@ -76,6 +76,17 @@ pub struct Subject {
     pub attribute: &'static str,
 }
 
+/// An instance of a block that several calls, roots or keys create.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instance {
+    /// Unit, as the graph prints it.
+    pub unit: String,
+    /// Root module or template whose call creates it.
+    pub root: String,
+    /// Address, with those of the calls.
+    pub address: String,
+}
+
 /// A finding. A project can have thousands, so large optional parts are boxed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -97,10 +108,12 @@ pub struct Diagnostic {
     pub when: Option<String>,
     /// Resource that it is about.
     pub subject: Subject,
-    /// Addresses of other module calls with the same finding.
-    pub calls: Vec<String>,
+    /// Instances with the same finding, if there are several or a call creates the only one.
+    pub calls: Vec<Instance>,
     /// Headers of the calls that contain its subject, outermost first.
     pub through: Vec<Span>,
+    /// Span that passes its value to the primary label, and to no other.
+    pub written: Option<Span>,
     /// Change that would resolve it, if the rule knows one.
     pub remedy: Option<Box<Remedy>>,
     /// Edits that make this change, if the files can be edited.
@@ -133,6 +146,7 @@ impl Diagnostic {
             subject,
             calls: Vec::new(),
             through: Vec::new(),
+            written: None,
             remedy: None,
             fix: None,
         }
@@ -237,6 +251,29 @@ impl Diagnostic {
     /// Returns the primary label: the line that the user would edit.
     pub fn primary(&self) -> &Label {
         &self.labels[0]
+    }
+
+    /// Makes the label at `span` the primary one.
+    pub fn promote(&mut self, span: Span) {
+        if let Some(at) = self.labels.iter().position(|label| label.span == span) {
+            self.labels[0].primary = false;
+            self.labels[..=at].rotate_right(1);
+            self.labels[0].primary = true;
+        }
+    }
+
+    /// Returns the addresses of its instances, with their roots unless all have the same; `shown` formats both.
+    pub fn instances(&self, shown: impl Fn(&str) -> String) -> Vec<String> {
+        let first = self.calls.first().map(|instance| &instance.root);
+        let is_of_one_root = self.calls.iter().all(|instance| Some(&instance.root) == first);
+        let name = |Instance { root, address, .. }: &Instance| {
+            let address = shown(address);
+            if is_of_one_root {
+                return address;
+            }
+            format!("{address} in {}", shown(root))
+        };
+        self.calls.iter().map(name).collect()
     }
 
     /// Returns all labels, the primary one first.

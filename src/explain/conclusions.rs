@@ -81,8 +81,9 @@ fn is_unconcerned(judged: &Judgement) -> bool {
 fn rests_on(found: &Diagnostic, behind: &[&Judgement]) -> bool {
     behind.iter().any(|judged| {
         let subject = &judged.subject;
-        let addresses = std::iter::once(&found.subject.address).chain(&found.calls);
-        found.subject.unit == subject.unit && addresses.into_iter().any(|address| *address == subject.address)
+        let is_own = (&found.subject.unit, &found.subject.address) == (&subject.unit, &subject.address);
+        let mut others = found.calls.iter();
+        is_own || others.any(|one| (&one.unit, &one.address) == (&subject.unit, &subject.address))
     })
 }
 

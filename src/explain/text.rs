@@ -225,7 +225,7 @@ struct ConclusionText {
 fn found_in_words(found: &Diagnostic) -> Vec<String> {
     let mut body = vec![found.headline.clone()];
     if !found.calls.is_empty() {
-        body.push(format!("for {}", found.calls.join(", ")));
+        body.push(format!("for {}", found.instances(str::to_owned).join(", ")));
     }
     body.extend(found.calculation.clone());
     body.extend(found.when.as_ref().map(|when| format!("when {when}")));

@@ -3,7 +3,7 @@
 
 mod shared;
 
-use super::order::{with_reasons, without_repeats};
+use super::order::{self, with_reasons, without_repeats};
 use super::outcome::Failing;
 use super::suppress::Unsuppressed;
 use super::{Outcome, Run};
@@ -53,6 +53,10 @@ pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Opti
             found.fix = None;
         }
     }
+    for found in &mut findings {
+        shared::point_at_argument(found, &sources);
+    }
+    order::by_position(&mut findings, &sources);
     let mut failing = Failing::default();
     for found in &findings {
         let level = run.options.fail_level.or(policies.of(&found.subject.unit).fail_level);

@@ -1,6 +1,6 @@
 //! Sorts findings, and joins those that repeat a finding for several instances of one block.
 
-use crate::diagnostic::{Diagnostic, RuleId, Subject, Suppressed};
+use crate::diagnostic::{Diagnostic, Instance, RuleId, Subject, Suppressed};
 use crate::history::KnownBecause;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use source::{FileId, SourceFile, Sources};
@@ -37,6 +37,11 @@ pub(super) fn in_order(all: &mut [Suppressed], sources: &Sources) {
     sort(all, |one| &one.finding, sources);
 }
 
+/// Sorts findings by the position of their primary labels.
+pub(super) fn by_position(findings: &mut [Diagnostic], sources: &Sources) {
+    sort(findings, |found| found, sources);
+}
+
 /// Files that contain findings.
 type Files = FxHashMap<FileId, Arc<SourceFile>>;
 
@@ -69,15 +74,15 @@ fn join_calls(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
             None => joined.push(found),
             Some(earlier) => {
                 if earlier.calls.is_empty() {
-                    earlier.calls.push(earlier.subject.address.clone());
+                    earlier.calls.push(itself(&earlier.subject));
                 }
                 let calls = if found.calls.is_empty() {
-                    vec![found.subject.address]
+                    vec![itself(&found.subject)]
                 } else {
                     found.calls
                 };
                 for call in calls {
-                    // Findings are sorted by address, so repetitions are adjacent.
+                    // Findings are sorted by unit and address, so repetitions are adjacent.
                     if earlier.calls.last() != Some(&call) {
                         earlier.calls.push(call);
                     }
@@ -88,9 +93,19 @@ fn join_calls(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
     joined
 }
 
-/// Returns the parts that findings share if they differ only in their resource.
+/// Returns the resource of a finding as the only instance of its block.
+fn itself(subject: &Subject) -> Instance {
+    Instance {
+        unit: subject.unit.clone(),
+        root: subject.unit.clone(),
+        address: subject.address.clone(),
+    }
+}
+
+/// Returns the parts that findings share if they differ only in their resource. Values that are written in different
+/// calls need different edits.
 fn words(found: &Diagnostic) -> impl Hash + PartialEq + '_ {
     let text = (&found.calculation, &found.when, &found.help);
-    let place = (found.primary().span, &found.primary().message);
+    let place = (found.primary().span, &found.primary().message, found.written);
     (&found.rule, found.severity, found.subject.attribute, text, place)
 }

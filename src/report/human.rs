@@ -176,14 +176,17 @@ fn draw(text: &mut String, report: &Report<'_>, group: &Group<'_>, seen: &mut Dr
             }
         }
     }
+    let mut told_before = BTreeSet::new();
     for other in &group.others {
         seen.part(other, report);
         let place = location(other.primary(), report, style);
         let mut told = order::difference(found, other);
         if !other.calls.is_empty() {
-            let _ = write!(told, " (for {})", prose::calls(&other.calls));
+            let _ = write!(told, " (for {})", prose::calls(other));
         }
-        look.note(text, &format!("also {place}"), &told);
+        if told_before.insert((place.clone(), told.clone())) {
+            look.note(text, &format!("also {place}"), &told);
+        }
     }
 }
 

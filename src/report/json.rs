@@ -71,7 +71,7 @@ pub(super) struct Finding<'a> {
     calculation: Option<&'a str>,
     help: Option<&'a str>,
     when: Option<&'a str>,
-    calls: &'a [String],
+    calls: Vec<String>,
     fix: Option<ShownFix<'a>>,
     edits: Vec<ShownEdit<'a>>,
     timeline: Option<ShownTimeline>,
@@ -223,7 +223,7 @@ pub(super) fn finding<'a>(found: &'a Diagnostic, sources: &Sources) -> Finding<'
         calculation: found.calculation.as_deref(),
         help: found.help.as_deref(),
         when: found.when.as_deref(),
-        calls: &found.calls,
+        calls: found.instances(str::to_owned),
         fix: found.fix.as_deref().map(|fix| ShownFix {
             title: &fix.title,
             safety: fix.safety.name(),

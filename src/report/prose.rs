@@ -77,21 +77,18 @@ pub(super) fn fix(found: &Diagnostic) -> Option<String> {
 pub(super) fn instances(found: &Diagnostic) -> Option<String> {
     match found.calls.as_slice() {
         [] => None,
-        [one] if found.headline.contains(one.as_str()) => None,
-        all => Some(calls(all)),
+        [one] if found.headline.contains(&one.address) => None,
+        _ => Some(calls(found)),
     }
 }
 
-/// Lists the resources that share the finding; only the first few by name.
-pub(super) fn calls(addresses: &[String]) -> String {
+/// Lists the instances that share the finding; only the first few by name.
+pub(super) fn calls(found: &Diagnostic) -> String {
     const NAMED: usize = 3;
-    let mut named: Vec<String> = addresses
-        .iter()
-        .take(NAMED)
-        .map(|address| format!("`{}`", printable(address)))
-        .collect();
-    if addresses.len() > NAMED {
-        named.push(format!("and {} more", addresses.len() - NAMED));
+    let mut named = found.instances(|name| format!("`{}`", printable(name)));
+    if named.len() > NAMED {
+        let more = format!("and {} more", named.len() - NAMED);
+        named.splice(NAMED.., [more]);
     }
     named.join(", ")
 }

@@ -192,7 +192,7 @@ impl<'a> Writer<'a> {
                 "calculation": found.calculation,
                 "help": found.help,
                 "when": found.when,
-                "calls": found.calls,
+                "calls": found.instances(str::to_owned),
             },
         });
         if let Some(index) = self.indices.get(&*found.rule) {

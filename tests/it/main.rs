@@ -6,6 +6,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 mod arns;
+mod callers;
 mod cdk;
 mod cells;
 mod conditions;

@@ -180,11 +180,11 @@ info [dead-letter-queue-unalarmed] no alarm reports messages in `module.mails.aw
 }
 
 #[test]
-fn findings_in_a_fetched_module_point_to_its_code() {
+fn findings_in_a_fetched_module_point_to_its_caller_and_its_code() {
     insta::assert_snapshot!(findings("fetched"), @r#"
 error [visibility-timeout-below-function-timeout] `module.orders.module.queue.aws_sqs_queue.this` has a visibility timeout of 20 s, but `aws_lambda_function.worker` may run for 60 s, so a message may be processed twice
-  fixtures/remote-modules/fetched/.terraform/modules/orders/queue/main.tf:8 the message becomes visible again after 20 s (the default of `var.visibility`)
   fixtures/remote-modules/fetched/main.tf:2 the value comes from the default of `var.visibility`
+  fixtures/remote-modules/fetched/.terraform/modules/orders/queue/main.tf:8 the message becomes visible again after 20 s (the default of `var.visibility`)
   fixtures/remote-modules/fetched/main.tf:29 `aws_lambda_function.worker` may run for 60 s
   fixtures/remote-modules/fetched/main.tf:32 `aws_lambda_event_source_mapping.orders` reads the queue
 warning [max-receive-count-too-low] `module.orders.module.queue.aws_sqs_queue.this` moves a message to its dead-letter queue after 1 receive: a single throttle or lost response is enough to dead-letter a good one

@@ -25,7 +25,7 @@ fn read_without_repository(files: &[(&str, &str)], named: &[&str]) -> (Vec<Strin
             .when
             .as_ref()
             .map_or_else(String::new, |when| format!(" when {when}"));
-        let calls = match found.calls.as_slice() {
+        let calls = match found.instances(str::to_owned).as_slice() {
             [] => String::new(),
             calls => format!(" ({})", calls.join(", ")),
         };

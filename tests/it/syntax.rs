@@ -18,7 +18,7 @@ fn reported(project: &str) -> Vec<String> {
             let span = finding.primary().span;
             let (file, at) = (outcome.sources.file(span.file), outcome.sources.start(span));
             let name = file.path().file_name().expect("a file has a name").to_string_lossy();
-            let calls = match finding.calls.as_slice() {
+            let calls = match finding.instances(str::to_owned).as_slice() {
                 several @ [_, _, ..] => format!(" for {}", several.join(", ")),
                 _ => String::new(),
             };

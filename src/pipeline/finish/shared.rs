@@ -45,7 +45,10 @@ impl Shared {
             if let Some(header) = header(found).filter(|header| instances.contains_key(header)) {
                 let Subject { unit, address, .. } = &found.subject;
                 // In a template with callers, the prefix names the call for which it was judged.
-                let call = found.calls.first().and_then(|call| call.strip_suffix(address.as_str()));
+                let call = found
+                    .calls
+                    .first()
+                    .and_then(|call| call.address.strip_suffix(address.as_str()));
                 let call = call.and_then(|call| call.strip_suffix('.')).unwrap_or("");
                 let instance = (instance_of(unit, call), found.through.clone());
                 with.entry((found.rule.clone(), header)).or_default().insert(instance);
@@ -107,6 +110,22 @@ fn reaches(edit: &Edit, header: Span, calls: &[Span], others: &[Span], sources: 
     through
         .and_then(|at| calls.get(at..))
         .is_some_and(|through| others.ends_with(through))
+}
+
+/// Makes the argument of a call the primary place of a finding, if that is what sets the value: a shared module stays
+/// as it is, and the caller changes.
+pub(super) fn point_at_argument(found: &mut Diagnostic, sources: &Sources) {
+    let Some(written) = found.written else { return };
+    let files = [written, found.primary().span].map(|span| sources.file(span.file));
+    let (there, here) = (home(&files[0]), home(&files[1]));
+    let mut calls = found.through.iter().map(|call| sources.file(call.file));
+    let mut templates = found.calls.iter().map(|instance| instance.root.as_str());
+    let is_of_caller = calls.any(|caller| home(&caller) == there) || templates.any(|root| root == files[0].name());
+    // A value within a collection, or from a function, has its line elsewhere.
+    let is_literal = !sources.text(written).contains(['(', '[', '{']);
+    if is_literal && there != here && is_of_caller {
+        found.promote(written);
+    }
 }
 
 /// Returns the module directory or the template that a file belongs to.

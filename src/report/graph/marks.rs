@@ -13,10 +13,11 @@ impl<'a> Marks<'a> {
     pub fn new(findings: &'a [Diagnostic]) -> Self {
         let mut marks = Marks::default();
         for found in findings {
-            let unit = found.subject.unit.as_str();
-            for address in std::iter::once(&found.subject.address).chain(&found.calls) {
+            let first = (found.subject.unit.as_str(), found.subject.address.as_str());
+            let others = found.calls.iter().map(|one| (one.unit.as_str(), one.address.as_str()));
+            for concerned in std::iter::once(first).chain(others) {
                 let mark = (found.severity, &*found.rule);
-                marks.0.entry((unit, address)).or_default().insert(mark);
+                marks.0.entry(concerned).or_default().insert(mark);
             }
         }
         marks

@@ -18,6 +18,8 @@ pub(crate) struct Finding {
     pub(super) attribute: &'static str,
     headline: String,
     primary: (Span, String),
+    /// Span that passes its value to the primary label, and to no other.
+    written: Option<Span>,
     labels: Vec<(Span, String)>,
     pub(super) calculation: Option<String>,
     scenario: Option<Scenario>,
@@ -40,6 +42,14 @@ impl<'a> LabelSpan<'a> {
             span,
             origins: if is_elsewhere { origins } else { &[] },
         }
+    }
+}
+
+impl LabelSpan<'_> {
+    /// Returns the span where the value is written, if it is passed on unchanged from there.
+    fn passed_from(self) -> Option<Span> {
+        let is_unchanged = self.origins.iter().all(|origin| !origin.computes);
+        self.origins.last().filter(|_| is_unchanged).map(|origin| origin.span)
     }
 }
 
@@ -106,6 +116,7 @@ impl Finding {
             attribute,
             headline: headline.into(),
             primary: (label_span.span, label.into()),
+            written: label_span.passed_from(),
             labels: Vec::new(),
             calculation: None,
             scenario: None,
@@ -145,6 +156,13 @@ impl Finding {
         let is_computed = label_span.origins.iter().any(|origin| origin.computes);
         let said = &self.labels;
         let is_new = |origin: &Origin| is_computed || said.iter().all(|(span, _)| *span != origin.span);
+        if from
+            .as_ref()
+            .is_some_and(|(origin, _)| self.written == Some(origin.span) && !said.is_empty())
+        {
+            // Two values of the finding come from there, so a change of it would move both.
+            self.written = None;
+        }
         let from = from.filter(|(origin, _)| is_new(origin));
         self.labels.extend(from.map(|(origin, shown)| (origin.span, shown)));
         self
@@ -209,6 +227,7 @@ impl Finding {
         let first = Diagnostic::new(id, severity, subject, self.headline, place, message);
         let mut diagnostic = (self.labels.into_iter()).fold(first, |all, (place, message)| all.label(place, message));
         diagnostic.calculation = self.calculation;
+        diagnostic.written = self.written;
         diagnostic.scenario = self.scenario.map(Box::new);
         diagnostic.help = self.help;
         debug_assert!(

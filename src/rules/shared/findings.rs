@@ -10,7 +10,7 @@ use super::operands::Known;
 use super::settings::{Settings, SettingsOf};
 use super::settle::{Judge, RuleResults};
 use super::trace::{ReadValue, Verdict};
-use crate::diagnostic::Subject;
+use crate::diagnostic::{Instance, Subject};
 use crate::graph::{self, Attribute, Case, Condition, Graph, Reason, Resource, State, Unresolved};
 use crate::rules::Cause;
 use source::Span;
@@ -216,8 +216,12 @@ impl<'g> Findings<'g> {
         let mut diagnostic = finding
             .into_diagnostic(&self.results.rule, self.results.id(), subject)
             .through(resource.calls.clone());
-        if let Some((_, call)) = self.graph.unit(resource.unit).key().split_once('#') {
-            diagnostic.calls = vec![format!("{call}.{}", resource.address)];
+        if let Some((root, call)) = self.graph.unit(resource.unit).key().split_once('#') {
+            diagnostic.calls.push(Instance {
+                unit: diagnostic.subject.unit.clone(),
+                root: root.to_owned(),
+                address: format!("{call}.{}", resource.address),
+            });
         }
         self.results.state(when, resource, diagnostic, weight, read);
     }
