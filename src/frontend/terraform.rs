@@ -41,9 +41,11 @@ pub(super) fn load(
         .map(|(path, inputs)| (path, RootInputs::read(&inputs.of_terraform(), sources).0))
         .collect();
     let calls = read_terragrunt(terragrunt, sources);
-    let targets = calls.iter().filter_map(|root| root.module.as_ref());
-    let directories: Vec<PathBuf> = directories.iter().chain(targets.clone()).cloned().collect();
+    let targets = calls.iter().filter_map(|(_, root)| root.module.as_ref());
+    let directories: Vec<PathBuf> = directories.iter().chain(targets).cloned().collect();
     let (modules, noted) = module::read_all(&directories, &inputs, sources);
+    let calls = terragrunt::connect(calls, &modules, &inputs, sources);
+    let targets = calls.iter().filter_map(|(_, root)| root.module.as_ref());
     let called = modules.values().flat_map(|module| module.called());
     let called: BTreeSet<&PathBuf> = called.chain(targets).collect();
     let roots: Vec<&Arc<Module>> = modules
@@ -52,12 +54,12 @@ pub(super) fn load(
         .collect();
     let targets: Vec<Option<&Arc<Module>>> = calls
         .iter()
-        .map(|call| call.module.as_ref().and_then(|path| modules.get(path)))
+        .map(|(_, call)| call.module.as_ref().and_then(|path| modules.get(path)))
         .collect();
     let (roots, owners) = share_out(roots, &targets, &modules);
     let called = calls
         .par_iter()
-        .map(|call| load_called(call, &modules, &inputs, sources));
+        .map(|(_, call)| load_called(call, &modules, &inputs, sources));
     let found = environments::EnvironmentSearch::in_modules(&modules);
     let alone = roots.par_iter().map(|root| {
         let inputs = own.get(&root.directory).unwrap_or(&inputs);
@@ -157,14 +159,14 @@ fn share_out<'m>(
 }
 
 /// Loads the `terragrunt.hcl` files, without those that another one includes.
-fn read_terragrunt(files: &[PathBuf], sources: &Sources) -> Vec<terragrunt::Root> {
-    let mut roots: Vec<(&PathBuf, terragrunt::Root)> = files
+fn read_terragrunt(files: &[PathBuf], sources: &Sources) -> Vec<(PathBuf, terragrunt::Root)> {
+    let mut roots: Vec<(PathBuf, terragrunt::Root)> = files
         .par_iter()
-        .filter_map(|file| Some((file, terragrunt::load(file, sources)?)))
+        .filter_map(|file| Some((file.clone(), terragrunt::load(file, sources)?)))
         .collect();
     let included: BTreeSet<PathBuf> = roots.iter().flat_map(|(_, root)| root.included.clone()).collect();
-    roots.retain(|(file, _)| !included.contains(*file));
-    roots.into_iter().map(|(_, root)| root).collect()
+    roots.retain(|(file, _)| !included.contains(file));
+    roots
 }
 
 /// Loads the module that a `terragrunt.hcl` calls as a unit of its own.

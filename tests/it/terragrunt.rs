@@ -2,7 +2,7 @@
 
 use crate::inputs::check_files;
 use sqslint::Outcome;
-use sqslint::graph::State;
+use sqslint::graph::{Link, Resource, State};
 
 /// Module with a queue whose numbers are variables.
 const MODULE: (&str, &str) = (
@@ -174,4 +174,152 @@ fn mutually_including_files_terminate() {
     );
     let other = file.replace("../b/", "../a/");
     checked(&[("live/a/terragrunt.hcl", &file), ("live/b/terragrunt.hcl", &other)]);
+}
+
+const QUEUE: (&str, &str) = (
+    "modules/sqs/main.tf",
+    "variable \"name\" {}\nvariable \"visibility\" { default = 30 }\nvariable \"dead_letters\" { default = null }\n\
+     resource \"aws_sqs_queue\" \"q\" {\n  name = var.name\n  visibility_timeout_seconds = var.visibility\n  \
+     redrive_policy = var.dead_letters == null ? null : jsonencode({ deadLetterTargetArn = var.dead_letters, maxReceiveCount = 5 })\n}\n\
+     output \"arn\" { value = aws_sqs_queue.q.arn }\noutput \"seconds\" { value = var.visibility }\n\
+     output \"all\" { value = { arns = [aws_sqs_queue.q.arn] } }\n",
+);
+
+const WORKER: (&str, &str) = (
+    "modules/worker/main.tf",
+    "variable \"arn\" {}\nvariable \"timeout\" { default = 5 }\n\
+     resource \"aws_lambda_function\" \"f\" {\n  function_name = \"f\"\n  timeout = var.timeout\n}\n\
+     resource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = var.arn\n  function_name = aws_lambda_function.f.arn\n}\n",
+);
+
+/// Returns, for each mapping and each redrive policy, its unit and that of the queue that it refers to.
+fn links(files: &[(&str, &str)]) -> Vec<String> {
+    let outcome = checked(&[files, &[QUEUE, WORKER]].concat());
+    let graph = &outcome.graph;
+    let unit = |resource: &Resource| graph.unit(resource.unit).name.clone();
+    let target = |from: &Resource, link: &Link| {
+        let queue = graph.queue(from.unit, link);
+        queue.map_or_else(String::new, |queue| unit(&queue.resource))
+    };
+    let mappings = graph.mappings().iter().map(|mapping| {
+        let link = mapping.queue.cases[0].value();
+        let queue = link.map_or_else(String::new, |link| target(&mapping.resource, link));
+        format!("{} reads {queue}", unit(&mapping.resource))
+    });
+    let queues = graph.queues().iter().flat_map(|queue| {
+        let policies = queue.redrive.cases.iter().filter_map(|case| case.value()?.as_ref());
+        let links = policies.filter_map(|policy| policy.target.cases[0].value());
+        links.map(|link| format!("{} moves to {}", unit(&queue.resource), target(&queue.resource, link)))
+    });
+    mappings.chain(queues).collect()
+}
+
+fn calling(module: &str, inputs: &str, dependencies: &[&str]) -> String {
+    let blocks = dependencies
+        .iter()
+        .map(|name| format!("dependency \"{name}\" {{ config_path = \"../{name}\" }}\n"));
+    let blocks: String = blocks.collect();
+    format!("terraform {{ source = \"../../../modules/{module}\" }}\n{blocks}inputs = {{ {inputs} }}\n")
+}
+
+#[test]
+fn outputs_of_dependencies_link_to_the_resources_of_their_roots() {
+    let queue = |inputs: &str| calling("sqs", &format!("name = \"orders\", {inputs}"), &[]);
+    let with_dead_letters = calling(
+        "sqs",
+        "name = \"orders\", dead_letters = dependency.dlq.outputs.arn",
+        &["dlq"],
+    );
+    let reads = |value: &str| calling("worker", &format!("arn = dependency.queue.outputs.{value}"), &["queue"]);
+    let plain = queue("");
+    let worker = reads("arn");
+    // Both stages have queues of one name: the link is by root, not by name.
+    let stages = [
+        ("live/dev/queue/terragrunt.hcl", &*plain),
+        ("live/dev/worker/terragrunt.hcl", &worker),
+        ("live/prod/queue/terragrunt.hcl", &plain),
+        ("live/prod/worker/terragrunt.hcl", &worker),
+    ];
+    let expected = [
+        "live/dev/worker reads live/dev/queue",
+        "live/prod/worker reads live/prod/queue",
+    ];
+    assert_eq!(links(&stages), expected);
+    let chain = [
+        ("live/dev/dlq/terragrunt.hcl", &*plain),
+        ("live/dev/queue/terragrunt.hcl", &with_dead_letters),
+        ("live/dev/worker/terragrunt.hcl", &worker),
+    ];
+    let expected = [
+        "live/dev/worker reads live/dev/queue",
+        "live/dev/queue moves to live/dev/dlq",
+    ];
+    assert_eq!(links(&chain), expected);
+    let nested = reads("all.arns[0]");
+    let files = [
+        ("live/dev/queue/terragrunt.hcl", &*plain),
+        ("live/dev/worker/terragrunt.hcl", &nested),
+    ];
+    assert_eq!(links(&files), ["live/dev/worker reads live/dev/queue"]);
+}
+
+#[test]
+fn outputs_that_are_not_known_link_to_nothing() {
+    let queue = calling("sqs", "name = \"orders\"", &[]);
+    let worker = calling("worker", "arn = dependency.queue.outputs.arn", &["queue"]);
+    let skipped = worker.replace("config_path", "skip_outputs = true\n  config_path");
+    let composed = worker.replace("dependency.queue.outputs.arn", "\"${dependency.queue.outputs.arn}-x\"");
+    let undeclared = worker.replace("outputs.arn", "outputs.other");
+    for (name, worker) in [
+        ("skipped", &skipped),
+        ("composed", &composed),
+        ("undeclared", &undeclared),
+    ] {
+        let files = [
+            ("live/dev/queue/terragrunt.hcl", &*queue),
+            ("live/dev/worker/terragrunt.hcl", worker),
+        ];
+        assert_eq!(links(&files), ["live/dev/worker reads "], "{name}");
+    }
+    // The root of the dependency is not among the files.
+    assert_eq!(
+        links(&[("live/dev/worker/terragrunt.hcl", &worker)]),
+        ["live/dev/worker reads "]
+    );
+}
+
+#[test]
+fn outputs_pass_numbers_and_cycles_of_dependencies_end() {
+    let queue = calling("sqs", "name = \"orders\", visibility = 90", &[]);
+    let worker = calling(
+        "worker",
+        "arn = dependency.queue.outputs.arn, timeout = dependency.queue.outputs.seconds",
+        &["queue"],
+    );
+    let outcome = checked(&[
+        ("live/dev/queue/terragrunt.hcl", &queue),
+        ("live/dev/worker/terragrunt.hcl", &worker),
+        QUEUE,
+        WORKER,
+    ]);
+    let timeout = &outcome.graph.functions()[0].timeout;
+    assert_eq!(shown(&timeout.cases[0].state, |value| value.0), "90");
+    let one = calling(
+        "sqs",
+        "name = \"a\", visibility = dependency.two.outputs.seconds",
+        &["two"],
+    );
+    let two = calling(
+        "sqs",
+        "name = \"b\", visibility = dependency.one.outputs.seconds",
+        &["one", "two"],
+    );
+    let outcome = checked(&[
+        ("live/dev/one/terragrunt.hcl", &one),
+        ("live/dev/two/terragrunt.hcl", &two),
+        QUEUE,
+    ]);
+    let units = outcome.graph.units().iter();
+    let live = units.filter(|unit| unit.name.starts_with("live/"));
+    assert_eq!(live.count(), 2);
 }

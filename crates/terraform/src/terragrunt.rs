@@ -10,29 +10,36 @@
 //!
 //! In `infra/prod/`, below an `infra/root.hcl` with `inputs = { delay = 0, owner = "orders" }`, this becomes a [`Root`]
 //! named after its directory. It calls `modules/queue` with three inputs: `delay = 5`, because the file overrides what
-//! it includes; `owner = "orders"`, which only the included file sets; and a `dead_letter_arn` that is known only after
-//! apply. The module is then evaluated as a root of its own, with the inputs in place of variable files.
+//! it includes; `owner = "orders"`, which only the included file sets; and a `dead_letter_arn` that refers to the queue of
+//! the root in `infra/dlq`. The module is then evaluated as a root of its own, with the inputs in place of variable files.
 //!
-//! Terragrunt's functions for paths are in `terragrunt/functions.rs`; everything else is Terraform's language. Outputs
-//! of dependencies, environment variables and the output of commands are unknown. Nothing is generated or run.
+//! Terragrunt's functions for paths are in `terragrunt/functions.rs`, the outputs of dependencies in
+//! `terragrunt/dependencies.rs`; everything else is Terraform's language. Environment variables and the output of
+//! commands are unknown. Nothing is generated or run.
 
+mod dependencies;
 mod functions;
 
 use super::eval::{Evaluator, Outside};
 use super::module::{Module, Modules, is_code};
 use super::syntax::{self, Attribute, Body, Code, Expression, ExpressionKind};
 use super::value::{Value, ValueKind};
+pub use dependencies::connect;
 use functions::Context;
 use knowledge::{Cause, Reason};
 use source::files::Files;
 use source::reading::{Problem, ReadError, read};
 use source::{Sources, Span};
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Maximum depth of files that read other files.
 const MAX_DEPTH: usize = 8;
+
+/// Type of the blocks that name other roots.
+const DEPENDENCY: &str = "dependency";
 
 /// Maximum number of times that a root reads other files; typical configurations read about a dozen.
 const MAX_READS: usize = 256;
@@ -50,6 +57,8 @@ pub struct Root {
     pub inputs: TerragruntInputs,
     /// Files that it includes.
     pub included: Vec<PathBuf>,
+    /// Directories of the roots whose outputs it uses.
+    pub dependencies: BTreeSet<PathBuf>,
     /// Notes on parts that are not read.
     pub notes: Vec<String>,
     /// Problems with its files.
@@ -101,11 +110,17 @@ struct Config {
     inputs: TerragruntInputs,
     locals: Option<Value>,
     included: Vec<PathBuf>,
+    /// Its `dependency` blocks, by label.
+    dependencies: Vec<(Arc<str>, Value)>,
 }
+
+/// Returns the outputs of the root in a directory, if they are known.
+type Outputs<'o> = &'o dyn Fn(&Path) -> Option<Value>;
 
 /// Reads files and collects their problems.
 struct TerragruntReader<'s> {
     sources: &'s Sources,
+    outputs: Outputs<'s>,
     /// Number of files read by other files.
     reads: &'s Cell<usize>,
     problems: Vec<Problem>,
@@ -114,10 +129,25 @@ struct TerragruntReader<'s> {
 
 /// Loads `file`; `None` if it calls no module and its directory contains none, because then other files include it.
 pub fn load(file: &Path, sources: &Sources) -> Option<Root> {
+    let dependencies = RefCell::new(BTreeSet::new());
+    let outputs = |directory: &Path| {
+        dependencies.borrow_mut().insert(directory.to_owned());
+        None
+    };
+    let root = load_with(file, sources, &outputs)?;
+    Some(Root {
+        dependencies: dependencies.take(),
+        ..root
+    })
+}
+
+/// Like [`load`], with the outputs of dependencies.
+fn load_with(file: &Path, sources: &Sources, outputs: Outputs<'_>) -> Option<Root> {
     let directory = file.parent()?.to_owned();
     let reads = Cell::new(0);
     let mut reader = TerragruntReader {
         sources,
+        outputs,
         reads: &reads,
         problems: Vec::new(),
         errors: Vec::new(),
@@ -129,6 +159,7 @@ pub fn load(file: &Path, sources: &Sources) -> Option<Root> {
         call: config.source.as_ref().map(|(_, span)| *span),
         inputs: config.inputs,
         included: config.included,
+        dependencies: BTreeSet::new(),
         notes: Vec::new(),
         problems: reader.problems,
         errors: reader.errors,
@@ -188,8 +219,8 @@ impl Config {
     }
 }
 
-/// Returns the names that expressions of a configuration may use, apart from its own.
-fn names(included: &[(Arc<str>, bool, Config)]) -> Vec<(Arc<str>, Value)> {
+/// Returns the names that expressions of a configuration may use, apart from its own; `own` are its dependencies.
+fn names(included: &[(Arc<str>, bool, Config)], own: Vec<(Arc<str>, Value)>) -> Vec<(Arc<str>, Value)> {
     let exposed = included.iter();
     let mut exposed: Vec<_> = exposed
         .map(|(label, _, config)| (label.clone(), config.exposed()))
@@ -199,13 +230,23 @@ fn names(included: &[(Arc<str>, bool, Config)]) -> Vec<(Arc<str>, Value)> {
         [(label, only)] if label.is_empty() => only.clone(),
         _ => Value::map(exposed),
     };
-    let outputs = Cause::KnownAfterApply.because("outputs of a `dependency` are known only after apply");
+    let dependencies = included.iter().flat_map(|(_, _, config)| config.dependencies.clone());
+    let dependencies: Vec<_> = dependencies.chain(own).collect();
+    let dependencies = if dependencies.is_empty() {
+        unknown_outputs()
+    } else {
+        Value::map(dependencies)
+    };
     let flags = Cause::RunContext.because("`feature` flags are set when Terragrunt runs");
     vec![
         ("include".into(), include),
-        ("dependency".into(), Value::unknown(outputs)),
+        (DEPENDENCY.into(), dependencies),
         ("feature".into(), Value::unknown(flags)),
     ]
+}
+
+fn unknown_outputs() -> Value {
+    Value::unknown(Cause::KnownAfterApply.because("outputs of a `dependency` are known only after apply"))
 }
 
 /// Returns the reason why values of inputs may come from `extra_arguments`, and its place.
@@ -279,10 +320,11 @@ impl TerragruntReader<'_> {
     fn own(&mut self, body: &Body, context: &Context, included: &[(Arc<str>, bool, Config)], depth: usize) -> Config {
         let problems = RefCell::new((Vec::new(), Vec::new()));
         // A separate reader, because the current one is borrowed. Its problems are copied below.
-        let (sources, reads) = (self.sources, self.reads);
+        let (sources, outputs, reads) = (self.sources, self.outputs, self.reads);
         let read_other = |path: &Path| {
             let mut reader = TerragruntReader {
                 sources,
+                outputs,
                 reads,
                 problems: Vec::new(),
                 errors: Vec::new(),
@@ -292,12 +334,14 @@ impl TerragruntReader<'_> {
             problems.borrow_mut().1.extend(reader.errors);
             other
         };
+        let dependencies = self.dependencies(body, context);
         let evaluation = Evaluation {
             read_other: Some(&read_other),
-            ..Evaluation::new(sources, body, context, names(included))
+            ..Evaluation::new(sources, body, context, names(included, dependencies.clone()))
         };
         let mut config = Config {
             locals: Some(evaluation.locals()),
+            dependencies,
             ..Config::default()
         };
         let mut over = None;
@@ -316,6 +360,23 @@ impl TerragruntReader<'_> {
         self.problems.extend(problems);
         self.errors.extend(errors);
         config
+    }
+
+    /// Returns the values of the `dependency` blocks in `body`.
+    fn dependencies(&self, body: &Body, context: &Context) -> Vec<(Arc<str>, Value)> {
+        let evaluation = Evaluation::new(self.sources, body, context, Vec::new());
+        let blocks = body.blocks.iter().filter(|block| &*block.kind == DEPENDENCY);
+        let values = blocks.filter_map(|block| {
+            let label = block.labels.first()?.clone();
+            let path = evaluation.text(block.body.attribute("config_path"));
+            let path = path.and_then(|path| self.sources.files().real(&context.directory.join(path)).ok());
+            let path = path.filter(|path| context.allows(path) && block.body.attribute("skip_outputs").is_none());
+            let outputs = path
+                .and_then(|path| (self.outputs)(&path))
+                .unwrap_or_else(unknown_outputs);
+            Some((label, Value::map(vec![("outputs".into(), outputs)])))
+        });
+        values.collect()
     }
 
     /// Returns what `read_terragrunt_config` yields for the file at `path`.

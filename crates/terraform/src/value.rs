@@ -13,7 +13,7 @@ use super::number::Number;
 use super::types::{self, Type};
 pub use address::{Key, ModulePath, ResourceId};
 use conditions::Cases;
-pub use identity::{Identity, SizeRelation, Unknown};
+pub use identity::{Identity, RemoteAttribute, SizeRelation, Unknown};
 use knowledge::Cause;
 use source::Span;
 use std::sync::Arc;

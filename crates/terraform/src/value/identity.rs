@@ -46,6 +46,21 @@ pub struct Identity {
     pub bounds: Bounds,
     /// The collection whose size this number is, or whose size this collection has.
     pub size: Option<Size>,
+    /// The attribute of another unit that it is.
+    pub remote: Option<Arc<RemoteAttribute>>,
+}
+
+/// An attribute of a resource in another unit, which only AWS knows: the ARN of its queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteAttribute {
+    /// Name of the unit.
+    pub unit: Arc<str>,
+    /// Address of the resource in that unit.
+    pub address: Arc<str>,
+    /// Type of the resource.
+    pub kind: Arc<str>,
+    /// Name of the attribute.
+    pub name: Arc<str>,
 }
 
 /// The relation of a size to the size of the collection `of`.
@@ -75,6 +90,18 @@ impl Identity {
             name: (name.len() <= MAX_NAME).then(|| name.into()),
             bounds: Bounds::ANY,
             size: None,
+            remote: None,
+        }
+    }
+
+    /// Returns the identity of an attribute of another unit.
+    pub(crate) fn of_remote(attribute: RemoteAttribute) -> Identity {
+        let RemoteAttribute {
+            unit, address, name, ..
+        } = &attribute;
+        Identity {
+            remote: Some(Arc::new(attribute.clone())),
+            ..Identity::of(format!("{unit}: {address}.{name}"))
         }
     }
 
@@ -107,6 +134,7 @@ impl Identity {
             name: None,
             bounds: Bounds::ANY,
             size: None,
+            remote: None,
         }
     }
 
@@ -150,6 +178,7 @@ impl Identity {
             name: name.filter(|name| name.len() <= MAX_NAME).map(Arc::from),
             bounds: Bounds::ANY,
             size: None,
+            remote: None,
         }
     }
 }
@@ -184,6 +213,11 @@ impl Value {
     /// Returns the collection that has an element if this one does.
     pub fn source(&self) -> Option<Arc<Identity>> {
         Some(self.size(SizeRelation::Same)?.of)
+    }
+
+    /// Returns the attribute of another unit that this value is.
+    pub fn remote(&self) -> Option<&RemoteAttribute> {
+        self.as_unknown()?.identity.as_ref()?.remote.as_deref()
     }
 
     /// Returns a key that is equal for equal values, known or not; `None` if the value has no identity.

@@ -21,6 +21,15 @@ pub(super) fn link(eval: &mut Evaluator, value: &Value) -> Result<Link, Unresolv
 }
 
 fn follow(eval: &mut Evaluator, value: &Value, depth: usize) -> Result<Link, Unresolved> {
+    if let Some(remote) = value.remote() {
+        return Ok(Link {
+            target: Target::OtherUnit {
+                unit: remote.unit.clone(),
+                address: remote.address.clone(),
+            },
+            form: provider::form(&remote.kind, &remote.name).unwrap_or(Form::Name),
+        });
+    }
     match &value.kind {
         ValueKind::Reference(id, attribute) => reference(eval, id, attribute, depth),
         ValueKind::Text(text) => Ok(external(text)),
@@ -257,8 +266,8 @@ pub(super) fn qualifier(eval: &mut Evaluator, value: &Value) -> Result<Option<St
 /// Returns the service of an ARN or of a referenced resource.
 pub(super) fn service(value: &Value) -> Option<Cow<'static, str>> {
     match &value.kind {
-        ValueKind::Reference(id, _) if &*id.kind == "aws_sqs_queue" => Some("sqs".into()),
-        ValueKind::Reference(id, _) if id.kind.starts_with("aws_") => Some("other".into()),
+        ValueKind::Reference(id, _) => service_of_kind(&id.kind),
+        ValueKind::Unknown(_) => service_of_kind(&value.remote()?.kind),
         ValueKind::Text(text) => service_of(text).map(|service| service.to_owned().into()),
         ValueKind::Template(parts) => {
             // In `arn:${local.partition}:kinesis:…`, the unknown part does not contain a colon.
@@ -267,6 +276,13 @@ pub(super) fn service(value: &Value) -> Option<Cow<'static, str>> {
             service_of(&text).map(|service| service.to_owned().into())
         }
         _ => None,
+    }
+}
+
+fn service_of_kind(kind: &str) -> Option<Cow<'static, str>> {
+    match kind {
+        "aws_sqs_queue" => Some("sqs".into()),
+        _ => kind.starts_with("aws_").then_some("other".into()),
     }
 }
 

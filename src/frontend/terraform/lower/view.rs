@@ -135,7 +135,9 @@ impl View for Terraform<'_, '_> {
             origins: value.origins.list().into(),
             state: match &value.kind {
                 ValueKind::Null => State::Default(None),
-                ValueKind::Unknown(_) if !self.names.has(&value) => State::Unresolved(bounded(&value)),
+                ValueKind::Unknown(_) if !self.names.has(&value) && value.remote().is_none() => {
+                    State::Unresolved(bounded(&value))
+                }
                 _ => State::Set(Some(ConfigurationPart {
                     header: within.header,
                     assumed: within.assumed.and(when),
