@@ -14,6 +14,7 @@
 
 mod baseline;
 mod clusters;
+mod combined;
 mod context;
 mod coverage;
 mod declarations;

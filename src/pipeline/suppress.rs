@@ -2,6 +2,7 @@
 //!
 //! Suppressions query the rules that ran over each file, and the configurations' restrictions, through [`View`].
 
+use super::combined::without_copies;
 use super::environments::{Counts, keep_judgements, merge_environments};
 use super::lint::{Linted, LintedEnvironment};
 use super::order::with_reasons;
@@ -49,6 +50,9 @@ pub(super) fn suppress(run: &Run<'_>, linted: Linted) -> Unsuppressed {
         mut environments,
         mut policies,
     } = linted;
+    for one in &mut environments {
+        one.findings = without_copies(std::mem::take(&mut one.findings), &one.graph);
+    }
     let taken = if run.options.no_ignores {
         SuppressionResults::default()
     } else {

@@ -9,6 +9,7 @@ mod arns;
 mod callers;
 mod cdk;
 mod cells;
+mod combined;
 mod conditions;
 mod config;
 mod configurations;

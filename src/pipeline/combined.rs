@@ -1,0 +1,134 @@
+//! Findings on a template that was combined from others, or packaged from one, and is committed next to them. A defect
+//! that both have is reported once, in the source.
+//!
+//! ```text
+//! infra/queues.yaml     Orders, OrdersDlq           ┐ sources
+//! infra/workers.yaml    Worker                      ┘
+//! infra/combined.yaml   Orders, OrdersDlq, Worker     has all of their resources, and no others
+//! infra/template.yaml   Mails                       ─ source
+//! infra/packaged.yaml   Mails                         what `sam package` wrote
+//! ```
+//!
+//! Two templates with the same resources are otherwise two stacks.
+
+use crate::diagnostic::{Diagnostic, RuleId, Severity, Subject};
+use crate::graph::{Graph, UnitKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Maximum number of templates near each other that are compared.
+const MAX_TEMPLATES: usize = 64;
+
+/// Names of templates that `package` commands write, before the extension.
+const PACKAGED: [&str; 4] = ["packaged", "packaged-template", "template-packaged", "output"];
+
+/// Logical ids of each template.
+type Templates<'g> = BTreeMap<&'g str, BTreeSet<&'g str>>;
+
+/// Removes the findings on combined templates that one of their sources has, too. The finding on the source receives a
+/// label there, so that a comment in either suppresses it.
+pub(super) fn without_copies(findings: Vec<Diagnostic>, graph: &Graph) -> Vec<Diagnostic> {
+    let sources = sources(&templates(graph));
+    if sources.is_empty() {
+        return findings;
+    }
+    let (copies, mut findings): (Vec<Diagnostic>, Vec<Diagnostic>) =
+        (findings.into_iter()).partition(|found| sources.contains_key(found.subject.unit.as_str()));
+    let places = findings.iter().enumerate();
+    let places: FxHashMap<_, usize> = places
+        .map(|(at, found)| (key(found, &found.subject.unit), at))
+        .collect();
+    let (mut labels, mut rest) = (Vec::new(), Vec::new());
+    for copy in copies {
+        let mut of = sources[copy.subject.unit.as_str()].iter();
+        match of.find_map(|unit| places.get(&key(&copy, unit)).copied()) {
+            Some(at) => labels.push((at, copy.primary().span)),
+            None => rest.push(copy),
+        }
+    }
+    for (at, span) in labels {
+        findings[at].add_label(span, "the template that is generated from it has the same");
+    }
+    findings.extend(rest);
+    findings
+}
+
+/// Returns what equal findings on a source and a combined template share, for a finding in the template `unit`.
+fn key(found: &Diagnostic, unit: &str) -> (Subject, RuleId, Severity, [Option<String>; 4]) {
+    let subject = Subject {
+        unit: unit.to_owned(),
+        ..found.subject.clone()
+    };
+    let headline = Some(found.headline.clone());
+    let text = [
+        headline,
+        found.calculation.clone(),
+        found.when.clone(),
+        found.help.clone(),
+    ];
+    (subject, found.rule.clone(), found.severity, text)
+}
+
+fn templates(graph: &Graph) -> Templates<'_> {
+    let mut all = Templates::default();
+    let resources = graph.queues().iter().map(|queue| &queue.resource);
+    let resources = resources.chain(graph.functions().iter().map(|function| &function.resource));
+    let resources = resources.chain(graph.mappings().iter().map(|mapping| &mapping.resource));
+    let resources = resources.chain(graph.alarms().iter().map(|alarm| &alarm.resource));
+    for resource in resources {
+        let unit = graph.unit(resource.unit);
+        if unit.kind == UnitKind::Template && unit.call.is_none() {
+            all.entry(&unit.name).or_default().insert(&resource.address);
+        }
+    }
+    all
+}
+
+/// Returns the sources of each combined or packaged template.
+fn sources<'g>(templates: &Templates<'g>) -> FxHashMap<&'g str, Vec<&'g str>> {
+    let mut near: FxHashMap<PathBuf, BTreeSet<&str>> = FxHashMap::default();
+    for name in templates.keys() {
+        // Sources may be in a directory below the combined template.
+        for directory in Path::new(name).ancestors().skip(1).take(2) {
+            near.entry(directory.to_owned()).or_default().insert(name);
+        }
+    }
+    let mut all = FxHashMap::default();
+    for name in templates.keys() {
+        let directory = Path::new(name).parent().unwrap_or(Path::new(""));
+        let Some(near) = near.get(directory).filter(|near| near.len() <= MAX_TEMPLATES) else {
+            continue;
+        };
+        let others = near.iter().copied().filter(|other| other != name);
+        let sources = sources_of(name, others, templates);
+        if !sources.is_empty() {
+            all.insert(*name, sources);
+        }
+    }
+    all
+}
+
+fn sources_of<'g>(name: &str, others: impl Iterator<Item = &'g str>, templates: &Templates<'g>) -> Vec<&'g str> {
+    let own = &templates[name];
+    let (parts, equal): (Vec<&str>, Vec<&str>) = others
+        .filter(|other| templates[other].is_subset(own))
+        .partition(|other| templates[other].len() < own.len());
+    let covered: FxHashSet<&str> = parts.iter().flat_map(|part| &templates[part]).copied().collect();
+    if parts.len() > 1 && covered.len() == own.len() {
+        return parts;
+    }
+    let is_packaged = |name: &str| {
+        let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str());
+        stem.is_some_and(|stem| PACKAGED.contains(&stem))
+    };
+    if !is_packaged(name) {
+        return Vec::new();
+    }
+    let beside = |other: &&str| Path::new(other).parent() == Path::new(name).parent();
+    equal
+        .into_iter()
+        .filter(beside)
+        .filter(|other| !is_packaged(other))
+        .collect()
+}

@@ -1,0 +1,68 @@
+//! A template that is generated from others, and committed next to them, repeats no finding.
+
+use sqslint::testing::TemporaryDirectory;
+use sqslint::{Options, check};
+
+const QUEUE: &str = "  Orders:\n    Type: AWS::SQS::Queue\n    Properties: {VisibilityTimeout: 43201}\n";
+const TOPIC: &str = "  Mails:\n    Type: AWS::SQS::Queue\n    Properties: {VisibilityTimeout: 0}\n";
+const RULES: [&str; 2] = ["queue-attribute-out-of-range", "visibility-timeout-zero"];
+
+/// Returns the files of the findings on visibility timeouts, each with the number of its labels.
+fn found(files: &[(&str, &[&str])]) -> Vec<String> {
+    let texts: Vec<(&str, String)> = files
+        .iter()
+        .map(|(name, parts)| (*name, format!("Resources:\n{}", parts.concat())))
+        .collect();
+    let folder = TemporaryDirectory::with_files(texts.iter().map(|(name, text)| (*name, text.as_str())));
+    let outcome = check(&Options {
+        paths: vec![folder.path().to_owned()],
+        ..Options::default()
+    });
+    assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+    let found = outcome.findings.iter().filter(|found| RULES.contains(&&*found.rule));
+    found
+        .map(|found| {
+            let file = outcome.sources.file(found.primary().span.file);
+            let path = file.path().strip_prefix(folder.path()).expect("it is in the folder");
+            format!("{} {} {}", path.display(), found.subject.address, found.labels().len())
+        })
+        .collect()
+}
+
+#[test]
+fn combined_template_repeats_no_finding_of_its_sources() {
+    let sources: [(&str, &[&str]); 2] = [("mails.yaml", &[TOPIC]), ("queues.yaml", &[QUEUE])];
+    let all = |name: &'static str, parts: &'static [&'static str]| found(&[sources[0], sources[1], (name, parts)]);
+    let once = ["mails.yaml Mails 2", "queues.yaml Orders 2"];
+    assert_eq!(all("all.yaml", &[QUEUE, TOPIC]), once);
+    let below: [(&str, &[&str]); 3] = [
+        ("src/mails.yaml", &[TOPIC]),
+        ("src/queues.yaml", &[QUEUE]),
+        ("all.yaml", &[QUEUE, TOPIC]),
+    ];
+    assert_eq!(found(&below), ["src/mails.yaml Mails 2", "src/queues.yaml Orders 2"]);
+    // A template elsewhere, one of another stack, and one with a resource of its own.
+    assert_eq!(all("other/all.yaml", &[QUEUE, TOPIC]).len(), 4);
+    assert_eq!(all("queues-prod.yaml", &[QUEUE]).len(), 3);
+    const OWN: &str = "  Own: {Type: AWS::SQS::Queue}\n";
+    assert_eq!(all("all.yaml", &[QUEUE, TOPIC, OWN]).len(), 4);
+}
+
+#[test]
+fn combined_template_keeps_the_findings_that_differ() {
+    const FIXED: &str = "  Orders:\n    Type: AWS::SQS::Queue\n    Properties: {VisibilityTimeout: 50000}\n";
+    let all = found(&[
+        ("mails.yaml", &[TOPIC]),
+        ("queues.yaml", &[QUEUE]),
+        ("all.yaml", &[FIXED, TOPIC]),
+    ]);
+    assert_eq!(all, ["all.yaml Orders 1", "mails.yaml Mails 2", "queues.yaml Orders 1"]);
+}
+
+#[test]
+fn packaged_template_repeats_no_finding_of_its_source() {
+    let files = |packaged: &'static str| found(&[("template.yaml", &[QUEUE, TOPIC]), (packaged, &[QUEUE, TOPIC])]);
+    let once = ["template.yaml Orders 2", "template.yaml Mails 2"];
+    assert_eq!(files("packaged.yaml"), once);
+    assert_eq!(files("prod.yaml").len(), 4);
+}
