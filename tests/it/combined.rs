@@ -5,6 +5,8 @@ use sqslint::{Options, check};
 
 const QUEUE: &str = "  Orders:\n    Type: AWS::SQS::Queue\n    Properties: {VisibilityTimeout: 43201}\n";
 const TOPIC: &str = "  Mails:\n    Type: AWS::SQS::Queue\n    Properties: {VisibilityTimeout: 0}\n";
+const FIXED: &str = "  Orders:\n    Type: AWS::SQS::Queue\n    Properties: {VisibilityTimeout: 50000}\n";
+const OWN: &str = "  Own: {Type: AWS::SQS::Queue}\n";
 const RULES: [&str; 2] = ["queue-attribute-out-of-range", "visibility-timeout-zero"];
 
 /// Returns the files of the findings on visibility timeouts, each with the number of its labels.
@@ -44,13 +46,11 @@ fn combined_template_repeats_no_finding_of_its_sources() {
     // A template elsewhere, one of another stack, and one with a resource of its own.
     assert_eq!(all("other/all.yaml", &[QUEUE, TOPIC]).len(), 4);
     assert_eq!(all("queues-prod.yaml", &[QUEUE]).len(), 3);
-    const OWN: &str = "  Own: {Type: AWS::SQS::Queue}\n";
     assert_eq!(all("all.yaml", &[QUEUE, TOPIC, OWN]).len(), 4);
 }
 
 #[test]
 fn combined_template_keeps_the_findings_that_differ() {
-    const FIXED: &str = "  Orders:\n    Type: AWS::SQS::Queue\n    Properties: {VisibilityTimeout: 50000}\n";
     let all = found(&[
         ("mails.yaml", &[TOPIC]),
         ("queues.yaml", &[QUEUE]),
