@@ -21,6 +21,8 @@ const LARGEST: u64 = 1 << 20;
 const DATA: [&str; 11] = [
     "json", "yaml", "yml", "template", "hcl", "tfvars", "toml", "tpl", "tftpl", "tmpl", "txt",
 ];
+/// Words for the attribute that an export returns.
+const GENERIC: [&str; 6] = ["arn", "id", "name", "ref", "url", "value"];
 /// Maximum length up to which names are compared.
 const LONGEST_NAME: usize = 256;
 
@@ -124,7 +126,8 @@ impl<'f> Targets<'f> {
         } else {
             Vec::new()
         };
-        let may_be_ours = |import: &Name| self.exports.iter().any(|export| export.may_be(import));
+        let is_ours = |import: &Name, export: &Name| export.may_be(import) && export.shares_a_word(import);
+        let may_be_ours = |import: &Name| self.exports.iter().any(|export| is_ours(import, export));
         let imports = !self.exports.is_empty() && names_after(&text, "ImportValue").iter().any(may_be_ours);
         let names = (imports && may_be_template(name)) || self.names_file(&text, path, root);
         if calls.is_empty() && !names {
@@ -295,6 +298,38 @@ impl Name {
             fits = next;
         }
         fits.last() == Some(&true)
+    }
+}
+
+impl Name {
+    /// Returns `true` unless the known parts of both share only words that exports of any stack end with: an importer of
+    /// `${AnyStack}-Arn` may refer to another template.
+    fn shares_a_word(&self, other: &Name) -> bool {
+        if self == other && !self.0.contains(&None) {
+            return true;
+        }
+        let others = other.words();
+        let mut shared = self.words().into_iter().filter(|word| others.contains(word));
+        shared.any(|word| !GENERIC.contains(&word.as_str()))
+    }
+
+    /// Returns the words of the known parts, in lower case: `queue` and `arn` of `${…}-QueueArn`.
+    fn words(&self) -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut is_lower = false;
+        for letter in &self.0 {
+            let letter = letter.filter(|letter| letter.is_alphanumeric());
+            if letter.is_none_or(|letter| letter.is_uppercase() && is_lower) {
+                words.push(String::new());
+            }
+            is_lower = letter.is_some_and(char::is_lowercase);
+            words
+                .last_mut()
+                .into_iter()
+                .for_each(|word| word.extend(letter.map(|letter| letter.to_ascii_lowercase())));
+        }
+        words.retain(|word| !word.is_empty());
+        words
     }
 }
 

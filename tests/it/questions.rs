@@ -515,3 +515,62 @@ resource "aws_lambda_event_source_mapping" "m" {{
         ["data.aws_caller_identity.current.account_id = 222222222222"]
     );
 }
+
+/// `${var.prefix}-orders` is unknown, but the same in the queue and in the lookup of its name.
+#[test]
+fn key_over_names_with_an_unset_variable_is_the_same_key() {
+    let text = |key: &str| {
+        format!(
+            r#"
+variable "prefix" {{}}
+locals {{ names = {{ orders = "${{var.prefix}}-orders", mails = "${{var.prefix}}-mails" }} }}
+resource "aws_sqs_queue" "q" {{
+  for_each                   = local.names
+  name                       = each.value
+  visibility_timeout_seconds = each.key == "orders" ? 300 : 30
+}}
+resource "aws_lambda_function" "f" {{
+  for_each = local.names
+  timeout  = each.value == "${{var.prefix}}-orders" ? 50 : 5
+}}
+resource "aws_lambda_event_source_mapping" "m" {{
+  for_each         = local.names
+  event_source_arn = aws_sqs_queue.q[{key}].arn
+  function_name    = aws_lambda_function.f[each.key].arn
+}}
+"#
+        )
+    };
+    assert_eq!(findings(&[("main.tf", &text("each.key"))]), Vec::<String>::new());
+    let crossed = text("each.key == \"orders\" ? \"mails\" : \"orders\"");
+    assert_eq!(findings(&[("main.tf", &crossed)]), [""]);
+}
+
+/// A caller that sets the object may leave out the attribute.
+#[test]
+fn default_of_an_optional_attribute_applies_to_an_object_that_leaves_it_out() {
+    let text = |default: &str| {
+        format!(
+            r#"
+variable "queue" {{
+  type = object({{ visibility = optional(number, 30) }})
+  {default}
+}}
+resource "aws_sqs_queue" "q" {{ visibility_timeout_seconds = var.queue.visibility }}
+resource "aws_lambda_function" "f" {{ timeout = 50 }}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = aws_lambda_function.f.arn
+}}
+"#
+        )
+    };
+    assert_eq!(findings(&[("main.tf", &text("default = {}"))]), [""]);
+    assert_eq!(
+        findings(&[("main.tf", &text("default = { visibility = 300 }"))]),
+        Vec::<String>::new()
+    );
+    // The file that sets the object without the attribute is known, too.
+    let files = [("main.tf", &*text("")), ("terraform.tfvars", "queue = {}\n")];
+    assert_eq!(findings(&files), [""]);
+}

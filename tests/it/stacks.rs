@@ -796,3 +796,31 @@ Resources:
         assert_eq!(found.len(), expected, "{url}: {found:?}");
     }
 }
+
+/// Every importer with a parameter for the other stack's name shares `${…}-Arn` with every exporter.
+#[test]
+fn importer_with_a_generic_suffix_does_not_join_a_template_that_is_named_alone() {
+    let exporter = "
+Resources: {Q: {Type: AWS::SQS::Queue}}
+Outputs: {Arn: {Value: !GetAtt Q.Arn, Export: {Name: !Sub '${AWS::StackName}-Arn'}}}
+";
+    let importer = |name: &str| {
+        format!(
+            "
+Parameters: {{Stack: {{Type: String}}}}
+Resources:
+  F: {{Type: AWS::Lambda::Function, Properties: {{Timeout: 60}}}}
+  M: {{Type: AWS::Lambda::EventSourceMapping, Properties: {{FunctionName: !Ref F, EventSourceArn: !ImportValue {{'Fn::Sub': '{name}'}}}}}}
+"
+        )
+    };
+    let (generic, specific) = (importer("${Stack}-Arn"), importer("orders-Arn"));
+    for (importer, units) in [(&generic, 1), (&specific, 1)] {
+        let files = [("queue.yaml", exporter), ("worker.yaml", importer)];
+        let (_, _, outcome) = read(&files, &["queue.yaml"]);
+        assert_eq!(outcome.graph.units().len(), units, "{importer}");
+    }
+    let named = exporter.replace("!Sub '${AWS::StackName}-Arn'", "orders-Arn");
+    let (_, _, outcome) = read(&[("queue.yaml", &named), ("worker.yaml", &specific)], &["queue.yaml"]);
+    assert_eq!(outcome.graph.units().len(), 2, "an importer of the name joins it");
+}

@@ -2,6 +2,7 @@
 
 use super::{Number, Value, ValueKind, types};
 use crate::provider;
+use std::sync::Arc;
 
 impl Value {
     /// Returns whether two values are equal, without conversion; `None` if that is unknown.
@@ -31,6 +32,7 @@ impl Value {
             {
                 Some(false)
             }
+            (ValueKind::Template(a), ValueKind::Template(b)) => same_but_for_text(a, b),
             (_, ValueKind::Text(text)) if text.is_empty() && self.has_characters() => Some(false),
             (ValueKind::Text(text), _) if text.is_empty() && other.has_characters() => Some(false),
             (ValueKind::Reference(..) | ValueKind::Template(_) | ValueKind::Encoded(_) | ValueKind::Rendered(_), _)
@@ -123,4 +125,22 @@ impl Value {
             _ => text.push('?'),
         }
     }
+}
+
+/// Returns whether two templates are equal if they differ in known text only: `${var.prefix}-orders` is not
+/// `${var.prefix}-mails`, whatever the prefix.
+fn same_but_for_text(one: &[Value], other: &[Value]) -> Option<bool> {
+    let is_same = |(a, b): &(&Value, &Value)| a.identity().is_some_and(|identity| Some(identity) == b.identity());
+    let from_start = one.iter().zip(other).take_while(is_same).count();
+    let (one, other) = (&one[from_start..], &other[from_start..]);
+    let from_end = one.iter().rev().zip(other.iter().rev()).take_while(is_same).count();
+    let text = |parts: &[Value]| match &parts[..parts.len() - from_end] {
+        [] => Some(Arc::from("")),
+        [only] => match &only.kind {
+            ValueKind::Text(text) => Some(text.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    Some(text(one)? == text(other)?)
 }
