@@ -28,7 +28,7 @@ pub mod workers;
 
 pub use ::handlers::{Code, CodeSource, ContinuesAfterFailure, Fact, Handler, Outcome, Response, Unread};
 pub use ::knowledge::{
-    Bounds, Cause, Form, Input, Knowledge, Origin, Origins, Pattern, Reason, SetBy, UNKNOWN_PIECE, Unresolved,
+    Bounds, Cause, Form, Input, Knowledge, Origin, Origins, Pattern, Reason, SetBy, Target, UNKNOWN_PIECE, Unresolved,
 };
 pub use access::Access;
 pub use alarms::{Alarm, AlarmMetric, AlarmSubscriber, Dimension};
@@ -196,24 +196,6 @@ impl Resource {
             None => format!("`{}`", self.address),
         }
     }
-}
-
-/// Target of a link.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Target {
-    /// A resource of the same unit, by address. It may be of a type that the graph does not include.
-    Resource(Arc<str>),
-    /// A resource of another unit.
-    OtherUnit {
-        /// [`Unit::key`] of the unit.
-        unit: Arc<str>,
-        /// Address in that unit.
-        address: Arc<str>,
-    },
-    /// An ARN, URL or name as written.
-    External(Arc<str>),
-    /// A reference, as written, to something that the unit should declare and does not.
-    Dangling(Arc<str>),
 }
 
 /// A reference to another node. References to an alias or version of a function link to the function.

@@ -7,6 +7,7 @@
 
 use super::parameters::Values;
 use super::unit::{Unit, UnitKind};
+use crate::limits;
 use source::reading::{Problem, ReadError, read};
 use source::{Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,11 +15,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trees::parsed;
 use trees::{Entry, Node};
-
-/// Maximum depth of nested assemblies; stages are at depth one.
-const MAX_DEPTH: usize = 8;
-/// Maximum number of templates of one app.
-const MAX_STACKS: usize = 10_000;
 
 /// Target of a stack, as stated by its app.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -171,8 +167,11 @@ impl AppReader<'_> {
             .inside(directory, file)
             .map_err(|message| (named.span, format!("`{file}` {message}")))?;
         if key == "directoryName" {
-            if depth >= MAX_DEPTH {
-                return Err((named.span, format!("assemblies are nested deeper than {MAX_DEPTH}")));
+            if depth >= limits::MAX_ASSEMBLY_DEPTH {
+                return Err((
+                    named.span,
+                    format!("assemblies are nested deeper than {}", limits::MAX_ASSEMBLY_DEPTH),
+                ));
             }
             self.assembly(&path, depth + 1);
         } else {
@@ -241,7 +240,7 @@ impl AppReader<'_> {
     }
 
     fn stack(&mut self, template: PathBuf, environment: &Environment) {
-        if self.app.stacks.len() < MAX_STACKS {
+        if self.app.stacks.len() < limits::MAX_ASSEMBLY_STACKS {
             self.app.stacks.entry(template).or_insert_with(|| environment.clone());
         }
     }

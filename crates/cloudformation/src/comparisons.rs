@@ -12,16 +12,11 @@
 use super::parameters::Parameter;
 use super::template::Template;
 use super::value::{Evaluated, Part};
+use crate::limits;
 use conditions::{Condition, Variable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use trees::Node;
-
-/// Maximum number of compared texts for which a parameter gets a case per text where its value is used.
-const MAX_TEXTS: usize = 8;
-
-/// Maximum number of steps of matching a pattern against a text.
-const MAX_STEPS: u32 = 1_000;
 
 /// A side of `Fn::Equals` in one case.
 enum Side {
@@ -64,7 +59,10 @@ impl Comparisons {
 
     /// Returns the texts that `variable` is compared with, if they are few.
     pub(crate) fn texts_of(&self, variable: &str) -> Option<Vec<Arc<str>>> {
-        let texts = self.texts.get(variable).filter(|texts| texts.len() <= MAX_TEXTS)?;
+        let texts = self
+            .texts
+            .get(variable)
+            .filter(|texts| texts.len() <= limits::MAX_COMPARED_TEXTS)?;
         Some(texts.iter().cloned().collect())
     }
 }
@@ -111,7 +109,7 @@ impl<'t> Template<'t> {
     /// Returns the condition under which `pieces` form `text`, or `None` if matching takes too many steps.
     fn made_of(&self, pieces: &[PatternPiece], text: &str, steps: &mut u32) -> Option<Condition> {
         *steps += 1;
-        if *steps > MAX_STEPS {
+        if *steps > limits::MAX_PATTERN_STEPS {
             return None;
         }
         match pieces {

@@ -5,11 +5,9 @@
 
 use super::incomplete::UsedName;
 use super::template::Template;
+use crate::limits;
 use conditions::Condition;
 use trees::Node;
-
-/// Maximum depth of conditions that refer to each other.
-const MAX_DEPTH: usize = 64;
 
 impl<'t> Template<'t> {
     /// Evaluates every condition. This must precede the evaluation of values, because a parameter that conditions
@@ -50,10 +48,13 @@ impl<'t> Template<'t> {
             self.note_undeclared(UsedName::Condition(name.into()));
             return flag();
         };
-        if depth >= MAX_DEPTH {
+        if depth >= limits::MAX_CONDITION_DEPTH {
             self.note_limit(
                 node.span,
-                format!("conditions refer to each other more than {MAX_DEPTH} deep"),
+                format!(
+                    "conditions refer to each other more than {} deep",
+                    limits::MAX_CONDITION_DEPTH
+                ),
             );
             return flag();
         }
@@ -71,8 +72,11 @@ impl<'t> Template<'t> {
         let Some([entry]) = node.entries() else {
             return flag();
         };
-        if depth >= MAX_DEPTH {
-            self.note_limit(node.span, format!("conditions are nested more than {MAX_DEPTH} deep"));
+        if depth >= limits::MAX_CONDITION_DEPTH {
+            self.note_limit(
+                node.span,
+                format!("conditions are nested more than {} deep", limits::MAX_CONDITION_DEPTH),
+            );
             return flag();
         }
         let operands = entry.value.items().unwrap_or_default();

@@ -4,17 +4,13 @@
 //! The name stays if the file does not exist, is outside the project, or becomes JSON or YAML only after substitutions.
 
 use super::local;
+use crate::limits;
 use source::Sources;
 use source::reading::read;
 use std::borrow::Cow;
 use std::path::Path;
 use trees::parsed;
 use trees::{Entry, Node, Value};
-
-/// Maximum size of one file in bytes. Step Functions accepts a definition of 1 MB.
-const MAX_BYTES: usize = 1 << 20;
-/// Maximum number of files per template.
-const MAX_FILES: usize = 100;
 
 /// Types of state machines, with the property that names the file.
 const MACHINES: [(&str, &str); 2] = [
@@ -29,7 +25,7 @@ pub(crate) fn placed<'d>(root: Cow<'d, Node>, path: &Path, sources: &Sources) ->
         let location = location(&resource.value)?;
         Some((at, definition(&location.value, path, sources)?))
     });
-    let found: Vec<(usize, Node)> = machines.take(MAX_FILES).collect();
+    let found: Vec<(usize, Node)> = machines.take(limits::MAX_DEFINITION_FILES).collect();
     if found.is_empty() {
         return root;
     }
@@ -64,7 +60,7 @@ fn definition(location: &Node, from: &Path, sources: &Sources) -> Option<Node> {
     let path = local::file(location.as_str()?, from, sources).ok()?;
     let file = read(&path, sources).ok()?;
     let source = sources.file(file);
-    if source.text().len() > MAX_BYTES {
+    if source.text().len() > limits::MAX_DEFINITION_SIZE {
         return None;
     }
     let parsed = parsed::tree(file, &source);

@@ -2,19 +2,13 @@
 //! before anything else is evaluated. If the file does not exist or is outside the project, `Fn::Transform` stays.
 
 use super::local;
+use crate::limits;
 use source::reading::{Problem, ReadError, read};
 use source::{Sources, Span};
 use std::borrow::Cow;
 use std::path::Path;
 use trees::parsed;
 use trees::{Entry, Node, Value};
-
-/// Maximum depth of includes.
-const MAX_DEPTH: usize = 8;
-/// Maximum number of files per template.
-const MAX_FILES: usize = 200;
-/// Maximum total size of the files in bytes.
-const MAX_BYTES: usize = 8 << 20;
 
 /// Returns `root`, the document at `path`, with its includes expanded.
 pub(crate) fn included<'d>(root: &'d Node, path: &Path, sources: &Sources) -> (Cow<'d, Node>, Vec<Problem>) {
@@ -129,13 +123,16 @@ impl Expander<'_> {
         }
         let location = transform.get("Parameters")?.get("Location")?;
         let path = local::file(location.as_str()?, from, self.sources).ok()?;
-        if depth >= MAX_DEPTH {
-            self.limit(location.span, format!("files are included more than {MAX_DEPTH} deep"));
+        if depth >= limits::MAX_INCLUDE_DEPTH {
+            self.limit(
+                location.span,
+                format!("files are included more than {} deep", limits::MAX_INCLUDE_DEPTH),
+            );
             return None;
         }
         self.files += 1;
         let file = match read(&path, self.sources) {
-            Ok(file) if self.files <= MAX_FILES => self
+            Ok(file) if self.files <= limits::MAX_INCLUDED_FILES => self
                 .sources
                 .file(file)
                 .text()
@@ -144,7 +141,7 @@ impl Expander<'_> {
                 .map(|bytes| (file, bytes)),
             Ok(_) | Err(ReadError::Io(_) | ReadError::Unfit(_)) => None,
         };
-        let Some((file, bytes)) = file.filter(|(_, bytes)| *bytes <= MAX_BYTES) else {
+        let Some((file, bytes)) = file.filter(|(_, bytes)| *bytes <= limits::MAX_INCLUDED_BYTES) else {
             self.limit(location.span, "too many or too large files are included".to_owned());
             return None;
         };

@@ -11,6 +11,7 @@
 
 use super::project::{Document, Read};
 use super::stacks::is_frame;
+use crate::limits;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Sources;
 use source::files::EntryKind;
@@ -23,12 +24,6 @@ use std::sync::Arc;
 use trees::parsed;
 use trees::{Node, Parsed};
 
-/// Maximum number of files around a template that are searched for declarations. Files of the run do not count.
-const MAX_NEIGHBOURS: usize = 100;
-/// Maximum depth of the search below its first directory.
-const MAX_DEPTH: usize = 2;
-/// Maximum size of a template in CloudFormation, in bytes.
-const LARGEST: u64 = 1 << 20;
 /// Extensions of the file that declares a service (`serverless.yml`).
 const SERVICES: [&str; 5] = ["yml", "yaml", "json", "ts", "js"];
 
@@ -110,7 +105,7 @@ pub(crate) fn incomplete<T>(reads: &[Read<'_, T>], sources: &Sources) -> BTreeSe
 }
 
 fn declarations(path: &Path, sources: &Sources) -> Option<Declarations> {
-    let file = read_up_to(LARGEST, path, sources).ok()?;
+    let file = read_up_to(limits::MAX_TEMPLATE_SIZE, path, sources).ok()?;
     let parsed: Arc<Parsed> = parsed::tree(file, &sources.file(file));
     parsed.documents.first().map(Declarations::of)
 }
@@ -171,18 +166,20 @@ impl Neighbours<'_> {
                 let path = next.join(&one.name);
                 let name = one.name.to_string_lossy();
                 match one.kind {
-                    EntryKind::Directory if depth < MAX_DEPTH && !name.starts_with('.') && name != "node_modules" => {
+                    EntryKind::Directory
+                        if depth < limits::MAX_NEIGHBOUR_DEPTH && !name.starts_with('.') && name != "node_modules" =>
+                    {
                         directories.push((path, depth + 1));
                     }
                     EntryKind::File(_) if is_document(&name) && !self.run.contains_key(&*path) => found.push(path),
                     _ => {}
                 }
             }
-            if found.len() > MAX_NEIGHBOURS {
+            if found.len() > limits::MAX_NEIGHBOURS {
                 break;
             }
         }
-        let found = found.into_iter().take(MAX_NEIGHBOURS);
+        let found = found.into_iter().take(limits::MAX_NEIGHBOURS);
         let found = found.filter_map(|path| {
             let known = self.sources.find_read(&path).is_some();
             let declared = declarations(&path, if known { self.sources } else { &self.aside })?;

@@ -10,6 +10,7 @@ mod includes;
 mod incomplete;
 pub mod inputs;
 mod intrinsics;
+mod limits;
 pub mod links;
 mod loading;
 mod local;

@@ -4,32 +4,13 @@ use super::incomplete::UsedName;
 use super::sections::Declared;
 use super::template::Template;
 use super::value::{Evaluated, Outcomes, Part, Reference, always, literal, rendered, split};
+use crate::limits;
 use conditions::Condition;
-use knowledge::{Cause, Form, Reason};
+use knowledge::{Cause, Form, Reason, Target};
 use std::sync::Arc;
 
 /// Text in the ARN of an API's integration that precedes the account and the name of a queue.
 const API_QUEUE: &str = ":sqs:path/";
-/// Maximum number of aliases that are followed.
-const MAX_HOPS: usize = 4;
-
-/// Target of a link.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Target {
-    /// A resource of the same unit, by address.
-    Resource(Arc<str>),
-    /// A resource of another unit.
-    OtherUnit {
-        /// Key of the unit.
-        unit: Arc<str>,
-        /// Address in that unit.
-        address: Arc<str>,
-    },
-    /// An ARN, URL or name as written.
-    External(Arc<str>),
-    /// A reference, as written, to something that the unit should declare and does not.
-    Dangling(Arc<str>),
-}
 
 /// A reference to another resource.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -174,7 +155,7 @@ impl<'t> Template<'t> {
                 let object = self.properties_of(resource);
                 let functions = self.field(&object, "FunctionName", &Condition::always());
                 match &*functions {
-                    [only] if hops < MAX_HOPS => match &only.value {
+                    [only] if hops < limits::MAX_ALIAS_HOPS => match &only.value {
                         Evaluated::Text(parts) => {
                             let link = self.link_of(parts, false, hops + 1)?;
                             let form = if attribute == Some("FunctionName") {

@@ -16,6 +16,7 @@
 use super::parameters::Values;
 use super::sections::{Declared, Dialect, LANGUAGE_EXTENSIONS, Sections, transforms};
 use super::template::Template;
+use crate::limits;
 use conditions::Condition;
 use knowledge::{Cause, Reason};
 use source::Span;
@@ -28,10 +29,6 @@ use trees::{Entry, Node, Value, keep_last};
 pub(crate) const PREFIX: &str = "Fn::ForEach::";
 /// Key under which a resource keeps the collections and items of its loops.
 pub(crate) const MARK: &str = "Fn::ForEach";
-/// Maximum number of iterations of all loops of a template. CloudFormation accepts 500 resources.
-const MAX_ROUNDS: usize = 5_000;
-/// Maximum number of nodes that all loops of a template may copy.
-const MAX_COPIES: usize = 200_000;
 
 /// Returns `root` with its loops expanded.
 pub(crate) fn written_out<'d>(root: Cow<'d, Node>, unit: &str, values: &Values) -> (Cow<'d, Node>, Vec<Problem>) {
@@ -201,7 +198,7 @@ impl Writer<'_, '_> {
             self.rounds += 1;
             for entry in the_loop.body {
                 let mut entry = self.replaced_entry(entry, the_loop.identifier, item);
-                if self.rounds > MAX_ROUNDS || self.copies > MAX_COPIES {
+                if self.rounds > limits::MAX_LOOP_ITERATIONS || self.copies > limits::MAX_LOOP_COPIES {
                     self.end(the_loop.collection.span);
                     return false;
                 }
@@ -217,7 +214,11 @@ impl Writer<'_, '_> {
     /// Reports, once, that a bound is exceeded.
     fn end(&mut self, span: Span) {
         if self.problems.iter().all(|problem| problem.kind != ProblemKind::Limit) {
-            let message = format!("loops take more than {MAX_ROUNDS} rounds or copy more than {MAX_COPIES} values");
+            let message = format!(
+                "loops take more than {} rounds or copy more than {} values",
+                limits::MAX_LOOP_ITERATIONS,
+                limits::MAX_LOOP_COPIES
+            );
             self.problems.push(Problem::limit(span, message));
         }
     }
@@ -252,7 +253,7 @@ impl Writer<'_, '_> {
     fn replaced(&mut self, node: &Node, identifier: &str, item: &str) -> Node {
         self.copies += 1;
         let value = match &node.value {
-            _ if self.copies > MAX_COPIES => Value::Null,
+            _ if self.copies > limits::MAX_LOOP_COPIES => Value::Null,
             _ if refers_to(node, identifier) => Value::String(item.into()),
             Value::String(text) => Value::String(replaced_text(text, identifier, item)),
             Value::Sequence(items) => {

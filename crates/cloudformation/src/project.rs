@@ -23,6 +23,7 @@ use super::loading::{LoadedFile, Loader, Visit};
 use super::parameters::Settings;
 use super::stacks::Collected;
 use super::unit::{Ties, Unit, UnitKind};
+use crate::limits;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use source::reading::{ProblemKind, read};
@@ -33,11 +34,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trees::parsed;
 use trees::{Node, Parsed, Value};
-
-/// Maximum number of rounds, and so of imports through which one value is followed.
-const MAX_ROUNDS: usize = 4;
-/// Maximum number of fragments of one template.
-const MAX_FRAGMENTS: usize = 300;
 
 /// The kind of a file. A template that is also a stack of a CDK app is loaded as that stack.
 #[derive(Hash)]
@@ -172,7 +168,7 @@ pub fn load_all<T: Clone + Send + Sync + 'static>(
     project.incomplete = incomplete(&reads, sources);
     project.fragments = fragments(&reads, &project.incomplete, sources);
     let mut renewed: BTreeSet<usize> = BTreeSet::new();
-    for round in 0..MAX_ROUNDS {
+    for round in 0..limits::MAX_IMPORT_ROUNDS {
         let mut exporters: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
         project.exports.clear();
         for (at, (_, _, read)) in reads.iter().enumerate() {
@@ -268,7 +264,7 @@ fn fragments<T>(
             .iter()
             .filter(|(path, document, _)| matches!(document, Document::Template) && path.starts_with(directory));
         let paths: Vec<&Path> = members.map(|(path, ..)| *path).collect();
-        if !(2..=MAX_FRAGMENTS).contains(&paths.len()) {
+        if !(2..=limits::MAX_FRAGMENTS).contains(&paths.len()) {
             continue;
         }
         let members = paths.par_iter().filter_map(|path| {

@@ -14,19 +14,13 @@
 use super::parameters::Parameter;
 use super::sections::scalar;
 use super::template::Template;
+use crate::limits;
 use conditions::{ANY_OPERAND, Condition, Variable};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use trees::{Node, Value};
-
-/// Length in bytes above which expressions are compared by a digest.
-const MAX_KEY: usize = 200;
-/// Length in bytes up to which an expression is shown.
-const MAX_SHOWN: usize = 200;
-/// Depth up to which an expression is compared and shown.
-const MAX_DEPTH: usize = 64;
 
 impl<'t> Template<'t> {
     /// Returns a condition for `node`, which cannot be evaluated.
@@ -54,7 +48,7 @@ impl<'t> Template<'t> {
     }
 
     fn collect_operands(&self, node: &'t Node, depth: usize, all: &mut BTreeSet<Arc<str>>) -> Option<()> {
-        if depth > MAX_DEPTH || !self.may_step() {
+        if depth > limits::MAX_QUESTION_DEPTH || !self.may_step() {
             return None;
         }
         let operand = |name: &str| {
@@ -99,7 +93,7 @@ impl<'t> Template<'t> {
             // Too large to compare: it is equal only to itself.
             return format!("={:?}", node.span);
         }
-        if text.len() <= MAX_KEY {
+        if text.len() <= limits::MAX_QUESTION_KEY {
             return text;
         }
         let digest = Sha256::digest(text.as_bytes());
@@ -110,7 +104,7 @@ impl<'t> Template<'t> {
     }
 
     fn identify(&self, node: &'t Node, depth: usize, text: &mut String) -> Option<()> {
-        if depth > MAX_DEPTH || !self.may_step() {
+        if depth > limits::MAX_QUESTION_DEPTH || !self.may_step() {
             return None;
         }
         match &node.value {
@@ -172,7 +166,7 @@ fn named(function: &str, argument: &Node) -> Option<String> {
 /// Renders an expression on one line.
 fn shown(node: &Node) -> String {
     fn write(node: &Node, depth: usize, text: &mut String) {
-        if text.len() > MAX_SHOWN || depth > MAX_DEPTH {
+        if text.len() > limits::MAX_SHOWN_EXPRESSION || depth > limits::MAX_QUESTION_DEPTH {
             text.push_str(if text.ends_with('…') { "" } else { "…" });
             return;
         }

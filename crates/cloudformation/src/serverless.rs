@@ -21,6 +21,7 @@ use super::loading::{Show, evaluate as evaluate_template};
 use super::parameters::Values;
 use super::sections::{Dialect, Sections};
 use super::unit::Unit;
+use crate::limits;
 pub use events::UnknownKey;
 use resolve::{Resolver, unresolved_reason};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -30,8 +31,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trees::{Entry, Node, Value};
 
-/// Maximum depth of merges, the maximum depth of a document.
-const MAX_DEPTH: usize = 128;
 /// The compiled service, before `resources` are merged over it.
 #[derive(Debug, Default)]
 struct Compiled {
@@ -264,7 +263,7 @@ fn merged(generated: Vec<Entry>, parts: Vec<Node>, at: Span) -> Node {
 /// Merges `over` into `node`: objects are merged, all other values are replaced.
 fn merge(node: &mut Node, over: Node, depth: usize) {
     match (&mut node.value, over.value) {
-        (Value::Mapping(entries), Value::Mapping(new)) if depth < MAX_DEPTH => {
+        (Value::Mapping(entries), Value::Mapping(new)) if depth < limits::MAX_MERGE_DEPTH => {
             let mut places: FxHashMap<Arc<str>, usize> = entries
                 .iter()
                 .enumerate()
@@ -293,7 +292,9 @@ fn extend(resource: &mut Node, extension: Node) {
     };
     for attribute in new {
         match attributes.iter_mut().find(|known| known.key == attribute.key) {
-            Some(known) if &*attribute.key == "Properties" => merge(&mut known.value, attribute.value, MAX_DEPTH - 1),
+            Some(known) if &*attribute.key == "Properties" => {
+                merge(&mut known.value, attribute.value, limits::MAX_MERGE_DEPTH - 1)
+            }
             Some(known) => *known = attribute,
             None => attributes.push(attribute),
         }

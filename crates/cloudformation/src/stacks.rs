@@ -16,6 +16,7 @@ use super::template::Template;
 use super::unit::{Unit, UnitKind, UnreadStack};
 use super::value::{Evaluated, Outcome, Outcomes, Part, always};
 use super::{Environment, cdk, local};
+use crate::limits;
 use conditions::Condition;
 use knowledge::Cause;
 use rustc_hash::FxHashMap;
@@ -26,11 +27,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use trees::{Node, Value};
-
-/// Maximum depth of nested stacks.
-const MAX_DEPTH: usize = 8;
-/// Maximum number of calls followed from one template.
-const MAX_CALLS: usize = 1_000;
 
 /// Context of a template: its file, the project, its callers and their arguments.
 pub(crate) struct Context<'s> {
@@ -123,9 +119,6 @@ pub enum Stack {
     Outputs(Rc<FxHashMap<Arc<str>, Outcomes<'static>>>),
 }
 
-/// Maximum number of parent directories in which the file of an uploaded template is searched.
-const MAX_UP: usize = 8;
-
 /// The file of a nested template.
 #[derive(Clone)]
 enum Nested {
@@ -201,7 +194,11 @@ fn uploaded_from(paths: &[String], around: &Context<'_>) -> Option<PathBuf> {
         .iter()
         .filter(|path| !path.contains("node_modules"))
         .find_map(|path| {
-            let levels = if path.contains('/') { MAX_UP } else { 1 };
+            let levels = if path.contains('/') {
+                limits::MAX_STACK_PARENTS
+            } else {
+                1
+            };
             (0..levels).find_map(|up| find(&format!("{}{path}", "../".repeat(up))))
         })
 }
@@ -267,8 +264,13 @@ impl<'t> Template<'t> {
         let calls = around.met.calls.get() + 1;
         let bound = match () {
             () if is_circle => Some("nested stacks call each other in a circle".to_owned()),
-            () if around.callers.len() >= MAX_DEPTH => Some(format!("stacks are nested more than {MAX_DEPTH} deep")),
-            () if calls > MAX_CALLS => Some(format!("more than {MAX_CALLS} nested stacks are called")),
+            () if around.callers.len() >= limits::MAX_STACK_DEPTH => {
+                Some(format!("stacks are nested more than {} deep", limits::MAX_STACK_DEPTH))
+            }
+            () if calls > limits::MAX_STACK_CALLS => Some(format!(
+                "more than {} nested stacks are called",
+                limits::MAX_STACK_CALLS
+            )),
             () => None,
         };
         if let Some(bound) = bound {

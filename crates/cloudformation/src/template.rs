@@ -4,7 +4,8 @@ use super::comparisons::Comparisons;
 use super::parameters::Parameter;
 use super::sections::Sections;
 use super::stacks::Stack;
-use crate::links::Target;
+use crate::limits;
+use knowledge::Target;
 
 use conditions::{ANY_OPERAND, Condition, Variable};
 use rustc_hash::FxHashMap;
@@ -12,9 +13,6 @@ use source::Span;
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 use std::sync::Arc;
-
-/// Maximum number of expressions evaluated for one template.
-const MAX_STEPS: u32 = 2_000_000;
 
 /// Pseudo parameter for the account.
 const ACCOUNT: &str = "AWS::AccountId";
@@ -80,7 +78,7 @@ impl Template<'_> {
     pub(crate) fn spend(&self, steps: usize) -> bool {
         let steps = u32::try_from(steps).unwrap_or(u32::MAX);
         self.steps.set(self.steps.get().saturating_add(steps));
-        self.steps.get() <= MAX_STEPS
+        self.steps.get() <= limits::MAX_EVALUATION_STEPS
     }
 
     /// Records an exceeded bound, once.

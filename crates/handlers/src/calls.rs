@@ -5,10 +5,8 @@ use super::stores;
 use super::syntax::{Declares, Expression, Function, StatementKind, Takes, Term, TextRange};
 use super::values::{Closure, Evaluated, Flow, Id, Mask, Object, Value};
 use super::words::{is_harmless, is_request, is_transparent};
+use crate::limits;
 use std::sync::Arc;
-
-/// Maximum depth of calls.
-const MAX_CALLS: usize = 8;
 
 /// Arguments of a call.
 #[derive(Debug, Clone, Default)]
@@ -302,7 +300,7 @@ impl<'m> Machine<'m> {
         let Object::Class { class, scope } = self.heap[id] else {
             return None;
         };
-        if depth > MAX_CALLS {
+        if depth > limits::MAX_CALL_DEPTH {
             return None;
         }
         let is_it = |of: &Arc<Function>| of.name.as_deref() == Some(name);
@@ -430,7 +428,7 @@ impl<'m> Machine<'m> {
             return Ok(());
         };
         for base in class.bases.iter().filter_map(Expression::name) {
-            if let (Some(Value::Class(base)), true) = (self.variable(base), depth < MAX_CALLS) {
+            if let (Some(Value::Class(base)), true) = (self.variable(base), depth < limits::MAX_CALL_DEPTH) {
                 self.fields(base, instance, depth + 1)?;
             }
         }
@@ -448,7 +446,7 @@ impl<'m> Machine<'m> {
     }
 
     fn call_closure(&mut self, closure: &Closure<'m>, arguments: Arguments, at: &'m Expression) -> Evaluated {
-        if self.frames.len() > MAX_CALLS {
+        if self.frames.len() > limits::MAX_CALL_DEPTH {
             return Err(Flow::Stop);
         }
         let function = closure.function;

@@ -2,10 +2,9 @@
 //! value only if it is bound once in the whole file, so that no scope needs to be known.
 
 use super::syntax::{Expression, Logic, Operator, Term};
+use crate::limits;
 use rustc_hash::FxHashMap;
 
-/// Maximum number of names that are followed to a value.
-const MAX_STEPS: usize = 8;
 /// Objects that applications name their settings after; an upper-case member of one is an environment variable.
 const SETTINGS: [&str; 5] = ["settings", "config", "conf", "env", "Config"];
 
@@ -69,7 +68,7 @@ impl<'m> Constants<'m> {
     }
 
     pub(super) fn resolve(&self, value: &'m Expression) -> Constant<'m> {
-        self.resolve_within(value, MAX_STEPS)
+        self.resolve_within(value, limits::MAX_CONSTANT_HOPS)
     }
 
     /// Returns the number that `value` is, if it is at least 0.

@@ -6,6 +6,7 @@ mod evaluate;
 mod exports;
 mod facts;
 mod libraries;
+mod limits;
 mod locate;
 mod machine;
 mod nesting;
@@ -133,8 +134,6 @@ fn understood(located: &Located, sources: &Sources) -> Result<Handler, Unread> {
     Err(Unread::NotParsed(reason.into()))
 }
 
-/// Maximum length of a line. Longer ones are written by bundlers, not by people.
-const LONGEST_LINE: usize = 2_000;
 /// Markers in the output of bundlers and compilers.
 const OF_TOOLS: [&str; 6] = [
     "__webpack_require__",
@@ -147,7 +146,7 @@ const OF_TOOLS: [&str; 6] = [
 
 /// Returns `true` if `text` is generated from another source.
 fn is_built(text: &str) -> bool {
-    text.lines().any(|line| line.len() > LONGEST_LINE) || OF_TOOLS.iter().any(|mark| text.contains(mark))
+    text.lines().any(|line| line.len() > limits::MAX_LINE_LENGTH) || OF_TOOLS.iter().any(|mark| text.contains(mark))
 }
 
 /// Analyses a module.

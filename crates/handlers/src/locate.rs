@@ -15,6 +15,7 @@ use super::exports::{self, Defined};
 use super::places::{self, beside};
 use super::search::{self, Search};
 use crate::facts::{Code, CodeSource};
+use crate::limits;
 use source::files::Files;
 use source::{Sources, Span};
 use std::borrow::Cow;
@@ -64,12 +65,6 @@ const JAVA: [&str; 5] = [
     "src/main/scala",
     "",
 ];
-
-/// Maximum number of files that are followed from one that exports a name to the one that defines it.
-const MAX_EXPORTS: usize = 6;
-
-/// Maximum size of a file in bytes. Larger files are not read.
-pub(super) const LARGEST: u64 = 512 << 10;
 
 impl Language {
     /// Returns the name that people use.
@@ -441,7 +436,7 @@ impl Locator<'_, '_> {
         let mut all = self
             .search
             .programs(directory)
-            .take(MAX_PROGRAMS)
+            .take(limits::MAX_MAIN_CANDIDATES)
             .filter_map(|path| self.main_of(path));
         all.next().filter(|_| all.next().is_none())
     }
@@ -455,13 +450,13 @@ impl Locator<'_, '_> {
             .filter(|name| name.strip_suffix(".go").is_some_and(|name| !name.ends_with("_test")))
             .collect();
         names.sort_unstable();
-        let mut found = names.iter().take(MAX_PROGRAMS).map(|name| directory.join(name));
+        let mut found = names
+            .iter()
+            .take(limits::MAX_MAIN_CANDIDATES)
+            .map(|name| directory.join(name));
         found.find(|path| defines(path, "main", files))
     }
 }
-
-/// Maximum number of files and directories that are searched for a `main` function.
-const MAX_PROGRAMS: usize = 200;
 
 /// Removes the extension of an archive from the last name.
 fn without_package(path: &Path) -> PathBuf {
@@ -477,7 +472,7 @@ fn defines(path: &Path, name: &str, files: &Files) -> bool {
         return false;
     };
     let text = files
-        .read(path, LARGEST)
+        .read(path, limits::MAX_SOURCE_SIZE)
         .ok()
         .and_then(|bytes| String::from_utf8(bytes).ok());
     text.is_some_and(|text| exports::origin(&text, language, name) != Defined::Nowhere)
@@ -486,11 +481,11 @@ fn defines(path: &Path, name: &str, files: &Files) -> bool {
 /// Reads the file that defines `name`: the one at `path`, or one that it takes the name from.
 fn read_source(mut path: PathBuf, mut name: String, sources: &Sources) -> FoundSource {
     let files = sources.files();
-    for _ in 0..MAX_EXPORTS {
+    for _ in 0..limits::MAX_EXPORT_HOPS {
         let Some(language @ (Language::Python | Language::Script)) = language_of(&path) else {
             break;
         };
-        let Ok(Ok(text)) = files.read(&path, LARGEST).map(String::from_utf8) else {
+        let Ok(Ok(text)) = files.read(&path, limits::MAX_SOURCE_SIZE).map(String::from_utf8) else {
             break;
         };
         let next = match exports::origin(&text, language, &name) {
@@ -498,7 +493,7 @@ fn read_source(mut path: PathBuf, mut name: String, sources: &Sources) -> FoundS
             Defined::Among(all) => {
                 let found = all
                     .iter()
-                    .take(MAX_PROGRAMS)
+                    .take(limits::MAX_MAIN_CANDIDATES)
                     .filter_map(|from| places::imported(&path, from, language, files));
                 let mut found = found.filter(|path| defines(path, &name, files));
                 let only = found.next().filter(|_| found.next().is_none());
@@ -514,7 +509,7 @@ fn read_source(mut path: PathBuf, mut name: String, sources: &Sources) -> FoundS
 }
 
 fn read_file(path: PathBuf, languages: &'static [Language], name: String, sources: &Sources) -> FoundSource {
-    let bytes = match sources.files().read(&path, LARGEST) {
+    let bytes = match sources.files().read(&path, limits::MAX_SOURCE_SIZE) {
         Ok(bytes) => bytes,
         Err(refusal) => return FoundSource::Unreadable(path, refusal.to_string()),
     };

@@ -7,13 +7,9 @@
 
 use super::syntax::{Class, Declares, Expression, Function, Module, Statement, StatementKind, Term, TextRange};
 use super::values::{ALL, Choices, Closure, Executed, Flow, Id, Mask, Object, Scope, Value, bit};
+use crate::limits;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-
-/// Maximum number of steps of one run.
-const MAX_STEPS: u32 = 6_000;
-/// Maximum depth of nested execution.
-const MAX_DEPTH: u32 = 160;
 
 /// State of one run.
 #[derive(Debug, Clone)]
@@ -286,7 +282,7 @@ impl<'m> Machine<'m> {
     /// Counts a step and enters a nested construct. [`leave`](Self::leave) follows if it succeeds.
     pub(super) fn enter(&mut self) -> Executed {
         self.steps += 1;
-        if self.steps > MAX_STEPS || self.depth >= MAX_DEPTH {
+        if self.steps > limits::MAX_RUN_STEPS || self.depth >= limits::MAX_EXECUTION_DEPTH {
             return Err(Flow::Stop);
         }
         self.depth += 1;

@@ -4,10 +4,7 @@
 //! them. Their sum bounds the depth of the syntax tree, since everything that nests without brackets (operators,
 //! ternaries, arrows, `else if`, calls of calls) takes a token per level.
 
-/// Maximum sum of open brackets and tokens since their last separators.
-const LIMIT: usize = 600;
-/// Maximum indentation in Python, in bytes.
-const DEEPEST_INDENTATION: usize = 200;
+use crate::limits;
 
 /// Reason that a text is not parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,7 +157,7 @@ impl<'s> Scan<'s> {
             level.run += 1;
         }
         self.total += 1;
-        if self.total > LIMIT {
+        if self.total > limits::MAX_NESTING {
             Err(Refusal::TooDeep)
         } else {
             Ok(())
@@ -319,7 +316,7 @@ impl<'s> Scan<'s> {
         while matches!(self.peek(0), b' ' | b'\t' | b'\x0c') {
             self.at += 1;
         }
-        if self.at - from > DEEPEST_INDENTATION && !matches!(self.peek(0), b'\n' | b'\r' | b'#') {
+        if self.at - from > limits::MAX_INDENTATION && !matches!(self.peek(0), b'\n' | b'\r' | b'#') {
             return Err(Refusal::TooDeep);
         }
         Ok(())

@@ -3,13 +3,9 @@
 use super::exports::{Token, tokens};
 use super::locate::Language;
 use super::search::OUTPUTS;
+use crate::limits;
 use source::files::{Files, clean};
 use std::path::{Component, Path, PathBuf};
-
-/// Maximum size of a `tsconfig.json` in bytes.
-const LARGEST: u64 = 256 << 10;
-/// Maximum number of files that extend each other.
-const MAX_EXTENDS: usize = 4;
 
 /// A build output.
 pub(super) struct Output {
@@ -78,9 +74,9 @@ impl Compiler {
             ..Compiler::default()
         };
         let mut next = Some(path.to_owned());
-        for _ in 0..MAX_EXTENDS {
+        for _ in 0..limits::MAX_TSCONFIG_EXTENDS {
             let Some(path) = next.take() else { break };
-            let Ok(Ok(text)) = files.read(&path, LARGEST).map(String::from_utf8) else {
+            let Ok(Ok(text)) = files.read(&path, limits::MAX_TSCONFIG_SIZE).map(String::from_utf8) else {
                 break;
             };
             let directory = path.parent().unwrap_or(&path);
@@ -143,7 +139,10 @@ pub(super) fn imported(path: &Path, from: &str, language: Language, files: &File
         };
         return match dots {
             // An absolute import is below the code of the function, which contains the file.
-            0 => directory.ancestors().take(MAX_EXTENDS).find_map(python),
+            0 => directory
+                .ancestors()
+                .take(limits::MAX_TSCONFIG_EXTENDS)
+                .find_map(python),
             _ => python(directory.ancestors().nth(dots - 1)?),
         };
     }

@@ -12,15 +12,14 @@ use super::constants::{Constant, Constants};
 use super::search::Search;
 use super::syntax::{Expression, Module, TextRange};
 use super::{python, script};
-use crate::locate::{LARGEST, Language, language_of};
+use crate::limits;
+use crate::locate::{Language, language_of};
 use calls::Calls;
 use memchr::memmem;
 use source::{Sources, Span};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Maximum number of files that are searched for programs. In a larger repository, none are found.
-const MAX_FILES: usize = 10_000;
 /// Words of which a file with a program contains one.
 const MARKS: [&str; 5] = ["sqs-consumer", "celery", "receive_message", "eceiveMessage", "CELERY"];
 /// Words of which a file that renews a visibility timeout contains one.
@@ -113,7 +112,7 @@ enum FoundRenewal {
 
 /// Returns the programs in the repository of `search`, in the order of their paths.
 pub(super) fn programs(search: &Search<'_>, sources: &Sources) -> Vec<PollingProgram> {
-    let paths = search.scripts(MAX_FILES);
+    let paths = search.scripts(limits::MAX_PROGRAM_FILES);
     let mut files = Vec::new();
     let mut is_renewed = false;
     for path in paths {
@@ -157,7 +156,7 @@ pub(super) fn programs(search: &Search<'_>, sources: &Sources) -> Vec<PollingPro
 
 /// Returns the text of the file at `path` if it contains one of the words.
 fn marked(path: &Path, sources: &Sources) -> Option<String> {
-    let bytes = sources.files().read(path, LARGEST).ok()?;
+    let bytes = sources.files().read(path, limits::MAX_SOURCE_SIZE).ok()?;
     let text = String::from_utf8(bytes).ok()?;
     (contains(&text, &MARKS) || contains(&text, &RENEWALS)).then_some(text)
 }

@@ -1,12 +1,8 @@
 //! Common state of the readers of languages: the words of a file, and the depth of its syntax.
 
 use super::syntax::{Expression, Module, Statement, StatementKind, Term, TextRange};
+use crate::limits;
 use std::sync::Arc;
-
-/// Maximum depth of syntax.
-pub(super) const MAX_DEPTH: usize = 200;
-/// Maximum length of a text that is kept.
-const LONGEST_TEXT: usize = 2_000;
 
 /// Converts the syntax of one file.
 pub(super) struct SyntaxReader<'s> {
@@ -39,7 +35,7 @@ impl<'s> SyntaxReader<'s> {
     /// Enters a nested construct; returns `false` if it is too deep. [`leave`](Self::leave) follows in both cases.
     pub(super) fn enter(&mut self) -> bool {
         self.depth += 1;
-        self.is_too_deep |= self.depth > MAX_DEPTH;
+        self.is_too_deep |= self.depth > limits::MAX_SYNTAX_DEPTH;
         !self.is_too_deep
     }
 
@@ -53,7 +49,7 @@ impl<'s> SyntaxReader<'s> {
             return known.clone();
         }
         let word: Arc<str> = text.into();
-        if text.len() <= LONGEST_TEXT {
+        if text.len() <= limits::MAX_KEPT_TEXT {
             self.module.words.insert(word.clone());
         }
         word

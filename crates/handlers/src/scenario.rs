@@ -9,12 +9,8 @@ use super::syntax::{Expression, Function, Module, Term, TextRange};
 use super::values::{Choices, Flow, Mask, Object, Value, bit};
 use super::words::{FAILURES, FIFO_PROCESSORS, MIDDLEWARE, STANDARD_PROCESSORS, is_transparent};
 use crate::facts::Outcome;
+use crate::limits;
 use std::sync::{Arc, LazyLock};
-
-/// Maximum number of paths.
-const MAX_RUNS: usize = 600;
-/// Maximum number of steps on all paths.
-const MAX_STEPS: usize = 400_000;
 
 /// Place of the call by Lambda, which is not in the source.
 static LAMBDA: LazyLock<Expression> = LazyLock::new(|| Expression {
@@ -171,7 +167,7 @@ impl<'m> Entry<'m> {
             if !choices.advance() {
                 return (without_impossible(paths), true);
             }
-            if paths.len() >= MAX_RUNS || steps > MAX_STEPS {
+            if paths.len() >= limits::MAX_RUNS || steps > limits::MAX_SCENARIO_STEPS {
                 return (paths, false);
             }
         }

@@ -11,16 +11,13 @@
 //! ```
 
 use super::locate::{Language, is_preferred, language_of};
+use crate::limits;
 use rustc_hash::FxHashMap;
 use source::files::{DirectoryEntry, EntryKind, Files, Ignored, Patterns, Refusal, Visitor};
 use std::cell::OnceCell;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Maximum number of source files. In a larger repository, nothing is found by name alone.
-const MAX_FILES: usize = 50_000;
-/// Maximum number of files that one name is compared with.
-const MAX_CANDIDATES: usize = 50;
 /// Directories of build outputs.
 pub(super) const OUTPUTS: [&str; 12] = [
     ".aws-sam",
@@ -89,8 +86,8 @@ impl<'f> Search<'f> {
         let Some(stem) = wanted.last() else { return Vec::new() };
         let candidates = self.found().all.get(stem).map_or(&[] as &[_], Vec::as_slice);
         let candidates = candidates.iter().filter(|path| path.starts_with(directory));
-        let candidates: Vec<&PathBuf> = candidates.take(MAX_CANDIDATES + 1).collect();
-        if candidates.len() > MAX_CANDIDATES {
+        let candidates: Vec<&PathBuf> = candidates.take(limits::MAX_NAME_CANDIDATES + 1).collect();
+        if candidates.len() > limits::MAX_NAME_CANDIDATES {
             return Vec::new();
         }
         let common = |path: &Path| {
@@ -139,7 +136,7 @@ impl<'f> Search<'f> {
                 self.files.walk(root, &collector);
             }
             let mut paths = collector.paths.into_inner().unwrap_or_else(PoisonError::into_inner);
-            if paths.len() > MAX_FILES {
+            if paths.len() > limits::MAX_SEARCHED_FILES {
                 return Found::default();
             }
             paths.sort();
@@ -220,7 +217,7 @@ impl Visitor for Collector {
 
     fn visit_file(&self, path: &Path, _: EntryKind) {
         let mut paths = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
-        if paths.len() <= MAX_FILES {
+        if paths.len() <= limits::MAX_SEARCHED_FILES {
             paths.push(path.to_owned());
         }
     }

@@ -3,10 +3,8 @@
 use super::machine::Machine;
 use super::syntax::{Case, Catch, Declares, Expression, Function, Loop, Statement, StatementKind, TextRange};
 use super::values::{Evaluated, Executed, Flow, Id, Object, Value, bit};
+use crate::limits;
 use std::sync::Arc;
-
-/// Maximum number of iterations of a loop with a test.
-const MAX_ITERATIONS: usize = 8;
 
 impl<'m> Machine<'m> {
     pub(super) fn hoist(&mut self, body: &'m [Statement]) {
@@ -182,7 +180,7 @@ impl<'m> Machine<'m> {
                 let value = self.evaluate(test)?;
                 match self.known_truth(&value) {
                     Some(false) => break,
-                    Some(true) if iteration < MAX_ITERATIONS => {}
+                    Some(true) if iteration < limits::MAX_ITERATIONS => {}
                     Some(true) => return Err(Flow::Stop),
                     // An unknown test is passed at most once.
                     None if iteration == 0 && self.choose(test, 2) == 0 => {}
@@ -197,7 +195,7 @@ impl<'m> Machine<'m> {
             if let Some(step) = &one.step {
                 self.evaluate(step)?;
             }
-            if one.test.is_none() && iteration >= MAX_ITERATIONS {
+            if one.test.is_none() && iteration >= limits::MAX_ITERATIONS {
                 return Err(Flow::Stop);
             }
         }

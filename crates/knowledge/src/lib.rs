@@ -1,10 +1,12 @@
 #![doc = include_str!("../README.md")]
 
+mod link;
 mod origins;
 mod partial;
 mod reason;
 mod set_by;
 
+pub use link::{Form, Target};
 pub use origins::{Origin, Origins};
 pub use partial::{Bounds, Pattern, UNKNOWN_PIECE};
 pub use reason::{Cause, Reason};
@@ -86,15 +88,4 @@ impl fmt::Display for Unresolved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.reason().fmt(f)
     }
-}
-
-/// Form in which a resource is named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Form {
-    /// An ARN.
-    Arn,
-    /// A URL.
-    Url,
-    /// A name or id.
-    Name,
 }

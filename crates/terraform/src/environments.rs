@@ -20,6 +20,7 @@ mod written;
 use super::inputs::values;
 use super::inputs::{Inputs, Variable};
 use super::module::{Module, Modules, is_code};
+use crate::limits;
 use rustc_hash::FxHashMap;
 use source::files::{EntryKind, Files};
 use source::reading::read;
@@ -29,23 +30,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use written::{ModuleChoices, Selector};
 
-/// Maximum depth of directories searched, below a root or a sibling of it.
-const MAX_DEPTH: usize = 3;
-/// Maximum number of variable files that are read for one root.
-const MAX_FILES: usize = 1_000;
-/// Maximum number of directories that are listed for one root.
-const MAX_DIRECTORIES: usize = 1_000;
-/// Maximum number of sibling directories that are searched. A root with more of them is one of many roots, and its
-/// siblings hold no variables for it.
-const MAX_SIBLINGS: usize = 16;
-
 /// Search results that all roots share.
 pub struct EnvironmentSearch<'m> {
     written: ModuleChoices<'m>,
     siblings: Mutex<FxHashMap<PathBuf, (Arc<Siblings>, Arc<Dependencies>)>>,
 }
 
-/// The subdirectories of a directory; `None` if there are more than [`MAX_SIBLINGS`].
+/// The subdirectories of a directory; `None` if there are more than [`limits::MAX_SIBLING_DIRECTORIES`].
 struct Siblings(Option<Vec<(String, EntryKind)>>);
 
 /// Environments found in files near a root.
@@ -208,7 +199,7 @@ impl<'m> EnvironmentSearch<'m> {
         let (siblings, noted) = sources.cached(parent, (), |sources| {
             let mut listed = list(parent, sources.files());
             listed.retain(|(_, kind)| matches!(kind, EntryKind::Directory));
-            Siblings((listed.len() <= MAX_SIBLINGS).then_some(listed))
+            Siblings((listed.len() <= limits::MAX_SIBLING_DIRECTORIES).then_some(listed))
         });
         known().insert(parent.to_owned(), (siblings.clone(), noted));
         siblings
@@ -233,11 +224,12 @@ impl VariableFileSearch<'_> {
         let names = listed.iter().map(|(name, _)| name);
         for name in names.filter(|name| is_variables(name) && !(is_root && is_read(name))) {
             let path = directory.join(name);
-            if self.found.len() < MAX_FILES && !self.found.contains(&path) && self.files.is_file(&path) {
+            if self.found.len() < limits::MAX_VARIABLE_FILES && !self.found.contains(&path) && self.files.is_file(&path)
+            {
                 self.found.push(path);
             }
         }
-        if depth < MAX_DEPTH {
+        if depth < limits::MAX_VARIABLE_FILE_DEPTH {
             self.inside(directory, &listed, depth + 1, None);
         }
     }
@@ -245,7 +237,7 @@ impl VariableFileSearch<'_> {
     /// Adds the variable files in the siblings of `root` in `parent`, and below them.
     fn beside(&mut self, root: &Path, parent: &Path, siblings: &Siblings) {
         if let Some(siblings) = &siblings.0 {
-            self.inside(parent, siblings, MAX_DEPTH - 1, Some(root));
+            self.inside(parent, siblings, limits::MAX_VARIABLE_FILE_DEPTH - 1, Some(root));
         }
     }
 
@@ -253,7 +245,7 @@ impl VariableFileSearch<'_> {
     fn inside(&mut self, directory: &Path, listed: &[(String, EntryKind)], depth: usize, root: Option<&Path>) {
         let directories = listed.iter().filter(|(_, kind)| matches!(kind, EntryKind::Directory));
         for (name, _) in directories.filter(|(name, _)| !name.starts_with('.') && name != "node_modules") {
-            if self.directories == MAX_DIRECTORIES {
+            if self.directories == limits::MAX_VARIABLE_DIRECTORIES {
                 return;
             }
             let path = directory.join(name);

@@ -45,6 +45,7 @@ use super::provider;
 use super::syntax::{Expression, ExpressionKind, For, TemplatePart};
 use super::types;
 use super::value::{Key, TOO_MANY_CASES, Trail, Value, ValueKind, joined};
+use crate::limits;
 use conditions::{Cases, Condition};
 use expansion::Made;
 use knowledge::{Cause, Reason};
@@ -55,10 +56,6 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Maximum number of evaluation steps per unit.
-const MAX_STEPS: usize = 2_000_000;
-/// Maximum depth of evaluations that wait for each other.
-const MAX_DEPTH: usize = 200;
 /// The reason for values that are unknown because all steps are used up.
 pub(crate) const TOO_MANY_STEPS: &str = "evaluating it takes more than 2 million steps";
 
@@ -184,7 +181,7 @@ impl Evaluator<'_> {
         if !self.spend(1) {
             return Value::beyond(TOO_MANY_STEPS);
         }
-        if self.depth >= MAX_DEPTH {
+        if self.depth >= limits::MAX_EVALUATION_DEPTH {
             return self.give_up(expression.span, "more than 200 expressions wait for each other");
         }
         // The depth counts more than nested expressions: a local that waits for a local that waits for a local is as
@@ -205,13 +202,13 @@ impl Evaluator<'_> {
     /// Counts work that is not an expression of its own. Returns `true` if steps are left.
     pub(crate) fn spend(&mut self, steps: usize) -> bool {
         self.steps = self.steps.saturating_add(steps);
-        if self.steps > MAX_STEPS
+        if self.steps > limits::MAX_EVALUATION_STEPS
             && let Some(place) = self.place
         {
             self.limit
                 .get_or_insert_with(|| (place, Cause::Limit.because(TOO_MANY_STEPS)));
         }
-        self.steps <= MAX_STEPS
+        self.steps <= limits::MAX_EVALUATION_STEPS
     }
 
     /// Returns the span of the expression that is being evaluated.

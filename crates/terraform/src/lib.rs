@@ -5,6 +5,7 @@ pub mod eval;
 mod functions;
 pub mod inputs;
 pub mod json;
+mod limits;
 pub mod module;
 pub mod number;
 pub mod plan;

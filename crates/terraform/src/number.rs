@@ -12,10 +12,11 @@
 //! 0.30000000000000004. `pow` computes with 53 bits, and prints as few digits as it does in Terraform. Results are
 //! rounded to nearest, ties to even, in the greater precision of both operands.
 //!
-//! This module knows nothing of values. Numbers of more than `MAX_BITS` bits are rejected.
+//! This module knows nothing of values. Numbers of more than `limits::MAX_EXPONENT` bits are rejected.
 
 mod text;
 
+use crate::limits;
 use num_bigint::{BigInt, Sign};
 use std::cmp::Ordering;
 
@@ -25,8 +26,6 @@ const WRITTEN: u64 = 512;
 const COUNTED: u64 = 64;
 /// Precision of results of mathematical functions.
 const COMPUTED: u64 = 53;
-/// Maximum absolute exponent. A sum needs as many bits as the exponents are apart.
-const MAX_BITS: i64 = 2048;
 
 /// A number and its precision in bits.
 #[derive(Debug, Clone)]
@@ -98,7 +97,7 @@ impl Number {
         }
         let scale = i64::try_from(fraction.len()).ok()?;
         let exponent = exponent.checked_sub(scale)?;
-        if digits.len() > 4096 || exponent.abs() > MAX_BITS / 4 {
+        if digits.len() > 4096 || exponent.abs() > limits::MAX_EXPONENT / 4 {
             return None;
         }
         let all: BigInt = format!("{whole}{fraction}").parse().ok()?;
@@ -154,7 +153,7 @@ impl Number {
                 precision,
             });
         }
-        if exponent.abs() > MAX_BITS {
+        if exponent.abs() > limits::MAX_EXPONENT {
             return None;
         }
         let small = (0..64)

@@ -16,6 +16,7 @@ mod translate;
 
 use super::module::Module;
 use super::value::ModulePath;
+use crate::limits;
 use document::Document;
 use reader::PlanReader;
 use relevance::Relevance;
@@ -26,12 +27,6 @@ use std::path::Path;
 use std::sync::Arc;
 use trees::Node;
 use trees::json;
-
-/// Maximum number of resources.
-const MAX_RESOURCES: usize = 1_000_000;
-
-/// Maximum size in bytes of a plan.
-const LARGEST: u64 = 512 << 20;
 
 /// A plan or state that was read.
 #[derive(Debug, Default)]
@@ -55,7 +50,7 @@ pub type PlannedModule = (Arc<ModulePath>, Arc<Module>, Vec<Span>);
 /// them.
 pub fn read(file: &Path, sources: &Sources, is_relevant: fn(&str) -> bool) -> Plan {
     let mut plan = Plan::default();
-    let id = match read_up_to(LARGEST, file, sources) {
+    let id = match read_up_to(limits::MAX_PLAN_SIZE, file, sources) {
         Ok(id) => id,
         Err(ReadError::Io(error)) => {
             plan.errors.push(error);
@@ -121,7 +116,7 @@ impl<'d> Text<'d> {
             .iter()
             .flatten()
             .map(|resource| resource.instances.len());
-        if changes.max(stored.sum()) > MAX_RESOURCES {
+        if changes.max(stored.sum()) > limits::MAX_PLAN_RESOURCES {
             return Err(Problem::limit(at, "it holds more than a million resources"));
         }
         Ok(document)

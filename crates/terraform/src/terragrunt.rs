@@ -24,6 +24,7 @@ use super::eval::{Evaluator, Outside};
 use super::module::{Module, Modules, is_code};
 use super::syntax::{self, Attribute, Body, Code, Expression, ExpressionKind};
 use super::value::{Value, ValueKind};
+use crate::limits;
 pub use dependencies::connect;
 use functions::Context;
 use knowledge::{Cause, Reason};
@@ -35,14 +36,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Maximum depth of files that read other files.
-const MAX_DEPTH: usize = 8;
-
 /// Type of the blocks that name other roots.
 const DEPENDENCY: &str = "dependency";
-
-/// Maximum number of times that a root reads other files; typical configurations read about a dozen.
-const MAX_READS: usize = 256;
 
 /// A `terragrunt.hcl` that is a root.
 #[derive(Debug)]
@@ -381,11 +376,14 @@ impl TerragruntReader<'_> {
 
     /// Returns what `read_terragrunt_config` yields for the file at `path`.
     fn other(&mut self, path: &Path, context: &Context, depth: usize) -> Value {
-        if depth >= MAX_DEPTH || !context.allows(path) {
+        if depth >= limits::MAX_TERRAGRUNT_DEPTH || !context.allows(path) {
             return Value::unknown(Cause::MissingModule.because("a configuration that it reads was not found"));
         }
-        if self.reads.get() >= MAX_READS {
-            return Value::unknown(Cause::Limit.because(format!("more than {MAX_READS} configurations are read")));
+        if self.reads.get() >= limits::MAX_TERRAGRUNT_READS {
+            return Value::unknown(Cause::Limit.because(format!(
+                "more than {} configurations are read",
+                limits::MAX_TERRAGRUNT_READS
+            )));
         }
         self.reads.set(self.reads.get() + 1);
         self.config(path, &Context::of(path, self.sources), depth + 1).exposed()

@@ -11,6 +11,7 @@ mod trail;
 
 use super::number::Number;
 use super::types::{self, Type};
+use crate::limits;
 pub use address::{Key, ModulePath, ResourceId};
 use conditions::Cases;
 pub use identity::{Identity, RemoteAttribute, SizeRelation, Unknown};
@@ -19,16 +20,7 @@ use source::Span;
 use std::sync::Arc;
 pub use trail::Trail;
 
-/// Maximum length in bytes of a computed string.
-pub const MAX_TEXT: usize = 1 << 20;
-/// Maximum number of values in one computed value. Lists of lists of themselves could otherwise double without end.
-const MAX_WEIGHT: u32 = 1_000_000;
-/// Maximum nesting depth of a computed value. Recursive functions would overflow the stack on deeper ones.
-const MAX_DEPTH: u8 = 128;
-/// Maximum number of parts of a template string.
-const MAX_PARTS: usize = 256;
-
-/// The reason for a value with more than [`MAX_WEIGHT`] parts.
+/// The reason for a value with more than [`limits::MAX_VALUE_WEIGHT`] parts.
 const TOO_MANY_PARTS: &str = "it is a value of more than a million parts";
 const TOO_DEEP: &str = "it is nested more than 128 levels deep";
 const TOO_LONG: &str = "it is a string of more than a megabyte";
@@ -99,9 +91,9 @@ impl From<ValueKind> for Value {
         let (mut weight, mut depth) = kind.size();
         let mut kind = kind;
         let bound = match () {
-            () if weight > MAX_WEIGHT => Some(TOO_MANY_PARTS),
-            () if depth > MAX_DEPTH => Some(TOO_DEEP),
-            () if matches!(&kind, ValueKind::Text(text) if text.len() > MAX_TEXT) => Some(TOO_LONG),
+            () if weight > limits::MAX_VALUE_WEIGHT => Some(TOO_MANY_PARTS),
+            () if depth > limits::MAX_VALUE_DEPTH => Some(TOO_DEEP),
+            () if matches!(&kind, ValueKind::Text(text) if text.len() > limits::MAX_TEXT) => Some(TOO_LONG),
             () => None,
         };
         if let Some(bound) = bound {
@@ -349,7 +341,7 @@ pub fn joined(parts: Vec<Value>) -> Value {
                 continue;
             };
             length += text.len();
-            if length > MAX_TEXT {
+            if length > limits::MAX_TEXT {
                 return Value::beyond(TOO_LONG);
             }
             match &mut open {
@@ -361,7 +353,7 @@ pub fn joined(parts: Vec<Value>) -> Value {
     close(&mut open, &mut all);
     match all.len() {
         0 => Value::text(""),
-        MAX_PARTS.. => Value::unknown(Cause::Unsupported.because(TOO_MIXED)),
+        limits::MAX_TEMPLATE_PARTS.. => Value::unknown(Cause::Unsupported.because(TOO_MIXED)),
         1 if matches!(all[0].kind, ValueKind::Text(_) | ValueKind::Reference(..)) => all.remove(0),
         _ => ValueKind::Template(all.into()).into(),
     }

@@ -1,6 +1,7 @@
 //! Renders `Fn::ToJsonString` as text. Unresolved values stay placeholders in it.
 
-use super::texts::{BYTES_A_STEP, MAX_TEXT, joined};
+use super::texts::joined;
+use crate::limits::{BYTES_PER_STEP, MAX_TEXT};
 use crate::template::Template;
 use crate::value::{Combination, Evaluated, Outcome, Outcomes, Part, always, combine};
 use conditions::{Condition, TooMany};
@@ -44,7 +45,7 @@ impl<'t> Template<'t> {
         };
         combinations.map(|Combination { values, origins }| {
             let length = values.iter().map(Evaluated::len).sum::<usize>();
-            if length > MAX_TEXT || !self.spend(length / BYTES_A_STEP) {
+            if length > MAX_TEXT || !self.spend(length / BYTES_PER_STEP) {
                 return Outcome::new(self.too_long(at), at);
             }
             let written = keys

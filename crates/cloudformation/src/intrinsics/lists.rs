@@ -2,6 +2,7 @@
 
 use super::refused;
 use crate::eval::Listed;
+use crate::limits;
 use crate::template::Template;
 use crate::value::{Evaluated, Outcome, Outcomes, Part, combine, literal};
 use conditions::{Cases, Condition, TooMany};
@@ -9,9 +10,6 @@ use knowledge::{Cause, Reason};
 use source::Span;
 use std::net::Ipv4Addr;
 use trees::Node;
-
-/// Maximum number of address ranges that `Fn::Cidr` returns.
-const MAX_RANGES: u64 = 256;
 
 impl<'t> Template<'t> {
     /// Evaluates an argument that must be a list.
@@ -103,7 +101,11 @@ fn ranges(operands: &[String]) -> Option<Vec<String>> {
     let (address, prefix) = operands.first()?.split_once('/')?;
     let base = u32::from(address.parse::<Ipv4Addr>().ok()?);
     let prefix: u32 = prefix.parse().ok().filter(|prefix| *prefix <= 32)?;
-    let count: u64 = operands.get(1)?.parse().ok().filter(|count| *count <= MAX_RANGES)?;
+    let count: u64 = operands
+        .get(1)?
+        .parse()
+        .ok()
+        .filter(|count| *count <= limits::MAX_CIDR_RANGES)?;
     let bits: u32 = match operands.get(2) {
         Some(bits) => bits.parse().ok()?,
         None => 8,

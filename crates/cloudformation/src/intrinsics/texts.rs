@@ -1,6 +1,7 @@
 //! Functions that join and split texts.
 
 use super::refused;
+use crate::limits;
 use crate::links::Link;
 use crate::sections::Dialect;
 use crate::serverless;
@@ -11,11 +12,6 @@ use knowledge::{Cause, Form};
 use rustc_hash::FxHashMap;
 use source::Span;
 use trees::{Entry, Node, Value};
-
-/// Maximum length of a composed text in bytes, which is CloudFormation's limit for a whole template.
-pub(super) const MAX_TEXT: usize = 1 << 20;
-/// Number of copied bytes that count as one step of evaluation.
-pub(super) const BYTES_A_STEP: usize = 32;
 
 impl<'t> Template<'t> {
     pub(super) fn substitute(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
@@ -92,7 +88,7 @@ impl<'t> Template<'t> {
     fn concatenate(&self, pieces: Vec<Outcomes<'t>>, at: Span, assumed: &Condition) -> Outcomes<'t> {
         let longest = |piece: &Outcomes<'t>| piece.iter().map(|outcome| outcome.value.len()).max().unwrap_or(0);
         let length = pieces.iter().map(longest).sum::<usize>();
-        if length > MAX_TEXT || !self.spend(length / BYTES_A_STEP) {
+        if length > limits::MAX_TEXT || !self.spend(length / limits::BYTES_PER_STEP) {
             return always(self.too_long(at), at);
         }
         let Ok(combinations) = combine(pieces, assumed) else {
@@ -147,7 +143,7 @@ impl<'t> Template<'t> {
 
     fn joined_by(&self, delimiter: &str, items: Vec<Evaluated<'t>>, at: Span) -> Evaluated<'t> {
         let length: usize = items.iter().map(|item| item.len() + delimiter.len()).sum();
-        if length > MAX_TEXT || !self.spend(length / BYTES_A_STEP) {
+        if length > limits::MAX_TEXT || !self.spend(length / limits::BYTES_PER_STEP) {
             return self.too_long(at);
         }
         let mut parts = Vec::new();

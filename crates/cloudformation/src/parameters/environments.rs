@@ -10,6 +10,7 @@
 use super::{Settings, files, samconfig, sceptre};
 use crate::NamedInputs;
 use crate::inputs::{Inputs, Parameters};
+use crate::limits;
 use rustc_hash::FxHashMap;
 use source::files::{EntryKind, Files};
 use source::reading::read;
@@ -19,14 +20,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use trees::{Node, parsed};
 
-/// Maximum number of candidate files per directory.
-const MAX_FILES: usize = 256;
 /// Directory of a project of Sceptre with the configurations of its stacks.
 const SCEPTRE: &str = "config";
-/// Maximum number of directories above a template in which a project of Sceptre is searched.
-const MAX_UP: usize = 6;
-/// Maximum size in bytes of a candidate file.
-const LARGEST: u64 = 256 << 10;
 
 /// Parameter files next to templates, cached by directory because a directory may contain many templates.
 #[derive(Debug, Default)]
@@ -120,7 +115,7 @@ impl Settings {
             set.extend(assigned(file));
             all.push(environment(name_of(&file.path), of_file(file)));
         }
-        for project in directory.ancestors().take(MAX_UP) {
+        for project in directory.ancestors().take(limits::MAX_SCEPTRE_PARENTS) {
             let configured = project.join(SCEPTRE);
             if sources.files().is_directory(&configured) {
                 let files = found.in_directory(project, Layout::Sceptre, sources);
@@ -180,11 +175,11 @@ fn search(directory: &Path, layout: Layout, sources: &Sources) -> Vec<ParameterF
             }
         }
         at += 1;
-        if documents.len() > MAX_FILES || directories.len() > MAX_FILES {
+        if documents.len() > limits::MAX_PARAMETER_FILES || directories.len() > limits::MAX_PARAMETER_FILES {
             break;
         }
     }
-    documents.truncate(MAX_FILES);
+    documents.truncate(limits::MAX_PARAMETER_FILES);
     let named = documents.into_iter().filter_map(|path| {
         let (names, templates) = match layout {
             Layout::Beside => (names_in(&path, &aside)?, Vec::new()),
@@ -218,7 +213,7 @@ pub(crate) fn with_document<T>(
     may_be: impl FnOnce(&str) -> bool,
     get: impl FnOnce(&Node) -> Option<T>,
 ) -> Option<T> {
-    let head = sources.files().head(file, LARGEST).ok()?;
+    let head = sources.files().head(file, limits::MAX_PARAMETER_FILE_SIZE).ok()?;
     std::str::from_utf8(&head).ok().filter(|text| may_be(text))?;
     let id = read(file, sources).ok()?;
     let parsed = parsed::settings(id, &sources.file(id));

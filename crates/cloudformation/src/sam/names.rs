@@ -1,16 +1,14 @@
 //! Replaces the names with which authors refer to generated resources of a function: `Orders.Alias`,
 //! `Orders.DestinationQueue`.
 
+use crate::limits;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use trees::{Node, Value};
 
-/// Maximum depth of the search; the YAML and JSON parsers bound it further.
-const MAX_DEPTH: usize = 512;
-
 /// Replaces `names` by ids in `Ref`, `Fn::GetAtt` and `Fn::Sub` below `node`.
 pub(super) fn replace(node: &mut Node, names: &FxHashMap<String, Arc<str>>, depth: usize) {
-    if depth > MAX_DEPTH {
+    if depth > limits::MAX_NAME_SEARCH_DEPTH {
         return;
     }
     match &mut node.value {

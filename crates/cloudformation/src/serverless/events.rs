@@ -5,6 +5,7 @@
 use super::functions::{arn_of, is_truthy};
 use super::names::{BATCH_SIZE, FILTERS, MAXIMUM_CONCURRENCY, RESPONSE_TYPE, WINDOW};
 use super::{Compiled, list, mapping, names, renamed, resource, set, text};
+use crate::limits;
 use serde_json::Value as Json;
 use source::Span;
 use std::sync::Arc;
@@ -22,8 +23,6 @@ const KEYS: [&str; 8] = [
     MAXIMUM_CONCURRENCY,
     "provisionedPollerConfig",
 ];
-/// Maximum number of differing letters between a key and the one that was probably meant.
-const MAX_EDITS: usize = 3;
 /// A key of an `sqs` event that the framework does not know.
 #[derive(Debug, Clone)]
 pub struct UnknownKey {
@@ -247,7 +246,9 @@ fn unknown_keys(event: &Node) -> Vec<UnknownKey> {
         UnknownKey {
             key: entry.key.clone(),
             span: entry.span(),
-            nearest: nearest.filter(|(edits, _)| *edits <= MAX_EDITS).map(|(_, known)| known),
+            nearest: nearest
+                .filter(|(edits, _)| *edits <= limits::MAX_KEY_EDITS)
+                .map(|(_, known)| known),
         }
     });
     all.collect()

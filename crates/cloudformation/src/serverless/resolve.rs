@@ -3,6 +3,7 @@
 //! repository, and no code is run. Depth and size are bounded, even if variables refer to each other.
 
 use super::variables::{self, TextPiece, VariableSource, is_code, pieces};
+use crate::limits;
 use crate::sections::scalar;
 use crate::value::Part;
 use knowledge::{Origin, Reason};
@@ -13,17 +14,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trees::parsed;
 use trees::{Entry, Node, Value};
-
-/// Maximum depth of variables that refer to variables.
-const MAX_DEPTH: usize = 24;
-/// Maximum number of nodes that replace variables.
-const MAX_NODES: usize = 400_000;
-/// Number of bytes of text that count as one node.
-const TEXT_OF_A_NODE: usize = 64;
-/// Maximum size in bytes of a text that contains variables.
-const MAX_TEXT: usize = 1 << 16;
-/// Maximum number of other files that one service reads.
-const MAX_FILES: usize = 500;
 
 /// Provenance of values, by the span of their node.
 pub(crate) type Origins = FxHashMap<Span, Vec<Origin>>;
@@ -157,7 +147,7 @@ impl<'a> Resolver<'a> {
     /// Counts a node; reports once, and returns `false`, if the bound is exceeded.
     fn may_add(&mut self, at: Span) -> bool {
         self.nodes += 1;
-        if self.nodes <= MAX_NODES {
+        if self.nodes <= limits::MAX_VARIABLE_NODES {
             return true;
         }
         self.exhaust(at, "variables expand to too many values");
@@ -217,8 +207,8 @@ impl<'a> Resolver<'a> {
                     _ => joined.push_str(written),
                 },
             }
-            self.nodes += joined.len() / TEXT_OF_A_NODE;
-            if joined.len() > MAX_TEXT {
+            self.nodes += joined.len() / limits::BYTES_PER_NODE;
+            if joined.len() > limits::MAX_VARIABLE_TEXT {
                 self.exhaust(at, "variables make a string too long");
                 break;
             }
@@ -237,7 +227,7 @@ impl<'a> Resolver<'a> {
 
     /// Returns the value of the first source that has one. `at` is the span of the variable.
     fn variable(&mut self, sources: &[VariableSource<'_>], at: Span) -> Resolved {
-        if self.depth >= MAX_DEPTH || self.exhausted {
+        if self.depth >= limits::MAX_VARIABLE_DEPTH || self.exhausted {
             self.exhaust(at, "variables refer to variables too deep");
             return UNRESOLVED;
         }
@@ -313,7 +303,7 @@ impl<'a> Resolver<'a> {
                 && !is_scalar(node)
             {
                 let at = node.span;
-                let size = size(node, MAX_NODES.saturating_sub(self.nodes) + 1);
+                let size = size(node, limits::MAX_VARIABLE_NODES.saturating_sub(self.nodes) + 1);
                 self.nodes += size;
                 if !self.may_add(at) {
                     return UNRESOLVED;
@@ -468,7 +458,7 @@ impl<'a> Resolver<'a> {
         if let Some(known) = self.files.get(file) {
             return known.clone();
         }
-        if self.files.len() >= MAX_FILES {
+        if self.files.len() >= limits::MAX_SERVICE_FILES {
             return None;
         }
         let content = match read(file, self.sources) {

@@ -11,6 +11,7 @@
 //!   memorySize: "${file(config/${sls:stage}.yml):memory}"  → test
 //! ```
 
+use crate::limits;
 use crate::parameters::with_document;
 use source::Sources;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,13 +20,6 @@ use trees::{Entry, Node, Value};
 
 /// Variables that contain the stage, in the address of another variable.
 const STAGE: [&str; 4] = ["sls:stage", "opt:stage", "self:provider.stage", "self:custom.stage"];
-
-/// Maximum length in bytes of a variable that selects a stage.
-const MAX_SELECTOR: usize = 256;
-/// Maximum number of paths with the stage.
-const MAX_PATHS: usize = 16;
-/// Maximum number of files that one such path may select.
-const MAX_FILES: usize = 64;
 
 /// Returns the stages that `root`, in `directory`, names, except `default`, which is loaded anyway.
 pub(super) fn named(root: &Node, default: &str, directory: &Path, sources: &Sources) -> Vec<String> {
@@ -47,7 +41,7 @@ pub(super) fn named(root: &Node, default: &str, directory: &Path, sources: &Sour
                     names.extend(selected.map(|entry| &*entry.key));
                 }
                 for (file, address) in file_lookups(text) {
-                    if files.len() < MAX_PATHS || files.contains_key(&file) {
+                    if files.len() < limits::MAX_STAGE_PATHS || files.contains_key(&file) {
                         files.entry(file).or_default().insert(address);
                     }
                 }
@@ -82,7 +76,10 @@ impl StageFile<'_> {
             let name = listed.name.into_string().ok()?;
             Some(name.strip_prefix(prefix)?.strip_suffix(self.after)?.to_owned())
         });
-        let mut stages: Vec<String> = stages.filter(|stage| is_name(stage)).take(MAX_FILES).collect();
+        let mut stages: Vec<String> = stages
+            .filter(|stage| is_name(stage))
+            .take(limits::MAX_STAGE_FILES)
+            .collect();
         let usual = self.keys(default, directory, sources);
         stages.retain(|stage| {
             let path = directory.join(format!("{}{stage}{}", self.before, self.after));
@@ -173,7 +170,7 @@ fn path_after(selector: &str) -> &str {
 /// Returns the position of the brace that closes the variable whose inner text begins at `selector`.
 fn end_of(selector: &str) -> Option<usize> {
     let mut depth = 1;
-    selector.bytes().take(MAX_SELECTOR).position(|byte| {
+    selector.bytes().take(limits::MAX_STAGE_SELECTOR).position(|byte| {
         depth += i32::from(byte == b'{') - i32::from(byte == b'}');
         depth == 0
     })

@@ -2,10 +2,8 @@
 //! nothing. `${Name}` and `${AWS::Region}` are CloudFormation's and stay text.
 //! <https://github.com/serverless/serverless/blob/v3/lib/configuration/variables/parse.js>
 
+use crate::limits;
 use knowledge::{Cause, Reason};
-
-/// Maximum depth of nested variables.
-const MAX_DEPTH: usize = 16;
 
 /// A piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +50,7 @@ pub(crate) fn pieces(text: &str) -> Option<Vec<TextPiece<'_>>> {
 }
 
 fn pieces_within(text: &str, depth: usize) -> Option<Vec<TextPiece<'_>>> {
-    if depth > MAX_DEPTH {
+    if depth > limits::MAX_NESTED_VARIABLES {
         return None;
     }
     let mut all = Vec::new();

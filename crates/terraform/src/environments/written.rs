@@ -11,6 +11,7 @@
 //! are unresolved, so every choice is checked under its condition anyway. With a default, only the default would be
 //! checked.
 
+use crate::limits;
 use crate::module::{Call, Module, Modules, Source};
 use crate::syntax::{BinaryOperator, Block, Body, Expression, ExpressionKind, ObjectItem, Step, TemplatePart};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,13 +26,6 @@ pub(crate) enum Selector {
     /// A variable: of the module that is searched, or in results of the root.
     Variable(Arc<str>),
 }
-
-/// Maximum depth of module calls.
-const MAX_DEPTH: usize = 6;
-/// Maximum number of locals that a reference is followed through.
-const MAX_ALIASES: usize = 6;
-/// Maximum number of combinations of a module and its arguments that are searched.
-const MAX_CALLS: usize = 200;
 
 /// The choices in the modules of a run. Each module is searched once, however many call it.
 pub(crate) struct ModuleChoices<'m> {
@@ -143,7 +137,7 @@ impl<'m> Search<'_, 'm> {
                 self.found.entry(selector).or_default().extend(values.iter().cloned());
             }
         }
-        if depth == MAX_DEPTH {
+        if depth == limits::MAX_SELECTOR_CALL_DEPTH {
             return;
         }
         for (path, arguments) in &choices.calls {
@@ -154,7 +148,7 @@ impl<'m> Search<'_, 'm> {
             let handed: PassedSelectors = arguments
                 .filter_map(|(name, own)| Some((name.clone(), of_root(own, handed)?)))
                 .collect();
-            if self.seen.len() < MAX_CALLS && self.seen.insert((path, handed.clone())) {
+            if self.seen.len() < limits::MAX_SELECTOR_CALLS && self.seen.insert((path, handed.clone())) {
                 self.look(called, &handed, depth + 1);
             }
         }
@@ -274,7 +268,7 @@ impl ChoiceCollector<'_> {
             _ if !rest.is_empty() => None,
             "terraform" => (second == "workspace").then_some(Selector::Workspace),
             "var" => Some(Selector::Variable(second.into())),
-            "local" if aliases < MAX_ALIASES => {
+            "local" if aliases < limits::MAX_SELECTOR_ALIASES => {
                 let local = self.0.locals.get(second)?;
                 self.selector(&local.value, aliases + 1)
             }
@@ -297,7 +291,7 @@ impl ChoiceCollector<'_> {
                 let all: Vec<Step> = own.iter().chain(steps).cloned().collect();
                 self.keys(inner, &all, aliases)
             }
-            ExpressionKind::Variable(first) if aliases < MAX_ALIASES => {
+            ExpressionKind::Variable(first) if aliases < limits::MAX_SELECTOR_ALIASES => {
                 let (Step::Attribute(name), steps) = steps.split_first()? else {
                     return None;
                 };

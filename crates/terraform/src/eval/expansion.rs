@@ -18,6 +18,7 @@
 
 use super::instances::Birth;
 use super::{Declaration, Evaluator, Scope};
+use crate::limits;
 use crate::module::{Call, Module, Source};
 use crate::number::Number;
 use crate::registry;
@@ -30,14 +31,6 @@ use source::Span;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Maximum number of instances of a block, and of module instances.
-const MAX_INSTANCES: usize = 20_000;
-/// Maximum number of blocks in module instances, plus instances of blocks.
-const MAX_MADE: usize = 100_000;
-/// Length in bytes up to which an address is ordinary and costs nothing.
-const ORDINARY_ADDRESS: usize = 200;
-/// Maximum total of the bytes by which addresses exceed [`ORDINARY_ADDRESS`].
-const MAX_EXCESS: usize = 8 << 20;
 /// Types whose instances exist only if their unknown collection is not empty. Other resources, such as a policy or an
 /// alarm, cure findings: nothing is reported because they would be missing if a collection without a value were empty.
 const NARROWED: [&str; 3] = [
@@ -45,8 +38,6 @@ const NARROWED: [&str; 3] = [
     "aws_lambda_function",
     "aws_sqs_queue",
 ];
-/// Maximum depth of module calls.
-const MAX_CALLS: usize = 32;
 
 /// Counts the instances of a unit, because each of them is or may become a node of the graph with an address.
 #[derive(Default)]
@@ -59,11 +50,13 @@ impl Made {
     /// Counts `more` instances in a module or block with an address of `length` bytes. Returns the bound that this
     /// would exceed, if any.
     fn add(&mut self, more: usize, length: usize) -> Result<(), &'static str> {
-        let excess = length.saturating_sub(ORDINARY_ADDRESS).saturating_mul(more);
-        if self.blocks.saturating_add(more) > MAX_MADE {
+        let excess = length
+            .saturating_sub(limits::ORDINARY_ADDRESS_LENGTH)
+            .saturating_mul(more);
+        if self.blocks.saturating_add(more) > limits::MAX_EXPANDED_BLOCKS {
             return Err("there are more than 100000 instances of resources and modules");
         }
-        if self.excess.saturating_add(excess) > MAX_EXCESS {
+        if self.excess.saturating_add(excess) > limits::MAX_EXCESS_OF_ADDRESSES {
             return Err("the addresses of its instances are longer than 8 megabytes");
         }
         self.blocks += more;
@@ -226,9 +219,9 @@ impl Evaluator<'_> {
             self.cycles.insert(call.block.header, circle.clone());
             return Err(Cause::Invalid.because(circle));
         }
-        let bound = if self.instances[module].calls.len() >= MAX_CALLS {
+        let bound = if self.instances[module].calls.len() >= limits::MAX_CALL_DEPTH {
             "modules call each other more than 32 levels deep"
-        } else if self.instances.len() > MAX_INSTANCES {
+        } else if self.instances.len() > limits::MAX_INSTANCES {
             "there are more than 20000 instances of modules"
         } else {
             return found
@@ -471,7 +464,7 @@ impl Evaluator<'_> {
     /// fit.
     fn room(&mut self, count: usize, longest: &Key, module: usize, span: Span) -> bool {
         let length = self.instances[module].path.length() + longest.length();
-        let bound = if count > MAX_INSTANCES {
+        let bound = if count > limits::MAX_INSTANCES {
             "there are more than 20000 instances of one block"
         } else {
             match self.made.add(count, length) {

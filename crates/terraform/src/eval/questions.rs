@@ -5,6 +5,7 @@
 //! name: the expression of the user on one line.
 
 use super::{Evaluator, Scope};
+use crate::limits;
 use crate::syntax::{self, Expression, ExpressionKind, For, Step, TemplatePart};
 use crate::types::Type;
 use crate::value::{Identity, SizeRelation, Value, ValueKind};
@@ -13,11 +14,6 @@ use knowledge::Bounds;
 use source::Span;
 use std::fmt::Write as _;
 use std::sync::Arc;
-
-/// Maximum number of keys of a map that are distinguished by conditions.
-const MAX_KEYS: usize = 8;
-/// Maximum length of the outline of a loop. A loop with a longer outline is identified by its span.
-const MAX_OUTLINE: usize = 4096;
 
 impl Evaluator<'_> {
     /// Converts a value to a boolean. An unknown one becomes two cases, under a condition named after it.
@@ -180,7 +176,7 @@ impl Evaluator<'_> {
         let Some((identity, name)) = identity.and_then(|identity| Some((identity, identity.name.clone()?))) else {
             return key.clone();
         };
-        if entries.len() > MAX_KEYS {
+        if entries.len() > limits::MAX_DISTINGUISHED_KEYS {
             return key.clone();
         }
         let variable = self.variable_of(identity, || name.clone());
@@ -311,7 +307,7 @@ impl Evaluator<'_> {
     /// bind become their position, and all others the identity of their value in `scope`. Returns `None` if it cannot
     /// be described.
     fn outline(&mut self, expression: &Expression, scope: &Scope, outline: &mut Outline) -> Option<()> {
-        if outline.text.len() > MAX_OUTLINE || !self.spend(1) {
+        if outline.text.len() > limits::MAX_LOOP_OUTLINE || !self.spend(1) {
             return None;
         }
         let (base, steps) = match &expression.kind {

@@ -3,12 +3,10 @@
 //! argument that is one of these.
 
 use super::{Evaluator, validation};
+use crate::limits;
 use crate::syntax::{Block, Expression, ExpressionKind, ObjectItem, Step, UnaryOperator};
 use knowledge::{Input, SetBy};
 use std::sync::Arc;
-
-/// Maximum number of references that are followed.
-const MAX_STEPS: usize = 16;
 
 impl Evaluator<'_> {
     /// Determines who sets the argument `name` of `block`, a resource of `module`; `None` if that is unknown.
@@ -19,7 +17,7 @@ impl Evaluator<'_> {
         let Some(attribute) = block.body.attribute(name) else {
             return Some(SetBy::Itself);
         };
-        self.expression_set_by(&attribute.value, module, module, MAX_STEPS)
+        self.expression_set_by(&attribute.value, module, module, limits::MAX_SETTER_STEPS)
     }
 
     /// Returns the variable of the root module whose default decides that `block`, a resource of `module`, has no
@@ -34,7 +32,7 @@ impl Evaluator<'_> {
                 _ => break,
             };
         }
-        match self.expression_set_by(decides, module, module, MAX_STEPS)? {
+        match self.expression_set_by(decides, module, module, limits::MAX_SETTER_STEPS)? {
             SetBy::Input(input) if input.within.is_empty() && !input.is_required => Some(input.name.clone()),
             _ => None,
         }

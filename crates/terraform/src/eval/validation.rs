@@ -14,12 +14,10 @@
 //! under a condition. Only these forms, joined by `&&`, are understood; any other condition may exclude further values.
 
 use super::{Evaluator, Scope};
+use crate::limits;
 use crate::syntax::{BinaryOperator, Block, Expression, ExpressionKind, Step, UnaryOperator};
 use crate::value::Value;
 use knowledge::Bounds;
-
-/// Maximum number of allowed values that are distinguished.
-const MAX_ALLOWED: usize = 16;
 
 /// Returns the bounds of the variable `name` that `block` declares.
 pub(crate) fn bounds(block: &Block, name: &str) -> Bounds {
@@ -111,6 +109,6 @@ impl Evaluator<'_> {
         let list = self.eval(list, scope);
         let values = list.items()?.to_vec();
         let are_told_apart = values.iter().all(|value| value.to_text().is_some());
-        (are_told_apart && (1..=MAX_ALLOWED).contains(&values.len())).then_some(values)
+        (are_told_apart && (1..=limits::MAX_ALLOWED_VALUES).contains(&values.len())).then_some(values)
     }
 }

@@ -3,6 +3,7 @@
 
 use super::{FunctionResult, as_list, plain_items};
 use crate::eval::{Evaluator, TOO_MANY_STEPS, both};
+use crate::limits;
 use crate::number::Number;
 use crate::types::{self, Type};
 use crate::value::{Value, ValueKind};
@@ -11,10 +12,6 @@ use knowledge::Cause;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Maximum number of elements of a list that is built.
-const MAX_ITEMS: usize = 100_000;
-/// Maximum number of elements with which an unknown value is compared.
-const MAX_CONTAINED: usize = 64;
 const TOO_MANY_ITEMS: &str = "a list has more than 100000 elements";
 
 /// Evaluates `keys`.
@@ -156,7 +153,7 @@ pub(crate) fn concat(eval: &mut Evaluator, lists: &[Value]) -> FunctionResult {
         };
         all.extend(items.iter().cloned());
     }
-    if all.len() > MAX_ITEMS {
+    if all.len() > limits::MAX_LIST_ITEMS {
         return Some(eval.reached(TOO_MANY_ITEMS));
     }
     let kinds: Vec<Type> = lists.iter().map(types::of).collect();
@@ -227,7 +224,7 @@ pub(crate) fn lookup_each(eval: &Evaluator, map: &Value, key: &Value, default: O
 
 /// Evaluates `contains` of an unknown value in a list of known ones.
 pub(crate) fn contains_each(eval: &Evaluator, list: &Value, wanted: &Value) -> FunctionResult {
-    let items = list.items().filter(|items| items.len() <= MAX_CONTAINED)?;
+    let items = list.items().filter(|items| items.len() <= limits::MAX_COMPARED_ITEMS)?;
     let name = wanted.as_unknown()?.identity.as_ref()?.name.clone()?;
     let each = items.iter().map(|item| eval.is_value(wanted, item, || name.clone()));
     let any = each.collect::<Option<Vec<Condition>>>()?;

@@ -2,15 +2,12 @@
 
 use super::FunctionResult;
 use crate::eval::{Evaluator, Scope};
+use crate::limits;
 use crate::value::Value;
 use knowledge::Cause;
 use md5::{Digest, Md5};
 use sha1::Sha1;
 use sha2::{Sha256, Sha512};
-
-/// Maximum number of bytes of files that are hashed for one unit: `fileset` may include all modules that `terraform
-/// init` installed.
-const MAX_HASHED: usize = 16 << 20;
 
 /// A digest algorithm.
 pub(crate) type Algorithm = fn(&[u8]) -> Vec<u8>;
@@ -35,13 +32,13 @@ pub(crate) fn of_file(
     let path = path.to_text()?;
     // The digest of a whole directory only serves as a version. If it is unknown, nothing else is affected.
     let too_many = || Value::unknown(Cause::NotRead.because("the files that are hashed have more than 16 megabytes"));
-    if eval.hashed > MAX_HASHED {
+    if eval.hashed > limits::MAX_HASHED_BYTES {
         return Some(too_many());
     }
     Some(match eval.contents(&path, scope.module) {
         Ok(bytes) => {
             eval.hashed += bytes.len();
-            if eval.hashed > MAX_HASHED {
+            if eval.hashed > limits::MAX_HASHED_BYTES {
                 too_many()
             } else {
                 Value::text(encode(&algorithm(&bytes)))

@@ -2,13 +2,11 @@
 
 use super::FunctionResult;
 use crate::json;
+use crate::limits;
 use crate::types::Type;
-use crate::value::{MAX_TEXT, Value, ValueKind};
+use crate::value::{Value, ValueKind};
 use knowledge::Cause;
 use std::sync::Arc;
-
-/// Maximum depth of values that are encoded as YAML.
-const MAX_DEPTH: usize = 64;
 
 /// Evaluates `base64decode`.
 pub(crate) fn from_base64(text: &Value) -> FunctionResult {
@@ -202,7 +200,7 @@ fn csv_rows(text: &str) -> Option<Vec<Vec<String>>> {
 
 /// Writes YAML as Terraform does: with quoted keys and strings, and lists at the indentation of their key.
 fn write_yaml(value: &Value, depth: usize, written: &mut String) -> Option<()> {
-    if depth > MAX_DEPTH || written.len() > MAX_TEXT {
+    if depth > limits::MAX_ENCODED_DEPTH || written.len() > limits::MAX_TEXT {
         return None;
     }
     let indent = "  ".repeat(depth);

@@ -5,19 +5,15 @@
 use super::FunctionResult;
 use super::encoding::base64;
 use crate::eval::{Evaluator, Scope};
+use crate::limits;
 use crate::syntax::{self, ExpressionKind};
 use crate::types::{self, Type};
-use crate::value::{MAX_TEXT, Value, ValueKind};
+use crate::value::{Value, ValueKind};
 use knowledge::{Cause, Reason};
 use regex::Regex;
 use source::files::{EntryKind, Refusal};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-
-/// Maximum number of directory entries that `fileset` examines.
-const MAX_ENTRIES: usize = 20_000;
-/// Maximum depth of directories that `fileset` searches.
-const MAX_LEVELS: usize = 32;
 
 /// Evaluates `pathexpand`.
 pub(crate) fn path_expand(path: &str) -> Value {
@@ -159,7 +155,7 @@ impl Evaluator<'_> {
         let bytes = self
             .sources
             .files()
-            .read(&found, MAX_TEXT as u64)
+            .read(&found, limits::MAX_TEXT as u64)
             .map_err(|refusal| match refusal {
                 Refusal::TooLarge(_) => {
                     Value::unknown(Cause::NotRead.because(format!("`{path}` has more than a megabyte")))
@@ -246,7 +242,7 @@ impl Evaluator<'_> {
             };
             for entry in listed {
                 seen += 1;
-                if seen > MAX_ENTRIES || level > MAX_LEVELS || !self.spend(1) {
+                if seen > limits::MAX_FILESET_ENTRIES || level > limits::MAX_FILESET_DEPTH || !self.spend(1) {
                     return self.reached("`fileset` looks at more than 20000 files");
                 }
                 let name = format!("{prefix}{}", entry.name.to_string_lossy());

@@ -4,13 +4,11 @@ use super::texts::characters;
 use super::{FunctionResult, partial, plain_items};
 use crate::eval::{Evaluator, TOO_MANY_STEPS};
 use crate::json;
+use crate::limits;
 use crate::types::{self, Type};
 use crate::value::{Value, ValueKind, joined};
 use knowledge::Cause;
 use num_bigint::BigInt;
-
-/// Maximum width and precision.
-const MAX_WIDTH: usize = 1000;
 
 /// Evaluates `format`.
 pub(crate) fn one(values: &[Value]) -> FunctionResult {
@@ -132,7 +130,10 @@ fn number(text: &str) -> Option<(Option<usize>, &str)> {
     if digits.is_empty() {
         return Some((None, rest));
     }
-    let number = digits.parse().ok().filter(|number| *number <= MAX_WIDTH)?;
+    let number = digits
+        .parse()
+        .ok()
+        .filter(|number| *number <= limits::MAX_FORMAT_WIDTH)?;
     Some((Some(number), rest))
 }
 

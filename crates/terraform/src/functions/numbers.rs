@@ -1,13 +1,11 @@
 //! Functions of numbers.
 
 use super::FunctionResult;
+use crate::limits;
 use crate::number::Number;
 use crate::value::{Value, ValueKind};
 use knowledge::Cause;
 use num_bigint::BigInt;
-
-/// Terraform's own limit for `range`.
-const MAX_RANGE: usize = 1024;
 
 /// Evaluates `max` and `min`: returns the number that `better` prefers.
 pub(crate) fn best(values: &[Value], better: for<'n> fn(&'n Number, &'n Number) -> &'n Number) -> FunctionResult {
@@ -167,7 +165,7 @@ pub(crate) fn range(values: &[Value]) -> FunctionResult {
     let mut all = Vec::new();
     let mut at = start;
     while if step.is_negative() { at > end } else { at < end } {
-        if all.len() >= MAX_RANGE {
+        if all.len() >= limits::MAX_RANGE {
             return None;
         }
         all.push(Value::exact(at.clone()));

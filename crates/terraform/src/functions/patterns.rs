@@ -1,16 +1,13 @@
 //! Regular expressions: converts Go's syntax to that of the `regex` crate, which treats `\d` and `[` differently.
 
 use super::FunctionResult;
-use super::texts::MAX_PIECES;
 use crate::eval::{Evaluator, TOO_MANY_STEPS};
+use crate::limits;
 use crate::types::Type;
-use crate::value::{MAX_TEXT, Value};
+use crate::value::Value;
 use knowledge::Cause;
 use regex::{Captures, Regex, RegexBuilder};
 use std::sync::Arc;
-
-/// Maximum size of a compiled pattern in bytes.
-const MAX_COMPILED: usize = 1 << 20;
 
 /// Counts the work of a function, which compiles a pattern each time and reads the text once.
 fn may_match(eval: &mut Evaluator, texts: &[&str]) -> Result<(), Value> {
@@ -84,9 +81,9 @@ pub(crate) fn all_matches(eval: &mut Evaluator, pattern: &Value, text: &Value) -
         Ok(regex) => regex,
         Err(refused) => return Some(refused),
     };
-    let found = regex.captures_iter(&text).take(MAX_PIECES + 1);
+    let found = regex.captures_iter(&text).take(limits::MAX_SPLIT_PIECES + 1);
     let all: Vec<Value> = found.map(|found| captured(&regex, &found)).collect::<Option<_>>()?;
-    Some(if all.len() > MAX_PIECES {
+    Some(if all.len() > limits::MAX_SPLIT_PIECES {
         Value::beyond("`regexall` finds more than 100000 matches")
     } else {
         Value::list_of(all, &Type::Any)
@@ -105,7 +102,7 @@ pub(crate) fn replace(eval: &mut Evaluator, text: &Value, from: &Value, to: &Val
 fn replaced(text: &str, from: &str, to: &str) -> Value {
     let inner = from.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
     let copies = text.len().saturating_add(1).saturating_mul(to.len().saturating_add(1));
-    if copies > 64 * MAX_TEXT {
+    if copies > 64 * limits::MAX_TEXT {
         return Value::beyond("it is a string of more than a megabyte");
     }
     let made = match inner {
@@ -115,7 +112,7 @@ fn replaced(text: &str, from: &str, to: &str) -> Value {
         },
         None => text.replace(from, to),
     };
-    if made.len() > MAX_TEXT {
+    if made.len() > limits::MAX_TEXT {
         return Value::beyond("it is a string of more than a megabyte");
     }
     Value::text(made)
@@ -151,8 +148,8 @@ fn compile(pattern: &str) -> Result<Regex, Value> {
     let translated =
         translate(pattern).ok_or_else(|| Value::unknown(Cause::Unsupported.because("a pattern is not supported")))?;
     RegexBuilder::new(&translated)
-        .size_limit(MAX_COMPILED)
-        .dfa_size_limit(MAX_COMPILED)
+        .size_limit(limits::MAX_PATTERN_SIZE)
+        .dfa_size_limit(limits::MAX_PATTERN_SIZE)
         .build()
         .map_err(|error| match error {
             regex::Error::CompiledTooBig(_) => Value::beyond("a pattern is too large"),

@@ -8,16 +8,14 @@
 //! ```
 
 use crate::eval::{Evaluator, Scope};
+use crate::limits;
 use crate::syntax::{Expression, ExpressionKind, ObjectItem, Step, TemplatePart};
 use std::sync::Arc;
-
-/// Maximum depth of locals and arguments of calls that refer to one another.
-const DEEPEST: usize = 32;
 
 /// Returns whether Terraform marks the value of `expression` as sensitive; `None` if the declarations do not determine
 /// it.
 pub(crate) fn is_sensitive(eval: &mut Evaluator, expression: &Expression, scope: &Scope) -> Option<bool> {
-    marked(eval, expression, scope, DEEPEST)
+    marked(eval, expression, scope, limits::MAX_SENSITIVITY_DEPTH)
 }
 
 fn marked(eval: &mut Evaluator, expression: &Expression, scope: &Scope, deepest: usize) -> Option<bool> {

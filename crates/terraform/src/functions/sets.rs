@@ -2,13 +2,11 @@
 
 use super::FunctionResult;
 use crate::eval::Evaluator;
+use crate::limits;
 use crate::types::{self, Type};
 use crate::value::{Value, ValueKind};
 use knowledge::Cause;
 use std::sync::Arc;
-
-/// Maximum number of elements of a product of sets.
-const MAX_ITEMS: usize = 100_000;
 
 /// An operation on two sets.
 #[derive(Clone, Copy, PartialEq)]
@@ -82,7 +80,7 @@ pub(crate) fn product(eval: &mut Evaluator, values: &[Value]) -> FunctionResult 
             _ => Type::Any,
         });
         let grown = rows.len().saturating_mul(items.len());
-        if grown > MAX_ITEMS || !eval.spend(grown.saturating_mul(values.len())) {
+        if grown > limits::MAX_PRODUCT_ITEMS || !eval.spend(grown.saturating_mul(values.len())) {
             return Some(eval.reached("a product of sets has more than 100000 elements"));
         }
         let longer = |before: &Vec<Value>, item: &Value| {

@@ -1,12 +1,10 @@
 //! Functions of strings. Characters are grapheme clusters, as users see them.
 
 use super::{FunctionResult, plain_items};
+use crate::limits;
 use crate::types::{self, Type};
-use crate::value::{MAX_TEXT, Value, joined};
+use crate::value::{Value, joined};
 use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};
-
-/// Maximum number of strings that `split` returns.
-pub(crate) const MAX_PIECES: usize = 100_000;
 
 /// Evaluates a function of one string.
 pub(crate) fn of_text(value: &Value, change: impl Fn(&str) -> Value) -> FunctionResult {
@@ -55,7 +53,7 @@ pub(crate) fn without_suffix(text: &str, suffix: &str) -> Value {
 
 /// Evaluates `split`.
 pub(crate) fn split(separator: &str, text: &str) -> Value {
-    if text.matches(separator).take(MAX_PIECES + 1).count() > MAX_PIECES {
+    if text.matches(separator).take(limits::MAX_SPLIT_PIECES + 1).count() > limits::MAX_SPLIT_PIECES {
         return Value::beyond("`split` gives more than 100000 strings");
     }
     match separator {
@@ -69,7 +67,7 @@ pub(crate) fn indent(width: &Value, text: &Value) -> FunctionResult {
     let width = usize::try_from(width.to_whole()?).ok()?;
     let text = text.to_text()?;
     let lines = text.matches('\n').count();
-    if lines.saturating_mul(width) > MAX_TEXT {
+    if lines.saturating_mul(width) > limits::MAX_TEXT {
         return Some(Value::beyond("it is a string of more than a megabyte"));
     }
     Some(Value::text(text.replace('\n', &format!("\n{}", " ".repeat(width)))))

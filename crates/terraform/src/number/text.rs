@@ -1,11 +1,9 @@
 //! Formats numbers: the fewest digits that identify a number in its precision, as Go prints them.
 
 use super::{Number, Repr};
+use crate::limits;
 use num_bigint::{BigInt, BigUint};
 use std::fmt;
-
-/// Maximum number of digits after the decimal point that `format` can request.
-const MAX_DIGITS: usize = 1000;
 
 /// Decimal digits `d` with a decimal point in front of the digit with index `point`: 0.d · 10^point.
 struct Decimal {
@@ -164,7 +162,7 @@ impl Number {
         let limit = match digits {
             None => 6,
             Some(digits) => {
-                let digits = digits.clamp(1, MAX_DIGITS);
+                let digits = digits.clamp(1, limits::MAX_FORMATTED_DIGITS);
                 decimal.round(digits);
                 let point = usize::try_from(decimal.point).unwrap_or(0);
                 if digits > decimal.digits.len() && decimal.digits.len() >= point {
@@ -187,7 +185,7 @@ impl Number {
     /// Formats like `%f`.
     pub(crate) fn fixed(&self, after: usize) -> Option<String> {
         let mut decimal = self.decimal()?;
-        let after = after.min(MAX_DIGITS);
+        let after = after.min(limits::MAX_FORMATTED_DIGITS);
         let count = decimal.point + i64::try_from(after).unwrap_or(0);
         match usize::try_from(count) {
             Ok(count) => decimal.round(count),
@@ -199,7 +197,7 @@ impl Number {
     /// Formats like `%e`.
     pub(crate) fn exponential(&self, after: usize, letter: char) -> Option<String> {
         let mut decimal = self.decimal()?;
-        let after = after.min(MAX_DIGITS);
+        let after = after.min(limits::MAX_FORMATTED_DIGITS);
         decimal.round(after + 1);
         Some(self.signed(decimal.scientific(Some(after), letter)))
     }

@@ -4,6 +4,7 @@
 //! Expressions other than constants are unknown: they may contain variables. Credentials are never read.
 
 use super::document::Configuration;
+use crate::limits;
 use crate::module::Module;
 use crate::syntax::{Attribute, Block, Body, Expression, ExpressionKind};
 use crate::value::Value;
@@ -12,9 +13,6 @@ use serde_json::Value as Json;
 use serde_json::value::RawValue;
 use source::Span;
 use std::sync::Arc;
-
-/// Maximum depth of nested blocks.
-const MAX_DEPTH: usize = 8;
 
 /// Provider blocks, each with the name that [`choice`] refers to.
 pub(crate) struct Providers(Vec<((Arc<str>, Option<Arc<str>>), Arc<Block>)>);
@@ -58,7 +56,7 @@ fn block(kind: &str, expressions: &Json, span: Span, depth: usize) -> Arc<Block>
     let mut body = Body::default();
     for (name, expression) in expressions.as_object().into_iter().flatten() {
         match expression {
-            Json::Array(blocks) if depth < MAX_DEPTH => {
+            Json::Array(blocks) if depth < limits::MAX_PROVIDER_BLOCK_DEPTH => {
                 body.blocks
                     .extend(blocks.iter().map(|inner| block(name, inner, span, depth + 1)));
             }

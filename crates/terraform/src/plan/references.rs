@@ -7,14 +7,10 @@
 
 use super::address::{Step, steps};
 use super::document::{Called, ConfigurationModule, Configured, Expression};
+use crate::limits;
 use crate::value::{Key, ModulePath, ResourceId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
-
-/// Maximum depth of calls and outputs that are followed.
-const MAX_DEPTH: usize = 32;
-/// Maximum number of targets that are collected. Two already leave the reference unresolved.
-const MAX_TARGETS: usize = 8;
 
 /// An instance of a module.
 pub(crate) struct Instance<'p> {
@@ -54,7 +50,7 @@ impl Targets {
         self.opaque |= other.opaque;
         self.other |= other.other;
         for target in other.resources {
-            if self.resources.len() < MAX_TARGETS && !self.resources.contains(&target) {
+            if self.resources.len() < limits::MAX_PLAN_REFERENCE_TARGETS && !self.resources.contains(&target) {
                 self.resources.push(target);
             }
         }
@@ -167,7 +163,7 @@ impl<'p> Resolver<'p> {
         references: impl Iterator<Item = &'r str>,
         place: ExpressionContext<'p, '_>,
     ) -> Targets {
-        if self.depth >= MAX_DEPTH {
+        if self.depth >= limits::MAX_PLAN_REFERENCE_DEPTH {
             return Targets::opaque();
         }
         self.depth += 1;
@@ -268,10 +264,14 @@ impl<'p> Resolver<'p> {
             Some(key) => vec![self.child(instance, name, key)],
             // The planned values do not include modules without resources.
             None if known.is_empty() => vec![self.child(instance, name, "")],
-            None => known.iter().map(|(_, at)| *at).take(MAX_TARGETS).collect(),
+            None => known
+                .iter()
+                .map(|(_, at)| *at)
+                .take(limits::MAX_PLAN_REFERENCE_TARGETS)
+                .collect(),
         };
         let mut found = Targets::default();
-        found.opaque |= chosen.len() == MAX_TARGETS;
+        found.opaque |= chosen.len() == limits::MAX_PLAN_REFERENCE_TARGETS;
         for child in chosen {
             found.add(self.output(child, output));
         }
@@ -323,7 +323,7 @@ impl<'p> Resolver<'p> {
         let chosen: Vec<_> = match (key, narrowed.and_then(of_key)) {
             (Some(key), _) => of_key(key).into_iter().collect(),
             (None, Some(one)) => vec![one],
-            (None, None) => known.iter().take(MAX_TARGETS).collect(),
+            (None, None) => known.iter().take(limits::MAX_PLAN_REFERENCE_TARGETS).collect(),
         };
         let targets = chosen.into_iter().map(|(_, id)| (id.clone(), attribute.clone()));
         Targets {

@@ -9,6 +9,7 @@ use super::arguments::{Argument, Arguments};
 use super::places;
 use super::references::{ExpressionContext, Resolver, Targets};
 use crate::json::decode;
+use crate::limits;
 use crate::number::Number;
 use crate::provider;
 use crate::syntax::{Attribute, Block, Body, Expression, ExpressionKind};
@@ -18,9 +19,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 use std::sync::Arc;
 use trees::{Entry, Node, Value as Json};
-
-/// Maximum depth of nested blocks and maps.
-const MAX_DEPTH: usize = 24;
 
 /// Attributes that AWS assigns. They identify the resource and are not settings.
 const IDENTITY: [&str; 6] = [
@@ -121,8 +119,8 @@ impl<'p> Translator<'_, 'p> {
                 source: source_of(level.source, name),
             };
             let (unknown, sensitive) = (under(level.unknown, name), under(level.sensitive, name));
-            if is_true(sensitive) || level.depth > MAX_DEPTH {
-                let reason = if level.depth > MAX_DEPTH {
+            if is_true(sensitive) || level.depth > limits::MAX_PLAN_DEPTH {
+                let reason = if level.depth > limits::MAX_PLAN_DEPTH {
                     Cause::Limit.because("it is nested more than 24 levels deep")
                 } else {
                     Cause::Secret.because("it is sensitive")
@@ -299,7 +297,7 @@ impl<'p> Translator<'_, 'p> {
         if is_true(sensitive) {
             return Value::unknown(Cause::Secret.because("it is sensitive")).at(node.span);
         }
-        if is_true(unknown) || depth > MAX_DEPTH {
+        if is_true(unknown) || depth > limits::MAX_PLAN_DEPTH {
             return self
                 .later(subject, place, slot)
                 .unwrap_or_else(Value::null)
@@ -374,7 +372,7 @@ impl<'p> Translator<'_, 'p> {
     }
 
     fn linked_texts(&self, value: Value, changed: &mut bool, depth: usize) -> Value {
-        if depth > MAX_DEPTH {
+        if depth > limits::MAX_PLAN_DEPTH {
             return value;
         }
         match &value.kind {

@@ -1,14 +1,12 @@
 //! Gives the blocks of a description the spans of a call: each attribute receives the span of the argument that it
 //! comes from, or the header of the call. No span points into a description, which is not a file of the user.
 
+use crate::limits;
 use crate::module::Spelling;
 use crate::syntax::{Attribute, Block, Body, Expression, ExpressionKind, Step, TemplatePart};
 use source::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Maximum depth of references that are followed.
-const MAX_DEPTH: usize = 16;
 
 /// Relocates the blocks of a description to one call.
 pub(crate) struct Relocation<'a> {
@@ -116,7 +114,7 @@ impl<'a> Relocation<'a> {
     }
 
     fn mentions(&self, expression: &Expression, context: &Context, found: &mut Mentions, depth: usize) {
-        if depth > MAX_DEPTH {
+        if depth > limits::MAX_REGISTRY_REFERENCE_DEPTH {
             return;
         }
         let mut walk = |inner: &Expression| self.mentions(inner, context, found, depth + 1);

@@ -6,6 +6,7 @@ use super::literal::{self, Style};
 use super::{
     Attribute, Block, Body, Expression, ExpressionKind, Fault, For, ObjectItem, Problem, Step, TemplatePart, scan,
 };
+use crate::limits;
 use crate::number::Number;
 use hcl_edit::Span as _;
 use hcl_edit::expr::{Expression as Parsed, ObjectKey, TraversalOperator};
@@ -17,10 +18,6 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Maximum number of lines of an item that are blanked to parse it again.
-const MAX_BLANKED: usize = 16;
-/// Maximum number of repeated keys of an item that are renamed to parse it again.
-const MAX_RENAMED: usize = 256;
 /// Prefix of renamed keys, which no author writes.
 const MARK: &str = "sqslint__";
 
@@ -56,7 +53,7 @@ pub(crate) fn item(file: FileId, text: &str, item: &scan::ScannedItem, body: &mu
                     problems.push(problem);
                 }
                 let mut text = source.into_owned();
-                let line = (blanked.len() < MAX_BLANKED)
+                let line = (blanked.len() < limits::MAX_BLANKED_LINES)
                     .then(|| blank_line(&mut text, offset))
                     .flatten();
                 let Some(line) = line else {
@@ -267,13 +264,13 @@ impl Places {
                 Err(error) => error,
             };
             let offset = error.location().offset().min(source.len());
-            if error.message().contains("redefined object key") && self.inserted.len() < MAX_RENAMED {
+            if error.message().contains("redefined object key") && self.inserted.len() < limits::MAX_RENAMED_KEYS {
                 let number = self.inserted.len() + 1;
                 if self.rename(source.to_mut(), offset, number) {
                     continue;
                 }
             }
-            if self.large.len() < MAX_RENAMED
+            if self.large.len() < limits::MAX_RENAMED_KEYS
                 && let Some(range) = large_number(source, offset)
             {
                 let text = source.to_mut();
@@ -285,7 +282,7 @@ impl Places {
                 text.replace_range(range, &zeros);
                 continue;
             }
-            if self.old.len() < MAX_RENAMED
+            if self.old.len() < limits::MAX_RENAMED_KEYS
                 && let Some(range) = quoted_name(source, offset)
             {
                 self.unquote(source.to_mut(), range);

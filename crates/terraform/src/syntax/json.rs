@@ -6,14 +6,12 @@
 
 use super::convert::{self, Drift};
 use super::{Attribute, Block, Body, Expression, ExpressionKind, Fault, ObjectItem, Problem, broken, scan};
+use crate::limits;
 use crate::number::Number;
 use source::{FileId, Span};
 use std::sync::Arc;
 use trees::json;
 use trees::{Entry, Node, Parsed, Value};
-
-/// Maximum depth of nested blocks; no resource nests even half as deep.
-const MAX_BLOCKS: usize = 16;
 
 /// Parses the text of a module file.
 pub(crate) fn parse(file: FileId, text: &str) -> (Body, Vec<Problem>) {
@@ -151,7 +149,7 @@ impl<'t> JsonReader<'t> {
             let value = self.value(&entry.value, reading(kind, &entry.key));
             body.attributes.push(attribute(&entry, value));
             // Arguments of a module, values of locals and settings of variables are never blocks.
-            if depth < MAX_BLOCKS && !matches!(kind, "module" | "locals" | "variable" | "output") {
+            if depth < limits::MAX_JSON_BLOCK_DEPTH && !matches!(kind, "module" | "locals" | "variable" | "output") {
                 for object in objects(entry.value.clone()) {
                     body.blocks.push(Arc::new(Block {
                         kind: entry.key.clone(),

@@ -6,14 +6,11 @@
 
 mod trace;
 
+use crate::limits;
 use std::ops::Range;
 pub(crate) use trace::Comment;
 use trace::Tracer;
 
-/// Maximum nesting of brackets, which is the parser's own limit.
-const MAX_DEPTH: usize = 60;
-/// Maximum number of keys of an object.
-const MAX_KEYS: usize = 4096;
 /// Block types that begin a line at column 1 only at the top level. If a closing brace is missing, the item ends before
 /// such a line.
 const BLOCKS: [&str; 13] = [
@@ -281,7 +278,7 @@ impl<'a> Scanner<'a> {
 
     fn push(&mut self, context: Context<'a>) {
         self.stack.push(context);
-        if self.stack.len() > MAX_DEPTH {
+        if self.stack.len() > limits::MAX_BRACKET_DEPTH {
             self.limit = Some("it is nested more than 60 levels deep");
         }
     }
@@ -439,7 +436,7 @@ impl<'a> Scanner<'a> {
     fn entry(&mut self) {
         if let Some(Context::Code { object: Some(keys), .. }) = self.stack.last_mut() {
             *keys += 1;
-            if *keys > MAX_KEYS {
+            if *keys > limits::MAX_OBJECT_KEYS {
                 self.limit = Some("an object has more than 4096 keys");
             }
         }

@@ -12,6 +12,7 @@
 use super::{Root, load_with};
 use crate::eval::Evaluator;
 use crate::inputs::RootInputs;
+use crate::limits;
 use crate::module::Modules;
 
 use crate::value::{Identity, RemoteAttribute, Value, ValueKind, joined};
@@ -19,9 +20,6 @@ use knowledge::Cause;
 use rustc_hash::FxHashMap;
 use source::Sources;
 use std::path::{Path, PathBuf};
-
-/// Maximum length of a chain of dependencies; the outputs beyond it are unknown.
-const MAX_CHAIN: usize = 32;
 
 /// Roots of a run while they are connected.
 struct Connecting<'a> {
@@ -82,7 +80,7 @@ impl Connecting<'_> {
         if let Some(known) = self.outputs.get(&at) {
             return known.clone();
         }
-        if depth > MAX_CHAIN {
+        if depth > limits::MAX_DEPENDENCY_CHAIN {
             return None;
         }
         // Roots that depend on each other have no outputs.

@@ -18,20 +18,13 @@
 //! `0.var.settings.env`. Source text is never compared.
 
 use super::{ResourceId, Value, ValueKind};
+use crate::limits;
 use crate::types::Type;
 use conditions::ANY_OPERAND;
 use knowledge::{Bounds, Cause, Reason};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::sync::Arc;
-
-/// Maximum length of an identity's key. Longer ones are replaced by a digest, because each key may become part of the
-/// next.
-const MAX_KEY: usize = 200;
-/// Maximum number of operands of an identity. If there are more, it may depend on any value ([`ANY_OPERAND`]).
-const MAX_OPERANDS: usize = 32;
-/// Maximum length of a name that is shown.
-const MAX_NAME: usize = 100;
 
 /// Identifies an unknown value. Equal keys mean the same value wherever it is used.
 #[derive(Debug, Clone)]
@@ -87,7 +80,7 @@ impl Identity {
         Identity {
             key: digested(format!("{module}.{name}")),
             operands: None,
-            name: (name.len() <= MAX_NAME).then(|| name.into()),
+            name: (name.len() <= limits::MAX_SHOWN_NAME).then(|| name.into()),
             bounds: Bounds::ANY,
             size: None,
             remote: None,
@@ -142,7 +135,7 @@ impl Identity {
     pub(crate) fn on(self, mut operands: Vec<Arc<str>>) -> Identity {
         operands.sort();
         operands.dedup();
-        if operands.len() > MAX_OPERANDS {
+        if operands.len() > limits::MAX_IDENTITY_OPERANDS {
             operands = vec![ANY_OPERAND.into()];
         }
         Identity {
@@ -169,13 +162,13 @@ impl Identity {
         let operands = match &self.operands {
             // A digest does not begin with the key of the whole value, by which the two would be recognized as
             // entangled.
-            None if key.len() > MAX_KEY => Some(Arc::from([self.key.clone()])),
+            None if key.len() > limits::MAX_IDENTITY_KEY => Some(Arc::from([self.key.clone()])),
             operands => operands.clone(),
         };
         Identity {
             key: digested(key),
             operands,
-            name: name.filter(|name| name.len() <= MAX_NAME).map(Arc::from),
+            name: name.filter(|name| name.len() <= limits::MAX_SHOWN_NAME).map(Arc::from),
             bounds: Bounds::ANY,
             size: None,
             remote: None,
@@ -347,7 +340,7 @@ impl ResourceId {
 }
 
 fn digested(key: String) -> Arc<str> {
-    if key.len() <= MAX_KEY {
+    if key.len() <= limits::MAX_IDENTITY_KEY {
         return key.into();
     }
     let mut text = String::from("sha256:");

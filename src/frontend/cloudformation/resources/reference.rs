@@ -5,9 +5,9 @@ use super::view::CloudFormation;
 use super::{names, target};
 use crate::frontend::lower::unread::expose_roles;
 use crate::frontend::lower::{Lowering, NodeKind};
-use crate::graph::{self, Attribute, DeadLetterUse, Form, Invocation, Owner};
+use crate::graph::{self, Attribute, DeadLetterUse, Form, Invocation, Owner, Target};
 use cloudformation::eval::intrinsic;
-use cloudformation::links::{Link, Target};
+use cloudformation::links::Link;
 use cloudformation::sections::{Declared, Dialect};
 use cloudformation::stacks::{Stack, is_stack};
 use cloudformation::value::{Evaluated, Outcomes, Part};
@@ -109,7 +109,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
                 .filter_map(|outcome| outcome.value.text().ok())
                 .collect();
             let links = names.into_iter().map(|name| graph::Link {
-                target: graph::Target::External(name.into()),
+                target: Target::External(name.into()),
                 form: Form::Name,
             });
             self.graph.passed_to_missing_code.extend(links);

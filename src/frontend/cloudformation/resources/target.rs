@@ -1,8 +1,7 @@
 //! Classifies the target of a link: a queue, a function, an alias of a function.
 
-use crate::graph::Reason;
-use crate::graph::{self, Cause, Form};
-use cloudformation::links::{Link, Target};
+use crate::graph::{self, Cause, Form, Reason, Target};
+use cloudformation::links::Link;
 use cloudformation::template::Template;
 use cloudformation::value::{Evaluated, Part, Reference, literal, rendered, split};
 use conditions::Condition;
@@ -110,15 +109,7 @@ fn is_of_other_service(arn: &str) -> bool {
 }
 
 impl From<Link> for graph::Link {
-    fn from(link: Link) -> Self {
-        graph::Link {
-            target: match link.target {
-                Target::Resource(address) => graph::Target::Resource(address),
-                Target::OtherUnit { unit, address } => graph::Target::OtherUnit { unit, address },
-                Target::External(text) => graph::Target::External(text),
-                Target::Dangling(text) => graph::Target::Dangling(text),
-            },
-            form: link.form,
-        }
+    fn from(Link { target, form }: Link) -> Self {
+        graph::Link { target, form }
     }
 }

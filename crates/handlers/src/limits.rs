@@ -1,0 +1,51 @@
+//! Bounds of reading source code. A file or function that exceeds one is not read or not judged. Inputs come from
+//! strangers, so that each search and each recursion has a bound.
+
+// Files
+
+/// Maximum size of a file in bytes. Larger files are not read.
+pub(crate) const MAX_SOURCE_SIZE: u64 = 512 << 10;
+/// Maximum length of a line. Longer ones are written by bundlers, not by people.
+pub(crate) const MAX_LINE_LENGTH: usize = 2_000;
+/// Maximum number of files that are followed from one that exports a name to the one that defines it.
+pub(crate) const MAX_EXPORT_HOPS: usize = 6;
+/// Maximum number of files and directories that are searched for a `main` function.
+pub(crate) const MAX_MAIN_CANDIDATES: usize = 200;
+/// Maximum size of a `tsconfig.json` in bytes.
+pub(crate) const MAX_TSCONFIG_SIZE: u64 = 256 << 10;
+/// Maximum number of files that extend each other.
+pub(crate) const MAX_TSCONFIG_EXTENDS: usize = 4;
+/// Maximum number of files that are searched for programs. In a larger repository, none are found.
+pub(crate) const MAX_PROGRAM_FILES: usize = 10_000;
+/// Maximum number of source files. In a larger repository, nothing is found by name alone.
+pub(crate) const MAX_SEARCHED_FILES: usize = 50_000;
+/// Maximum number of files that one name is compared with.
+pub(crate) const MAX_NAME_CANDIDATES: usize = 50;
+
+// Syntax
+
+/// Maximum sum of open brackets and tokens since their last separators.
+pub(crate) const MAX_NESTING: usize = 600;
+/// Maximum indentation in Python, in bytes.
+pub(crate) const MAX_INDENTATION: usize = 200;
+/// Maximum depth of syntax.
+pub(crate) const MAX_SYNTAX_DEPTH: usize = 200;
+/// Maximum length of a text that is kept.
+pub(crate) const MAX_KEPT_TEXT: usize = 2_000;
+
+// Execution
+
+/// Maximum number of names that are followed to a value.
+pub(crate) const MAX_CONSTANT_HOPS: usize = 8;
+/// Maximum depth of calls.
+pub(crate) const MAX_CALL_DEPTH: usize = 8;
+/// Maximum number of iterations of a loop with a test.
+pub(crate) const MAX_ITERATIONS: usize = 8;
+/// Maximum number of steps of one run.
+pub(crate) const MAX_RUN_STEPS: u32 = 6_000;
+/// Maximum depth of nested execution.
+pub(crate) const MAX_EXECUTION_DEPTH: u32 = 160;
+/// Maximum number of paths.
+pub(crate) const MAX_RUNS: usize = 600;
+/// Maximum number of steps on all paths.
+pub(crate) const MAX_SCENARIO_STEPS: usize = 400_000;
