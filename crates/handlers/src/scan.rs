@@ -15,6 +15,9 @@ const RESPONSES: [&str; 4] = [
 /// Functions that take the handler of a program.
 const STARTS: [&str; 3] = ["Start", "StartWithOptions", "service_fn"];
 
+/// Maximum number of tokens before the name in a signature, and after it.
+const LONGEST_SIGNATURE: usize = 200;
+
 /// Signature of a handler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Scanned {
@@ -119,15 +122,16 @@ impl<'s> Tokens<'s> {
         if self.all[at] != name || !matches!(self.get(at + 1), "(" | "[" | "<") {
             return None;
         }
-        let before = self.all[..at]
+        let first = at.saturating_sub(LONGEST_SIGNATURE);
+        let before = self.all[first..at]
             .iter()
             .rposition(|token| matches!(*token, ";" | "{" | "}"));
-        let mut from = before.map_or(0, |before| before + 1);
+        let mut from = before.map_or(first, |before| first + before + 1);
         // Annotations are not part of it, since their line may be another one.
-        while self.get(from) == "@" {
+        while from < at && self.get(from) == "@" {
             from += 2;
-            if self.get(from) == "(" {
-                from += self.all[from..]
+            if from < at && self.get(from) == "(" {
+                from += self.all[from..at]
                     .iter()
                     .position(|token| *token == ")")
                     .map_or(0, |end| end + 1);
@@ -140,6 +144,7 @@ impl<'s> Tokens<'s> {
         }
         let end = self.all[at..]
             .iter()
+            .take(LONGEST_SIGNATURE)
             .position(|token| matches!(*token, "{" | ";" | "="))?;
         let is_declared = self.get(at + end) != ";" && !self.all[from..at].contains(&"return");
         is_declared.then_some((from, at + end))

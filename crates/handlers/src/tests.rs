@@ -405,3 +405,14 @@ fn scan_of_unfinished_source_ends() {
         }
     }
 }
+
+#[test]
+fn signatures_that_never_end_are_scanned_in_linear_time() {
+    for (name, text) in [
+        ("App::handle", "class App SQSBatchResponse handle(\n"),
+        ("App::handle", "class App { @A( handle("),
+        ("main", "lambda.Start(handler, handler("),
+    ] {
+        assert_eq!(scan::handler(&text.repeat(20_000), name), None, "{text:?}");
+    }
+}
