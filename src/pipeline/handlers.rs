@@ -20,7 +20,7 @@ pub(super) fn read<'g>(graphs: impl Iterator<Item = &'g mut Graph>, sources: &So
     let shared = shared(&graphs);
     for graph in graphs {
         graph.learn_handlers(|code| {
-            let is_only = code.handler.as_ref().is_some_and(|name| !shared.contains(name));
+            let is_only = !shared.contains(code.handler.as_deref().unwrap_or_default());
             reader.read(code, is_only)
         });
     }
@@ -33,13 +33,19 @@ fn shared(graphs: &[&mut Graph]) -> FxHashSet<String> {
     let mut shared = FxHashSet::default();
     for graph in graphs {
         for function in graph.functions() {
-            let Some(name) = &function.code.handler else { continue };
+            let code = &function.code;
+            let name = match &code.handler {
+                Some(name) => name,
+                // An image, whose Dockerfile states it.
+                None if code.source.is_some() => "",
+                None => continue,
+            };
             let key = graph.unit(function.resource.unit).key();
             let (other, unit) = first.entry(name).or_insert((function, key));
             let is_same = *unit == key && other.resource.address == function.resource.address;
             let is_known = function.code.source != Some(CodeSource::Package(String::new()));
             if !(is_same || is_known && other.code.source == function.code.source) {
-                shared.insert(name.clone());
+                shared.insert(name.to_owned());
             }
         }
     }

@@ -9,6 +9,7 @@ const SCRIPT: &str =
     "import { ship } from './ship';\n\nexport const run = async (event) => {\n  await ship(event);\n};\n";
 const PLAIN: &str = "exports.run = async (event) => ship(event);\n";
 const GO: &str = "package main\n\nfunc main() {\n\tlambda.Start(handle)\n}\n\nfunc handle(ctx context.Context, event events.SQSEvent) error {\n\treturn nil\n}\n";
+const DOCKERFILE: &str = "FROM public.ecr.aws/lambda/python:3.13\nCOPY . .\nCMD [\"app.run\"]\n";
 const JAVA: &str =
     "package com.example;\npublic class Orders {\n    public void run(SQSEvent event, Context context) {\n    }\n}\n";
 const SHARP: &str = "namespace Shop.Orders;\npublic class Functions {\n    public Task Run(SQSEvent e) {\n        return Task.CompletedTask;\n    }\n}\n";
@@ -240,6 +241,19 @@ fn code_of_sam_functions_is_found() {
                 "run code/app.py:4",
             ),
             (
+                "image with a Dockerfile",
+                sam(
+                    "PackageType: Image",
+                    "Metadata: {DockerContext: ./code, Dockerfile: Dockerfile}",
+                ),
+                &[
+                    ("code/Dockerfile", DOCKERFILE),
+                    ("code/src/app.py", PYTHON),
+                    ("other/app.py", PYTHON),
+                ],
+                "run code/src/app.py:4",
+            ),
+            (
                 "generated",
                 dotnet("'Shop::Shop.Orders.Functions_Run_Generated::Run'"),
                 &[("orders/Orders/Functions.cs", SHARP)],
@@ -275,6 +289,12 @@ fn code_of_sam_functions_is_found() {
             (
                 "Go by name",
                 sam("CodeUri: artifact;Handler: orders", "DependsOn: []"),
+                &[("cmd/orders/main.go", GO), ("cmd/carts/main.go", GO)],
+                "main cmd/orders/main.go:7",
+            ),
+            (
+                "Go by the directory of its package",
+                sam("CodeUri: build/orders/lambda.zip;Handler: bootstrap", "DependsOn: []"),
                 &[("cmd/orders/main.go", GO), ("cmd/carts/main.go", GO)],
                 "main cmd/orders/main.go:7",
             ),
@@ -346,6 +366,12 @@ fn code_of_terraform_functions_is_found() {
         terraform(
             "  handler = \"app.run\"\n  s3_bucket = \"b\"\n  s3_key = aws_s3_object.o.key",
             &object,
+        )
+    };
+    let built = |uri: &str| {
+        terraform(
+            &format!("  package_type = \"Image\"\n  image_uri = {uri}"),
+            "resource \"aws_ecr_repository\" \"r\" {}",
         )
     };
     let image = "  package_type = \"Image\"\n  image_uri = \"x.dkr.ecr.eu-west-1.amazonaws.com/orders:1\"\n  image_config {\n    command = [\"app.run\"]\n  }";
@@ -421,6 +447,46 @@ fn code_of_terraform_functions_is_found() {
                 "run orders/app.py:4",
             ),
             (
+                "image named like a directory",
+                built("\"x.dkr.ecr.eu-west-1.amazonaws.com/orders:1\""),
+                &[
+                    ("orders/Dockerfile", DOCKERFILE),
+                    ("orders/app.py", PYTHON),
+                    ("carts/Dockerfile", DOCKERFILE),
+                    ("carts/app.py", PYTHON),
+                ],
+                "run orders/app.py:4",
+            ),
+            (
+                "image of the only Dockerfile with a handler",
+                built("\"${aws_ecr_repository.r.repository_url}:1\""),
+                &[
+                    ("a/Dockerfile", DOCKERFILE),
+                    ("a/app.py", PYTHON),
+                    ("b/Dockerfile", "FROM node\nCMD [\"node\", \"server.js\"]\n"),
+                ],
+                "run a/app.py:4",
+            ),
+            (
+                "image of one of two Dockerfiles",
+                built("\"${aws_ecr_repository.r.repository_url}:1\""),
+                &[
+                    ("a/Dockerfile", DOCKERFILE),
+                    ("b/Dockerfile", DOCKERFILE),
+                    ("a/app.py", PYTHON),
+                ],
+                "source not found (the configuration does not locate it)",
+            ),
+            (
+                "image with an unknown command",
+                terraform(
+                    "  package_type = \"Image\"\n  image_uri = \"orders\"\n  image_config {\n    command = var.command\n  }",
+                    "variable \"command\" {}",
+                ),
+                &[("orders/Dockerfile", DOCKERFILE), ("orders/app.py", PYTHON)],
+                "source not found (the configuration does not locate it)",
+            ),
+            (
                 "nothing",
                 terraform("  handler = \"app.run\"", ""),
                 &[("app.py", PYTHON)],
@@ -451,6 +517,27 @@ fn file_of_several_packages_belongs_to_none() {
     assert_eq!(
         handlers(&[("main.tf", &both), source]),
         "source not found (looked for `app.*`)"
+    );
+}
+
+#[test]
+fn dockerfile_of_several_images_belongs_to_none() {
+    let image = |name: &str| {
+        format!(
+            "resource \"aws_lambda_function\" \"{name}\" {{\n  function_name = \"{name}\"\n  role = \"r\"\n  package_type = \"Image\"\n  image_uri = aws_ecr_repository.{name}.repository_url\n}}\nresource \"aws_ecr_repository\" \"{name}\" {{}}\n"
+        )
+    };
+    let mapping = "resource \"aws_sqs_queue\" \"q\" {}\nresource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = aws_sqs_queue.q.arn\n  function_name = aws_lambda_function.one.arn\n}\n";
+    let one = format!("{mapping}{}", image("one"));
+    let both = format!("{one}{}", image("two"));
+    let others = [("a/app.py", PYTHON), ("a/Dockerfile", DOCKERFILE)];
+    assert_eq!(
+        handlers(&[&[("main.tf", &*one)], &others[..]].concat()),
+        "run a/app.py:4"
+    );
+    assert_eq!(
+        handlers(&[&[("main.tf", &*both)], &others[..]].concat()),
+        "source not found (the configuration does not locate it)"
     );
 }
 

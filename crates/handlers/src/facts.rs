@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// Location of a function's source code.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Code {
-    /// Entry point that Lambda calls: `app.handler`.
+    /// Entry point that Lambda calls: `app.handler`; `None` if only the Dockerfile of an image states it.
     pub handler: Option<String>,
     /// Source; `None` if the files do not contain it.
     pub source: Option<CodeSource>,

@@ -5,6 +5,7 @@ mod constants;
 mod evaluate;
 mod exports;
 mod facts;
+mod images;
 mod libraries;
 mod limits;
 mod locate;
@@ -36,7 +37,7 @@ use scenario::Facts;
 use search::Search;
 use source::{Sources, Span};
 use std::sync::Arc;
-use syntax::{Module, TextRange};
+use syntax::TextRange;
 
 /// Reader of the functions of one repository. Each source is read once.
 pub struct Reader<'s> {
@@ -108,7 +109,7 @@ fn understood(located: &Located, sources: &Sources) -> Result<Handler, Unread> {
     let places = Places::new(located, sources);
     let text = &*located.text;
     let mut refusal = None;
-    for language in located.languages {
+    for language in &located.languages {
         let read = match language {
             Language::Python => python::read(text),
             Language::Script => script::read(text),
@@ -121,7 +122,8 @@ fn understood(located: &Located, sources: &Sources) -> Result<Handler, Unread> {
         match read {
             Ok(module) => {
                 let not_understood = || not_judged(format!("not understood, or has no handler `{}`", located.name));
-                return analyse(&module, &places).ok_or_else(not_understood);
+                let facts = scenario::facts(&module, &located.name, text);
+                return facts.map(|facts| places.handler(facts)).ok_or_else(not_understood);
             }
             Err(why) => refusal = refusal.or(Some(why)),
         }
@@ -147,12 +149,6 @@ const OF_TOOLS: [&str; 6] = [
 /// Returns `true` if `text` is generated from another source.
 fn is_built(text: &str) -> bool {
     text.lines().any(|line| line.len() > limits::MAX_LINE_LENGTH) || OF_TOOLS.iter().any(|mark| text.contains(mark))
-}
-
-/// Analyses a module.
-fn analyse(module: &Module, places: &Places<'_>) -> Option<Handler> {
-    let facts = scenario::facts(module, &places.located.name, &places.located.text)?;
-    Some(places.handler(facts))
 }
 
 /// Converts byte ranges of a source to spans.

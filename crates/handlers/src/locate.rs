@@ -12,6 +12,7 @@
 //! ```
 
 use super::exports::{self, Defined};
+use super::images;
 use super::places::{self, beside};
 use super::search::{self, Search};
 use crate::facts::{Code, CodeSource};
@@ -94,7 +95,7 @@ pub(super) enum FoundSource {
 pub(super) struct Located {
     pub(super) text: Arc<str>,
     /// Languages that it may be written in.
-    pub(super) languages: &'static [Language],
+    pub(super) languages: Vec<Language>,
     /// Name of the entry point.
     pub(super) name: String,
     pub(super) origin: Origin,
@@ -242,8 +243,16 @@ impl<'c> Wanted<'c> {
 /// other function has a handler of the same name.
 pub(super) fn locate(code: &Code, is_only: bool, search: &Search<'_>, sources: &Sources) -> Option<FoundSource> {
     let source = code.source.as_ref()?;
+    let image = match code.handler {
+        Some(_) => None,
+        None => Some(images::image(source, is_only, search)?),
+    };
+    let (handler, source) = match (&image, &code.handler) {
+        (Some(image), _) => (&image.handler, &image.context),
+        (None, handler) => (handler.as_ref()?, source),
+    };
     let mut missing = Vec::new();
-    for wanted in Wanted::all(code.handler.as_deref()?) {
+    for wanted in Wanted::all(handler) {
         let name = wanted.name();
         let locator = Locator {
             wanted,
@@ -254,12 +263,16 @@ pub(super) fn locate(code: &Code, is_only: bool, search: &Search<'_>, sources: &
             CodeSource::Text(text, span) => {
                 return Some(FoundSource::Source(Located {
                     text: text.clone(),
-                    languages: &[Language::Python, Language::Script],
+                    languages: vec![Language::Python, Language::Script],
                     name,
                     origin: Origin::Written(*span),
                 }));
             }
-            CodeSource::Path(path) => locator.at(path, &code.entry_points),
+            CodeSource::Path(path) => locator.at(path, &code.entry_points).or_else(|looked| {
+                // An image copies directories.
+                let copied = image.as_ref().and_then(|_| locator.copied(path));
+                copied.ok_or(looked)
+            }),
             CodeSource::Package(key) => {
                 let found = locator.package(Path::new(key));
                 found.ok_or_else(|| vec![PathBuf::from(format!("{}.*", locator.wanted.stem()))])
@@ -333,6 +346,16 @@ impl Locator<'_, '_> {
         let project = project.or_else(|| nearest().map(Path::to_owned));
         let found = project.and_then(|project| self.find(&whole, &project));
         found.or_else(|| self.find(&whole, Path::new("/"))).ok_or(looked)
+    }
+
+    /// Finds the only file below `directory` that defines the handler.
+    fn copied(&self, directory: &Path) -> Option<PathBuf> {
+        let stem = self.wanted.stem();
+        let ending = self
+            .search
+            .ending(Path::new(&*stem), search::length(Path::new(&*stem)), directory);
+        let mut found = self.defining(ending);
+        found.pop().filter(|_| found.is_empty())
     }
 
     /// Finds the source of a package, whose name is `path` without the handler's file.
@@ -418,8 +441,8 @@ impl Locator<'_, '_> {
     /// Finds the program in Go below `directory` whose directory has the name of the package or of the handler, or the
     /// only one.
     fn program_named(&self, whole: &Path, directory: &Path) -> Option<PathBuf> {
-        let of_package = whole.parent().and_then(Path::file_name);
-        for name in [whole.file_name(), of_package].into_iter().flatten() {
+        // The name of the handler, of its package, or of the package's directory: `build/orders/lambda.zip`.
+        for name in whole.ancestors().take(3).filter_map(Path::file_name) {
             let mut named = self
                 .search
                 .programs(directory)
@@ -504,11 +527,6 @@ fn read_source(mut path: PathBuf, mut name: String, sources: &Sources) -> FoundS
         let Some(next) = next else { break };
         (path, name) = next;
     }
-    let languages = languages(&path);
-    read_file(path, languages, name, sources)
-}
-
-fn read_file(path: PathBuf, languages: &'static [Language], name: String, sources: &Sources) -> FoundSource {
     let bytes = match sources.files().read(&path, limits::MAX_SOURCE_SIZE) {
         Ok(bytes) => bytes,
         Err(refusal) => return FoundSource::Unreadable(path, refusal.to_string()),
@@ -518,23 +536,8 @@ fn read_file(path: PathBuf, languages: &'static [Language], name: String, source
     };
     FoundSource::Source(Located {
         text: text.into(),
-        languages,
+        languages: language_of(&path).into_iter().collect(),
         name,
         origin: Origin::File(path),
     })
-}
-
-fn languages(path: &Path) -> &'static [Language] {
-    match language_of(path) {
-        Some(Language::Python) => &[Language::Python],
-        Some(Language::Script) => &[Language::Script],
-        Some(Language::Java) => &[Language::Java],
-        Some(Language::CSharp) => &[Language::CSharp],
-        Some(Language::Go) => &[Language::Go],
-        Some(Language::Other("Kotlin")) => &[Language::Other("Kotlin")],
-        Some(Language::Other("Scala")) => &[Language::Other("Scala")],
-        Some(Language::Other("Ruby")) => &[Language::Other("Ruby")],
-        Some(Language::Other(_)) => &[Language::Other("Rust")],
-        None => &[],
-    }
 }

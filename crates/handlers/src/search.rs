@@ -67,6 +67,7 @@ struct Found {
     all: FxHashMap<String, Vec<PathBuf>>,
     /// Directories with programs in Go.
     programs: Vec<PathBuf>,
+    dockerfiles: Vec<PathBuf>,
 }
 
 impl<'f> Search<'f> {
@@ -116,6 +117,11 @@ impl<'f> Search<'f> {
             .filter(move |path| path.starts_with(directory))
     }
 
+    /// Returns the Dockerfiles of the repository.
+    pub(super) fn dockerfiles(&self) -> &[PathBuf] {
+        &self.found().dockerfiles
+    }
+
     /// Returns the files in Python, JavaScript and TypeScript, sorted; none if there are more than `most`.
     pub(super) fn scripts(&self, most: usize) -> Vec<&PathBuf> {
         let is_parsed = |path: &&PathBuf| matches!(language_of(path), Some(Language::Python | Language::Script));
@@ -149,6 +155,10 @@ impl Found {
     fn of(paths: Vec<PathBuf>) -> Self {
         let mut found = Found::default();
         for path in paths {
+            if is_dockerfile(&path) {
+                found.dockerfiles.push(path);
+                continue;
+            }
             let Some(name) = names(&path.with_extension("")).pop() else {
                 continue;
             };
@@ -210,7 +220,7 @@ impl Visitor for Collector {
         let is_wanted = if is_directory {
             !SKIPPED.contains(&name) && !OUTPUTS.contains(&name)
         } else {
-            matches!(kind, EntryKind::File(_)) && language_of(path).is_some() && !is_test(name)
+            matches!(kind, EntryKind::File(_)) && (is_dockerfile(path) || language_of(path).is_some() && !is_test(name))
         };
         is_wanted && !inside.ignore(path, is_directory)
     }
@@ -223,6 +233,10 @@ impl Visitor for Collector {
     }
 
     fn fail(&self, _: &Path, _: &Refusal) {}
+}
+
+fn is_dockerfile(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "Dockerfile")
 }
 
 /// Returns `true` for files with tests or types only.

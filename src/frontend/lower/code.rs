@@ -22,8 +22,10 @@ pub(in crate::frontend) struct CodeNames {
     pub(in crate::frontend) archived_texts: Option<(Path, Path, Path)>,
     /// An archive, if the same files do not create it.
     pub(in crate::frontend) archives: &'static [Path],
-    /// Packages that are stored elsewhere: the key of an object, or the name of an image.
+    /// Packages that are stored elsewhere: the key of an object.
     pub(in crate::frontend) packages: &'static [Path],
+    /// The name of an image.
+    pub(in crate::frontend) images: &'static [Path],
 }
 
 impl<V: View> Lowering<V> {
@@ -34,15 +36,30 @@ impl<V: View> Lowering<V> {
             let first = command.first()?.written.clone();
             self.view.text(&first).ok()
         });
-        let module = handler.as_deref().and_then(|handler| handler.rsplit_once('.'));
-        let source = module.or(handler.as_deref().map(|name| (name, "")));
-        let source = source.and_then(|(module, _)| self.source_of(written, names, module));
+        let source = match &handler {
+            Some(handler) => {
+                let module = handler.rsplit_once('.').map_or(&**handler, |(module, _)| module);
+                self.source_of(written, names, module)
+            }
+            None => self.image(written, names),
+        };
         let entry_points = self.view.build(written).entry_points;
         Code {
             handler,
             source,
             entry_points,
         }
+    }
+
+    /// Returns the directory that an image is built from, or its name, if its Dockerfile states the command.
+    fn image(&mut self, written: &V::Value, names: &CodeNames) -> Option<CodeSource> {
+        if self.is_set(written, names.command) {
+            return None;
+        }
+        if let Some(directory) = self.view.build(written).image {
+            return self.at(&directory);
+        }
+        self.package(written, names.images)
     }
 
     fn source_of(&mut self, written: &V::Value, names: &CodeNames, module: &str) -> Option<CodeSource> {
@@ -78,17 +95,25 @@ impl<V: View> Lowering<V> {
         if let Some(found) = self.source_in(written, names.archives, &[]) {
             return Some(found);
         }
-        let is_set = |this: &mut Self, path: Path| !is_absent(&this.view.attribute(written, path));
-        if names.packages.iter().any(|&path| is_set(self, path)) {
-            let mut known = names.packages.iter().filter_map(|path| self.known_text(written, path));
-            return Some(CodeSource::Package(
-                known.next().map_or_else(String::new, |(key, _)| key),
-            ));
+        let package = self.package(written, names.packages);
+        if let Some(found) = package.or_else(|| self.package(written, names.images)) {
+            return Some(found);
         }
         // Without any of them, the tool packs the directory of the file.
         let mut all = names.paths.iter().chain(names.texts).chain(names.archives);
-        let is_default = build.packs_directory && !all.any(|&path| is_set(self, path));
+        let is_default = build.packs_directory && !all.any(|&path| self.is_set(written, path));
         is_default.then(|| self.at(".")).flatten()
+    }
+
+    /// Returns the package with its name, if an attribute at `paths` is set.
+    fn package(&mut self, written: &V::Value, paths: &[Path]) -> Option<CodeSource> {
+        let is_set = paths.iter().any(|&path| self.is_set(written, path));
+        let mut known = paths.iter().filter_map(|path| self.known_text(written, path));
+        is_set.then(|| CodeSource::Package(known.next().map_or_else(String::new, |(key, _)| key)))
+    }
+
+    fn is_set(&mut self, written: &V::Value, path: Path) -> bool {
+        !is_absent(&self.view.attribute(written, path))
     }
 
     /// Returns the first known source among the files at `paths` and the `texts`.

@@ -124,7 +124,8 @@ static FUNCTION: FunctionNames = FunctionNames {
         archived_text: &[],
         archived_texts: None,
         archives: &[],
-        packages: &["CodeUri.Key", "Code.S3Key", "Code.ImageUri", "ImageUri"],
+        packages: &["CodeUri.Key", "Code.S3Key"],
+        images: &["Code.ImageUri", "ImageUri"],
     },
 };
 

@@ -132,7 +132,8 @@ static FUNCTION: FunctionNames = FunctionNames {
         archived_text: &["source_content"],
         archived_texts: Some(("source", "filename", "content")),
         archives: &["filename"],
-        packages: &["s3_key", "image_uri", "filename"],
+        packages: &["s3_key", "filename"],
+        images: &["image_uri"],
     },
 };
 
