@@ -96,6 +96,15 @@ mod tests {
     }
 
     #[test]
+    fn record_that_is_only_logged_is_used() {
+        python(
+            "",
+            &format!("    body = event.get('Records')[0].get('body') {MARK}\n    print(body)"),
+        );
+        python("", "    for record in event['Records']:\n        print(record['body'])");
+    }
+
+    #[test]
     fn use_of_the_other_records_is_accepted() {
         for body in [
             "    ship(event['Records'][0])\n    for record in event['Records'][1:]:\n        ship(record)",

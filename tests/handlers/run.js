@@ -108,7 +108,8 @@ const outcome = async (path) => {
   const called = new Promise((resolve) => {
     const callback = (error, result) => resolve(error ? { failed: true } : { result });
     try {
-      const result = module.exports.handler({ Records: records }, {}, callback);
+      const context = { done: callback, fail: (error) => callback(error ?? "failed"), succeed: (result) => callback(null, result) };
+      const result = module.exports.handler({ Records: records }, context, callback);
       if (result && result.then) {
         result.then((value) => resolve({ result: value }), () => resolve({ failed: true }));
       } else {

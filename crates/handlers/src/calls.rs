@@ -83,6 +83,10 @@ impl<'m> Machine<'m> {
             Some(Value::Processor(id)) => return self.process(id, &arguments, whole),
             _ => {}
         }
+        if let (Some(Value::Context), Some(name @ ("done" | "fail" | "succeed"))) = (&receiver, callee.last_name()) {
+            self.end(name, &arguments);
+            return Ok(Value::Null);
+        }
         if let Some(known) = self.library(whole, callee, receiver.as_ref(), &arguments)? {
             return Ok(known);
         }
@@ -107,6 +111,18 @@ impl<'m> Machine<'m> {
         self.run.answer.get_or_insert(answer);
     }
 
+    /// Ends the invocation with a method of its context, as old code does.
+    fn end(&mut self, name: &str, arguments: &Arguments) {
+        let first = arguments.get(0).cloned().unwrap_or(Value::Null);
+        match name {
+            "done" => self.answer(arguments),
+            "fail" => self.run.answer = self.run.answer.take().or(Some(Err(first))),
+            _ => self.run.answer = self.run.answer.take().or(Some(Ok(first))),
+        }
+        // An asynchronous handler goes on, and its result may be the first.
+        self.run.is_uncertain |= self.frames.first().is_some_and(|frame| frame.is_async);
+    }
+
     /// Calls code of other files.
     fn elsewhere(
         &mut self,
@@ -128,8 +144,6 @@ impl<'m> Machine<'m> {
             for value in &all {
                 self.escape(value, 2);
             }
-            // `context.fail()` ends the invocation in old code.
-            self.run.is_uncertain |= matches!(name, "done" | "fail" | "succeed");
         }
         if is_new || name.starts_with(char::is_uppercase) && !is_awaited {
             let is_error = name.ends_with("Error") || name.ends_with("Exception") || name.ends_with("Failed");
@@ -311,7 +325,10 @@ impl<'m> Machine<'m> {
                     let is_static = around
                         .iter()
                         .any(|one| one.name().is_some_and(|name| &**name == "staticmethod"));
-                    around.retain(|one| one.name().is_none_or(|name| &**name != "staticmethod"));
+                    around.retain(|one| {
+                        one.name()
+                            .is_none_or(|name| !matches!(&**name, "classmethod" | "staticmethod"))
+                    });
                     let this = (!is_static).then(|| this.clone());
                     return Some(Value::Function(self.add(Object::Function(Closure {
                         function,
@@ -494,14 +511,7 @@ impl<'m> Machine<'m> {
             return result.map_err(Flow::Raise);
         }
         // What an asynchronous function returns is awaited.
-        let result = match result {
-            Ok(value) => match self.awaited(value) {
-                Ok(value) => Ok(value),
-                Err(Flow::Raise(raised)) => Err(raised),
-                Err(other) => return Err(other),
-            },
-            failed => failed,
-        };
+        let result = result.and_then(|value| self.settle(value));
         let is_slow = frame.is_slow || !self.module.is_script;
         Ok(self.promise(result, is_slow, at.at.clone()))
     }

@@ -283,6 +283,10 @@ impl<'m> Machine<'m> {
             Value::Event if matches!(name, "Records" | "records") => Value::List(self.records),
             Value::Event => Value::Unknown(0),
             Value::Record(record) if matches!(name, "messageId" | "message_id") => Value::MessageId(*record),
+            Value::Record(record) if name == "body" => {
+                self.run.read |= bit(*record);
+                Value::Unknown(bit(*record))
+            }
             // A record of another service.
             Value::Record(record) if matches!(name, "Sns" | "dynamodb" | "kinesis" | "s3") => {
                 self.run.is_uncertain = true;
@@ -405,6 +409,11 @@ impl<'m> Machine<'m> {
 
     /// Waits for a promise; other values are their own result.
     pub(super) fn awaited(&mut self, value: Value) -> Evaluated {
+        self.settle(value).map_err(Flow::Raise)
+    }
+
+    /// Waits for a value; an exception becomes a result.
+    pub(super) fn settle(&mut self, value: Value) -> Result<Value, Value> {
         let Value::Promise(id) = value else { return Ok(value) };
         let Object::Promise {
             result, is_observed, ..
@@ -413,12 +422,8 @@ impl<'m> Machine<'m> {
             return Ok(Value::Unknown(0));
         };
         *is_observed = true;
-        match result.clone() {
-            // A promise of a promise settles like the inner one.
-            Ok(inner @ Value::Promise(_)) => self.awaited(inner),
-            Ok(value) => Ok(value),
-            Err(raised) => Err(Flow::Raise(raised)),
-        }
+        // A promise of a promise settles like the inner one.
+        result.clone().and_then(|inner| self.settle(inner))
     }
 }
 

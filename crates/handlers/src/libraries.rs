@@ -237,7 +237,7 @@ impl<'m> Machine<'m> {
                     };
                     let mut results = Vec::new();
                     for item in items {
-                        let result = self.called_for(&first, item, whole)?;
+                        let result = self.called_with(&first, item, whole)?;
                         results.push(self.promise(result, true, whole.at.clone()));
                     }
                     // Iterating over the results raises the first failure.
@@ -280,23 +280,49 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// Calls a function with an item of a collection.
-    fn called_for(&mut self, function: &Value, item: Value, at: &'m Expression) -> Result<Result<Value, Value>, Flow> {
-        let mask = self.mask(&item);
+    /// Calls a function for an item of a collection.
+    fn called_for(
+        &mut self,
+        function: &Value,
+        item: &Value,
+        values: Vec<Value>,
+        at: &'m Expression,
+    ) -> Result<Result<Value, Value>, Flow> {
+        let mask = self.mask(item);
         let outer = self.current;
         if mask != 0 {
             self.current = mask;
         }
-        let result = self.called(function, vec![item], Vec::new(), at);
+        let result = self.called(function, values, Vec::new(), at);
         self.current = outer;
         result
+    }
+
+    fn called_with(&mut self, function: &Value, item: Value, at: &'m Expression) -> Result<Result<Value, Value>, Flow> {
+        self.called_for(function, &item, vec![item.clone()], at)
+    }
+
+    /// Returns a list with the items of the lists in another one.
+    fn flat(&mut self, of: &Value) -> Value {
+        let flat = self.list_id(Vec::new());
+        for item in self.items(of).unwrap_or_default() {
+            match &item {
+                Value::List(_) | Value::Unknown(_) => self.extend(flat, &item),
+                _ => {
+                    if let Object::List { items, .. } = &mut self.heap[flat] {
+                        items.push(item);
+                    }
+                }
+            }
+        }
+        Value::List(flat)
     }
 
     /// Calls a function for each item.
     fn mapped(&mut self, items: Vec<Value>, function: &Value, at: &'m Expression) -> Evaluated {
         let mut results = Vec::new();
         for item in items {
-            results.push(self.called_for(function, item, at)?.map_err(Flow::Raise)?);
+            results.push(self.called_with(function, item, at)?.map_err(Flow::Raise)?);
         }
         Ok(self.list(results))
     }
@@ -306,7 +332,7 @@ impl<'m> Machine<'m> {
         for item in items {
             let result = match function {
                 Value::Null => item.clone(),
-                function => self.called_for(function, item.clone(), at)?.map_err(Flow::Raise)?,
+                function => self.called_with(function, item.clone(), at)?.map_err(Flow::Raise)?,
             };
             if self.truth(&result, at) {
                 kept.push(item);
@@ -413,15 +439,26 @@ impl<'m> Machine<'m> {
             "forEach" => {
                 let outer = self.current;
                 for item in known {
-                    self.called_for(&first, item, whole)?.map_err(Flow::Raise)?;
+                    self.called_with(&first, item, whole)?.map_err(Flow::Raise)?;
                 }
                 self.current = outer;
                 Value::Null
             }
             "map" | "flatMap" => {
-                return self
-                    .mapped(known, &first, whole)
-                    .map(|value| Some(self.opened(value, is_open)));
+                let mut made = self.mapped(known, &first, whole)?;
+                if name == "flatMap" {
+                    made = self.flat(&made);
+                }
+                self.opened(made, is_open)
+            }
+            "reduce" => {
+                let mut items = known.into_iter();
+                let start = arguments.get(1).cloned().or_else(|| items.next());
+                self.run.is_uncertain |= is_open && !self.is_loading;
+                items.try_fold(start.unwrap_or(Value::Null), |made, item| {
+                    let values = vec![made, item.clone()];
+                    self.called_for(&first, &item, values, whole)?.map_err(Flow::Raise)
+                })?
             }
             "filter" => {
                 return self
@@ -431,7 +468,7 @@ impl<'m> Machine<'m> {
             "some" | "every" | "find" => {
                 let decides = name != "every";
                 for item in known {
-                    let result = self.called_for(&first, item.clone(), whole)?.map_err(Flow::Raise)?;
+                    let result = self.called_with(&first, item.clone(), whole)?.map_err(Flow::Raise)?;
                     if self.truth(&result, whole) == decides {
                         return Ok(Some(if name == "find" { item } else { Value::Bool(decides) }));
                     }
@@ -506,7 +543,11 @@ impl<'m> Machine<'m> {
             _ => {}
         }
         let copy = self.list(items);
-        let copy = if name == "entries" { self.numbered(&copy) } else { copy };
+        let copy = match name {
+            "entries" => self.numbered(&copy),
+            "flat" => self.flat(&copy),
+            _ => copy,
+        };
         if let (Value::List(copy), "concat") = (&copy, name) {
             self.extend(*copy, first);
         }

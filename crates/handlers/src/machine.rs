@@ -56,6 +56,8 @@ pub(super) struct Run<'m> {
     pub(super) is_uncertain: bool,
     /// Records that other code got.
     pub(super) used: Mask,
+    /// Records whose bodies were read.
+    pub(super) read: Mask,
     /// Records that other code got after the failure.
     pub(super) used_after: Mask,
     /// Code that read a single record.

@@ -74,15 +74,9 @@ impl<'m> Machine<'m> {
                 let outer = std::mem::replace(&mut self.current, bit(number));
                 let result = self.called(handler, values, Vec::new(), whole)?;
                 self.current = outer;
-                let result = match result {
-                    Ok(value) => match self.awaited(value) {
-                        Ok(_) => Ok(()),
-                        Err(Flow::Raise(raised)) => Err(raised),
-                        Err(other) => return Err(other),
-                    },
-                    Err(raised) => Err(raised),
+                let Err(raised) = result.and_then(|value| self.settle(value)) else {
+                    continue;
                 };
-                let Err(raised) = result else { continue };
                 if self.is_failure(&raised) {
                     self.run.vanished = Some(whole.at.clone());
                 }

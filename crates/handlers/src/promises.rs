@@ -4,7 +4,7 @@ use super::calls::Arguments;
 use super::libraries::Known;
 use super::machine::Machine;
 use super::syntax::{Expression, Term};
-use super::values::{Evaluated, Flow, Id, Object, Value};
+use super::values::{Evaluated, Id, Object, Value};
 
 impl<'m> Machine<'m> {
     pub(super) fn promise_method(
@@ -63,14 +63,7 @@ impl<'m> Machine<'m> {
             _ => return Ok(None),
         };
         // A promise that the function returns is part of the chain.
-        let settled = match settled {
-            Ok(value @ Value::Promise(_)) => match self.awaited(value) {
-                Ok(value) => Ok(value),
-                Err(Flow::Raise(raised)) => Err(raised),
-                Err(other) => return Err(other),
-            },
-            other => other,
-        };
+        let settled = settled.and_then(|value| self.settle(value));
         Ok(Some(self.promise(settled, is_slow, at)))
     }
 
@@ -89,10 +82,9 @@ impl<'m> Machine<'m> {
         let mut results = Vec::new();
         let mut failed = None;
         for item in items {
-            match self.awaited(item) {
+            match self.settle(item) {
                 Ok(value) => results.push(value),
-                Err(Flow::Raise(raised)) => failed = failed.or(Some(raised)),
-                Err(other) => return Err(other),
+                Err(raised) => failed = failed.or(Some(raised)),
             }
         }
         let result = match failed {
@@ -115,11 +107,7 @@ impl<'m> Machine<'m> {
         };
         let mut results = Vec::new();
         for item in items {
-            let result = match self.awaited(item) {
-                Ok(value) => Ok(value),
-                Err(Flow::Raise(raised)) => Err(raised),
-                Err(other) => return Err(other),
-            };
+            let result = self.settle(item);
             if let Err(raised) = &result
                 && self.is_failure(raised)
             {

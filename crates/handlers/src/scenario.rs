@@ -182,10 +182,11 @@ impl<'m> Entry<'m> {
                 failed_batch = self.decorated(machine, around, named)?;
             }
         }
-        let mut arguments = vec![Value::Event, Value::Unknown(0)];
-        if machine.module.is_script {
-            arguments.push(Value::Callback);
-        }
+        let arguments = if machine.module.is_script {
+            vec![Value::Event, Value::Context, Value::Callback]
+        } else {
+            vec![Value::Event, Value::Unknown(0)]
+        };
         let result = machine.call(&self.value, arguments, Vec::new(), &LAMBDA);
         match (result, failed_batch) {
             // The decorator of Powertools 1 deletes the other messages and raises.
@@ -357,11 +358,18 @@ impl<'m> Entry<'m> {
         if !module.says(&[MIDDLEWARE]) {
             return None;
         }
-        let mut used = self.around.iter().filter(|one| match &one.kind {
-            Term::Call { callee, .. } => callee.last_name() == Some("use"),
-            _ => false,
-        });
-        used.next().copied()
+        self.around.iter().find(|one| uses(one)).copied()
+    }
+}
+
+/// Returns `true` if a chain of calls contains that of `use`: `middy().use(…).handler(…)`.
+fn uses(one: &Expression) -> bool {
+    let Term::Call { callee, .. } = &one.kind else {
+        return false;
+    };
+    match &callee.kind {
+        Term::Member(of, name) => &**name == "use" || uses(of),
+        _ => false,
     }
 }
 
@@ -471,11 +479,17 @@ fn first_only(paths: &[Path<'_>]) -> Option<TextRange> {
     let is_known = paths.iter().all(|path| !path.run.is_uncertain);
     let is_single = |path: &Path<'_>| path.run.used.count_ones() <= 1;
     let used = done().fold(0, |all, path| all | path.run.used);
-    if !is_known || used.count_ones() != 1 || !done().all(is_single) {
+    // Code that only logs the records uses those whose bodies it reads.
+    let used_or_read = if used == 0 {
+        done().fold(0, |all, path| all | path.run.read)
+    } else {
+        used
+    };
+    if !is_known || used_or_read.count_ones() != 1 || !done().all(is_single) {
         return None;
     }
     done()
-        .filter(|path| path.run.used != 0)
+        .filter(|path| used == 0 || path.run.used != 0)
         .find_map(|path| path.run.first.clone())
 }
 

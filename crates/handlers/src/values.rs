@@ -30,6 +30,8 @@ pub(super) enum Value {
     Event,
     /// Callback that Lambda passes to a handler in JavaScript.
     Callback,
+    /// Context of the invocation in JavaScript, whose methods end it.
+    Context,
     Record(usize),
     MessageId(usize),
     /// Exception of the work that fails.

@@ -182,7 +182,7 @@ async function all(records) {
 }
 exports.handler = async (event) => { await all(event.Records); };
 
-//: sequential reduce · retried · silent: reduce is not followed
+//: sequential reduce · retried
 exports.handler = async (event) => {
   await event.Records.reduce((before, record) => before.then(() => ship(record)), Promise.resolve());
 };
