@@ -67,11 +67,8 @@ impl Python<'_> {
                 None => StatementKind::Nothing,
             },
             Stmt::AugAssign(one) => {
-                let kind = Term::Assign {
-                    target: self.boxed(&one.target),
-                    value: self.boxed(&one.value),
-                    operator: Some(computed(one.op)),
-                };
+                let (target, value) = (self.expression(&one.target), self.expression(&one.value));
+                let kind = Term::assign(target, value, Some(computed(one.op)));
                 StatementKind::Expression(expression(kind, at.clone()))
             }
             Stmt::Return(one) => StatementKind::Return(one.value.as_deref().map(|value| self.expression(value))),
@@ -138,16 +135,7 @@ impl Python<'_> {
             several => {
                 // `a = b = value` assigns from left to right.
                 let chained = several.iter().rev().fold(value, |value, target| {
-                    let (at, target) = (range(target), Box::new(self.expression(target)));
-                    let (value, operator) = (Box::new(value), None);
-                    expression(
-                        Term::Assign {
-                            target,
-                            value,
-                            operator,
-                        },
-                        at,
-                    )
+                    expression(Term::assign(self.expression(target), value, None), range(target))
                 });
                 StatementKind::Expression(chained)
             }
@@ -263,36 +251,19 @@ impl Python<'_> {
         let Some(parameters) = parameters else {
             return Vec::new();
         };
-        let mut all = Vec::new();
-        for one in parameters.posonlyargs.iter().chain(&parameters.args) {
-            all.push(self.parameter(one));
-        }
-        if let Some(rest) = &parameters.vararg {
-            all.push(Parameter {
-                pattern: self.name(&rest.name),
-                default: None,
-                takes: Takes::Rest,
-            });
-        }
-        for one in &parameters.kwonlyargs {
-            all.push(self.parameter(one));
-        }
-        if let Some(named) = &parameters.kwarg {
-            all.push(Parameter {
-                pattern: self.name(&named.name),
-                default: None,
-                takes: Takes::Named,
-            });
-        }
-        all
-    }
-
-    fn parameter(&mut self, one: &ast::ParameterWithDefault) -> Parameter {
-        Parameter {
-            pattern: self.name(&one.parameter.name),
-            default: one.default.as_deref().map(|value| self.expression(value)),
-            takes: Takes::One,
-        }
+        let all = parameters.iter().map(|one| {
+            let takes = match one {
+                ast::AnyParameterRef::NonVariadic(_) => Takes::One,
+                ast::AnyParameterRef::Variadic(rest) if parameters.vararg.as_deref() == Some(rest) => Takes::Rest,
+                ast::AnyParameterRef::Variadic(_) => Takes::Named,
+            };
+            Parameter {
+                pattern: self.name(one.name()),
+                default: one.default().map(|value| self.expression(value)),
+                takes,
+            }
+        });
+        all.collect()
     }
 
     fn function(&mut self, one: &ast::StmtFunctionDef) -> Function {
@@ -404,21 +375,11 @@ impl Python<'_> {
                 Term::Binary(computed(one.op), Box::new(parts))
             }
             Expr::Compare(one) => self.comparison(one),
-            Expr::Named(one) => Term::Assign {
-                target: self.boxed(&one.target),
-                value: self.boxed(&one.value),
-                operator: None,
-            },
+            Expr::Named(one) => Term::assign(self.expression(&one.target), self.expression(&one.value), None),
             Expr::Starred(one) => Term::Spread(self.boxed(&one.value)),
             Expr::Yield(one) => {
                 self.yields = true;
-                Term::Other(
-                    one.value
-                        .as_deref()
-                        .map(|value| self.expression(value))
-                        .into_iter()
-                        .collect(),
-                )
+                Term::Other(one.value.iter().map(|value| self.expression(value)).collect())
             }
             Expr::YieldFrom(one) => {
                 self.yields = true;
@@ -464,19 +425,13 @@ impl Python<'_> {
     fn lambda(&mut self, one: &ast::ExprLambda) -> Term {
         let at = range(&*one.body);
         let value = self.expression(&one.body);
+        let kind = StatementKind::Return(Some(value));
         Term::Function(Arc::new(Function {
-            name: None,
             parameters: self.parameters(one.parameters.as_deref()),
-            decorators: Vec::new(),
-            body: vec![Statement {
-                kind: StatementKind::Return(Some(value)),
-                at,
-            }],
-            is_async: false,
-            is_generator: false,
+            body: vec![Statement { kind, at }],
             is_arrow: true,
-            outer: Vec::new(),
             at: self.syntax.head(range(one)),
+            ..Function::default()
         }))
     }
 
@@ -486,12 +441,7 @@ impl Python<'_> {
         let lower = lower.unwrap_or_else(|| expression(Term::Number(0.0), at.clone()));
         let upper = slice.upper.as_deref().map(|upper| self.expression(upper));
         let method = Term::Member(of, self.word("slice"));
-        Term::Call {
-            callee: Box::new(expression(method, at)),
-            arguments: std::iter::once(lower).chain(upper).collect(),
-            named: Vec::new(),
-            is_new: false,
-        }
+        Term::call(expression(method, at), std::iter::once(lower).chain(upper).collect())
     }
 
     fn entry(&mut self, item: &ast::DictItem) -> (Option<Arc<str>>, Expression) {

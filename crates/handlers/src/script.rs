@@ -146,12 +146,7 @@ impl Script<'_> {
         let over = self.expression(&one.right);
         let over_at = over.at.clone();
         let keys = expression(Term::Member(Box::new(over), self.word("keys")), over_at.clone());
-        let call = Term::Call {
-            callee: Box::new(keys),
-            arguments: Vec::new(),
-            named: Vec::new(),
-            is_new: false,
-        };
+        let call = Term::call(keys, Vec::new());
         StatementKind::Loop(Box::new(Loop {
             label,
             target: self.left(&one.left),
@@ -360,13 +355,11 @@ impl Script<'_> {
         Function {
             name: function.id.as_ref().map(|id| self.word(&id.name)),
             parameters: self.parameters(&function.params),
-            decorators: Vec::new(),
             body: body.map_or_else(Vec::new, |body| self.statements(&body.statements)),
             is_async: function.r#async,
             is_generator: function.generator,
-            is_arrow: false,
-            outer: Vec::new(),
             at: self.0.head(at),
+            ..Function::default()
         }
     }
 
@@ -381,15 +374,12 @@ impl Script<'_> {
             }
         };
         Function {
-            name: None,
             parameters: self.parameters(&arrow.params),
-            decorators: Vec::new(),
             body,
             is_async: arrow.r#async,
-            is_generator: false,
             is_arrow: true,
-            outer: Vec::new(),
             at: self.0.head(range(arrow.span)),
+            ..Function::default()
         }
     }
 

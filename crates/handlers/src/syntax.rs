@@ -25,7 +25,7 @@ impl Module {
 }
 
 /// A function, method or lambda.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Function {
     pub(super) name: Option<Arc<str>>,
     pub(super) parameters: Vec<Parameter>,
@@ -251,6 +251,27 @@ pub(super) struct Clause {
     pub(super) target: Expression,
     pub(super) over: Expression,
     pub(super) tests: Vec<Expression>,
+}
+
+impl Term {
+    /// Returns a call with arguments by position.
+    pub(super) fn call(callee: Expression, arguments: Vec<Expression>) -> Term {
+        Term::Call {
+            callee: Box::new(callee),
+            arguments,
+            named: Vec::new(),
+            is_new: false,
+        }
+    }
+
+    /// Returns an assignment with a value.
+    pub(super) fn assign(target: Expression, value: Expression, operator: Option<Operator>) -> Term {
+        Term::Assign {
+            target: Box::new(target),
+            value: Box::new(value),
+            operator,
+        }
+    }
 }
 
 impl Expression {

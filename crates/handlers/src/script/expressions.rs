@@ -41,11 +41,9 @@ impl Script<'_> {
                     }
                     Term::List(items)
                 }
-                ast::BindingPattern::AssignmentPattern(one) => Term::Assign {
-                    target: Box::new(self.pattern(&one.left)),
-                    value: Box::new(self.expression(&one.right)),
-                    operator: None,
-                },
+                ast::BindingPattern::AssignmentPattern(one) => {
+                    Term::assign(self.pattern(&one.left), self.expression(&one.right), None)
+                }
             }
         } else {
             Term::Null
@@ -88,14 +86,10 @@ impl Script<'_> {
     pub(super) fn target_with_default(&mut self, target: &ast::AssignmentTargetMaybeDefault<'_>) -> Expression {
         let at = range(target.span());
         match target {
-            ast::AssignmentTargetMaybeDefault::AssignmentTargetWithDefault(one) => {
-                let kind = Term::Assign {
-                    target: Box::new(self.target(&one.binding)),
-                    value: Box::new(self.expression(&one.init)),
-                    operator: None,
-                };
-                expression(kind, at)
-            }
+            ast::AssignmentTargetMaybeDefault::AssignmentTargetWithDefault(one) => expression(
+                Term::assign(self.target(&one.binding), self.expression(&one.init), None),
+                at,
+            ),
             other => match other.as_assignment_target() {
                 Some(target) => self.target(target),
                 None => expression(Term::Null, at),
@@ -225,11 +219,8 @@ impl Script<'_> {
                     oxc_syntax::operator::UpdateOperator::Decrement => Operator::Subtract,
                 };
                 let at = range(one.span);
-                Term::Assign {
-                    target: Box::new(self.simple_target(&one.argument)),
-                    value: Box::new(expression(Term::Number(1.0), at)),
-                    operator: Some(operator),
-                }
+                let target = self.simple_target(&one.argument);
+                Term::assign(target, expression(Term::Number(1.0), at), Some(operator))
             }
             ast::Expression::AssignmentExpression(one) => self.assignment(one),
             ast::Expression::SequenceExpression(one) => {
@@ -268,17 +259,12 @@ impl Script<'_> {
             .map(|text| expression(Term::Text(self.word(&text.value.raw)), range(text.span)))
             .collect();
         arguments.extend(one.quasi.expressions.iter().map(|part| self.expression(part)));
-        Term::Call {
-            callee: self.boxed(&one.tag),
-            arguments,
-            named: Vec::new(),
-            is_new: false,
-        }
+        Term::call(self.expression(&one.tag), arguments)
     }
 
     pub(super) fn assignment(&mut self, one: &ast::AssignmentExpression<'_>) -> Term {
-        let target = Box::new(self.target(&one.left));
-        let value = self.boxed(&one.right);
+        let target = self.target(&one.left);
+        let value = self.expression(&one.right);
         let logic = match one.operator {
             AssignmentOperator::LogicalOr => Logic::Or,
             AssignmentOperator::LogicalAnd => Logic::And,
@@ -290,25 +276,13 @@ impl Script<'_> {
                     AssignmentOperator::Subtraction => Some(Operator::Subtract),
                     _ => Some(Operator::Other),
                 };
-                return Term::Assign {
-                    target,
-                    value,
-                    operator,
-                };
+                return Term::assign(target, value, operator);
             }
         };
         // `a ||= b` is `a || (a = b)`.
         let at = range(one.span);
         let left = self.target(&one.left);
-        let operator = None;
-        let assigned = expression(
-            Term::Assign {
-                target,
-                value,
-                operator,
-            },
-            at,
-        );
+        let assigned = expression(Term::assign(target, value, None), at);
         Term::Logic(logic, Box::new([left, assigned]))
     }
 
