@@ -3,7 +3,7 @@
 use super::machine::{Choice, Event, EventKind, Failure, Frame, Machine};
 use super::stores;
 use super::syntax::{Declares, Expression, Function, StatementKind, Takes, Term, TextRange};
-use super::values::{Closure, Evaluated, Flow, Id, Mask, Object, Value};
+use super::values::{ALL, Closure, Evaluated, Flow, Id, Mask, Object, Value};
 use super::words::{is_harmless, is_request, is_transparent};
 use crate::limits;
 use std::sync::Arc;
@@ -68,6 +68,9 @@ impl<'m> Machine<'m> {
         for (name, value) in named {
             let value = self.evaluate(value)?;
             arguments.named.push((name.clone(), value));
+        }
+        if arguments.all().any(|one| *one == Value::Event) {
+            self.run.read = ALL;
         }
         match called {
             Some(function @ (Value::Function(_) | Value::Class(_) | Value::Object(_) | Value::Idempotent(_))) => {

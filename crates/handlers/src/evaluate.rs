@@ -215,22 +215,27 @@ impl<'m> Machine<'m> {
                 Object::List { items, is_open: false } => Some(items.clone()),
                 _ => None,
             },
-            Value::Object(id) => match &self.heap[*id] {
-                Object::Entries {
-                    entries,
-                    is_open: false,
-                    class: None,
-                    ..
-                } => {
-                    let keys = entries.iter().map(|(key, value)| match key {
-                        Some(key) => Value::Text(key.clone()),
-                        None => Value::Unknown(self.mask(value)),
-                    });
-                    Some(keys.collect())
-                }
-                _ => None,
-            },
             Value::Null => Some(Vec::new()),
+            _ => {
+                let keys = self.known_entries(value)?.iter().map(|(key, value)| match key {
+                    Some(key) => Value::Text(key.clone()),
+                    None => Value::Unknown(self.mask(value)),
+                });
+                Some(keys.collect())
+            }
+        }
+    }
+
+    /// Returns the entries of a dictionary or plain object, or `None` if they are unknown.
+    pub(super) fn known_entries(&self, value: &Value) -> Option<&[(Option<Arc<str>>, Value)]> {
+        let Value::Object(id) = value else { return None };
+        match &self.heap[*id] {
+            Object::Entries {
+                entries,
+                is_open: false,
+                class: None,
+                ..
+            } => Some(entries),
             _ => None,
         }
     }
@@ -297,16 +302,10 @@ impl<'m> Machine<'m> {
                 if let Some(found) = self.method(of, name) {
                     return found;
                 }
-                let mask = self.mask(of);
-                match &self.heap[*id] {
-                    Object::Entries {
-                        entries,
-                        is_open: false,
-                        class: None,
-                        ..
-                    } if entries.iter().all(|(key, _)| key.is_some()) && name != "size" => Value::Null,
-                    Object::Entries { class: None, .. } if name == "size" => self.length(*id),
-                    _ => Value::Unknown(mask),
+                match self.known_entries(of) {
+                    Some(_) if name == "size" => self.length(*id),
+                    Some(entries) if entries.iter().all(|(key, _)| key.is_some()) => Value::Null,
+                    _ => Value::Unknown(self.mask(of)),
                 }
             }
             Value::Class(id) => self.class_member(*id, name, of, 0).unwrap_or(Value::Unknown(0)),

@@ -288,14 +288,7 @@ impl<'m> Machine<'m> {
         values: Vec<Value>,
         at: &'m Expression,
     ) -> Result<Result<Value, Value>, Flow> {
-        let mask = self.mask(item);
-        let outer = self.current;
-        if mask != 0 {
-            self.current = mask;
-        }
-        let result = self.called(function, values, Vec::new(), at);
-        self.current = outer;
-        result
+        self.on_item(item, |machine| machine.called(function, values, Vec::new(), at))
     }
 
     fn called_with(&mut self, function: &Value, item: Value, at: &'m Expression) -> Result<Result<Value, Value>, Flow> {
@@ -356,19 +349,11 @@ impl<'m> Machine<'m> {
     }
 
     fn parts_of(&mut self, of: &Value, parts: &str) -> Value {
-        let entries = match of {
-            Value::Object(id) => match &self.heap[*id] {
-                Object::Entries {
-                    entries,
-                    is_open: false,
-                    class: None,
-                    ..
-                } => entries.clone(),
-                _ => return Value::Unknown(self.mask(of)),
-            },
-            _ => return Value::Unknown(self.mask(of)),
+        let Some(entries) = self.known_entries(of) else {
+            return Value::Unknown(self.mask(of));
         };
         let parts: Vec<Value> = entries
+            .to_vec()
             .into_iter()
             .map(|(key, value)| {
                 let key = match key {
@@ -437,11 +422,7 @@ impl<'m> Machine<'m> {
                 Value::Null
             }
             "forEach" => {
-                let outer = self.current;
-                for item in known {
-                    self.called_with(&first, item, whole)?.map_err(Flow::Raise)?;
-                }
-                self.current = outer;
+                self.mapped(known, &first, whole)?;
                 Value::Null
             }
             "map" | "flatMap" => {

@@ -361,9 +361,8 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// Returns the innermost scope with the variable `name`.
-    fn scope_of(&self, name: &str) -> Option<usize> {
-        let mut scope = Some(self.scope);
+    /// Returns the innermost scope with the variable `name`, from `scope` outwards.
+    fn scope_of(&self, name: &str, mut scope: Option<usize>) -> Option<usize> {
         while let Some(at) = scope {
             if self.scopes[at].names.iter().any(|(known, _)| **known == *name) {
                 return Some(at);
@@ -374,7 +373,7 @@ impl<'m> Machine<'m> {
     }
 
     pub(super) fn variable(&self, name: &str) -> Option<Value> {
-        let scope = self.scope_of(name)?;
+        let scope = self.scope_of(name, Some(self.scope))?;
         let found = self.scopes[scope].names.iter().find(|(known, _)| **known == *name);
         found.map(|(_, value)| value.clone())
     }
@@ -395,25 +394,50 @@ impl<'m> Machine<'m> {
         let scope = match declares {
             Declares::Block => self.scope,
             Declares::Function => self.function_scope(),
-            Declares::No if self.module.is_script => self.scope_of(name).unwrap_or(0),
+            Declares::No if self.module.is_script => self.scope_of(name, Some(self.scope)).unwrap_or(0),
             Declares::No => {
                 let own = self.function_scope();
                 let is_outer = |function: &Function| function.outer.iter().any(|outer| **outer == *name);
                 if self.scopes[own].function.is_some_and(is_outer) {
-                    let mut scope = self.scopes[own].parent;
-                    while let Some(at) = scope {
-                        if self.scopes[at].names.iter().any(|(known, _)| **known == *name) {
-                            break;
-                        }
-                        scope = self.scopes[at].parent;
-                    }
-                    scope.unwrap_or(0)
+                    self.scope_of(name, self.scopes[own].parent).unwrap_or(0)
                 } else {
                     own
                 }
             }
         };
         self.set_in(scope, name, value);
+    }
+
+    /// Runs `body` in the scope of a block, and declares the names in `target` there.
+    pub(super) fn in_block(
+        &mut self,
+        target: Option<&'m Expression>,
+        value: Value,
+        body: impl FnOnce(&mut Self) -> Executed,
+    ) -> Executed {
+        let is_script = self.module.is_script;
+        let run = |machine: &mut Self| {
+            if let Some(target) = target {
+                let declares = if is_script { Declares::Block } else { Declares::No };
+                machine.bind(target, value, declares)?;
+            }
+            body(machine)
+        };
+        if is_script {
+            self.scoped(self.scope, None, run)
+        } else {
+            run(self)
+        }
+    }
+
+    /// Runs `body` for an item of a collection: on the records that it is derived from.
+    pub(super) fn on_item<T>(&mut self, item: &Value, body: impl FnOnce(&mut Self) -> T) -> T {
+        let mask = self.mask(item);
+        let current = if mask == 0 { self.current } else { mask };
+        let outer = std::mem::replace(&mut self.current, current);
+        let done = body(self);
+        self.current = outer;
+        done
     }
 
     /// Runs `body` in a new scope.

@@ -4,6 +4,7 @@
 //! them. Their sum bounds the depth of the syntax tree, since everything that nests without brackets (operators,
 //! ternaries, arrows, `else if`, calls of calls) takes a token per level.
 
+use super::words::{Words, words};
 use crate::limits;
 
 /// Reason that a text is not parsed.
@@ -15,57 +16,15 @@ pub(super) enum Refusal {
 }
 
 /// Words after which an expression or statement continues, even on the next line.
-const PREFIXES: [&str; 37] = [
-    "abstract",
-    "as",
-    "asserts",
-    "async",
-    "await",
-    "case",
-    "class",
-    "const",
-    "declare",
-    "default",
-    "delete",
-    "do",
-    "else",
-    "export",
-    "extends",
-    "for",
-    "function",
-    "if",
-    "implements",
-    "import",
-    "in",
-    "infer",
-    "instanceof",
-    "is",
-    "keyof",
-    "let",
-    "new",
-    "readonly",
-    "return",
-    "satisfies",
-    "throw",
-    "typeof",
-    "unique",
-    "var",
-    "void",
-    "while",
-    "yield",
-];
+static PREFIXES: Words = Words::new(|| {
+    words(
+        "abstract as asserts async await case class const declare default delete do else export extends for function \
+     if implements import in infer instanceof is keyof let new readonly return satisfies throw typeof unique var \
+     void while yield",
+    )
+});
 /// Words that continue the statement before them.
-const CONTINUING: [&str; 9] = [
-    "as",
-    "catch",
-    "else",
-    "extends",
-    "finally",
-    "in",
-    "instanceof",
-    "satisfies",
-    "while",
-];
+static CONTINUING: Words = Words::new(|| words("as catch else extends finally in instanceof satisfies while"));
 
 /// Kind of the previous token, as far as it decides about the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -472,7 +431,7 @@ impl<'s> Scan<'s> {
         let is_escape = self.peek(0) == b'\\';
         let word = if is_escape { "" } else { self.word() };
         self.at += usize::from(is_escape);
-        if !CONTINUING.contains(&word) {
+        if !CONTINUING.contains(word) {
             self.begin();
         }
         self.may_end = false;
@@ -483,7 +442,7 @@ impl<'s> Scan<'s> {
             // `for await (`
             "await" if previous == Previous::Head => Previous::Head,
             "of" => Previous::Ambiguous,
-            _ if PREFIXES.contains(&word) => Previous::Prefix,
+            _ if PREFIXES.contains(word) => Previous::Prefix,
             _ => Previous::Operand,
         })
     }

@@ -37,7 +37,7 @@ pub(super) fn output(path: &Path, files: &Files) -> Option<Output> {
     let below = path.strip_prefix(bound).unwrap_or(path);
     let mut parts = below.components();
     let mut project = bound.to_owned();
-    let is_output = |part: &Component<'_>| part.as_os_str().to_str().is_some_and(|name| OUTPUTS.contains(&name));
+    let is_output = |part: &Component<'_>| part.as_os_str().to_str().is_some_and(|name| OUTPUTS.contains(name));
     let found = loop {
         match parts.next() {
             Some(part) if is_output(&part) => break Some(parts.as_path()),

@@ -11,6 +11,7 @@
 //! ```
 
 use super::locate::{Language, is_preferred, language_of};
+use super::words::{Words, words};
 use crate::limits;
 use rustc_hash::FxHashMap;
 use source::files::{DirectoryEntry, EntryKind, Files, Ignored, Patterns, Refusal, Visitor};
@@ -19,41 +20,17 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// Directories of build outputs.
-pub(super) const OUTPUTS: [&str; 12] = [
-    ".aws-sam",
-    ".build",
-    ".serverless",
-    ".webpack",
-    "artifact",
-    "artifacts",
-    "bin",
-    "build",
-    "dist",
-    "obj",
-    "out",
-    "target",
-];
+pub(super) static OUTPUTS: Words =
+    Words::new(|| words(".aws-sam .build .serverless .webpack artifact artifacts bin build dist obj out target"));
 /// Directories of sources, whose names say nothing.
 const SOURCES: [&str; 4] = ["src", "main", "app", "lib"];
 /// Directories that contain the code of others, or no handlers.
-const SKIPPED: [&str; 16] = [
-    ".git",
-    ".terraform",
-    ".venv",
-    "__mocks__",
-    "__pycache__",
-    "__tests__",
-    "cdk.out",
-    "coverage",
-    "fixtures",
-    "node_modules",
-    "site-packages",
-    "test",
-    "tests",
-    "vendor",
-    "venv",
-    "spec",
-];
+static SKIPPED: Words = Words::new(|| {
+    words(
+        ".git .terraform .venv __mocks__ __pycache__ __tests__ cdk.out coverage fixtures node_modules site-packages \
+     test tests vendor venv spec",
+    )
+});
 
 /// The names of source files in the directories that a run may read.
 pub(super) struct Search<'f> {
@@ -196,7 +173,7 @@ fn names(path: &Path) -> Vec<String> {
     });
     let mut names: Vec<String> = parts.collect();
     let last = names.pop();
-    names.retain(|name| !OUTPUTS.contains(&&**name) && !SOURCES.contains(&&**name));
+    names.retain(|name| !OUTPUTS.contains(&**name) && !SOURCES.contains(&&**name));
     names.extend(last);
     names
 }
@@ -218,7 +195,7 @@ impl Visitor for Collector {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let is_directory = kind == EntryKind::Directory;
         let is_wanted = if is_directory {
-            !SKIPPED.contains(&name) && !OUTPUTS.contains(&name)
+            !SKIPPED.contains(name) && !OUTPUTS.contains(name)
         } else {
             matches!(kind, EntryKind::File(_)) && (is_dockerfile(path) || language_of(path).is_some() && !is_test(name))
         };

@@ -204,45 +204,19 @@ impl<'m> Machine<'m> {
 
     /// Runs a loop for each item; returns `false` if a `break` left it.
     fn iterate(&mut self, one: &'m Loop, items: Vec<Value>, at: &TextRange) -> Result<bool, Flow> {
-        let outer = self.current;
         for item in items {
-            let mask = self.mask(&item);
-            self.current = if mask == 0 { outer } else { mask };
             if matches!(item, Value::Record(_)) {
                 self.run.first.get_or_insert(at.clone());
             }
-            let parent = self.scope;
-            let step = |machine: &mut Self| {
-                if let Some(target) = &one.target {
-                    let declares = if machine.module.is_script {
-                        Declares::Block
-                    } else {
-                        Declares::No
-                    };
-                    machine.bind(target, item, declares)?;
-                }
-                machine.statements(&one.body)
-            };
-            let done = if self.module.is_script {
-                self.scoped(parent, None, step)
-            } else {
-                step(self)
-            };
+            let done = self.on_item(&item.clone(), |machine| {
+                machine.in_block(one.target.as_ref(), item, |machine| machine.statements(&one.body))
+            });
             match done {
-                Err(Flow::Break(label)) if label.is_none() || label == one.label => {
-                    self.current = outer;
-                    return Ok(false);
-                }
+                Err(Flow::Break(label)) if label.is_none() || label == one.label => return Ok(false),
                 Err(Flow::Continue(label)) if label.is_none() || label == one.label => {}
-                done => {
-                    if done.is_err() {
-                        self.current = outer;
-                    }
-                    done?;
-                }
+                done => done?,
             }
         }
-        self.current = outer;
         Ok(true)
     }
 
@@ -296,23 +270,7 @@ impl<'m> Machine<'m> {
             self.run.vanished = Some(catch.at.clone());
         }
         self.caught.push(raised.clone());
-        let parent = self.scope;
-        let handle = |machine: &mut Self| {
-            if let Some(target) = &catch.target {
-                let declares = if machine.module.is_script {
-                    Declares::Block
-                } else {
-                    Declares::No
-                };
-                machine.bind(target, raised, declares)?;
-            }
-            machine.statements(&catch.body)
-        };
-        let done = if self.module.is_script {
-            self.scoped(parent, None, handle)
-        } else {
-            handle(self)
-        };
+        let done = self.in_block(catch.target.as_ref(), raised, |machine| machine.statements(&catch.body));
         self.caught.pop();
         done
     }

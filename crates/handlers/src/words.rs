@@ -1,6 +1,16 @@
 //! Names in languages and libraries that the analysis knows.
 
 use super::syntax::{Expression, Term};
+use rustc_hash::FxHashSet;
+use std::sync::LazyLock;
+
+/// A set of words.
+pub(super) type Words = LazyLock<FxHashSet<&'static str>>;
+
+/// Returns the words of a list, which are separated by spaces.
+pub(super) fn words(list: &'static str) -> FxHashSet<&'static str> {
+    list.split(' ').collect()
+}
 
 /// Functions that call a handler for each record and return the failed ones (Powertools for AWS Lambda).
 pub(super) const BATCH_FUNCTIONS: [&str; 4] = [
@@ -23,147 +33,43 @@ pub(super) const FAILURES: &str = "batchItemFailures";
 pub(super) const MIDDLEWARE: &str = "@middy/sqs-partial-batch-failure";
 
 /// Decorators and wrappers that pass on the return value of a handler.
-const TRANSPARENT: [&str; 14] = [
-    "async_batch_processor",
-    "batch_processor",
-    "bind",
-    "capture",
-    "captureLambdaHandler",
-    "capture_lambda_handler",
-    "capture_method",
-    "event_source",
-    "injectLambdaContext",
-    "inject_lambda_context",
-    "logMetrics",
-    "log_metrics",
-    "middy",
-    "staticmethod",
-];
+static TRANSPARENT: Words = Words::new(|| {
+    words(
+        "async_batch_processor batch_processor bind capture captureLambdaHandler capture_lambda_handler \
+     capture_method event_source injectLambdaContext inject_lambda_context logMetrics log_metrics middy \
+     staticmethod",
+    )
+});
 
 /// Functions that only read values or print them.
-const FUNCTIONS: [&str; 49] = [
-    "Boolean",
-    "Error",
-    "Number",
-    "String",
-    "abs",
-    "all",
-    "any",
-    "bool",
-    "decodeURIComponent",
-    "deepcopy",
-    "dict",
-    "dumps",
-    "encodeURIComponent",
-    "enumerate",
-    "filter",
-    "float",
-    "getattr",
-    "hasattr",
-    "int",
-    "isinstance",
-    "iter",
-    "len",
-    "list",
-    "loads",
-    "marshall",
-    "max",
-    "min",
-    "next",
-    "parseFloat",
-    "parseInt",
-    "pprint",
-    "print",
-    "randomUUID",
-    "range",
-    "repr",
-    "round",
-    "set",
-    "sleep",
-    "sorted",
-    "str",
-    "structuredClone",
-    "sum",
-    "tuple",
-    "type",
-    "unmarshall",
-    "unquote_plus",
-    "uuid4",
-    "uuidv4",
-    "zip",
-];
+static FUNCTIONS: Words = Words::new(|| {
+    words(
+        "Boolean Error Number String abs all any bool decodeURIComponent deepcopy dict dumps encodeURIComponent \
+     enumerate filter float getattr hasattr int isinstance iter len list loads marshall max min next parseFloat \
+     parseInt pprint print randomUUID range repr round set sleep sorted str structuredClone sum tuple type \
+     unmarshall unquote_plus uuid4 uuidv4 zip",
+    )
+});
 
 /// Objects and modules with only such functions.
-const OBJECTS: [&str; 27] = [
-    "Array",
-    "Buffer",
-    "Date",
-    "JSON",
-    "Math",
-    "Number",
-    "Object",
-    "String",
-    "base64",
-    "collections",
-    "console",
-    "copy",
-    "crypto",
-    "datetime",
-    "hashlib",
-    "itertools",
-    "json",
-    "math",
-    "metrics",
-    "performance",
-    "random",
-    "re",
-    "sys",
-    "time",
-    "traceback",
-    "tracer",
-    "uuid",
-];
+static OBJECTS: Words = Words::new(|| {
+    words(
+        "Array Buffer Date JSON Math Number Object String base64 collections console copy crypto datetime hashlib \
+     itertools json math metrics performance random re sys time traceback tracer uuid",
+    )
+});
 
 /// Methods that only read values, on any object.
-const METHODS: [&str; 34] = [
-    "decode",
-    "encode",
-    "endsWith",
-    "endswith",
-    "entries",
-    "format",
-    "hexdigest",
-    "includes",
-    "indexOf",
-    "isoformat",
-    "items",
-    "join",
-    "keys",
-    "lower",
-    "lstrip",
-    "replace",
-    "replaceAll",
-    "rstrip",
-    "slice",
-    "split",
-    "startsWith",
-    "startswith",
-    "strftime",
-    "strip",
-    "substring",
-    "toFixed",
-    "toISOString",
-    "toLowerCase",
-    "toString",
-    "toUpperCase",
-    "total_seconds",
-    "trim",
-    "upper",
-    "values",
-];
+static METHODS: Words = Words::new(|| {
+    words(
+        "decode encode endsWith endswith entries format hexdigest includes indexOf isoformat items join keys lower \
+     lstrip replace replaceAll rstrip slice split startsWith startswith strftime strip substring toFixed \
+     toISOString toLowerCase toString toUpperCase total_seconds trim upper values",
+    )
+});
 
 /// Objects whose `get` is a request, not a lookup of a key.
-const REQUESTS: [&str; 7] = ["axios", "client", "got", "http", "httpx", "requests", "session"];
+static REQUESTS: Words = Words::new(|| words("axios client got http httpx requests session"));
 
 /// Returns `true` if a call of `callee` has no effect that matters to the analysis.
 pub(super) fn is_harmless(callee: &Expression) -> bool {
@@ -172,11 +78,11 @@ pub(super) fn is_harmless(callee: &Expression) -> bool {
     }
     let root = callee.first_name().unwrap_or_default();
     match &callee.kind {
-        Term::Name(name) => FUNCTIONS.binary_search(&&**name).is_ok(),
+        Term::Name(name) => FUNCTIONS.contains(&**name),
         Term::Member(of, name) => {
-            let is_lookup = &**name == "get" && REQUESTS.binary_search(&root).is_err();
+            let is_lookup = &**name == "get" && !REQUESTS.contains(root);
             let is_of_text = matches!(of.kind, Term::Text(_) | Term::Other(_));
-            is_lookup || is_of_text || OBJECTS.binary_search(&root).is_ok() || METHODS.binary_search(&&**name).is_ok()
+            is_lookup || is_of_text || OBJECTS.contains(root) || METHODS.contains(&**name)
         }
         _ => false,
     }
@@ -188,7 +94,7 @@ pub(super) fn is_transparent(wrapper: &Expression) -> bool {
         Term::Call { callee, .. } => callee.last_name(),
         _ => wrapper.last_name(),
     };
-    name.is_some_and(|name| TRANSPARENT.binary_search(&name).is_ok())
+    name.is_some_and(|name| TRANSPARENT.contains(name))
 }
 
 /// Returns `true` if calls of `root` or its members are requests to another machine.
@@ -210,16 +116,4 @@ fn says_log(callee: &Expression) -> bool {
 fn is_log(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     matches!(lower.as_str(), "log" | "logging" | "_log" | "warn") || lower.ends_with("logger")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{FUNCTIONS, METHODS, OBJECTS, REQUESTS, TRANSPARENT};
-
-    #[test]
-    fn lists_are_sorted() {
-        for list in [&FUNCTIONS[..], &METHODS, &OBJECTS, &REQUESTS, &TRANSPARENT] {
-            assert!(list.is_sorted(), "{list:?}");
-        }
-    }
 }
