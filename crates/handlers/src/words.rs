@@ -45,7 +45,7 @@ static TRANSPARENT: Words = Words::new(|| {
 static FUNCTIONS: Words = Words::new(|| {
     words(
         "Boolean Error Number String abs all any bool decodeURIComponent deepcopy dict dumps encodeURIComponent \
-     enumerate filter float getattr hasattr int isinstance iter len list loads marshall max min next parseFloat \
+     enumerate filter float getattr hasattr int isinstance iter len list loads marshall max min parseFloat \
      parseInt pprint print randomUUID range repr round set sleep sorted str structuredClone sum tuple type \
      unmarshall unquote_plus uuid4 uuidv4 zip",
     )
@@ -54,8 +54,8 @@ static FUNCTIONS: Words = Words::new(|| {
 /// Objects and modules with only such functions.
 static OBJECTS: Words = Words::new(|| {
     words(
-        "Array Buffer Date JSON Math Number Object String base64 collections console copy crypto datetime hashlib \
-     itertools json math metrics performance random re sys time traceback tracer uuid",
+        "Array Buffer Date JSON Math Number Object String base64 console crypto datetime hashlib \
+     itertools json math metrics random re sys time traceback tracer uuid",
     )
 });
 
