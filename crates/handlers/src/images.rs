@@ -3,11 +3,9 @@
 use super::exports::{Token, tokens};
 use super::search::Search;
 use crate::facts::CodeSource;
+use crate::limits;
 use source::files::Files;
 use std::path::{Path, PathBuf};
-
-/// Maximum size of a Dockerfile in bytes.
-const LARGEST: u64 = 64 << 10;
 
 /// Entry point of an image, and the directory that the image is built from.
 pub(super) struct Image {
@@ -43,7 +41,7 @@ pub(super) fn image(source: &CodeSource, is_only: bool, search: &Search<'_>) -> 
 
 /// Returns the entry point in the last `CMD` of a Dockerfile.
 fn command(path: &Path, files: &Files) -> Option<String> {
-    let text = String::from_utf8(files.read(path, LARGEST).ok()?).ok()?;
+    let text = String::from_utf8(files.read(path, limits::MAX_DOCKERFILE_SIZE).ok()?).ok()?;
     let commands = text.lines().filter_map(|line| line.trim_start().strip_prefix("CMD"));
     match tokens(commands.last()?)[..] {
         [Token::Sign(b'['), Token::Text(handler), Token::Sign(b']')] => Some(handler.to_owned()),

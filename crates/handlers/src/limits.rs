@@ -13,6 +13,8 @@ pub(crate) const MAX_EXPORT_HOPS: usize = 6;
 pub(crate) const MAX_MAIN_CANDIDATES: usize = 200;
 /// Maximum size of a `tsconfig.json` in bytes.
 pub(crate) const MAX_TSCONFIG_SIZE: u64 = 256 << 10;
+/// Maximum size of a Dockerfile in bytes.
+pub(crate) const MAX_DOCKERFILE_SIZE: u64 = 64 << 10;
 /// Maximum number of files that extend each other.
 pub(crate) const MAX_TSCONFIG_EXTENDS: usize = 4;
 /// Maximum number of files that are searched for programs. In a larger repository, none are found.
@@ -30,6 +32,8 @@ pub(crate) const MAX_NESTING: usize = 600;
 pub(crate) const MAX_INDENTATION: usize = 200;
 /// Maximum depth of syntax.
 pub(crate) const MAX_SYNTAX_DEPTH: usize = 200;
+/// Maximum number of tokens before the name in a signature, and after it.
+pub(crate) const MAX_SIGNATURE_LENGTH: usize = 200;
 /// Maximum length of a text that is kept.
 pub(crate) const MAX_KEPT_TEXT: usize = 2_000;
 

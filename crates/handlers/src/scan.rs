@@ -4,6 +4,7 @@
 //! creates batch item failures. Comments and strings are skipped.
 
 use super::syntax::TextRange;
+use crate::limits;
 
 /// Types of a response with failed messages.
 const RESPONSES: [&str; 4] = [
@@ -14,9 +15,6 @@ const RESPONSES: [&str; 4] = [
 ];
 /// Functions that take the handler of a program.
 const STARTS: [&str; 3] = ["Start", "StartWithOptions", "service_fn"];
-
-/// Maximum number of tokens before the name in a signature, and after it.
-const LONGEST_SIGNATURE: usize = 200;
 
 /// Signature of a handler.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,7 +120,7 @@ impl<'s> Tokens<'s> {
         if self.all[at] != name || !matches!(self.get(at + 1), "(" | "[" | "<") {
             return None;
         }
-        let first = at.saturating_sub(LONGEST_SIGNATURE);
+        let first = at.saturating_sub(limits::MAX_SIGNATURE_LENGTH);
         let before = self.all[first..at]
             .iter()
             .rposition(|token| matches!(*token, ";" | "{" | "}"));
@@ -144,7 +142,7 @@ impl<'s> Tokens<'s> {
         }
         let end = self.all[at..]
             .iter()
-            .take(LONGEST_SIGNATURE)
+            .take(limits::MAX_SIGNATURE_LENGTH)
             .position(|token| matches!(*token, "{" | ";" | "="))?;
         let is_declared = self.get(at + end) != ";" && !self.all[from..at].contains(&"return");
         is_declared.then_some((from, at + end))
