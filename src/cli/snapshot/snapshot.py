@@ -4,12 +4,14 @@
 usage: python3 snapshot.py [--region REGION]... [--profile PROFILE] [--output snapshot.json]
 
 It only lists and reads; docs/deployed.md of sqslint has the permissions that it needs. Values of environment variables
-are never written, only their names. If it is interrupted, start it again with the same arguments: what it has read is in
-OUTPUT.partial, one line per resource list, and is not read again.
+are never written, only their names, and neither are other texts in which applications put secrets, such as the inputs
+of targets. If it is interrupted, start it again with the same arguments: what it has read is in OUTPUT.partial, one line
+per resource list, and is not read again.
 """
 import argparse
 import concurrent.futures
 import datetime
+import functools
 import json
 import os
 import sys
@@ -30,6 +32,19 @@ NUMBERS = (
 )
 SWITCHES = ("ContentBasedDeduplication", "FifoQueue", "SqsManagedSseEnabled")
 TEXTS = ("DeduplicationScope", "FifoThroughputLimit", "KmsMasterKeyId")
+# Codes of errors about things that were deleted after they were listed.
+MISSING = (
+    "AWS.SimpleQueueService.NonExistentQueue",
+    "NoSuchEntity",
+    "NotFound",
+    "NotFoundException",
+    "QueueDoesNotExist",
+    "ResourceNotFoundException",
+)
+FUNCTION_KEYS = (
+    "Architectures CapacityProviderConfig DeadLetterConfig DurableConfig Handler MemorySize PackageType Role Runtime "
+    "TenancyConfig Timeout"
+).split()
 ALARM_KEYS = (
     "ActionsEnabled AlarmActions AlarmName ComparisonOperator DatapointsToAlarm Dimensions EvaluationPeriods "
     "ExtendedStatistic MetricName Metrics Namespace OKActions Period Statistic Threshold TreatMissingData"
@@ -41,19 +56,29 @@ MAPPING_KEYS = (
 
 
 def pages(client, operation, key, **arguments):
-    """Returns the items of all pages of a list."""
-    pages = client.get_paginator(operation).paginate(**arguments)
-    return [item for page in pages for item in page.get(key, [])]
+    """Returns the items of all pages of a list, or none if the thing that has the list does not exist."""
+    try:
+        pages = client.get_paginator(operation).paginate(**arguments)
+        return [item for page in pages for item in page.get(key, [])]
+    except botocore.exceptions.ClientError as error:
+        if error.response["Error"]["Code"] in MISSING:
+            return []
+        raise
 
 
-def optional(call, *missing, **arguments):
+def optional(call, **arguments):
     """Returns the answer to a call, or an empty one if the thing does not exist."""
     try:
         return call(**arguments)
     except botocore.exceptions.ClientError as error:
-        if error.response["Error"]["Code"] in ("ResourceNotFoundException", "NoSuchEntity", *missing):
+        if error.response["Error"]["Code"] in MISSING:
             return {}
         raise
+
+
+def chosen(values, *keys):
+    """Returns the entries of `values` with these keys, if there are any."""
+    return {key: values[key] for key in keys if key in (values or {})}
 
 
 def resource(kind, id, properties):
@@ -75,9 +100,7 @@ class Region:
         sqs = self.client("sqs")
 
         def read(url):
-            values = optional(
-                sqs.get_queue_attributes, "AWS.SimpleQueueService.NonExistentQueue", QueueUrl=url, AttributeNames=["All"]
-            ).get("Attributes", {})
+            values = optional(sqs.get_queue_attributes, QueueUrl=url, AttributeNames=["All"]).get("Attributes", {})
             if "QueueArn" not in values:
                 return
             arn = values["QueueArn"]
@@ -90,14 +113,15 @@ class Region:
                     properties[key] = json.loads(values[key])
             if "maxReceiveCount" in properties.get("RedrivePolicy", {}):
                 properties["RedrivePolicy"]["maxReceiveCount"] = int(properties["RedrivePolicy"]["maxReceiveCount"])
-            tags = sqs.list_queue_tags(QueueUrl=url).get("Tags", {})
+            tags = optional(sqs.list_queue_tags, QueueUrl=url).get("Tags", {})
             properties["Tags"] = [{"Key": key, "Value": value} for key, value in sorted(tags.items())]
             yield resource("AWS::SQS::Queue", arn, properties)
             if values.get("Policy"):
                 policy = {"Queues": [url], "PolicyDocument": json.loads(values["Policy"])}
                 yield resource("AWS::SQS::QueuePolicy", arn + "#policy", policy)
 
-        return self.each(read, pages(sqs, "list_queues", "QueueUrls"))
+        # Without a page size, SQS returns the first 1,000 queues and no token for the others.
+        return self.each(read, pages(sqs, "list_queues", "QueueUrls", PaginationConfig={"PageSize": 1000}))
 
     def functions(self):
         """Reads the mappings of queues, and the functions that they invoke or that name a failure queue."""
@@ -108,7 +132,17 @@ class Region:
             if ":sqs:" in mapping.get("EventSourceArn", "")
         ]
         # The ARN of an alias or version has one more part.
-        polled = {":".join(mapping["FunctionArn"].split(":")[:7]) for mapping in mappings}
+        polled = {}
+        for mapping in mappings:
+            invoked = mapping["FunctionArn"]
+            polled.setdefault(":".join(invoked.split(":")[:7]), set()).add(invoked)
+
+        def invoked(function):
+            """Returns the settings of the version that all mappings of a function invoke, or else the latest ones."""
+            versions = polled.get(function["FunctionArn"], set()) - {function["FunctionArn"]}
+            if len(versions) != 1 or len(polled[function["FunctionArn"]]) != 1:
+                return function
+            return optional(client.get_function_configuration, FunctionName=versions.pop()) or function
 
         def read_mapping(mapping):
             function = mapping["FunctionArn"]
@@ -121,10 +155,8 @@ class Region:
             yield resource("AWS::Lambda::EventSourceMapping", id, properties)
 
         def read_function(function):
-            arn, name = function["FunctionArn"], function["FunctionName"]
-            keys = ("Architectures", "Handler", "MemorySize", "PackageType", "Role", "Runtime", "Timeout")
-            properties = {key: function.get(key) for key in keys} | {"FunctionName": name}
-            properties["DeadLetterConfig"] = function.get("DeadLetterConfig")
+            arn, name, function = function["FunctionArn"], function["FunctionName"], invoked(function)
+            properties = chosen(function, *FUNCTION_KEYS) | {"FunctionName": name}
             properties["EnvironmentNames"] = sorted(function.get("Environment", {}).get("Variables", {}))
             concurrency = optional(client.get_function_concurrency, FunctionName=arn)
             properties["ReservedConcurrentExecutions"] = concurrency.get("ReservedConcurrentExecutions")
@@ -150,11 +182,16 @@ class Region:
             metrics = [query.get("MetricStat", {}).get("Metric", {}) for query in alarm.get("Metrics", [])]
             return any(metric.get("Namespace") == "AWS/SQS" for metric in [alarm, *metrics])
 
-        alarms = pages(self.client("cloudwatch"), "describe_alarms", "MetricAlarms", AlarmTypes=["MetricAlarm"])
+        client = self.client("cloudwatch")
+        alarms = pages(client, "describe_alarms", "MetricAlarms", AlarmTypes=["MetricAlarm"])
+        composites = pages(client, "describe_alarms", "CompositeAlarms", AlarmTypes=["CompositeAlarm"])
         return [
-            resource("AWS::CloudWatch::Alarm", alarm["AlarmArn"], {key: alarm.get(key) for key in ALARM_KEYS})
+            resource("AWS::CloudWatch::Alarm", alarm["AlarmArn"], chosen(alarm, *ALARM_KEYS))
             for alarm in alarms
             if is_of_sqs(alarm)
+        ] + [
+            resource("AWS::CloudWatch::CompositeAlarm", alarm["AlarmArn"], chosen(alarm, "AlarmName", "AlarmRule"))
+            for alarm in composites
         ]
 
     def subscriptions(self):
@@ -162,7 +199,7 @@ class Region:
 
         def read(subscription):
             arn = subscription["SubscriptionArn"]
-            values = optional(sns.get_subscription_attributes, "NotFound", SubscriptionArn=arn).get("Attributes", {})
+            values = optional(sns.get_subscription_attributes, SubscriptionArn=arn).get("Attributes", {})
             properties = {key: subscription[key] for key in ("TopicArn", "Protocol", "Endpoint")}
             properties["RawMessageDelivery"] = values.get("RawMessageDelivery") == "true"
             for key in ("FilterPolicy", "RedrivePolicy"):
@@ -182,26 +219,52 @@ class Region:
 
         def read(listed):
             if ":sqs:" in listed.get("Source", "") + listed.get("Target", ""):
-                pipe = client.describe_pipe(Name=listed["Name"])
-                keys = ("Name", "Source", "Target", "RoleArn", "DesiredState", "SourceParameters", "TargetParameters")
-                yield resource("AWS::Pipes::Pipe", pipe["Arn"], {key: pipe.get(key) for key in keys})
+                pipe = optional(client.describe_pipe, Name=listed["Name"])
+                if not pipe:
+                    return
+                properties = chosen(pipe, "Name", "Source", "Enrichment", "Target", "RoleArn", "DesiredState")
+                # The parameters of other services contain headers, inputs and environment variables.
+                properties["SourceParameters"] = chosen(
+                    pipe.get("SourceParameters"), "FilterCriteria", "SqsQueueParameters"
+                )
+                properties["TargetParameters"] = chosen(
+                    pipe.get("TargetParameters"),
+                    "LambdaFunctionParameters",
+                    "SqsQueueParameters",
+                    "StepFunctionStateMachineParameters",
+                )
+                yield resource("AWS::Pipes::Pipe", pipe["Arn"], properties)
 
-        return self.each(read, pages(client, "list_pipes", "Pipes"))
+        try:
+            return self.each(read, pages(client, "list_pipes", "Pipes"))
+        except botocore.exceptions.EndpointConnectionError as error:
+            print(f"this Region may not have pipes: {error}", file=sys.stderr)
+            return []
 
     def rules(self):
         client = self.client("events")
 
         def read(rule):
-            targets = pages(client, "list_targets_by_rule", "Targets", Rule=rule["Name"])
+            bus = rule.get("EventBusName", "default")
+            targets = pages(client, "list_targets_by_rule", "Targets", Rule=rule["Name"], EventBusName=bus)
+            # Neither `Input` nor other parameters of targets.
             keys = ("Arn", "Id", "RoleArn", "DeadLetterConfig", "RetryPolicy", "SqsParameters")
-            targets = [{key: target[key] for key in keys if key in target} for target in targets]
-            if ":sqs:" in json.dumps(targets) or ":lambda:" in json.dumps(targets):
-                properties = {key: rule.get(key) for key in ("Name", "State", "EventPattern", "ScheduleExpression")}
-                pattern = properties.get("EventPattern")
+            targets = [chosen(target, *keys) for target in targets]
+            shown = json.dumps(targets)
+            # Rules on states of alarms notify people.
+            if ":sqs:" in shown or ":lambda:" in shown or "aws.cloudwatch" in rule.get("EventPattern", ""):
+                properties = chosen(rule, "Name", "EventBusName", "State", "ScheduleExpression")
+                pattern = rule.get("EventPattern")
                 properties |= {"Targets": targets, "EventPattern": json.loads(pattern) if pattern else None}
                 yield resource("AWS::Events::Rule", rule["Arn"], properties)
 
-        return self.each(read, pages(client, "list_rules", "Rules"))
+        rules, page = [], {}
+        while True:
+            page = client.list_event_buses(**chosen(page, "NextToken"))
+            for bus in page["EventBuses"]:
+                rules += pages(client, "list_rules", "Rules", EventBusName=bus["Name"])
+            if not page.get("NextToken"):
+                return self.each(read, rules)
 
 
 def roles(session, pool, resources):
@@ -213,18 +276,23 @@ def roles(session, pool, resources):
         used |= {properties.get("Role"), properties.get("RoleArn")}
         used |= {target.get("RoleArn") for target in properties.get("Targets", [])}
 
+    # Many roles have the same managed policies.
+    @functools.cache
+    def document(arn):
+        version = iam.get_policy(PolicyArn=arn)["Policy"]["DefaultVersionId"]
+        return iam.get_policy_version(PolicyArn=arn, VersionId=version)["PolicyVersion"]["Document"]
+
     def read(arn):
         name = arn.rsplit("/", 1)[1]
         if not optional(iam.get_role, RoleName=name):
             return []
         policies = []
         for policy in pages(iam, "list_role_policies", "PolicyNames", RoleName=name):
-            document = iam.get_role_policy(RoleName=name, PolicyName=policy)["PolicyDocument"]
-            policies.append({"PolicyName": policy, "PolicyDocument": document})
+            found = optional(iam.get_role_policy, RoleName=name, PolicyName=policy)
+            if found:
+                policies.append({"PolicyName": policy, "PolicyDocument": found["PolicyDocument"]})
         for policy in pages(iam, "list_attached_role_policies", "AttachedPolicies", RoleName=name):
-            version = iam.get_policy(PolicyArn=policy["PolicyArn"])["Policy"]["DefaultVersionId"]
-            version = iam.get_policy_version(PolicyArn=policy["PolicyArn"], VersionId=version)["PolicyVersion"]
-            policies.append({"PolicyName": policy["PolicyName"], "PolicyDocument": version["Document"]})
+            policies.append({"PolicyName": policy["PolicyName"], "PolicyDocument": document(policy["PolicyArn"])})
         return [resource("AWS::IAM::Role", arn, {"RoleName": name, "Policies": policies})]
 
     wanted = sorted(arn for arn in used if isinstance(arn, str) and arn.startswith("arn:"))
@@ -238,10 +306,12 @@ class Partial:
         self.path, self.known, self.lock = path, {}, threading.Lock()
         if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
-                for line in file:
-                    if line.endswith("\n"):
-                        key, found = json.loads(line)
-                        self.known[key] = found
+                # The last line is incomplete if the disk was full or the process was killed.
+                lines = [line for line in file if line.endswith("\n")]
+            self.known = dict(map(json.loads, lines))
+            with open(path, "w", encoding="utf-8") as file:
+                file.writelines(lines)
+            print(f"continues with {path}; delete it to read everything again", file=sys.stderr)
 
     def read(self, key, function):
         if key not in self.known:
@@ -284,4 +354,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
+        sys.exit(f"{error}\nStart it again with the same arguments to continue.")
