@@ -117,6 +117,10 @@ fn script_only_reads_and_the_policy_permits_all_that_it_calls() {
     let is_of_name = |c: char| c.is_ascii_lowercase() || c == '_';
     let words = script.split(|c: char| !is_of_name(c));
     let called = words.filter(|word| ["get_", "list_", "describe_"].iter().any(|verb| word.starts_with(verb)));
+    assert!(
+        script.contains("PageSize"),
+        "SQS returns only the first 1,000 queues without a page size"
+    );
     // Functions of boto3, and the one call that needs no permission.
     let free = ["get_paginator", "get_caller_identity", "list_"];
     let called: BTreeSet<String> = called.filter(|word| !free.contains(word)).map(operation).collect();
@@ -179,6 +183,9 @@ fn hostile_snapshots_are_reported_or_skipped() {
 #[test]
 fn command_lines_contain_no_text_that_a_shell_interprets() {
     for id in [
+        "arn:aws:sqs:evil.example/:1:q",
+        "arn:aws:sqs:--debug:1:q",
+        "arn:aws:sqs:e:a/b:q",
         "arn:aws:sqs:e:1:q;reboot",
         "arn:aws:sqs:e:1:$(reboot)",
         "arn:aws:sqs:e:1:`a`",
@@ -232,6 +239,106 @@ fn differences(files: &[(&str, &str)], named: Option<&str>) -> usize {
         .iter()
         .filter(|found| found.rule == "deployed-value-differs")
         .count()
+}
+
+#[test]
+fn roles_and_queues_are_linked_by_their_arns() {
+    let role = |actions: &str| {
+        format!(
+            r#"{{"sqslint_snapshot": 1, "resources": [
+{{"Type": "AWS::SQS::Queue", "Id": "arn:aws:sqs:e:1:q", "Properties": {{"QueueName": "q", "VisibilityTimeout": 360}}}},
+{{"Type": "AWS::SQS::Queue", "Id": "arn:aws:sqs:f:1:q", "Properties": {{"QueueName": "q", "VisibilityTimeout": 1}}}},
+{{"Type": "AWS::Lambda::Function", "Id": "arn:aws:lambda:e:1:function:f", "Properties": {{"FunctionName": "f", "Timeout": 60, "Role": "arn:aws:iam::1:role/path/r"}}}},
+{{"Type": "AWS::IAM::Role", "Id": "arn:aws:iam::1:role/path/r", "Properties": {{"RoleName": "r", "Policies": [{{"PolicyName": "p", "PolicyDocument": {{"Version": "2012-10-17", "Statement": [{{"Effect": "Allow", "Action": {actions}, "Resource": "arn:aws:sqs:e:1:q"}}]}}}}]}}}},
+{{"Type": "AWS::Lambda::EventSourceMapping", "Id": "arn:aws:lambda:e:1:event-source-mapping:1", "Properties": {{"EventSourceArn": "arn:aws:sqs:e:1:q", "FunctionName": "arn:aws:lambda:e:1:function:f:live"}}}}]}}"#
+        )
+    };
+    let reports = |actions: &str| {
+        let outcome = outcome(&role(actions));
+        assert!(
+            outcome.findings.iter().all(|found| found.calls.is_empty()),
+            "Regions are not calls"
+        );
+        assert!(!rules(&outcome, false).contains(&"visibility-timeout-below-function-timeout"));
+        rules(&outcome, false).contains(&"function-role-missing-queue-permission")
+    };
+    assert!(reports(r#"["sqs:ReceiveMessage"]"#));
+    assert!(!reports(
+        r#"["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"]"#
+    ));
+}
+
+#[test]
+fn number_of_regions_is_limited() {
+    let queues = (0..3000)
+        .map(|at| format!(r#"{{"Type": "AWS::SQS::Queue", "Id": "arn:aws:sqs:r{at}:1:q", "Properties": {{}}}}"#));
+    let roles = (0..3000)
+        .map(|at| format!(r#"{{"Type": "AWS::IAM::Role", "Id": "arn:aws:iam::1:role/{at}", "Properties": {{}}}}"#));
+    let all: Vec<String> = queues.chain(roles).collect();
+    let outcome = outcome(&format!(
+        r#"{{"sqslint_snapshot": 1, "resources": [{}]}}"#,
+        all.join(",\n")
+    ));
+    assert!(rules(&outcome, false).contains(&"limit-reached"));
+    assert!(outcome.graph.queues().len() <= 100);
+}
+
+/// Returns the findings about existence that a run over `files` has.
+fn existence(files: &[(&str, &str)]) -> Vec<String> {
+    let all = files.iter().copied().chain([("snapshot.json", DEPLOYED)]);
+    let folder = TemporaryDirectory::with_files(all);
+    let outcome = check(folder.path(), Some(folder.path().join("snapshot.json")));
+    let found = rules(&outcome, true).into_iter().map(str::to_owned);
+    found.collect()
+}
+
+#[test]
+fn existence_is_judged_only_if_all_names_are_known() {
+    let queue = |name: &str| {
+        format!("variable \"env\" {{\n  default = \"dev\"\n}}\nresource \"aws_sqs_queue\" \"q\" {{\n  {name}\n}}\n")
+    };
+    let both = ["declared-not-deployed", "deployed-not-declared"];
+    assert_eq!(existence(&[("main.tf", &queue("name = \"others\""))]), both);
+    assert_eq!(existence(&[("main.tf", &queue("name = \"orders\""))]), [""; 0]);
+    // Another environment may have the deployed queue, and this one may be elsewhere.
+    assert_eq!(
+        existence(&[("main.tf", &queue("name = \"orders-${var.env}\""))]),
+        [""; 0]
+    );
+    assert_eq!(existence(&[("main.tf", &queue(""))]), [""; 0]);
+    let call = "module \"more\" {\n  source = \"git::https://example.com/queues.git\"\n}\n";
+    let files = [("main.tf", queue("name = \"others\"")), ("more.tf", call.to_owned())];
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    assert_eq!(existence(&files), ["declared-not-deployed"]);
+}
+
+#[test]
+fn state_gives_names_to_one_root_only() {
+    let main = "resource \"aws_sqs_queue\" \"q\" {\n  visibility_timeout_seconds = 360\n}\n";
+    let state = r#"{"version": 4, "terraform_version": "1.11.0", "serial": 1, "lineage": "l", "outputs": {}, "resources": [
+{"mode": "managed", "type": "aws_sqs_queue", "name": "q", "provider": "provider[\"registry.terraform.io/hashicorp/aws\"]",
+ "instances": [{"schema_version": 0, "attributes": {"name": "orders", "visibility_timeout_seconds": 30}}]}]}"#;
+    let files = [
+        ("a/main.tf", main),
+        ("b/main.tf", main),
+        ("b/terraform.tfstate", state),
+        ("snapshot.json", DEPLOYED),
+    ];
+    let folder = TemporaryDirectory::with_files(files);
+    let differences = |paths: &[&str]| {
+        let outcome = sqslint::check(&Options {
+            paths: paths.iter().map(|path| folder.path().join(path)).collect(),
+            deployed: Some(folder.path().join("snapshot.json")),
+            ..Options::default()
+        });
+        outcome
+            .findings
+            .iter()
+            .filter(|found| found.rule == "deployed-value-differs")
+            .count()
+    };
+    assert_eq!(differences(&["b", "b/terraform.tfstate"]), 1);
+    assert_eq!(differences(&["a", "b", "b/terraform.tfstate"]), 0);
 }
 
 #[test]

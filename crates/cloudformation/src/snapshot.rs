@@ -17,7 +17,7 @@ use crate::stacks::Collected;
 use crate::unit::{Unit, UnitKind};
 use source::reading::Problem;
 use source::{Sources, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use trees::{Entry, Node, Value, json};
@@ -26,6 +26,8 @@ use trees::{Entry, Node, Value, json};
 const MARK: &str = "sqslint_snapshot";
 /// The version that is read.
 const VERSION: i64 = 1;
+/// Maximum number of Regions; AWS has fewer than half as many.
+const MAX_REGIONS: usize = 100;
 
 /// Loads the snapshot at `path`: one unit per Region.
 pub(crate) fn load(path: &Path, sources: &Sources, met: &Collected, show: &Show<'_>) -> Unit {
@@ -42,21 +44,24 @@ pub(crate) fn load(path: &Path, sources: &Sources, met: &Collected, show: &Show<
         ));
     }
     let mut regions = snapshot.regions;
-    if regions.len() > 1
-        && let Some(everywhere) = regions.remove(&None)
-    {
-        // Roles belong to no Region.
-        for resources in regions.values_mut() {
-            resources.extend(everywhere.clone());
-        }
+    if regions.len() > MAX_REGIONS {
+        let message = format!("it has resources of more than {MAX_REGIONS} Regions");
+        unit.problems.push(Problem::limit(document.span, message));
     }
-    let mut regions = regions.into_iter();
+    // Roles belong to no Region.
+    let everywhere = if regions.len() > 1 { regions.remove(&None) } else { None };
+    let everywhere = everywhere.into_iter().flatten().map(|role| (role.key.clone(), role));
+    let everywhere: BTreeMap<_, _> = everywhere.collect();
+    let mut regions = regions
+        .into_iter()
+        .take(MAX_REGIONS)
+        .map(|(region, resources)| (region, linked(resources, &everywhere)));
     let Some((region, resources)) = regions.next() else {
         return unit;
     };
     let account = snapshot.account;
     for (other, resources) in regions {
-        let key = format!("{}#{}", unit.name, other.as_deref().unwrap_or_default());
+        let key = format!("{}@{}", unit.name, other.as_deref().unwrap_or_default());
         let mut part = Unit::new(unit.name.clone(), UnitKind::Snapshot, Some(key.into()));
         part.taken.clone_from(&unit.taken);
         show_region(&mut part, document.span, (other, account.clone()), resources, show);
@@ -64,6 +69,48 @@ pub(crate) fn load(path: &Path, sources: &Sources, met: &Collected, show: &Show<
     }
     show_region(&mut unit, document.span, (region, account), resources, show);
     unit
+}
+
+/// Replaces each string that is the id of one of `resources` by a reference to it, so that it links to this resource and
+/// to no other with its name, and adds the resources of `everywhere` that they name.
+fn linked(mut resources: Vec<Entry>, everywhere: &BTreeMap<Arc<str>, Entry>) -> Vec<Entry> {
+    let own: BTreeSet<Arc<str>> = resources.iter().map(|resource| resource.key.clone()).collect();
+    let mut used = BTreeSet::new();
+    for resource in &mut resources {
+        refer(&mut resource.value, &mut |id| {
+            let is_role = everywhere.contains_key(id);
+            if is_role {
+                used.insert(id.clone());
+            }
+            is_role || own.contains(id)
+        });
+    }
+    for mut role in used.iter().filter_map(|id| everywhere.get(id)).cloned() {
+        refer(&mut role.value, &mut |id| own.contains(id));
+        resources.push(role);
+    }
+    resources
+}
+
+/// Replaces the strings in `node` for which `is_id` returns `true` by references.
+fn refer(node: &mut Node, is_id: &mut impl FnMut(&Arc<str>) -> bool) {
+    let span = node.span;
+    match &mut node.value {
+        Value::Sequence(items) => items.iter_mut().for_each(|item| refer(item, is_id)),
+        Value::Mapping(entries) => entries.iter_mut().for_each(|entry| refer(&mut entry.value, is_id)),
+        Value::String(id) if is_id(id) => {
+            let parts = [id.clone(), "Arn".into()].map(|text| Node {
+                span,
+                value: Value::String(text),
+            });
+            let parts = Node {
+                span,
+                value: Value::Sequence(parts.into()),
+            };
+            node.value = Value::Mapping(vec![entry("Fn::GetAtt", parts)]);
+        }
+        _ => {}
+    }
 }
 
 /// Shows the resources of one Region as a template.

@@ -35,6 +35,7 @@ pub(super) fn command(change: &Change, sources: &Sources) -> Option<String> {
 /// A deployed resource, by its ARN.
 struct Deployed {
     arn: String,
+    partition: String,
     service: String,
     region: String,
     account: String,
@@ -54,9 +55,16 @@ impl Deployed {
             return None;
         }
         let mut next = || parts.next().filter(|part| !part.is_empty()).map(str::to_owned);
-        let (_, service, region, account, rest) = (next()?, next()?, next()?, next()?, next()?);
+        let (partition, service, region, account, rest) = (next()?, next()?, next()?, next()?, next()?);
+        // A Region becomes a part of the host to which the request is sent.
+        let is_region = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        let is_known = region.starts_with(|c: char| c.is_ascii_lowercase()) && region.bytes().all(is_region);
+        if !is_known || !account.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
         Some(Deployed {
             arn: arn.to_owned(),
+            partition,
             service,
             region,
             account,
@@ -68,7 +76,8 @@ impl Deployed {
         let Deployed {
             region, account, rest, ..
         } = self;
-        let url = format!("https://sqs.{region}.amazonaws.com/{account}/{rest}");
+        let suffix = if self.partition == "aws-cn" { ".cn" } else { "" };
+        let url = format!("https://sqs.{region}.amazonaws.com{suffix}/{account}/{rest}");
         format!("aws sqs set-queue-attributes --region {region} --queue-url {url} --attributes {attributes}")
     }
 
