@@ -158,6 +158,8 @@ pub struct Common {
     pub region: Option<Arc<str>>,
     /// Account, if known.
     pub account: Option<Arc<str>>,
+    /// Arguments whose changes by others Terraform ignores (`ignore_changes`), or `all`.
+    pub ignored: Vec<Arc<str>>,
 }
 
 impl Deref for Resource {

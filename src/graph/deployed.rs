@@ -8,10 +8,11 @@
 //! Queues and functions are linked by their physical names; if a name is not written, a Terraform state of the run has
 //! it. Mappings are linked by the two resources that they connect. A name that is not known links to nothing, and a
 //! value that is not known differs from nothing. A deployed value that any environment declares differs from nothing
-//! either, because no file says which environment a snapshot shows.
+//! either, because no file says which environment a snapshot shows; and neither does the default of an input, which a
+//! deployment may replace.
 
 use super::{
-    Attribute, Case, Condition, EventSourceMapping, Function, Graph, Queue, Resource, State, UnitId, UnitKind,
+    Attribute, Case, Condition, EventSourceMapping, Function, Graph, Link, Queue, Resource, State, UnitId, UnitKind,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
@@ -102,7 +103,7 @@ impl Deployed {
             has_unknown_names,
             ..
         } = compared;
-        self.declared.extend(pairs.values().cloned());
+        self.declared.extend(pairs.values().flatten().cloned());
         self.linked.extend(pairs.into_keys());
         self.equal.extend(equal);
         self.has_unknown_names |= has_unknown_names;
@@ -170,6 +171,9 @@ impl Graph {
             let resource = &queue.resource;
             let key = (self.unit(resource.unit).name.clone(), resource.address.clone());
             let name = queue.name.known()?.as_deref()?;
+            if queue.name.cases.iter().any(is_replaceable) {
+                return None;
+            }
             let exists = resource.when.is_always() && resource.uncertain.is_none();
             let is_covered = deployed
                 .graph
@@ -198,12 +202,15 @@ struct Comparison<'g> {
     deployed: &'g Graph,
     values: Vec<DeployedValue<'g>>,
     equal: FxHashSet<(Arc<str>, &'static str)>,
-    /// Linked resources: the unit and address of the declared one, and the address of the deployed one.
-    pairs: FxHashMap<(String, Arc<str>), Arc<str>>,
+    /// Linked resources: the unit and address of the declared one, and the addresses of those that it may be.
+    pairs: FxHashMap<(String, Arc<str>), Vec<Arc<str>>>,
     has_unknown_names: bool,
     /// `true` if the run has code, so that states only give names to it.
     has_code: bool,
 }
+
+/// A kind of resources that are linked by their names.
+type Named<'g, T> = fn(&'g T) -> (&'g Resource, &'g Attribute<Option<String>>);
 
 impl<'g> Comparison<'g> {
     fn new(graph: &'g Graph, deployed: &'g Graph) -> Self {
@@ -213,76 +220,76 @@ impl<'g> Comparison<'g> {
             values: Vec::new(),
             equal: FxHashSet::default(),
             pairs: FxHashMap::default(),
-            has_unknown_names: false,
-            has_code: graph
-                .units()
-                .iter()
-                .any(|unit| !matches!(unit.kind, UnitKind::State | UnitKind::Snapshot)),
+            // Code that is not read may declare anything.
+            has_unknown_names: graph.units().iter().any(|unit| !unit.unread_modules.is_empty()),
+            has_code: graph.units().iter().any(|unit| is_code(unit.kind)),
         }
     }
 
     /// Returns `true` if `resource` is compared.
     fn is_declared(&self, resource: &Resource) -> bool {
-        !self.has_code || self.graph.unit(resource.unit).kind != UnitKind::State
+        !self.has_code || is_code(self.graph.unit(resource.unit).kind)
     }
 
     fn all(&mut self) {
         let (graph, deployed) = (self.graph, self.deployed);
-        let name = |queue: &'g Queue| (&queue.resource, &queue.name);
-        let by_name = by_name(deployed.queues().iter(), name);
-        let in_state = in_states(graph, graph.queues().iter().map(name));
-        let declared = graph.queues().iter().filter(|queue| self.is_declared(&queue.resource));
-        for queue in declared.collect::<Vec<_>>() {
-            let names = names(name(queue), &in_state);
-            self.has_unknown_names |= names.is_empty();
-            for (when, name) in names {
-                let mut candidates = by_name.get(&*name).into_iter().flatten();
-                if let Some(deployed) = candidates.find(|other| is_same_place(&queue.resource, &other.resource)) {
-                    let declared = queue;
-                    self.queue(&Pair {
-                        declared,
-                        deployed,
-                        when,
-                    });
-                }
-            }
-        }
-        self.functions();
+        let queues = (graph.queues().iter(), deployed.queues().iter());
+        let are_known = self.named(queues, |queue| (&queue.resource, &queue.name), Self::queue);
+        self.has_unknown_names |= !are_known;
+        let functions = (graph.functions().iter(), deployed.functions().iter());
+        self.named(
+            functions,
+            |function| (&function.resource, &function.name),
+            Self::function,
+        );
         self.mappings();
     }
 
-    fn functions(&mut self) {
-        let (graph, deployed) = (self.graph, self.deployed);
-        let name = |function: &'g Function| (&function.resource, &function.name);
-        let by_name = by_name(deployed.functions().iter(), name);
-        let in_state = in_states(graph, graph.functions().iter().map(name));
-        let declared = graph
-            .functions()
-            .iter()
-            .filter(|function| self.is_declared(&function.resource));
-        for function in declared.collect::<Vec<_>>() {
-            for (when, name) in names(name(function), &in_state) {
-                let mut candidates = by_name.get(&*name).into_iter().flatten();
-                if let Some(deployed) = candidates.find(|other| is_same_place(&function.resource, &other.resource)) {
-                    let declared = function;
-                    self.function(&Pair {
-                        declared,
-                        deployed,
-                        when,
-                    });
+    /// Links the resources of one kind, and calls `compare` for each pair. Returns `true` if all names are known.
+    fn named<T>(
+        &mut self,
+        (declared, deployed): (impl Iterator<Item = &'g T> + Clone, impl Iterator<Item = &'g T>),
+        name: Named<'g, T>,
+        compare: fn(&mut Self, &Pair<'g, T>),
+    ) -> bool {
+        let by_name = by_name(deployed, name);
+        let in_state = in_states(self.graph, declared.clone().map(name));
+        let mut are_known = true;
+        let declared: Vec<&'g T> = declared.filter(|one| self.is_declared(name(one).0)).collect();
+        for declared in declared {
+            let resource = name(declared).0;
+            let names = names(name(declared), &in_state);
+            are_known &= names.are_all;
+            for (when, name_here) in names.known {
+                let candidates = by_name.get(&*name_here).into_iter().flatten();
+                let candidates = candidates.filter(|other| is_same_place(resource, name(other).0));
+                let candidates: Vec<&'g T> = candidates.copied().collect();
+                for deployed in &candidates {
+                    self.link(resource, name(deployed).0);
+                }
+                // In several Regions, any of them may be the declared one.
+                if let [deployed] = candidates.as_slice() {
+                    compare(
+                        self,
+                        &Pair {
+                            declared,
+                            deployed,
+                            when,
+                        },
+                    );
                 }
             }
         }
+        are_known
     }
 
     fn link(&mut self, declared: &Resource, deployed: &Resource) {
         let declared = (self.graph.unit(declared.unit).name.clone(), declared.address.clone());
-        self.pairs.insert(declared, deployed.address.clone());
+        self.pairs.entry(declared).or_default().push(deployed.address.clone());
     }
 
     fn queue(&mut self, pair: &Pair<'g, Queue>) {
         let (one, other) = (pair.declared, pair.deployed);
-        self.link(&one.resource, &other.resource);
         let ends = (&one.resource, &other.resource, &pair.when);
         self.value(
             ends,
@@ -298,6 +305,8 @@ impl<'g> Comparison<'g> {
             &one.receive_wait_time,
             &other.receive_wait_time,
         );
+        let deduplication = (&one.content_based_deduplication, &other.content_based_deduplication);
+        self.value(ends, "content_based_deduplication", deduplication.0, deduplication.1);
         let has = |present: bool| if present { "a redrive policy" } else { "none" };
         self.compared(
             ends,
@@ -310,19 +319,16 @@ impl<'g> Comparison<'g> {
             let all: Vec<_> = cases.filter_map(|case| case.value()?.as_deref()).collect();
             all
         };
-        if let ([one], [other]) = (policies(one).as_slice(), policies(other).as_slice()) {
-            self.value(
-                ends,
-                "max_receive_count",
-                &one.max_receive_count,
-                &other.max_receive_count,
-            );
+        if let ([policy], [other]) = (policies(one).as_slice(), policies(other).as_slice())
+            && !ignores(&one.resource, &one.redrive.name)
+        {
+            let counts = (&policy.max_receive_count, &other.max_receive_count);
+            self.value(ends, "max_receive_count", counts.0, counts.1);
         }
     }
 
     fn function(&mut self, pair: &Pair<'g, Function>) {
         let (one, other) = (pair.declared, pair.deployed);
-        self.link(&one.resource, &other.resource);
         let ends = (&one.resource, &other.resource, &pair.when);
         self.value(ends, "timeout", &one.timeout, &other.timeout);
         let shown = |count: &Option<i64>| count.map_or("none".to_owned(), |count| count.to_string());
@@ -357,6 +363,7 @@ impl<'g> Comparison<'g> {
                 continue;
             };
             if let Some(deployed) = by_ends.get(&ends).copied() {
+                self.link(&mapping.resource, &deployed.resource);
                 let (when, declared) = (mapping.resource.when.clone(), mapping);
                 self.mapping(&Pair {
                     declared,
@@ -371,26 +378,32 @@ impl<'g> Comparison<'g> {
     fn ends(&self, mapping: &EventSourceMapping) -> Option<(Arc<str>, Arc<str>)> {
         let unit = mapping.resource.unit;
         let (queue, function) = (mapping.queue.known()?, mapping.function.known()?);
+        // A name without a Region may be that of several.
+        let is_unique = |link: &Link| link.region().is_some() || self.deployed.units().len() == 1;
         let queue = match self.graph.queue(unit, queue) {
             Some(declared) => self.deployed_of(&declared.resource)?,
-            None => self.deployed.queue(UnitId(0), queue)?.resource.address.clone(),
+            None if is_unique(queue) => self.deployed.queue(UnitId(0), queue)?.resource.address.clone(),
+            None => return None,
         };
         let function = match self.graph.function(unit, function) {
             Some(declared) => self.deployed_of(&declared.resource)?,
-            None => self.deployed.function(UnitId(0), function)?.resource.address.clone(),
+            None if is_unique(function) => self.deployed.function(UnitId(0), function)?.resource.address.clone(),
+            None => return None,
         };
         Some((queue, function))
     }
 
-    /// Returns the deployed resource that `declared` is linked to.
+    /// Returns the deployed resource that `declared` is linked to, if it is the only one.
     fn deployed_of(&self, declared: &Resource) -> Option<Arc<str>> {
         let unit = self.graph.unit(declared.unit).name.clone();
-        self.pairs.get(&(unit, declared.address.clone())).cloned()
+        match self.pairs.get(&(unit, declared.address.clone()))?.as_slice() {
+            [one] => Some(one.clone()),
+            _ => None,
+        }
     }
 
     fn mapping(&mut self, pair: &Pair<'g, EventSourceMapping>) {
         let (one, other) = (pair.declared, pair.deployed);
-        self.link(&one.resource, &other.resource);
         let ends = (&one.resource, &other.resource, &pair.when);
         self.value(ends, "batch_size", &one.batch_size, &other.batch_size);
         self.value(ends, "window", &one.window, &other.window);
@@ -430,6 +443,9 @@ impl<'g> Comparison<'g> {
         is_equal: impl Fn(&T, &T) -> bool,
         show: impl Fn(&T) -> String,
     ) {
+        if ignores(declared, &one.name) {
+            return;
+        }
         let [running] = &*other.cases else { return };
         let Some(value) = running.value() else { return };
         let possible: Vec<&Case<T>> = one
@@ -437,7 +453,8 @@ impl<'g> Comparison<'g> {
             .iter()
             .filter(|case| when.is_possible_with(&case.when))
             .collect();
-        let is_unknown = |case: &&Case<T>| matches!(case.state, State::Unresolved(_));
+        // A deployment may replace the default of an input.
+        let is_unknown = |case: &&Case<T>| matches!(case.state, State::Unresolved(_)) || is_replaceable(case);
         let is_deployed = |case: &&Case<T>| case.value().is_some_and(|own| is_equal(own, value));
         let is_equal = possible.iter().any(is_deployed);
         if is_equal {
@@ -477,37 +494,78 @@ fn by_name<'g, T>(
     by_name
 }
 
-/// Returns the names of the resources in Terraform states, by address; `None` if several states have the address.
+/// Returns the names of the resources in Terraform states, by address; `None` if several states have the address, or
+/// several units of code, of which any may be that of the state.
 fn in_states<'g>(
     graph: &Graph,
-    all: impl Iterator<Item = (&'g Resource, &'g Attribute<Option<String>>)>,
+    all: impl Iterator<Item = (&'g Resource, &'g Attribute<Option<String>>)> + Clone,
 ) -> FxHashMap<&'g str, Option<&'g str>> {
-    let mut names = FxHashMap::default();
-    for (resource, name) in all.filter(|(resource, _)| graph.unit(resource.unit).kind == UnitKind::State) {
+    let is_state = |resource: &Resource| graph.unit(resource.unit).kind == UnitKind::State;
+    let (mut names, mut declared) = (FxHashMap::default(), FxHashSet::default());
+    for (resource, name) in all.clone().filter(|(resource, _)| is_state(resource)) {
         let known = names.entry(&*resource.address);
         known
             .and_modify(|name| *name = None)
             .or_insert_with(|| name.known().and_then(Option::as_deref));
     }
+    for (resource, _) in all.filter(|(resource, _)| is_code(graph.unit(resource.unit).kind)) {
+        if !declared.insert(&*resource.address)
+            && let Some(name) = names.get_mut(&*resource.address)
+        {
+            *name = None;
+        }
+    }
     names
 }
 
-/// Returns the physical names of a resource, each with its condition: those that its files state, or the one that a
-/// state in the same run has for its address.
+/// The physical names of a resource.
+struct Names {
+    /// Names, each with its condition.
+    known: Vec<(Condition, String)>,
+    /// `true` if it has no other name.
+    are_all: bool,
+}
+
+/// Returns the physical names of a resource: those that its files state, or the one that a state in the same run has
+/// for its address.
 fn names(
     (resource, name): (&Resource, &Attribute<Option<String>>),
     in_states: &FxHashMap<&str, Option<&str>>,
-) -> Vec<(Condition, String)> {
+) -> Names {
     let written = name.known_in(&resource.when).into_iter();
-    let written: Vec<_> = written
-        .filter_map(|(when, _, name)| Some((when, name.clone()?)))
-        .collect();
+    let written = written.filter_map(|(when, case, name)| Some((when, case, name.clone()?)));
+    let written: Vec<_> = written.collect();
     if !written.is_empty() {
-        return written;
+        let possible = name
+            .cases
+            .iter()
+            .filter(|case| resource.when.is_possible_with(&case.when));
+        let are_all = possible.count() == written.len() && !written.iter().any(|(_, case, _)| is_replaceable(case));
+        let known = written.into_iter().map(|(when, _, name)| (when, name)).collect();
+        return Names { known, are_all };
     }
-    let known = in_states.get(&*resource.address).copied().flatten();
-    known
-        .map(|name| (resource.when.clone(), name.to_owned()))
-        .into_iter()
-        .collect()
+    let stored = in_states.get(&*resource.address).copied().flatten();
+    Names {
+        known: stored
+            .map(|name| (resource.when.clone(), name.to_owned()))
+            .into_iter()
+            .collect(),
+        are_all: stored.is_some(),
+    }
+}
+
+/// Returns `true` if units of this kind declare resources, which states and snapshots list.
+fn is_code(kind: UnitKind) -> bool {
+    !matches!(kind, UnitKind::State | UnitKind::Snapshot)
+}
+
+/// Returns `true` if the value is, or follows from, the default of an input that a deployment may set.
+fn is_replaceable<T>(case: &Case<T>) -> bool {
+    case.origins.iter().any(|origin| origin.is_input_default)
+}
+
+/// Returns `true` if the code leaves changes of the argument `name` to others.
+fn ignores(declared: &Resource, name: &str) -> bool {
+    let is_part = |ignored: &Arc<str>| &**ignored == "all" || name.split('.').any(|part| part == &**ignored);
+    declared.ignored.iter().any(is_part)
 }

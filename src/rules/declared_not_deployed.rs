@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for (queue, name) in graph.undeployed() {
         let headline = format!(
-            "{} is declared, and the account has no queue `{name}`",
+            "{} is declared, and the snapshot has no queue `{name}`",
             queue.resource.shown()
         );
         let finding = Finding::new("name", headline, queue.resource.header, "not in the snapshot")

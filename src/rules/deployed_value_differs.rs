@@ -104,6 +104,77 @@ mod tests {
     }
 
     #[test]
+    fn value_that_a_deployment_may_set_or_terraform_ignores_differs_from_nothing() {
+        let queue = "\"VisibilityTimeout\": 30";
+        let lifecycle = |ignored: &str| {
+            format!("visibility_timeout_seconds = 60\n  lifecycle {{\n    ignore_changes = {ignored}\n  }}")
+        };
+        for main in [
+            "visibility_timeout_seconds = var.default".to_owned(),
+            "visibility_timeout_seconds = var.default * 2".to_owned(),
+            "visibility_timeout_seconds = local.settings.timeout".to_owned(),
+            lifecycle("[visibility_timeout_seconds]"),
+            lifecycle("[tags[\"a\"], visibility_timeout_seconds]"),
+            lifecycle("all"),
+            lifecycle("[delay_seconds]").replace("= 60", &format!("= 60 {EXPECTED}")),
+        ] {
+            let main = format!(
+                "variable \"default\" {{\n  default = 60\n}}\nlocals {{\n  settings = {{ timeout = var.default }}\n}}\n\
+                 resource \"aws_sqs_queue\" \"q\" {{\n  name = \"orders\"\n  {main}\n}}\n"
+            );
+            check_files(&RULE, &[("main.tf", &main), ("snapshot.json", &snapshot(queue))]);
+        }
+        let template = "AWSTemplateFormatVersion: \"2010-09-09\"\nParameters:\n  Timeout:\n    Type: Number\n    Default: 60\n\
+                        Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      QueueName: orders\n      \
+                        VisibilityTimeout: !Ref Timeout\n";
+        check_files(&RULE, &[("t.yaml", template), ("snapshot.json", &snapshot(queue))]);
+        let service = "service: s\nprovider:\n  name: aws\nresources:\n  Resources:\n    Q:\n      Type: AWS::SQS::Queue\n      \
+                       Properties:\n        QueueName: orders\n        VisibilityTimeout: ${opt:timeout, 60}\n";
+        check_files(
+            &RULE,
+            &[("serverless.yml", service), ("snapshot.json", &snapshot(queue))],
+        );
+    }
+
+    #[test]
+    fn default_of_a_called_module_is_compared() {
+        let main = "module \"orders\" {\n  source = \"./queue\"\n}\n";
+        let queue = format!(
+            "variable \"timeout\" {{\n  default = 60 {EXPECTED}\n}}\nresource \"aws_sqs_queue\" \"q\" {{\n  name = \"orders\"\n  \
+             visibility_timeout_seconds = var.timeout\n}}\n"
+        );
+        let snapshot = snapshot("\"VisibilityTimeout\": 30");
+        check_files(
+            &RULE,
+            &[
+                ("main.tf", main),
+                ("queue/main.tf", &queue),
+                ("snapshot.json", &snapshot),
+            ],
+        );
+    }
+
+    #[test]
+    fn name_in_several_regions_is_compared_if_the_region_is_known() {
+        let other = r#"{"Type": "AWS::SQS::Queue", "Id": "arn:aws:sqs:us-east-1:111122223333:orders",
+ "Properties": {"QueueName": "orders", "VisibilityTimeout": 360}},
+"#;
+        let snapshot = snapshot("\"VisibilityTimeout\": 30");
+        let snapshot = snapshot.replace("\"resources\": [\n", &format!("\"resources\": [\n{other}"));
+        for (region, expected) in [
+            ("", ""),
+            ("region = \"eu-west-1\"", EXPECTED),
+            ("region = \"us-east-1\"", ""),
+        ] {
+            let main = format!(
+                "provider \"aws\" {{\n  {region}\n}}\nresource \"aws_sqs_queue\" \"q\" {{\n  name = \"orders\"\n  \
+                 visibility_timeout_seconds = 360 {expected}\n}}\n"
+            );
+            check_files(&RULE, &[("main.tf", &main), ("snapshot.json", &snapshot)]);
+        }
+    }
+
+    #[test]
     fn another_name_region_or_an_unknown_name_links_to_nothing() {
         let queue = "\"VisibilityTimeout\": 30";
         for (name, region) in [

@@ -64,6 +64,7 @@ impl<'t> Template<'t> {
                 span: outcome.span,
                 what: what.into(),
                 computes: false,
+                is_input_default: false,
             }));
             outcome
         })
@@ -177,6 +178,7 @@ impl<'t> Template<'t> {
                             span,
                             what,
                             computes: false,
+                            is_input_default: false,
                         }),
                     )
                 }

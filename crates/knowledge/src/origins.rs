@@ -13,6 +13,8 @@ pub struct Origin {
     pub what: Arc<str>,
     /// `true` if the value is computed there from another one, to which the next step refers.
     pub computes: bool,
+    /// `true` if this is the default of an input of the run, which a deployment may set to another value.
+    pub is_input_default: bool,
 }
 
 impl Origin {
@@ -22,6 +24,7 @@ impl Origin {
             span,
             what: what.into(),
             computes: false,
+            is_input_default: false,
         }
     }
 

@@ -67,6 +67,7 @@ fn respell_function(function: &mut Function, header: Span, timeout: Timeout) {
                     span,
                     what: "`provider.timeout`".into(),
                     computes: false,
+                    is_input_default: false,
                 };
                 let earlier = case.origins.iter().cloned();
                 case.origins = std::iter::once(origin).chain(earlier).collect::<Vec<_>>().into();

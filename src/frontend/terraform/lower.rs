@@ -20,7 +20,7 @@ pub(super) use names::kind;
 use std::sync::Arc;
 use terraform::eval::{Evaluator, Member, Scope};
 use terraform::module::{Call, Name, Source};
-use terraform::syntax::{Block, ExpressionKind};
+use terraform::syntax::{Block, Body, Expression, ExpressionKind};
 use terraform::value::Key;
 use view::{ConfigurationPart, Terraform};
 
@@ -57,6 +57,29 @@ fn pass(eval: &mut Evaluator, graph: UnitGraph, names: &mut Names) -> UnitGraph 
     match unread {
         Some(reason) => lowering.finish_in_part(&reason),
         None => lowering.finish(),
+    }
+}
+
+/// Returns the names in `ignore_changes` of the `lifecycle` block.
+fn ignored(body: &Body) -> Vec<Arc<str>> {
+    let lifecycle = body.blocks.iter().filter(|block| &*block.kind == "lifecycle");
+    let lists = lifecycle.filter_map(|block| block.body.attribute("ignore_changes"));
+    let items = lists.flat_map(|list| match &list.value.kind {
+        ExpressionKind::Tuple(items) => items.as_slice(),
+        _ => std::slice::from_ref(&*list.value),
+    });
+    let names = items.filter_map(|item| match &item.kind {
+        ExpressionKind::Traversal(base, _) => name_of(base),
+        _ => name_of(item),
+    });
+    names.collect()
+}
+
+/// Returns the name that an expression consists of; in JSON, it is a string.
+fn name_of(expression: &Expression) -> Option<Arc<str>> {
+    match &expression.kind {
+        ExpressionKind::Variable(name) | ExpressionKind::Text(name) => Some(name.clone()),
+        _ => None,
     }
 }
 
@@ -160,6 +183,7 @@ impl Lowering<Terraform<'_, '_>> {
             calls: instance.calls.clone(),
             region,
             account,
+            ignored: ignored(&block.body),
         };
         Declared {
             resource: Resource {

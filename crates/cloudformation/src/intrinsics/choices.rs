@@ -104,6 +104,7 @@ impl<'t> Template<'t> {
                             span: entry.span(),
                             what: format!("the mapping `{}`", mapping.key).into(),
                             computes: false,
+                            is_input_default: false,
                         };
                         Cases::one(Outcome {
                             value: self.mapped(&entry.value),

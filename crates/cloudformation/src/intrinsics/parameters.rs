@@ -77,6 +77,7 @@ impl<'t> Template<'t> {
                     span: argument.span,
                     what: format!("parameter `{name}`, given by {}", argument.by).into(),
                     computes: false,
+                    is_input_default: false,
                 };
                 return Cases::one(one(self.parameter_text(parameter, &argument.value), origin));
             }
@@ -95,11 +96,13 @@ impl<'t> Template<'t> {
                         span: *place,
                         what: format!("the default of parameter `{name}`").into(),
                         computes: false,
+                        is_input_default: true,
                     },
                     _ => Origin {
                         span,
                         what: format!("an allowed value of parameter `{name}`").into(),
                         computes: false,
+                        is_input_default: false,
                     },
                 };
                 Case::new(when, one(self.plain(&value), origin))
@@ -120,6 +123,7 @@ impl<'t> Template<'t> {
             span,
             what: format!("the default of parameter `{name}`").into(),
             computes: false,
+            is_input_default: true,
         };
         Cases::one(one(self.parameter_text(parameter, &text), origin))
     }
@@ -159,6 +163,7 @@ impl<'t> Template<'t> {
             span: default.1,
             what: format!("the default of parameter `{name}`").into(),
             computes: false,
+            is_input_default: true,
         };
         for text in compared {
             let when = Condition::is(variable.clone(), text.clone());

@@ -133,6 +133,7 @@ impl Queue<'_> {
             span: timeout.map_or(worker.key_span, Entry::span),
             what: why.into(),
             computes: false,
+            is_input_default: false,
         };
         resolver.origins.entry(worker.key_span).or_default().push(origin);
         number(worker.key_span, seconds.saturating_mul(6).saturating_add(window))

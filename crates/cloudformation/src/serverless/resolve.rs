@@ -284,6 +284,7 @@ impl<'a> Resolver<'a> {
                         span: at,
                         what: what.into(),
                         computes: false,
+                        is_input_default: true,
                     });
                     return Resolved::Value(node, origins);
                 }
@@ -365,6 +366,7 @@ impl<'a> Resolver<'a> {
             span: place,
             what: format!("`{shown}`").into(),
             computes: false,
+            is_input_default: false,
         }];
         origins.extend(self.origins.get(&resolved.span).into_iter().flatten().cloned());
         Resolved::Value(resolved, origins)
@@ -386,6 +388,7 @@ impl<'a> Resolver<'a> {
             span: span.unwrap_or(at),
             what: what.into(),
             computes: false,
+            is_input_default: self.asked.is_none(),
         };
         Resolved::Value(literal(&stage, true, at), vec![origin])
     }

@@ -80,7 +80,9 @@ impl Evaluator<'_> {
                     None => Value::null(),
                     Some(default) => {
                         let mut value = self.eval(default, scope);
-                        value.origins = value.origins.before(default.span, format!("the default of `{name}`"));
+                        value.origins = value
+                            .origins
+                            .defaulted(default.span, format!("the default of `{name}`"));
                         value
                     }
                 },

@@ -74,7 +74,11 @@ impl Evaluator<'_> {
                 } else {
                     format!("the default of the module's `{name}`")
                 };
-                value.origins = value.origins.before(attribute.value.span, what);
+                value.origins = if this.instances[module].caller.is_none() {
+                    value.origins.defaulted(attribute.value.span, what)
+                } else {
+                    value.origins.before(attribute.value.span, what)
+                };
                 value
             };
             let value = match this.input_value(module, name, &block) {

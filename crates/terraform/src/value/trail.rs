@@ -14,6 +14,15 @@ impl Trail {
         self.preceded(Origin::new(span, what))
     }
 
+    /// Prepends the default of an input of the run.
+    pub(crate) fn defaulted(self, span: Span, what: impl Into<Arc<str>>) -> Trail {
+        let origin = Origin {
+            is_input_default: true,
+            ..Origin::new(span, what)
+        };
+        self.preceded(origin)
+    }
+
     /// Prepends an origin that computes with the value that `self` traces.
     pub(crate) fn computed(self, span: Span, what: impl Into<Arc<str>>) -> Trail {
         let origin = Origin {

@@ -468,6 +468,7 @@ impl<'t> CloudFormation<'_, 't> {
                     span: outcome.span,
                     what: "`Globals`".into(),
                     computes: false,
+                    is_input_default: false,
                 };
                 outcome.origins.insert(0, origin);
                 outcome.span = within.header;

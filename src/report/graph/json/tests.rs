@@ -40,6 +40,7 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
                 calls: Vec::new(),
                 region: None,
                 account: None,
+                ignored: Vec::new(),
             }),
         },
         name: Attribute::absent("name", None, header),
