@@ -269,6 +269,19 @@ fn roles_and_queues_are_linked_by_their_arns() {
 }
 
 #[test]
+fn deployed_queues_that_name_each_other_are_no_cycle() {
+    let text = r#"{"sqslint_snapshot": 1, "resources": [
+{"Type": "AWS::SQS::Queue", "Id": "arn:aws:sqs:e:1:q", "Properties": {"QueueName": "q", "RedrivePolicy": {"deadLetterTargetArn": "arn:aws:sqs:e:1:d", "maxReceiveCount": 5}}},
+{"Type": "AWS::SQS::Queue", "Id": "arn:aws:sqs:e:1:d", "Properties": {"QueueName": "d", "RedriveAllowPolicy": {"redrivePermission": "byQueue", "sourceQueueArns": ["arn:aws:sqs:e:1:q"]}}}]}"#;
+    let outcome = outcome(text);
+    let found = rules(&outcome, false);
+    assert!(
+        !found.iter().any(|rule| rule.starts_with("redrive-allow-policy")),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn number_of_regions_is_limited() {
     let queues = (0..3000)
         .map(|at| format!(r#"{{"Type": "AWS::SQS::Queue", "Id": "arn:aws:sqs:r{at}:1:q", "Properties": {{}}}}"#));

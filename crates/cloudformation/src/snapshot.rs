@@ -97,7 +97,11 @@ fn refer(node: &mut Node, is_id: &mut impl FnMut(&Arc<str>) -> bool) {
     let span = node.span;
     match &mut node.value {
         Value::Sequence(items) => items.iter_mut().for_each(|item| refer(item, is_id)),
-        Value::Mapping(entries) => entries.iter_mut().for_each(|entry| refer(&mut entry.value, is_id)),
+        Value::Mapping(entries) => {
+            // The two queues of a redrive policy name each other, which only matters before they exist.
+            let entries = entries.iter_mut().filter(|entry| &*entry.key != "RedriveAllowPolicy");
+            entries.for_each(|entry| refer(&mut entry.value, is_id));
+        }
         Value::String(id) if is_id(id) => {
             let parts = [id.clone(), "Arn".into()].map(|text| Node {
                 span,
