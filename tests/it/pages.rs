@@ -2,7 +2,9 @@
 //! source files and pages match.
 
 use sqslint::Outcome;
-use sqslint::diagnostic::Safety;
+use sqslint::diagnostic::{Safety, Severity};
+use sqslint::report::graph::topology::{Extent, topologies};
+use sqslint::report::graph::{Marks, text};
 use sqslint::rules::{RULES, Rule, Setting, Value};
 use sqslint::testing::{self, TemporaryDirectory};
 use std::collections::BTreeSet;
@@ -75,6 +77,33 @@ fn examples_match_their_section() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Checks that a picture shows the error of each flagged example, on a box or an arrow, and so does the graph as text.
+#[test]
+fn every_error_is_in_every_picture() {
+    let mut hidden = Vec::new();
+    for rule in RULES.iter().filter(|rule| rule.severity == Severity::Error) {
+        for example in examples(rule.page).into_iter().filter(|example| example.flagged) {
+            let outcome = run(rule, &example.files);
+            // Some findings of the rule are only warnings.
+            if outcome.findings.iter().all(|found| found.severity < Severity::Error) {
+                continue;
+            }
+            let marks = Marks::new(&outcome.findings);
+            let drawings = topologies(&outcome.graph, &marks, Extent::Queues);
+            let boxes = drawings.iter().flat_map(|one| one.nodes.iter().map(|node| node.worst));
+            let arrows = drawings.iter().flat_map(|one| one.edges.iter().map(|edge| edge.worst));
+            let is_drawn = boxes.chain(arrows).any(|worst| worst == Some(Severity::Error));
+            let mut text = Vec::new();
+            text::write(&outcome.graph, &outcome.sources, &marks, &mut text).unwrap();
+            let text = String::from_utf8(text).unwrap();
+            if !is_drawn || !text.contains(&format!("! error[{}]", rule.id)) {
+                hidden.push(format!("{}: {}", rule.id, example.title));
+            }
+        }
+    }
+    assert!(hidden.is_empty(), "{}", hidden.join("\n"));
 }
 
 #[test]

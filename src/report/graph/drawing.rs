@@ -1,7 +1,7 @@
 //! Writes topologies in languages that other tools render: Mermaid and Graphviz. Names may contain any character.
 
 use super::titles;
-use super::topology::{Node, Shape, Topology};
+use super::topology::{Edge, Node, Shape, Topology};
 use crate::diagnostic::Severity;
 use crate::report::printable;
 use std::io::{self, Write};
@@ -18,12 +18,33 @@ pub fn write_mermaid(topologies: &[Topology], out: &mut dyn Write) -> io::Result
     for (at, topology) in topologies.iter().enumerate() {
         out.write_all(subcharts(at, topology).as_bytes())?;
     }
+    let edges = topologies.iter().flat_map(|topology| &topology.edges);
+    out.write_all(link_styles(edges).as_bytes())?;
     out.write_all(CHART_STYLE.as_bytes())
 }
 
 /// Returns one topology as a Mermaid flowchart.
 pub fn mermaid(topology: &Topology) -> String {
-    [CHART, &subcharts(0, topology), CHART_STYLE].concat()
+    [
+        CHART,
+        &subcharts(0, topology),
+        &link_styles(topology.edges.iter()),
+        CHART_STYLE,
+    ]
+    .concat()
+}
+
+/// Formats the colours of arrows with findings. Mermaid numbers the arrows of a chart.
+fn link_styles<'t>(edges: impl Iterator<Item = &'t Edge>) -> String {
+    let colors = edges.enumerate().filter_map(|(number, edge)| {
+        let color = match edge.worst? {
+            Severity::Error => "#d32f2f",
+            Severity::Warning => "#e09000",
+            Severity::Info => return None,
+        };
+        Some(format!("  linkStyle {number} stroke:{color},stroke-width:3px\n"))
+    });
+    colors.collect()
 }
 
 /// Writes a box around each unit. Each repeats the direction, because Mermaid would otherwise switch it.
@@ -113,10 +134,11 @@ fn clusters(at: usize, topology: &Topology) -> String {
     for edge in &topology.edges {
         let style = if edge.failed { ", style=dashed" } else { "" };
         text.push_str(&format!(
-            "  u{at}n{} -> u{at}n{} [label=\"{}\"{style}];\n",
+            "  u{at}n{} -> u{at}n{} [label=\"{}\"{style}{}];\n",
             edge.from,
             edge.to,
-            in_lines(&edge.labels, "\\n", in_dot)
+            in_lines(&edge.labels, "\\n", in_dot),
+            dot_color(edge.worst)
         ));
     }
     text
@@ -129,14 +151,18 @@ fn digraph_node(name: &str, node: &Node) -> String {
         Shape::Sender => "hexagon",
         Shape::External => "box, style=dashed",
     };
-    let color = match node.worst {
+    let color = dot_color(node.worst);
+    let said = in_lines(&lines(node), "\\n", in_dot);
+    format!("    {name} [label=\"{said}\", shape={shape}{color}];\n")
+}
+
+fn dot_color(worst: Option<Severity>) -> &'static str {
+    match worst {
         Some(Severity::Error) => ", color=red, penwidth=2",
         Some(Severity::Warning) => ", color=orange, penwidth=2",
         Some(Severity::Info) => ", color=blue",
         None => "",
-    };
-    let said = in_lines(&lines(node), "\\n", in_dot);
-    format!("    {name} [label=\"{said}\", shape={shape}{color}];\n")
+    }
 }
 
 /// Escapes text for a quoted string, in which a backslash starts an escape sequence.

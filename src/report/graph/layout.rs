@@ -15,7 +15,7 @@
 //!
 //! ```text
 //! column 0            column 1            column 2
-//! x = 0               x = 222             x = 444
+//! x = 0               x = 226             x = 514
 //!                     ┌───────┐
 //! ┌───────┐ ────────► │   B   │ ────────► ┌───────┐
 //! │   A   │           └───────┘           │   C   │
@@ -24,9 +24,11 @@
 //!
 //! The columns are 0, 1 and 2, because C is to the right of B, its last sender. A → C passes column 1, where it
 //! gets the slot p, 18 high. The sweeps leave B at y = 0 and p below it, from 60 to 78, since slots are 20 apart; A and
-//! C stay halfway between the two, at y = 24. A gap is 72 wide plus the label, so the columns begin at 0, 222 and 444.
+//! C stay halfway between the two, at y = 24. A gap is 56 wide, plus room for the labels of arrows that leave there
+//! (62 for B → C) and of those that arrive (70 for A → B and A → C), so the columns begin at 0, 226 and 514.
 //! The two arrows that leave A do so at y = 35 (to B, which is higher) and y = 53, 18 apart. A → C has two stretches:
-//! from (100, 53) to (222, 69), and from (322, 69) to (444, 53). In between, it runs straight through p.
+//! from (100, 53) to (226, 69), and from (326, 69) to (514, 53). In between, it runs straight through p. Arrows bend
+//! only between the rooms for labels, so none crosses a label.
 //!
 //! An arrow back to the same or an earlier column (in a cycle of queues) passes no slots: it leaves its box on the
 //! right, and also ends on the right of its target.
@@ -36,7 +38,12 @@ use std::collections::BTreeMap;
 /// Vertical gap between the slots of a column.
 const GAP_Y: usize = 20;
 /// Horizontal gap between columns, in addition to the labels there.
-const GAP_X: usize = 72;
+const GAP_X: usize = 56;
+/// Room around a label, and length of an arrow's head.
+const LABEL_MARGIN: usize = 12;
+pub(super) const HEAD: usize = 8;
+/// Width of the bend of an arrow that leads back.
+pub(super) const BACK: usize = 48;
 /// Height of an arrow's slot in a column, and vertical distance between the arrows at a box.
 pub(super) const PORT: usize = 18;
 /// Vertical gap between parts.
@@ -67,13 +74,22 @@ pub(super) struct Layout {
 /// Path of an arrow.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ArrowPath {
-    /// Start and end of each stretch between two columns. Within a column, the arrow runs straight from one stretch to
-    /// the next.
-    pub(super) stretches: Vec<(Point, Point)>,
+    /// Stretches between two columns. Within a column, the arrow runs straight from one stretch to the next.
+    pub(super) stretches: Vec<Stretch>,
     /// `true` if the arrow ends in the same or an earlier column, and therefore on the right of its box.
     pub(super) is_back: bool,
     /// `true` if the label is at the start, because fewer arrows leave the first box than arrive at the last one.
     pub(super) label_at_start: bool,
+}
+
+/// Part of a path between two columns. It is straight next to labels, and bends between them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stretch {
+    pub(super) start: Point,
+    /// Horizontal positions where it starts and ends to bend.
+    pub(super) bend: usize,
+    pub(super) unbend: usize,
+    pub(super) end: Point,
 }
 
 impl Layout {
@@ -301,103 +317,103 @@ impl<'o> Component<'o> {
 
     /// Writes the positions of the part into `layout`, starting at `top`, and returns the size of the part.
     fn place(&self, top: usize, layout: &mut Layout) -> (usize, usize) {
-        let (lefts, width) = self.lefts();
+        let ports = self.ports();
+        let (spans, width) = self.spans(&ports);
         for (slot, &at) in self.slots.iter().zip(self.boxes) {
-            layout.corners[at] = (lefts[slot.column].0, top + slot.y);
+            layout.corners[at] = (spans[slot.column].left, top + slot.y);
         }
-        let (leaving, arriving) = (self.ports(true), self.ports(false));
-        for (nth, (at, way)) in self.arrows.iter().enumerate() {
-            let (start, end) = (leaving[nth], arriving[nth]);
+        for ((at, way), ports) in self.arrows.iter().zip(&ports) {
             let is_back = self.is_back(way);
             let mut stretches = Vec::new();
             for (place, pair) in way.windows(2).enumerate() {
                 let (one, other) = (self.slots[pair[0]], self.slots[pair[1]]);
-                let (left, width) = lefts[one.column];
+                let (span, next) = (spans[one.column], spans[other.column]);
                 // A stretch starts at the right edge of the first box, and otherwise at that of the column it passed.
-                let begin = if place == 0 {
-                    (left + one.width, top + start.y)
+                let start = if place == 0 {
+                    (span.left + one.width, top + ports[0].y)
                 } else {
-                    (left + width, top + one.middle())
+                    (span.right, top + one.middle())
                 };
                 // It ends at the left edge of the next column, or at the right of the box if the arrow leads back.
-                let (left, _) = lefts[other.column];
-                let finish = if is_back {
-                    (left + other.width, top + end.y)
+                let end = if is_back {
+                    (next.left + other.width, top + ports[1].y)
                 } else if place + 2 == way.len() {
-                    (left, top + end.y)
+                    (next.left, top + ports[1].y)
                 } else {
-                    (left, top + other.middle())
+                    (next.left, top + other.middle())
                 };
-                stretches.push((begin, finish));
+                stretches.push(Stretch {
+                    start,
+                    bend: span.right + span.leaving,
+                    unbend: next.left.saturating_sub(span.arriving),
+                    end,
+                });
             }
             layout.ways[*at] = ArrowPath {
                 stretches,
                 is_back,
-                label_at_start: is_back || start.count < end.count,
+                label_at_start: self.is_label_at_start(way, ports),
             };
         }
         let height = self.slots.iter().map(|slot| slot.y + slot.height).max().unwrap_or(0);
         (width, height)
     }
 
-    /// Returns the left edge and the width of each column, and the total width.
-    fn lefts(&self) -> (Vec<(usize, usize)>, usize) {
-        let count = self.columns.len();
-        let (mut widths, mut gaps) = (vec![0; count], vec![GAP_X; count]);
-        for slot in &self.slots {
-            widths[slot.column] = widths[slot.column].max(slot.width);
-        }
-        for (at, way) in &self.arrows {
-            let label = self.outline.arrows[*at].2;
-            let (first, last) = (self.slots[way[0]].column, self.slots[way[way.len() - 1]].column);
-            // An arrow to an earlier column bends on the right of the box where it starts.
-            let ends = if self.is_back(way) {
-                [first, first]
-            } else {
-                [first, last - 1]
-            };
-            for column in ends {
-                gaps[column] = gaps[column].max(GAP_X + label);
-            }
-        }
-        // Only arrows that lead back from the last column need room to its right.
-        let has_bend = self
-            .arrows
-            .iter()
-            .any(|(_, way)| self.is_back(way) && self.slots[way[0]].column + 1 == count);
-        let trailing = if has_bend { gaps[count - 1] } else { 0 };
-        let mut left = 0;
-        let mut lefts = Vec::with_capacity(count);
-        let mut right = 0;
-        for (width, gap) in widths.into_iter().zip(gaps) {
-            lefts.push((left, width));
-            right = left + width;
-            left = right + gap;
-        }
-        (lefts, right + trailing)
+    fn is_label_at_start(&self, way: &[usize], [start, end]: &[Port; 2]) -> bool {
+        self.is_back(way) || start.count < end.count
     }
 
-    /// Returns the points where the arrows leave or meet their boxes. They are sorted by the height of the next slot on
-    /// the path, so that the arrows of a box do not cross next to it.
-    fn ports(&self, leaving: bool) -> Vec<Port> {
-        let mut at_box: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
+    /// Returns the horizontal extent of each column with the labels to its right, and the total width.
+    fn spans(&self, ports: &[[Port; 2]]) -> (Vec<ColumnSpan>, usize) {
+        let mut spans = vec![ColumnSpan::default(); self.columns.len()];
+        for slot in &self.slots {
+            let span = &mut spans[slot.column];
+            span.right = span.right.max(slot.width);
+        }
+        // Only arrows that lead back from the last column need room to its right.
+        let mut trailing = 0;
+        for ((at, way), ports) in self.arrows.iter().zip(ports) {
+            let label = self.outline.arrows[*at].2;
+            let (first, last) = (self.slots[way[0]].column, self.slots[way[way.len() - 1]].column);
+            let room = if label == 0 { 0 } else { label + LABEL_MARGIN };
+            if self.is_label_at_start(way, ports) {
+                spans[first].leaving = spans[first].leaving.max(room);
+            } else {
+                spans[last - 1].arriving = spans[last - 1].arriving.max(room + HEAD);
+            }
+            if self.is_back(way) && first + 1 == spans.len() {
+                trailing = BACK;
+            }
+        }
+        let mut left = 0;
+        for span in &mut spans {
+            (span.left, span.right) = (left, left + span.right);
+            left = span.right + span.leaving + GAP_X + span.arriving;
+        }
+        let width = spans.last().map_or(0, |last| last.right + last.leaving + trailing);
+        (spans, width)
+    }
+
+    /// Returns the points where each arrow leaves and meets its boxes. On each side of a box, they are sorted by the
+    /// height of the next slot on the path, so that arrows do not cross next to the box.
+    fn ports(&self) -> Vec<[Port; 2]> {
+        let mut at_side: BTreeMap<(usize, bool), Vec<(usize, usize, usize)>> = BTreeMap::new();
         for (nth, (_, way)) in self.arrows.iter().enumerate() {
             let last = way.len() - 1;
-            let (own, other) = if leaving {
-                (way[0], way[1])
-            } else {
-                (way[last], way[last - 1])
-            };
-            at_box.entry(own).or_default().push((self.slots[other].middle(), nth));
+            for (end, own, other) in [(0, way[0], way[1]), (1, way[last], way[last - 1])] {
+                let is_right = end == 0 || self.is_back(way);
+                let side = at_side.entry((own, is_right)).or_default();
+                side.push((self.slots[other].middle(), nth, end));
+            }
         }
-        let mut ports = vec![Port::default(); self.arrows.len()];
-        for (own, mut arrows) in at_box {
+        let mut ports = vec![[Port::default(); 2]; self.arrows.len()];
+        for ((own, _), mut arrows) in at_side {
             arrows.sort_unstable();
             // The points are centred on the side of the box, `PORT` apart.
             let count = arrows.len();
             let first = self.slots[own].middle().saturating_sub(PORT * (count - 1) / 2);
-            for (place, (_, nth)) in arrows.into_iter().enumerate() {
-                ports[nth] = Port {
+            for (place, (_, nth, end)) in arrows.into_iter().enumerate() {
+                ports[nth][end] = Port {
                     y: first + PORT * place,
                     count,
                 };
@@ -413,6 +429,17 @@ struct Port {
     y: usize,
     /// Number of arrows on this side of the box.
     count: usize,
+}
+
+/// Horizontal extent of a column, and the widths of the labels in the gap to its right.
+#[derive(Debug, Clone, Copy, Default)]
+struct ColumnSpan {
+    left: usize,
+    right: usize,
+    /// Room for the labels of arrows that leave the column.
+    leaving: usize,
+    /// Room for the labels of arrows that arrive at the next column.
+    arriving: usize,
 }
 
 /// Assigns a column to each box: one to the right of its farthest sender. A box without senders is placed directly
@@ -502,7 +529,7 @@ mod tests {
         let layout = laid_out(4, &[(0, 1), (1, 2), (2, 3), (0, 3)]);
         let long = &layout.ways[3];
         assert_eq!(long.stretches.len(), 3);
-        for &((_, y), _) in &long.stretches[1..] {
+        for &Stretch { start: (_, y), .. } in &long.stretches[1..] {
             for passed in [1, 2] {
                 let top = layout.corners[passed].1;
                 assert!(y < top || y > top + 40, "{y} passes the box at {top}");

@@ -1,12 +1,11 @@
 //! Collects the findings of each resource, for formats that mark them in the graph.
 
 use crate::diagnostic::{Diagnostic, Severity};
-use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Findings of each resource.
 #[derive(Debug, Default)]
-pub struct Marks<'a>(FxHashMap<(&'a str, &'a str), BTreeSet<(Severity, &'a str)>>);
+pub struct Marks<'a>(BTreeMap<(&'a str, &'a str), BTreeSet<(Severity, &'a str)>>);
 
 impl<'a> Marks<'a> {
     /// Collects `findings` by every resource that they concern.
@@ -30,8 +29,15 @@ impl<'a> Marks<'a> {
         all.map(|(severity, rule)| format!("{severity}[{rule}]"))
     }
 
-    /// Returns the severity of the resource's most severe finding.
-    pub(super) fn worst(&self, unit: &str, address: &str) -> Option<Severity> {
-        Some(self.0.get(&(unit, address))?.last()?.0)
+    /// Returns the severity and the rule of the resource's most severe finding, and the number of its other rules.
+    pub(super) fn worst(&self, unit: &str, address: &str) -> Option<(Severity, &'a str, usize)> {
+        let all = self.0.get(&(unit, address))?;
+        let &(severity, rule) = all.last()?;
+        Some((severity, rule, all.len() - 1))
+    }
+
+    /// Returns the units and addresses of all resources with findings, sorted.
+    pub(super) fn resources(&self) -> impl Iterator<Item = (&'a str, &'a str)> + '_ {
+        self.0.keys().copied()
     }
 }

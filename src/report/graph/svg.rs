@@ -1,6 +1,6 @@
 //! Writes a [`Topology`] as SVG: a plain drawing that requires no other tool.
 
-use super::layout::{ArrowPath, Layout, Outline, PORT};
+use super::layout::{ArrowPath, BACK, HEAD, Layout, Outline, PORT};
 use super::titles;
 use super::topology::{Edge, Node, Shape, Topology};
 use crate::report::markup::escaped;
@@ -24,12 +24,13 @@ const DETAIL_LINE: usize = 15;
 
 const STYLE: &str = "<style>.sqs text{font:13px ui-monospace,monospace;fill:#1b1f24}.sqs .d{fill:#59636e;font-size:11px}\
 .sqs .b{fill:#f6f8fa;stroke:#59636e}.sqs .q{stroke-width:2}.sqs .o{stroke-dasharray:4 3}\
-.sqs .error{stroke:#c62828;stroke-width:3}.sqs .warning{stroke:#b26a00;stroke-width:3}.sqs .info{stroke:#0b57a4}\
 .sqs .e{stroke:#59636e;fill:none}.sqs .f{stroke-dasharray:6 4}.sqs .h{fill:#59636e}.sqs .p{fill:#fff}\
-.sqs .l{paint-order:stroke;stroke:#fff;stroke-width:4px}\
+.sqs .error{stroke:#c62828;stroke-width:3}.sqs .warning{stroke:#b26a00;stroke-width:3}.sqs .info{stroke:#0b57a4}\
+.sqs .h.error{fill:#c62828;stroke:none}.sqs .h.warning{fill:#b26a00;stroke:none}\
 @media screen and (prefers-color-scheme:dark){.sqs text{fill:#e6edf3}.sqs .d{fill:#9198a1}.sqs .b{fill:#151b23;stroke:#9198a1}\
+.sqs .e{stroke:#9198a1}.sqs .h{fill:#9198a1}.sqs .p{fill:#0d1117}\
 .sqs .error{stroke:#ff8a80}.sqs .warning{stroke:#e3b341}.sqs .info{stroke:#79b8ff}\
-.sqs .e{stroke:#9198a1}.sqs .h{fill:#9198a1}.sqs .p{fill:#0d1117}.sqs .l{stroke:#0d1117}}</style>";
+.sqs .h.error{fill:#ff8a80}.sqs .h.warning{fill:#e3b341}}</style>";
 
 /// Writes several drawings, one below the other, as a self-contained document.
 pub fn write(topologies: &[Topology], out: &mut dyn Write) -> io::Result<()> {
@@ -106,7 +107,6 @@ impl BoxText {
             let lines = titles::in_lines(&printable(&format!("in {unit}")), TITLE_ROOM);
             details.extend(lines);
         }
-        details.extend(node.worst.map(|severity| format!("{severity}: see findings")));
         BoxText {
             title: titles::in_lines(&printable(&node.title), TITLE_ROOM),
             details,
@@ -154,9 +154,10 @@ impl<'t> Drawing<'t> {
 
     fn draw(&self) -> String {
         let arrows = self.topology.edges.iter().zip(&self.labels).zip(&self.layout.ways);
-        let arrows = arrows.map(|((edge, label), way)| arrow(edge, label, way));
+        let (lines, labels): (Vec<String>, Vec<String>) =
+            arrows.map(|((edge, label), way)| arrow(edge, label, way)).unzip();
         let boxes = (0..self.texts.len()).map(|at| self.node(at));
-        arrows.chain(boxes).collect()
+        lines.into_iter().chain(labels).chain(boxes).collect()
     }
 
     fn node(&self, at: usize) -> String {
@@ -215,63 +216,58 @@ fn label(edge: &Edge) -> String {
     said
 }
 
-/// Draws an arrow along its path. Arrows to boxes that do not exist are skipped.
-fn arrow(edge: &Edge, label: &str, way: &ArrowPath) -> String {
-    let (Some(&(start, _)), Some(&(_, end))) = (way.stretches.first(), way.stretches.last()) else {
-        return String::new();
+/// Draws an arrow along its path, and its label. Arrows to boxes that do not exist are skipped.
+fn arrow(edge: &Edge, label: &str, way: &ArrowPath) -> (String, String) {
+    let (Some(first), Some(last)) = (way.stretches.first(), way.stretches.last()) else {
+        return (String::new(), String::new());
     };
+    let (start, end) = (first.start, last.end);
     let head = if way.is_back {
-        end.0 + 8
+        end.0 + HEAD
     } else {
-        end.0.saturating_sub(8)
+        end.0.saturating_sub(HEAD)
     };
-    // The arrow is straight next to its label.
-    let straight = if label.is_empty() { 0 } else { label_width(label) + 8 };
     let mut path = format!("M{} {}", start.0, start.1);
-    for (at, &((from_x, from_y), (to_x, to_y))) in way.stretches.iter().enumerate() {
+    for (at, stretch) in way.stretches.iter().enumerate() {
+        let (from_x, from_y, to_y) = (stretch.bend, stretch.start.1, stretch.end.1);
         let is_last = at + 1 == way.stretches.len();
-        let from_x = if at == 0 && way.label_at_start {
-            from_x + straight
-        } else {
-            from_x
-        };
-        let to_x = match (is_last, way.label_at_start) {
-            (true, false) => head.saturating_sub(straight),
-            (true, true) => head,
-            (false, _) => to_x,
-        };
-        let bends = if way.is_back {
-            let bend = from_x.max(to_x) + 48;
-            (bend, bend)
-        } else {
-            let half = to_x.saturating_sub(from_x) / 2;
-            (from_x + half, from_x + half)
+        let (to_x, bend) = match (way.is_back, is_last) {
+            (true, _) => (head, from_x.max(head) + BACK),
+            (false, _) => {
+                let to_x = if is_last {
+                    head.min(stretch.unbend)
+                } else {
+                    stretch.unbend
+                };
+                (to_x, from_x + to_x.saturating_sub(from_x) / 2)
+            }
         };
         path.push_str(&format!(
-            "L{from_x} {from_y}C{} {from_y} {} {to_y} {to_x} {to_y}",
-            bends.0, bends.1
+            "L{from_x} {from_y}C{bend} {from_y} {bend} {to_y} {to_x} {to_y}"
         ));
     }
     path.push_str(&format!("L{head} {}", end.1));
-    let class = if edge.failed { "e f" } else { "e" };
-    let mut text = format!(
-        "<path class=\"{class}\" d=\"{path}\"/><path class=\"h\" d=\"M{} {y} L{head} {} L{head} {}Z\"/>\n",
+    let failed = if edge.failed { " f" } else { "" };
+    let worst = edge.worst.map_or_else(String::new, |severity| format!(" {severity}"));
+    let line = format!(
+        "<path class=\"e{failed}{worst}\" d=\"{path}\"/><path class=\"h{worst}\" d=\"M{} {y} L{head} {} L{head} {}Z\"/>\n",
         end.0,
-        end.1.saturating_sub(4),
-        end.1 + 4,
+        end.1.saturating_sub(5),
+        end.1 + 5,
         y = end.1,
     );
-    if !label.is_empty() {
-        let ((x, y), anchor) = if way.label_at_start {
-            ((start.0 + 4, start.1), "start")
-        } else {
-            ((head.saturating_sub(4), end.1), "end")
-        };
-        text.push_str(&format!(
-            "<text class=\"d l\" text-anchor=\"{anchor}\" x=\"{x}\" y=\"{}\">{}</text>\n",
-            y.saturating_sub(4),
-            escaped(label),
-        ));
+    if label.is_empty() {
+        return (line, String::new());
     }
-    text
+    let ((x, y), anchor) = if way.label_at_start {
+        ((start.0 + 4, start.1), "start")
+    } else {
+        ((head.saturating_sub(4), end.1), "end")
+    };
+    let label = format!(
+        "<text class=\"d\" text-anchor=\"{anchor}\" x=\"{x}\" y=\"{}\">{}</text>\n",
+        y.saturating_sub(5),
+        escaped(label),
+    );
+    (line, label)
 }

@@ -2,13 +2,14 @@
 //!
 //! The text contains the same information as [`json`](super::json), except that locations are reduced to the line.
 
-use super::Marks;
+use super::{Marks, duration};
 use crate::graph::{
     Alarm, Attribute, Condition, End, EventSourceMapping, Function, Graph, Link, Queue, RedrivePolicy, Resource, State,
     UnitId, UnitKind,
 };
 use crate::report::printable;
 use source::Sources;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io;
 
@@ -33,6 +34,7 @@ pub fn write(graph: &Graph, sources: &Sources, marks: &Marks<'_>, out: &mut dyn 
             sources,
             marks,
             text: String::new(),
+            written: BTreeSet::new(),
         };
         writer.line(0, &format!("{kind} {}{call}", unit.name));
         writer.unit(UnitId(u32::try_from(at).unwrap_or(u32::MAX)));
@@ -47,6 +49,8 @@ struct Writer<'g> {
     sources: &'g Sources,
     marks: &'g Marks<'g>,
     text: String,
+    /// Addresses that the text contains.
+    written: BTreeSet<&'g str>,
 }
 
 impl<'g> Writer<'g> {
@@ -64,6 +68,20 @@ impl<'g> Writer<'g> {
         for alarm in graph.alarms().iter().filter(|n| n.resource.unit == unit) {
             self.alarm(alarm);
         }
+        let name = &*graph.unit(unit).name;
+        for (_, address) in self.marks.resources().filter(|(unit, _)| *unit == name) {
+            if !self.written.contains(address) {
+                self.line(1, address);
+                self.marks(name, address);
+            }
+        }
+    }
+
+    /// Writes the findings of a resource.
+    fn marks(&mut self, unit: &str, address: &str) {
+        for mark in self.marks.of(unit, address) {
+            self.line(2, &format!("! {mark}"));
+        }
     }
 
     fn queue(&mut self, queue: &'g Queue) {
@@ -72,14 +90,9 @@ impl<'g> Writer<'g> {
         let values = [
             field("name", &queue.name, assumed, optional),
             field("FIFO", &queue.fifo, assumed, yes_or_no),
-            field(
-                "visibility timeout",
-                &queue.visibility_timeout,
-                assumed,
-                ToString::to_string,
-            ),
-            field("retention", &queue.retention, assumed, ToString::to_string),
-            field("delay", &queue.delay, assumed, ToString::to_string),
+            field("visibility timeout", &queue.visibility_timeout, assumed, duration),
+            field("retention", &queue.retention, assumed, duration),
+            field("delay", &queue.delay, assumed, duration),
         ];
         self.line(2, &values.join(", "));
         let unit = queue.resource.unit;
@@ -108,7 +121,7 @@ impl<'g> Writer<'g> {
         self.header("function", &function.resource);
         let values = [
             field("name", &function.name, assumed, optional),
-            field("timeout", &function.timeout, assumed, ToString::to_string),
+            field("timeout", &function.timeout, assumed, duration),
             field(
                 "reserved concurrency",
                 &function.reserved_concurrency,
@@ -142,7 +155,7 @@ impl<'g> Writer<'g> {
         self.line(2, &format!("{queue} → {}", function.join(" or ")));
         let values = [
             field("batch size", &mapping.batch_size, assumed, ToString::to_string),
-            field("window", &mapping.window, assumed, ToString::to_string),
+            field("window", &mapping.window, assumed, duration),
             field(
                 "partial batch response",
                 &mapping.report_batch_item_failures,
@@ -173,7 +186,7 @@ impl<'g> Writer<'g> {
         }
     }
 
-    fn header(&mut self, kind: &str, resource: &Resource) {
+    fn header(&mut self, kind: &str, resource: &'g Resource) {
         let line = self.sources.start(resource.header).line;
         let file = self.sources.file(resource.header.file);
         let mut text = format!("{kind} {} ({}:{line})", resource.address, file.name());
@@ -185,9 +198,8 @@ impl<'g> Writer<'g> {
             let _ = write!(text, ", may not exist: {reason}");
         }
         self.line(1, &text);
-        for mark in self.marks.of(&self.graph.unit(resource.unit).name, &resource.address) {
-            self.line(2, &format!("! {mark}"));
-        }
+        self.written.insert(&resource.address);
+        self.marks(&self.graph.unit(resource.unit).name, &resource.address);
     }
 
     fn queue_link(&self, unit: UnitId, link: &Link) -> String {

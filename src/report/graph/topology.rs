@@ -15,7 +15,7 @@ pub enum Shape {
     Queue,
     /// A function.
     Function,
-    /// A sender: a topic, a rule, a pipe; or a worker.
+    /// A sender: a topic, a rule, a pipe; or a worker; or any other resource with an error.
     Sender,
     /// A resource that the unit refers to, but does not declare.
     External,
@@ -56,6 +56,8 @@ pub struct Edge {
     pub labels: Vec<String>,
     /// `true` if only failed messages go this way.
     pub failed: bool,
+    /// Severity of the most severe finding on the mapping, subscription, target or pipe that it represents.
+    pub worst: Option<Severity>,
 }
 
 /// A single drawing: a unit, or several that are connected by arrows.
@@ -109,9 +111,10 @@ pub fn topologies(graph: &Graph, marks: &Marks<'_>, extent: Extent) -> Vec<Topol
     drawings
 }
 
-/// Removes boxes that are neither queues nor connected.
+/// Removes boxes that are neither queues nor connected nor have an error.
 fn drop_unlinked(nodes: &mut Vec<Node>, edges: &mut [Edge]) {
-    let mut is_kept: Vec<bool> = nodes.iter().map(|node| node.shape == Shape::Queue).collect();
+    let is_own = |node: &Node| node.shape == Shape::Queue || node.worst == Some(Severity::Error);
+    let mut is_kept: Vec<bool> = nodes.iter().map(is_own).collect();
     for edge in &*edges {
         is_kept[edge.from] = true;
         is_kept[edge.to] = true;
@@ -187,6 +190,7 @@ mod tests {
             to,
             labels: vec![name.to_owned()],
             failed: from > to,
+            worst: (from > to).then_some(Severity::Error),
         };
         Topology {
             units: vec![name.to_owned()],
@@ -206,8 +210,8 @@ mod tests {
             !chart.contains("<script") && !chart.contains("%%") && !chart.contains('`'),
             "{chart}"
         );
-        // Lines: one for the head, three for the styles, three for the unit, and one per box and per arrow.
-        assert_eq!(chart.lines().count(), 7 + 2 + 3, "{chart}");
+        // Lines: one for the head, four for the styles, three for the unit, and one per box and per arrow.
+        assert_eq!(chart.lines().count(), 8 + 2 + 3, "{chart}");
         let digraph = written(|out| drawing::write_dot(&units, out));
         for text in [&picture, &chart, &digraph] {
             assert!(!text.contains(['\u{1b}', '\r', '\u{202e}']), "{text}");

@@ -1,11 +1,13 @@
 //! Collects the boxes and arrows of a graph.
 
+use super::super::duration;
 use super::{Edge, Marks, Node, Shape};
+use crate::diagnostic::Severity;
 use crate::graph::delivery::Sender;
 use crate::graph::{Attribute, EventSourceMapping, Function, Graph, Link, Queue, Resource, State, Target, UnitId};
 use conditions::Condition;
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of values of an attribute to list; with more, the attribute "varies".
 const MOST_VALUES: usize = 2;
@@ -17,10 +19,11 @@ pub(super) fn everything(graph: &Graph, marks: &Marks<'_>) -> (Vec<Node>, Vec<Ed
         marks,
         places: FxHashMap::default(),
         nodes: Vec::new(),
-        edges: BTreeSet::new(),
+        edges: BTreeMap::new(),
+        drawn: BTreeSet::new(),
     };
     collector.fill();
-    (collector.nodes, collector.edges.into_iter().collect())
+    (collector.nodes, collector.edges.into_iter().map(marked).collect())
 }
 
 struct Collector<'g> {
@@ -29,17 +32,17 @@ struct Collector<'g> {
     /// Boxes by unit and address. The last part of the key is `true` for resources that the unit only refers to.
     places: FxHashMap<(UnitId, String, bool), usize>,
     nodes: Vec<Node>,
-    edges: BTreeSet<Edge>,
+    /// Edges without marks, each with its most severe finding.
+    edges: BTreeMap<Edge, Option<Severity>>,
+    /// Names of units, and addresses, of the resources that are drawn.
+    drawn: BTreeSet<(&'g str, &'g str)>,
 }
 
 impl<'g> Collector<'g> {
     fn fill(&mut self) {
         let graph = self.graph;
-        let dead_letter = self.dead_letter_queues();
         for queue in graph.queues() {
-            let key = (queue.resource.unit, &*queue.resource.address);
-            let details = queue_details(graph, queue, dead_letter.contains(&key));
-            self.node(Shape::Queue, &queue.resource, details);
+            self.node(Shape::Queue, &queue.resource, queue_details(graph, queue));
         }
         for function in graph.functions() {
             self.node(Shape::Function, &function.resource, function_details(function));
@@ -53,25 +56,10 @@ impl<'g> Collector<'g> {
         self.targets();
         self.pipes();
         self.failures();
+        self.other_errors();
     }
 
-    /// Returns the queues that redrive policies refer to.
-    fn dead_letter_queues(&self) -> FxHashSet<(UnitId, &'g str)> {
-        let graph = self.graph;
-        let mut found = FxHashSet::default();
-        for queue in graph.queues() {
-            for policy in values(&queue.redrive, &queue.resource.when).into_iter().flatten() {
-                let targets = values(&policy.target, &queue.resource.when);
-                let targets = targets
-                    .into_iter()
-                    .filter_map(|link| graph.queue(queue.resource.unit, link));
-                found.extend(targets.map(|target| (target.resource.unit, &*target.resource.address)));
-            }
-        }
-        found
-    }
-
-    fn redrive(&mut self, queue: &Queue) {
+    fn redrive(&mut self, queue: &'g Queue) {
         let assumed = &queue.resource.when;
         let from = self.node(Shape::Queue, &queue.resource, Vec::new());
         for policy in values(&queue.redrive, assumed).into_iter().flatten() {
@@ -79,7 +67,7 @@ impl<'g> Collector<'g> {
             for link in values(&policy.target, assumed) {
                 let to = self.queue_end(queue.resource.unit, link);
                 let plural = if count == "1" { "" } else { "s" };
-                self.edge(from, to, vec![format!("after {count} receive{plural}")], true);
+                self.edge(None, (from, to), vec![format!("after {count} receive{plural}")], true);
             }
         }
     }
@@ -96,7 +84,7 @@ impl<'g> Collector<'g> {
                         Some(found) => self.node(Shape::Function, &found.resource, Vec::new()),
                         None => self.outside(unit, Shape::External, function, ""),
                     };
-                    self.edge(from, to, labels.clone(), false);
+                    self.edge(Some(&mapping.resource), (from, to), labels.clone(), false);
                 }
             }
         }
@@ -109,7 +97,7 @@ impl<'g> Collector<'g> {
             for reading in graph.worker_consumptions(queue) {
                 let from = self.node(Shape::Queue, &queue.resource, Vec::new());
                 let to = self.node(Shape::Sender, &reading.resource, vec!["worker".to_owned()]);
-                self.edge(from, to, Vec::new(), false);
+                self.edge(None, (from, to), Vec::new(), false);
             }
         }
     }
@@ -118,13 +106,13 @@ impl<'g> Collector<'g> {
     fn subscriptions(&mut self) {
         let graph = self.graph;
         for entry in &graph.deliveries().subscriptions {
-            let (unit, assumed) = (entry.resource.unit, &entry.resource.when);
+            let assumed = &entry.resource.when;
             let endpoints = values(&entry.endpoint, assumed);
             let redrive = values(&entry.redrive, assumed);
             let failed = redrive.into_iter().flatten();
             let failed: Vec<_> = failed.flat_map(|policy| values(&policy.target, assumed)).collect();
             for topic in values(&entry.topic, assumed) {
-                self.sends(unit, topic, "topic", &endpoints, &failed);
+                self.sends(&entry.resource, topic, "topic", &endpoints, &failed);
             }
         }
     }
@@ -139,20 +127,20 @@ impl<'g> Collector<'g> {
                 Sender::Bucket => "bucket",
                 Sender::Api => "api",
             };
-            let (unit, assumed) = (entry.resource.unit, &entry.resource.when);
+            let assumed = &entry.resource.when;
             let targets = values(&entry.target, assumed);
             let dead_letter = values(&entry.dead_letter, assumed);
             let failed: Vec<_> = dead_letter.into_iter().flatten().collect();
             for source in values(&entry.source, assumed) {
-                self.sends(unit, source, detail, &targets, &failed);
+                self.sends(&entry.resource, source, detail, &targets, &failed);
             }
         }
     }
 
-    /// Adds the arrows from a sender to queues of the graph: its targets, and its dead-letter queues. Other targets are
-    /// not drawn.
-    fn sends(&mut self, unit: UnitId, sender: &Link, kind: &str, targets: &[&Link], failed: &[&Link]) {
-        let graph = self.graph;
+    /// Adds the arrows from a sender to queues of the graph, as `resource` declares them: its targets, and its
+    /// dead-letter queues. Other targets are not drawn.
+    fn sends(&mut self, resource: &'g Resource, sender: &Link, kind: &str, targets: &[&Link], failed: &[&Link]) {
+        let (graph, unit) = (self.graph, resource.unit);
         let targets = targets.iter().map(|link| (link, false));
         for (link, is_failed) in targets.chain(failed.iter().map(|link| (link, true))) {
             let Some(queue) = graph.queue(unit, link) else {
@@ -161,7 +149,7 @@ impl<'g> Collector<'g> {
             let from = self.outside(unit, Shape::Sender, sender, kind);
             let to = self.node(Shape::Queue, &queue.resource, Vec::new());
             let labels = is_failed.then(|| "if not delivered".to_owned());
-            self.edge(from, to, labels.into_iter().collect(), is_failed);
+            self.edge(Some(resource), (from, to), labels.into_iter().collect(), is_failed);
         }
     }
 
@@ -178,7 +166,7 @@ impl<'g> Collector<'g> {
                 let queue = self.node(Shape::Queue, &queue.resource, Vec::new());
                 let pipe = self.node(Shape::Sender, &pipe.resource, vec!["pipe".to_owned()]);
                 let (from, to) = if is_source { (queue, pipe) } else { (pipe, queue) };
-                self.edge(from, to, Vec::new(), false);
+                self.edge(None, (from, to), Vec::new(), false);
             }
         }
     }
@@ -195,7 +183,7 @@ impl<'g> Collector<'g> {
                     };
                     let from = self.node(Shape::Function, &function.resource, Vec::new());
                     let to = self.node(Shape::Queue, &queue.resource, Vec::new());
-                    self.edge(from, to, vec!["failed events".to_owned()], true);
+                    self.edge(None, (from, to), vec!["failed events".to_owned()], true);
                 }
             }
         }
@@ -232,48 +220,102 @@ impl<'g> Collector<'g> {
     }
 
     /// Returns the box of `resource`. The first call determines its details.
-    fn node(&mut self, shape: Shape, resource: &Resource, details: Vec<String>) -> usize {
+    fn node(&mut self, shape: Shape, resource: &'g Resource, mut details: Vec<String>) -> usize {
         let key = (resource.unit, resource.address.to_string(), false);
         if let Some(&at) = self.places.get(&key) {
             return at;
         }
+        let title = resource.construct.as_deref().unwrap_or(&resource.address);
+        let worst = self.mark(resource);
+        details.extend(worst.map(words));
         self.nodes.push(Node {
             unit: resource.unit.0 as usize,
             shape,
-            title: resource.construct.as_deref().unwrap_or(&resource.address).to_owned(),
+            title: title.to_owned(),
             details,
-            worst: self
-                .marks
-                .worst(&self.graph.unit(resource.unit).name, &resource.address),
+            worst: worst.map(|(severity, ..)| severity),
         });
         let at = self.nodes.len() - 1;
         self.places.insert(key, at);
         at
     }
 
-    fn edge(&mut self, from: usize, to: usize, labels: Vec<String>, failed: bool) {
-        self.edges.insert(Edge {
+    /// Returns the most severe finding of `resource`, which is being drawn.
+    fn mark(&mut self, resource: &'g Resource) -> Option<Mark<'g>> {
+        let unit = &self.graph.unit(resource.unit).name;
+        self.drawn.insert((unit, &resource.address));
+        self.marks.worst(unit, &resource.address)
+    }
+
+    /// Adds an arrow from the first box to the second, with the most severe finding of the resource that declares it.
+    fn edge(&mut self, by: Option<&'g Resource>, (from, to): (usize, usize), labels: Vec<String>, failed: bool) {
+        let worst = by.and_then(|resource| self.mark(resource));
+        let worst = worst.map(|(severity, ..)| severity);
+        let edge = Edge {
             from,
             to,
             labels,
             failed,
-        });
+            worst: None,
+        };
+        let known = self.edges.entry(edge).or_default();
+        *known = worst.max(*known);
     }
+
+    /// Adds a box for each resource that is not drawn, but has an error.
+    fn other_errors(&mut self) {
+        for (name, address) in self.marks.resources() {
+            let Some(worst) = self.marks.worst(name, address) else {
+                continue;
+            };
+            let unit = self.graph.units().iter().position(|unit| unit.name == name);
+            let (Severity::Error, Some(unit)) = (worst.0, unit) else {
+                continue;
+            };
+            if !self.drawn.contains(&(name, address)) {
+                self.nodes.push(Node {
+                    unit,
+                    shape: Shape::Sender,
+                    title: address.to_owned(),
+                    details: vec![words(worst)],
+                    worst: Some(worst.0),
+                });
+            }
+        }
+    }
+}
+
+/// Severity and rule of the most severe finding of a resource, and the number of its other rules.
+type Mark<'g> = (Severity, &'g str, usize);
+
+fn words((severity, rule, others): Mark<'_>) -> String {
+    let more = if others > 0 {
+        format!(" and {others} more")
+    } else {
+        String::new()
+    };
+    format!("{severity}: {rule}{more}")
+}
+
+/// Returns an arrow with its most severe finding, which its label names unless it is only information.
+fn marked((mut edge, worst): (Edge, Option<Severity>)) -> Edge {
+    edge.worst = worst.filter(|severity| *severity > Severity::Info);
+    let label = edge.worst.map(|severity| severity.to_string());
+    edge.labels.splice(0..0, label);
+    edge
 }
 
 /// Returns the details of a queue: the retention of a dead-letter queue, and the visibility timeout of a queue with
 /// consumers.
-fn queue_details(graph: &Graph, queue: &Queue, is_dead_letter: bool) -> Vec<String> {
-    let assumed = &queue.resource.when;
+fn queue_details(graph: &Graph, queue: &Queue) -> Vec<String> {
+    let (assumed, is_dead_letter) = (&queue.resource.when, graph.is_dead_letter_queue(queue));
     let mut details = Vec::new();
     if is_dead_letter {
-        let kept = shown(&queue.retention, assumed, |kept| {
-            kept.in_words().unwrap_or_else(|| kept.to_string())
-        });
+        let kept = shown(&queue.retention, assumed, duration);
         details.extend(["dead-letter queue".to_owned(), format!("retention {kept}")]);
     }
     if !is_dead_letter || graph.is_read(queue) {
-        let timeout = shown(&queue.visibility_timeout, assumed, ToString::to_string);
+        let timeout = shown(&queue.visibility_timeout, assumed, duration);
         details.push(format!("visibility timeout {timeout}"));
     }
     details
@@ -281,10 +323,7 @@ fn queue_details(graph: &Graph, queue: &Queue, is_dead_letter: bool) -> Vec<Stri
 
 fn function_details(function: &Function) -> Vec<String> {
     let assumed = &function.resource.when;
-    let mut details = vec![format!(
-        "timeout {}",
-        shown(&function.timeout, assumed, ToString::to_string)
-    )];
+    let mut details = vec![format!("timeout {}", shown(&function.timeout, assumed, duration))];
     if let [Some(count)] = values(&function.reserved_concurrency, assumed)[..] {
         details.push(format!("reserved concurrency {count}"));
     }
