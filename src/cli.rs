@@ -28,7 +28,7 @@ use config::{ConfigArgs, ConfigCommand};
 use explain::ExplainArgs;
 use fixing::FixArgs;
 use inputs::{InputArgs, StdinArgs};
-use output::OutputArgs;
+use output::{ColorArgs, OutputArgs};
 use policy::PolicyCommand;
 use sqslint::diagnostic::Severity;
 use std::ffi::OsStr;
@@ -75,6 +75,8 @@ enum Command {
         /// Output format
         #[arg(long, value_enum, default_value_t = RulesFormat::Text)]
         format: RulesFormat,
+        #[command(flatten)]
+        color: ColorArgs,
         #[command(flatten)]
         config: ConfigArgs,
     },
@@ -134,6 +136,8 @@ struct GraphArgs {
     /// Print the fields that policies can use, without reading any files
     #[arg(long)]
     schema: bool,
+    #[command(flatten)]
+    color: ColorArgs,
     #[command(flatten)]
     inputs: InputArgs,
     #[command(flatten)]
@@ -396,7 +400,7 @@ impl Cli {
                 Ok(Exit::Clean)
             }
             Command::Man => manual::render(streams.out).map(|()| Exit::Clean),
-            Command::Rules { format, config } => rules::list(format, &config, streams),
+            Command::Rules { format, color, config } => rules::list(format, &config, color.is_on(), streams),
         }
     }
 }

@@ -82,9 +82,9 @@ impl Explanation {
     }
 
     /// Formats everything known about the location below the heading `subject`, as `sqslint explain FILE:LINE` prints
-    /// it.
-    pub fn text(&self, subject: &str) -> String {
-        text::render(self, subject)
+    /// it; with `all`, also why rules have no finding.
+    pub fn text(&self, subject: &str, all: bool) -> String {
+        text::render(self, subject, all)
     }
 
     /// Returns the resources, values and links at the location, or of the block that contains it.

@@ -2,7 +2,8 @@
 
 use super::config::ConfigArgs;
 use super::inputs::{InputArgs, StdinArgs};
-use super::{Exit, Streams, inputs, rules};
+use super::output::ColorArgs;
+use super::{Exit, Streams, inputs, page, rules};
 use clap::Args;
 use source::files;
 use sqslint::Options;
@@ -19,6 +20,11 @@ pub(super) struct ExplainArgs {
     subject: String,
     /// Further paths to read, for a location [default: the file's own unit]
     paths: Vec<PathBuf>,
+    /// Also print why rules have no finding at a location
+    #[arg(long, short)]
+    verbose: bool,
+    #[command(flatten)]
+    color: ColorArgs,
     #[command(flatten)]
     inputs: InputArgs,
     #[command(flatten)]
@@ -33,7 +39,7 @@ pub(super) fn run(arguments: &ExplainArgs, streams: &mut Streams<'_>) -> io::Res
         if files::is_file(Path::new(file)) {
             return refuse(&format!("which line of `{file}`? Add it, as in `{file}:12`"), streams);
         }
-        return rules::explain(&arguments.subject, &arguments.config, streams);
+        return rules::explain(&arguments.subject, &arguments.config, arguments.color.is_on(), streams);
     };
     let shown = place.path.display();
     let absolute = match files::named(&place.path) {
@@ -79,8 +85,10 @@ pub(super) fn run(arguments: &ExplainArgs, streams: &mut Streams<'_>) -> io::Res
             )
         }
         Some(_) => {
-            let text = explained.text(&arguments.subject);
-            streams.out.write_all(text.as_bytes())?;
+            let text = explained.text(&arguments.subject, arguments.verbose);
+            streams
+                .out
+                .write_all(page::painted(text, arguments.color.is_on()).as_bytes())?;
             Ok(Exit::Clean)
         }
     }

@@ -1,14 +1,12 @@
 //! Implements `--fix` and `--diff`, and reports their changes.
 
 use super::check::nothing_to_check;
-use super::output::When;
 use super::{CheckArgs, Exit, Streams};
-use anstream::ColorChoice;
 use clap::Args;
 use sqslint::diagnostic::Safety;
 use sqslint::report::{counted, printable, printable_error};
 use sqslint::{Fixed, Options, Outcome};
-use std::io::{self, IsTerminal};
+use std::io;
 
 /// Flags that request fixes.
 #[derive(Debug, Args)]
@@ -77,13 +75,10 @@ fn diff(
     streams: &mut Streams<'_>,
 ) -> io::Result<Exit> {
     let text = fixed.diff();
-    let stdout = io::stdout();
-    let shown = match arguments.output.color {
-        When::Always => coloured(&text),
-        When::Auto if anstream::AutoStream::choice(&stdout) != ColorChoice::Never && stdout.is_terminal() => {
-            coloured(&text)
-        }
-        When::Auto | When::Never => text.clone(),
+    let shown = if arguments.output.color.is_on() {
+        coloured(&text)
+    } else {
+        text.clone()
     };
     streams.out.write_all(shown.as_bytes())?;
     streams.out.flush()?;

@@ -1,7 +1,7 @@
 //! Runs `sqslint graph`, which prints the resolved graph without judging it.
 
 use super::check::nothing_to_check;
-use super::{Exit, GraphArgs, GraphFormat, Streams, inputs};
+use super::{Exit, GraphArgs, GraphFormat, Streams, inputs, page};
 use sqslint::diagnostic::PARSE_ERROR;
 use sqslint::report::graph::topology::{Extent, topologies};
 use sqslint::report::graph::{Marks, drawing, json, svg, text};
@@ -39,7 +39,13 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
     if !nothing || format == GraphFormat::Json {
         let mut out = BufWriter::new(&mut *streams.out);
         let extent = if arguments.all { Extent::All } else { Extent::Queues };
-        write(format, extent, &outcome, &mut out)?;
+        if format == GraphFormat::Text && arguments.color.is_on() {
+            let mut plain = Vec::new();
+            write(format, extent, &outcome, &mut plain)?;
+            out.write_all(page::painted(String::from_utf8_lossy(&plain).into_owned(), true).as_bytes())?;
+        } else {
+            write(format, extent, &outcome, &mut out)?;
+        }
         out.flush()?;
     }
     for error in &outcome.errors {

@@ -36,12 +36,26 @@ pub(super) struct OutputArgs {
     /// Count findings and unjudged resources by rule
     #[arg(long, help_heading = "Output")]
     pub(super) statistics: bool,
-    /// Colour the output; auto: on terminals, unless `NO_COLOR` is set
-    #[arg(long, help = "Colour the output; auto: on terminals, unless NO_COLOR is set", value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
-    pub(super) color: When,
+    #[command(flatten)]
+    pub(super) color: ColorArgs,
     /// Print paths as links; auto: on terminals known to support them
     #[arg(long, value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(super) hyperlinks: When,
+}
+
+/// Flag for colours.
+#[derive(Debug, Args)]
+pub(super) struct ColorArgs {
+    /// Colour the output; auto: on terminals, unless `NO_COLOR` is set
+    #[arg(long, help = "Colour the output; auto: on terminals, unless NO_COLOR is set", value_enum, default_value_t = When::Auto, value_name = "WHEN", help_heading = "Output")]
+    color: When,
+}
+
+impl ColorArgs {
+    /// Returns `true` if standard output is coloured.
+    pub(super) fn is_on(&self) -> bool {
+        decided(self.color, is_coloured)
+    }
 }
 
 /// Format of a report.
@@ -262,7 +276,7 @@ fn style(arguments: &CheckArgs) -> human::Style {
     let stdout = io::stdout();
     human::Style {
         width: width().unwrap_or(WIDTH),
-        color: decided(asked.color, is_coloured),
+        color: asked.color.is_on(),
         unicode: shows_unicode(),
         graphics: std::env::var_os("NO_GRAPHICS").is_none_or(|value| value.is_empty() || value == "0"),
         links: decided(asked.hyperlinks, || {
@@ -278,7 +292,7 @@ pub(super) fn width() -> Option<usize> {
 }
 
 /// Returns `true` if standard output is coloured by default.
-pub(super) fn is_coloured() -> bool {
+fn is_coloured() -> bool {
     let stdout = io::stdout();
     anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never && forced_or_terminal(&stdout)
 }

@@ -13,6 +13,35 @@ const DIM: &str = "\x1b[2m";
 const CYAN: &str = "\x1b[36m";
 const RESET: &str = "\x1b[0m";
 
+/// Severities with their colours.
+const SEVERITIES: [(&str, &str); 3] = [("error", "\x1b[31m"), ("warning", "\x1b[33m"), ("info", "\x1b[34m")];
+
+/// Colours plain text: lines at the margin are bold, and severities, as in `error[rule-id]` or in a column, have their
+/// colour.
+pub(super) fn painted(text: String, color: bool) -> String {
+    if !color {
+        return text;
+    }
+    let mut all = String::with_capacity(text.len() * 2);
+    for line in text.lines() {
+        let (on, off) = if line.is_empty() || line.starts_with(' ') {
+            ("", "")
+        } else {
+            (BOLD, RESET)
+        };
+        let words = line.split(' ').map(|word| {
+            let (name, rule) = word.split_at(word.find('[').unwrap_or(word.len()));
+            let severity = SEVERITIES.iter().find(|(severity, _)| *severity == name);
+            match severity.filter(|_| !rule.is_empty() || !on.is_empty()) {
+                Some((_, color)) => format!("{color}{name}{RESET}{on}{rule}"),
+                None => word.to_owned(),
+            }
+        });
+        all += &format!("{on}{}{off}\n", words.collect::<Vec<_>>().join(" "));
+    }
+    all
+}
+
 /// Style of a page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PageStyle {
@@ -167,7 +196,16 @@ fn linked(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{PageStyle, render};
+    use super::{PageStyle, painted, render};
+
+    #[test]
+    fn severities_and_titles_are_coloured() {
+        let text = "queue q\n  ! error[r]\n  raises an error\nr  warning  safe\n\n";
+        assert_eq!(painted(text.to_owned(), false), text);
+        let expected = "\x1b[1mqueue q\x1b[0m\n  ! \x1b[31merror\x1b[0m[r]\n  raises an error\n\
+                        \x1b[1mr  \x1b[33mwarning\x1b[0m\x1b[1m  safe\x1b[0m\n\n";
+        assert_eq!(painted(text.to_owned(), true), expected);
+    }
 
     const PAGE: &str = "# a-rule
 

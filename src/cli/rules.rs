@@ -30,14 +30,14 @@ struct Listed<'r> {
     summary: &'r str,
 }
 
-pub(super) fn explain(id: &str, config: &ConfigArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
+pub(super) fn explain(id: &str, config: &ConfigArgs, color: bool, streams: &mut Streams<'_>) -> io::Result<Exit> {
     if let Some(rule) = by_id(id) {
-        return print_page(rule, streams);
+        return print_page(rule, color, streams);
     }
     with_config(Path::new("."), config, streams, |config, streams| {
         let catalogue = config.catalogue();
         if let Some(policy) = catalogue.by_id(id) {
-            return print_page(&policy, streams);
+            return print_page(&policy, color, streams);
         }
         writeln!(streams.err, "sqslint: {}", printable(&no_rule(id, &catalogue)))?;
         Ok(Exit::Failed)
@@ -45,10 +45,10 @@ pub(super) fn explain(id: &str, config: &ConfigArgs, streams: &mut Streams<'_>) 
 }
 
 /// Prints the page of `rule`.
-fn print_page(rule: &Rule<'_>, streams: &mut Streams<'_>) -> io::Result<Exit> {
+fn print_page(rule: &Rule<'_>, color: bool, streams: &mut Streams<'_>) -> io::Result<Exit> {
     let look = PageStyle {
         width: output::width().map_or(wrapped::WIDTH, |width| width.clamp(40, MOST_COLUMNS)),
-        color: output::is_coloured(),
+        color,
     };
     // The page of a policy is text from the repository and may contain control characters.
     let page: String = rule.page.lines().map(|line| printable(line) + "\n").collect();
@@ -74,11 +74,16 @@ fn no_rule(name: &str, known: &Catalogue) -> String {
     UnknownRule { name, near }.to_string()
 }
 
-pub(super) fn list(format: RulesFormat, config: &ConfigArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
+pub(super) fn list(
+    format: RulesFormat,
+    config: &ConfigArgs,
+    color: bool,
+    streams: &mut Streams<'_>,
+) -> io::Result<Exit> {
     with_config(Path::new("."), config, streams, |config, streams| {
         let known = config.catalogue();
         match format {
-            RulesFormat::Text => streams.out.write_all(table(&known).as_bytes())?,
+            RulesFormat::Text => streams.out.write_all(page::painted(table(&known), color).as_bytes())?,
             RulesFormat::Json => {
                 let all: Vec<Listed<'_>> = known.rules().map(listed).collect();
                 write_pretty(streams.out, &all)?;

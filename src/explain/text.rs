@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 /// Maximum number of resources, and of conclusions per rule, to list.
 const MANY: usize = MAX_WITH_LINKS;
 
-/// Formats everything known about the location.
-pub(super) fn render(explained: &Explanation, subject: &str) -> String {
+/// Formats everything known about the location; with `all`, also why rules have no finding.
+pub(super) fn render(explained: &Explanation, subject: &str, all: bool) -> String {
     let mut page = Page {
         explained,
+        all,
         text: String::new(),
     };
     page.write(0, subject);
@@ -34,6 +35,8 @@ pub(super) fn render(explained: &Explanation, subject: &str) -> String {
 
 struct Page<'e> {
     explained: &'e Explanation,
+    /// `true` to write the conclusions of rules without a finding.
+    all: bool,
     text: String,
 }
 
@@ -109,7 +112,15 @@ impl Page<'_> {
             return;
         }
         self.text.push_str("\njudged by\n");
-        let (spoke, silent): (Vec<_>, Vec<_>) = all.iter().partition(|one| !one.all.is_empty());
+        let (failing, others): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.all.iter().any(is_found));
+        for concluded in &failing {
+            self.concluded(concluded, told);
+        }
+        if !self.all {
+            self.folded(&others, failing.is_empty());
+            return;
+        }
+        let (spoke, silent): (Vec<&Concluded<'_>>, Vec<_>) = others.into_iter().partition(|one| !one.all.is_empty());
         for concluded in spoke {
             self.concluded(concluded, told);
         }
@@ -117,6 +128,25 @@ impl Page<'_> {
         if !silent.is_empty() {
             self.write(2, &format!("not applicable: {}", silent.join(", ")));
         }
+    }
+
+    /// Writes one line about the rules without a finding.
+    fn folded(&mut self, others: &[&Concluded<'_>], is_only: bool) {
+        if others.is_empty() {
+            return;
+        }
+        let is_open = |one: &&&Concluded<'_>| one.all.iter().any(is_not_evaluated);
+        let open: Vec<String> = others
+            .iter()
+            .filter(is_open)
+            .map(|one| one.rule.id.to_owned())
+            .collect();
+        let lacking = first_few(&open).map_or_else(String::new, |ids| format!("; not evaluated: {ids}"));
+        let whose = if is_only { "" } else { "of the other rules " };
+        self.write(
+            2,
+            &format!("no finding {whose}(`sqslint explain --verbose` shows why){lacking}"),
+        );
     }
 
     fn concluded(&mut self, concluded: &Concluded<'_>, told: &[ExplainedResource]) {
@@ -213,6 +243,17 @@ impl Page<'_> {
     }
 }
 
+fn is_found(conclusion: &Conclusion<'_>) -> bool {
+    match conclusion {
+        Conclusion::Found(_) | Conclusion::Suppressed(_) => true,
+        Conclusion::Judged(judged) => matches!(judged.verdict, Verdict::Ignored { .. }),
+    }
+}
+
+fn is_not_evaluated(conclusion: &Conclusion<'_>) -> bool {
+    matches!(conclusion, Conclusion::Judged(judged) if matches!(judged.verdict, Verdict::NotEvaluated { .. }))
+}
+
 /// Text of a conclusion.
 struct ConclusionText {
     /// Verdict and rule, as in `ok[rule-id]`.
@@ -225,7 +266,8 @@ struct ConclusionText {
 fn found_in_words(found: &Diagnostic) -> Vec<String> {
     let mut body = vec![found.headline.clone()];
     if !found.calls.is_empty() {
-        body.push(format!("for {}", found.instances(str::to_owned).join(", ")));
+        let instances = found.instances(str::to_owned);
+        body.extend(first_few(&instances).map(|few| format!("instances: {few}")));
     }
     body.extend(found.calculation.clone());
     body.extend(found.when.as_ref().map(|when| format!("when {when}")));
@@ -234,15 +276,18 @@ fn found_in_words(found: &Diagnostic) -> Vec<String> {
 
 /// Returns the first few resources as a prefix for their conclusion.
 fn whose(all: &[String]) -> String {
+    first_few(all).map_or_else(String::new, |few| format!("{few}: "))
+}
+
+/// Lists the first three elements and the number of the others. Returns `None` if there are no elements.
+fn first_few(all: &[String]) -> Option<String> {
     const NAMED: usize = 3;
-    match all {
-        [] => String::new(),
-        _ if all.len() <= NAMED => format!("{}: ", all.join(", ")),
-        _ => {
-            let named: Vec<&str> = all.iter().take(NAMED).map(String::as_str).collect();
-            format!("{} and {} more: ", named.join(", "), all.len() - NAMED)
-        }
-    }
+    let named = all.get(..NAMED.min(all.len()))?.join(", ");
+    let more = match all.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!all.is_empty()).then(|| named + &more)
 }
 
 /// Returns the name of the user's construct, followed by the resource generated from it.

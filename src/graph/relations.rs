@@ -97,7 +97,7 @@ fn of_queue(graph: &Graph, queue: &Queue, all: &mut Vec<Relation>) {
         }
     }
     for used in graph.dead_letter_uses_of(queue) {
-        let text = format!("where `{}` puts what failed", used.resource);
+        let text = format!("the dead-letter queue of `{}`", used.resource);
         all.push(relation(text, used.span, &used.when, this));
     }
     senders(graph, this, all);

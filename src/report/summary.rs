@@ -53,16 +53,35 @@ pub(super) fn found(report: &Report<'_>) -> String {
     line
 }
 
-/// Formats the judged share: `judged 5 of 7 queues and 3 of 4 mappings`. Returns `None` if it is complete.
+/// Formats the judged share: `judged 5 of 7 queues and 2 of 4 mappings, 1 in part`. Returns `None` if it is complete.
+/// A resource that is not judged, but has a finding of a rule that needs less, is judged in part.
 pub(super) fn judged(report: &Report<'_>) -> Option<String> {
     let coverage = report.coverage;
+    let found = report.findings.iter().flat_map(|found| {
+        let first = (&*found.subject.unit, &*found.subject.address);
+        let others = found.calls.iter().map(|one| (&*one.unit, &*one.address));
+        std::iter::once(first).chain(others)
+    });
+    let found: BTreeSet<(&str, &str)> = found.collect();
+    let partly = |is_mapping: bool| {
+        let gaps = coverage.gaps.iter().filter(|gap| gap.is_mapping == is_mapping);
+        gaps.filter(|gap| found.contains(&(&*gap.subject.unit, &*gap.subject.address)))
+            .count()
+    };
     let kinds = [
-        (coverage.judged_queues(), coverage.queues, "queue"),
-        (coverage.judged_mappings(), coverage.mappings, "mapping"),
+        (coverage.judged_queues(), coverage.queues, "queue", partly(false)),
+        (coverage.judged_mappings(), coverage.mappings, "mapping", partly(true)),
     ];
-    let kinds = kinds.into_iter().filter(|&(_, all, _)| all > 0);
+    let kinds = kinds.into_iter().filter(|&(_, all, ..)| all > 0);
     let parts: Vec<String> = kinds
-        .map(|(judged, all, kind)| format!("{judged} of {}", counted(all, kind)))
+        .map(|(judged, all, kind, partly)| {
+            let partly = if partly > 0 {
+                format!(", {partly} in part")
+            } else {
+                String::new()
+            };
+            format!("{judged} of {}{partly}", counted(all, kind))
+        })
         .collect();
     (!coverage.gaps.is_empty()).then(|| format!("judged {}", parts.join(" and ")))
 }

@@ -54,7 +54,7 @@ fn explained(worker: &mut Worker, path: &Path, position: Position) -> Option<Str
     let has_any = !(explained.resources().is_empty() && explained.conclusions().is_empty());
     let subject = format!("{}:{}", file.shown(), asked.line);
     let suppressed = suppressed(&explained.outcome, &file, asked.line);
-    let text = suppressed.or_else(|| has_any.then(|| explained.text(&subject)));
+    let text = suppressed.or_else(|| has_any.then(|| explained.text(&subject, false)));
     project.give_back(path, explained.outcome);
     text
 }
