@@ -6,7 +6,7 @@
 //! infra/workers.yaml    Worker                      ┘
 //! infra/combined.yaml   Orders, OrdersDlq, Worker     has all of their resources, and no others
 //! infra/template.yaml   Mails                       ─ source
-//! infra/packaged.yaml   Mails                         what `sam package` wrote
+//! infra/packaged.yaml   Mails                         what `sam package` wrote, perhaps some time ago
 //! ```
 //!
 //! Two templates with the same resources are otherwise two stacks.
@@ -18,10 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Maximum number of templates near each other that are compared.
-const MAX_TEMPLATES: usize = 64;
-
-/// Names of templates that `package` commands write, before the extension.
-const PACKAGED: [&str; 4] = ["packaged", "packaged-template", "template-packaged", "output"];
+const MAX_TEMPLATES: usize = 256;
 
 /// Logical ids of each template.
 type Templates<'g> = BTreeMap<&'g str, BTreeSet<&'g str>>;
@@ -89,8 +86,8 @@ fn templates(graph: &Graph) -> Templates<'_> {
 fn sources<'g>(templates: &Templates<'g>) -> FxHashMap<&'g str, Vec<&'g str>> {
     let mut near: FxHashMap<PathBuf, BTreeSet<&str>> = FxHashMap::default();
     for name in templates.keys() {
-        // Sources may be in a directory below the combined template.
-        for directory in Path::new(name).ancestors().skip(1).take(2) {
+        // Sources may be in directories below the combined template.
+        for directory in Path::new(name).ancestors().skip(1) {
             near.entry(directory.to_owned()).or_default().insert(name);
         }
     }
@@ -111,24 +108,21 @@ fn sources<'g>(templates: &Templates<'g>) -> FxHashMap<&'g str, Vec<&'g str>> {
 
 fn sources_of<'g>(name: &str, others: impl Iterator<Item = &'g str>, templates: &Templates<'g>) -> Vec<&'g str> {
     let own = &templates[name];
-    let (parts, equal): (Vec<&str>, Vec<&str>) = others
-        .filter(|other| templates[other].is_subset(own))
-        .partition(|other| templates[other].len() < own.len());
+    if is_packaged(name) {
+        let beside = |other: &&str| Path::new(other).parent() == Path::new(name).parent() && !is_packaged(other);
+        // The copy may be older than its source.
+        let is_source = |other: &&str| templates[other].intersection(own).count() * 2 >= own.len();
+        return others.filter(beside).filter(is_source).collect();
+    }
+    let is_part = |other: &&str| templates[other].len() < own.len() && templates[other].is_subset(own);
+    let parts: Vec<&str> = others.filter(is_part).collect();
     let covered: FxHashSet<&str> = parts.iter().flat_map(|part| &templates[part]).copied().collect();
-    if parts.len() > 1 && covered.len() == own.len() {
-        return parts;
-    }
-    let is_packaged = |name: &str| {
-        let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str());
-        stem.is_some_and(|stem| PACKAGED.contains(&stem))
-    };
-    if !is_packaged(name) {
-        return Vec::new();
-    }
-    let beside = |other: &&str| Path::new(other).parent() == Path::new(name).parent();
-    equal
-        .into_iter()
-        .filter(beside)
-        .filter(|other| !is_packaged(other))
-        .collect()
+    let is_combined = parts.len() > 1 && covered.len() == own.len();
+    if is_combined { parts } else { Vec::new() }
+}
+
+/// Returns `true` for the names that `package` commands are usually given: `packaged.yaml`, `orders-packaged.yml`.
+fn is_packaged(name: &str) -> bool {
+    let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str());
+    stem.is_some_and(|stem| stem == "output" || stem.split(['-', '_', '.']).any(|word| word == "packaged"))
 }

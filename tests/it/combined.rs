@@ -38,11 +38,12 @@ fn combined_template_repeats_no_finding_of_its_sources() {
     let once = ["mails.yaml Mails 2", "queues.yaml Orders 2"];
     assert_eq!(all("all.yaml", &[QUEUE, TOPIC]), once);
     let below: [(&str, &[&str]); 3] = [
-        ("src/mails.yaml", &[TOPIC]),
-        ("src/queues.yaml", &[QUEUE]),
+        ("src/async/mails/queue.yaml", &[TOPIC]),
+        ("src/orders.yaml", &[QUEUE]),
         ("all.yaml", &[QUEUE, TOPIC]),
     ];
-    assert_eq!(found(&below), ["src/mails.yaml Mails 2", "src/queues.yaml Orders 2"]);
+    let once_below = ["src/async/mails/queue.yaml Mails 2", "src/orders.yaml Orders 2"];
+    assert_eq!(found(&below), once_below);
     // A template elsewhere, one of another stack, and one with a resource of its own.
     assert_eq!(all("other/all.yaml", &[QUEUE, TOPIC]).len(), 4);
     assert_eq!(all("queues-prod.yaml", &[QUEUE]).len(), 3);
@@ -61,8 +62,35 @@ fn combined_template_keeps_the_findings_that_differ() {
 
 #[test]
 fn packaged_template_repeats_no_finding_of_its_source() {
-    let files = |packaged: &'static str| found(&[("template.yaml", &[QUEUE, TOPIC]), (packaged, &[QUEUE, TOPIC])]);
+    let source: (&str, &[&str]) = ("template.yaml", &[QUEUE, TOPIC]);
     let once = ["template.yaml Orders 2", "template.yaml Mails 2"];
-    assert_eq!(files("packaged.yaml"), once);
-    assert_eq!(files("prod.yaml").len(), 4);
+    for name in [
+        "packaged.yaml",
+        "template-packaged.yml",
+        "orders_packaged.yaml",
+        "output.yaml",
+    ] {
+        assert_eq!(found(&[source, (name, &[QUEUE, TOPIC])]), once, "{name}");
+    }
+    for name in ["prod.yaml", "unpackaged.yaml", "other/packaged.yaml"] {
+        assert_eq!(found(&[source, (name, &[QUEUE, TOPIC])]).len(), 4, "{name}");
+    }
+}
+
+#[test]
+fn packaged_template_may_be_older_than_its_source() {
+    let with = |packaged: &[&str]| found(&[("template.yaml", &[QUEUE, TOPIC]), ("packaged.yaml", packaged)]);
+    assert_eq!(with(&[QUEUE]), ["template.yaml Orders 2", "template.yaml Mails 1"]);
+    assert_eq!(with(&[QUEUE, OWN]), ["template.yaml Orders 2", "template.yaml Mails 1"]);
+    assert_eq!(
+        with(&[FIXED, TOPIC]),
+        [
+            "packaged.yaml Orders 1",
+            "template.yaml Orders 1",
+            "template.yaml Mails 2"
+        ]
+    );
+    // Another stack: less than half of its resources are in the template.
+    let other = "  A: {Type: AWS::SQS::Queue}\n  B: {Type: AWS::SQS::Queue}\n";
+    assert_eq!(with(&[QUEUE, other]).len(), 3);
 }
