@@ -212,15 +212,24 @@ impl AppReader<'_> {
 
     /// Resolves `name` relative to `directory`, following symbolic links, if it is inside the app.
     fn inside(&self, directory: &Path, name: &str) -> Result<PathBuf, &'static str> {
-        let path = self
-            .sources
-            .files()
+        let files = self.sources.files();
+        let path = files
             .real(&directory.join(name))
+            .or_else(|_| files.real(&self.in_other_case(directory, name).unwrap_or_default()))
             .map_err(|_| "is not there")?;
         if name.is_empty() || !path.starts_with(self.root) {
             return Err("lies outside the app and is not read");
         }
         Ok(path)
+    }
+
+    /// Returns the only file in `directory` whose name differs from `name` in its case: on macOS and Windows `cdk synth`
+    /// overwrites the file of a stack that was renamed from `Orders-Dev` to `Orders-dev`.
+    fn in_other_case(&self, directory: &Path, name: &str) -> Option<PathBuf> {
+        let listed = self.sources.files().list(directory).ok()?;
+        let mut same = listed.iter().filter(|entry| entry.name.eq_ignore_ascii_case(name));
+        let only = same.next().filter(|_| same.next().is_none())?;
+        Some(directory.join(&only.name))
     }
 
     /// Returns the templates of nested stacks among the assets that `manifest` lists.

@@ -61,6 +61,25 @@ fn stacks_stages_and_nested_stacks_are_found() {
 }
 
 #[test]
+fn template_may_have_a_name_in_another_case() {
+    let manifest = r#"{"version": "1", "artifacts": {
+        "Dev": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Orders-dev.template.json"}},
+        "Prod": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Orders-prod.template.json"}}}}"#;
+    let (stacks, problems) = read(&[
+        ("cdk.out/manifest.json", manifest),
+        ("cdk.out/Orders-Dev.template.json", STACK),
+        ("cdk.out/ORDERS-prod.template.json", STACK),
+        ("cdk.out/orders-PROD.template.json", STACK),
+    ]);
+    assert_eq!(stacks, ["cdk.out/Orders-Dev.template.json ? ?"]);
+    assert_eq!(
+        problems,
+        ["`Orders-prod.template.json` is not there"],
+        "two have that name"
+    );
+}
+
+#[test]
 fn files_outside_the_app_are_not_read() {
     let manifest = r#"{"version": "1", "artifacts": {
         "Up": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "../secret.json"}},
