@@ -78,6 +78,28 @@ fn files_under_resources_are_judged_with_their_service_only() {
 }
 
 #[test]
+fn files_above_a_service_are_read_below_the_named_directory() {
+    let service = SERVICE.replace("resources/", "../../resources/");
+    let files = [
+        ("services/orders/serverless.yml", &*service),
+        ("resources/queues.yml", QUEUES),
+    ];
+    let outcome = check_files(files);
+    assert!(
+        outcome
+            .findings
+            .iter()
+            .any(|found| found.rule == "visibility-timeout-below-function-timeout"),
+        "{}",
+        describe(&outcome)
+    );
+    // Without a repository, nothing outside that directory is read.
+    let folder = sqslint::testing::TemporaryDirectory::with_files(files);
+    let outcome = check(&folder.path().join("services"));
+    assert_eq!(outcome.graph.queues().len(), 0, "{}", describe(&outcome));
+}
+
+#[test]
 fn service_of_a_stage_is_read_next_to_another() {
     let service = format!(
         "{}{}",

@@ -17,8 +17,8 @@ pub(crate) fn file(location: &str, from: &Path, sources: &Sources) -> Result<Pat
     let missing = || Arc::from(format!("there is no file `{location}`"));
     let found = directory.join(location.strip_prefix("file://").unwrap_or(location));
     let found = sources.files().real(&found).map_err(|_| missing())?;
-    let root = sources.repository().unwrap_or(directory);
-    if !(found.starts_with(root) && sources.files().allows(&found)) {
+    let is_near = found.starts_with(directory) || sources.files().contains(&found);
+    if !(is_near && sources.files().allows(&found)) {
         return Err(format!("`{location}` is outside the project").into());
     }
     if sources.files().is_file(&found) {

@@ -37,8 +37,6 @@ pub(super) struct Resolver<'a> {
     root: &'a Node,
     /// The directory of the service.
     directory: PathBuf,
-    /// Directory outside which nothing is read.
-    bounds: PathBuf,
     sources: &'a Sources,
     /// The stage set by an option.
     asked: Option<String>,
@@ -61,10 +59,8 @@ pub(super) struct Resolver<'a> {
 impl<'a> Resolver<'a> {
     pub(super) fn new(root: &'a Node, path: &Path, sources: &'a Sources) -> Self {
         let directory = path.parent().unwrap_or(path).to_owned();
-        let repository = sources.repository().filter(|root| path.starts_with(root));
         Resolver {
             root,
-            bounds: repository.unwrap_or(&directory).to_owned(),
             directory,
             sources,
             asked: None,
@@ -435,7 +431,8 @@ impl<'a> Resolver<'a> {
             return UNRESOLVED;
         };
         let is_tree = [".yml", ".yaml", ".json"].iter().any(|end| path.ends_with(end));
-        if !is_tree || !file.starts_with(&self.bounds) || !self.sources.files().is_file(&file) {
+        let is_near = file.starts_with(&self.directory) || self.sources.files().contains(&file);
+        if !is_tree || !is_near || !self.sources.files().is_file(&file) {
             return UNRESOLVED;
         }
         let Some(content) = self.content(&file) else {
