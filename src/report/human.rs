@@ -37,6 +37,9 @@ const GUTTER: usize = 10;
 /// Minimum number of findings for a table of counts; fewer can be counted at a glance.
 const FEW: usize = 5;
 
+/// Minimum number of labels with the same text that are drawn as one.
+const MANY_EQUAL: usize = 3;
+
 /// Style of the report.
 // Each flag is for a separate capability of the terminal.
 #[allow(clippy::struct_excessive_bools)]
@@ -118,17 +121,37 @@ struct DrawnLines(BTreeSet<(FileId, usize)>);
 
 impl DrawnLines {
     /// Returns the labels of a finding to draw, and those whose lines have been drawn; the latter are only referred to.
-    fn part<'f>(&mut self, found: &'f Diagnostic, report: &Report<'_>) -> (Vec<Label>, Vec<&'f Label>) {
+    fn part(&mut self, found: &Diagnostic, report: &Report<'_>) -> (Vec<Label>, Vec<Label>) {
         let line = |label: &Label| {
             let file = report.sources.file(label.span.file);
             (label.span.file, file.line_index(label.span.start as usize))
         };
         let edited = line(found.primary());
-        let is_known = |label: &&Label| line(label) != edited && self.0.contains(&line(label));
-        let (known, new): (Vec<&Label>, Vec<&Label>) = found.labels().iter().partition(is_known);
-        self.0.extend(new.iter().map(|label| line(label)));
-        (new.into_iter().cloned().collect(), known)
+        let is_known = |label: &Label| line(label) != edited && self.0.contains(&line(label));
+        let (known, new): (Vec<Label>, Vec<Label>) = folded(found.labels()).into_iter().partition(is_known);
+        self.0.extend(new.iter().map(line));
+        (new, known)
     }
+}
+
+/// Replaces several labels with one text, such as the entries of a mapping that have one value, by the first.
+fn folded(labels: &[Label]) -> Vec<Label> {
+    let same = |label: &Label| labels.iter().filter(|other| other.message == label.message).count();
+    let mut seen = BTreeSet::new();
+    let mut all = Vec::new();
+    for label in labels {
+        let count = same(label);
+        if count < MANY_EQUAL {
+            all.push(label.clone());
+        } else if seen.insert(&label.message) {
+            let message = format!("{} (and {} more)", label.message, count - 1);
+            all.push(Label {
+                message,
+                ..label.clone()
+            });
+        }
+    }
+    all
 }
 
 fn draw(text: &mut String, report: &Report<'_>, group: &Group<'_>, seen: &mut DrawnLines, style: Style) {
@@ -159,7 +182,7 @@ fn draw(text: &mut String, report: &Report<'_>, group: &Group<'_>, seen: &mut Dr
     look.draw(text, &drawing);
     for label in known {
         let message = drawing::shortened(&printable(&label.message), &headline, ellipsis);
-        look.note(text, &location(label, report, style), &message);
+        look.note(text, &location(&label, report, style), &message);
     }
     for (name, note) in prose::notes(found, left_out) {
         look.note(text, name, &note);

@@ -79,6 +79,26 @@ fn labels_end_before_the_edge() {
 }
 
 #[test]
+fn labels_with_one_text_are_drawn_once() {
+    let text = "queue\nfirst\nsecond\nthird\n";
+    let drawn = |entries: &[&str]| {
+        let sources = Sources::default();
+        let file = sources.add(Path::new("main.tf"), text);
+        let at = |word: &str| Span::new(file, text.find(word).unwrap()..text.find(word).unwrap() + word.len());
+        let mut found = Diagnostic::new("r", Severity::Error, subject("a"), "h", at("queue"), "too short");
+        for entry in entries {
+            found.add_label(at(entry), "the value comes from a mapping");
+        }
+        human(&plain(&sources, &[found]), STYLE)
+    };
+    let two = drawn(&["first", "second"]);
+    assert_eq!(two.matches("from a mapping").count(), 2, "{two}");
+    let three = drawn(&["first", "second", "third"]);
+    assert!(three.contains("the value comes from a mapping (and 2 more)"), "{three}");
+    assert!(three.contains("first") && !three.contains("second"), "{three}");
+}
+
+#[test]
 fn colour_leaves_the_text_unchanged() {
     let sources = Sources::default();
     let findings = findings(&sources);
