@@ -110,6 +110,8 @@ pub struct Diagnostic {
     pub subject: Subject,
     /// Instances with the same finding, if there are several or a call creates the only one.
     pub calls: Vec<Instance>,
+    /// `true` if several roots share its block and no label shows for which of them it is.
+    pub names_root: bool,
     /// Headers of the calls that contain its subject, outermost first.
     pub through: Vec<Span>,
     /// Span that passes its value to the primary label, and to no other.
@@ -145,6 +147,7 @@ impl Diagnostic {
             when: None,
             subject,
             calls: Vec::new(),
+            names_root: false,
             through: Vec::new(),
             written: None,
             remedy: None,
@@ -172,10 +175,16 @@ impl Diagnostic {
         });
     }
 
-    /// Adds the labels of another finding with the same subject.
+    /// Adds the labels of another finding with the same subject, unless they differ from its own only in the origin of
+    /// a value, which has a label as well: "`f` may run for 30 s (`timeout` in `dev.tfvars`)".
     pub fn add_labels(&mut self, others: &[Label]) {
+        let value = |label: &Label| label.message.rsplit_once(" (").map(|(value, _)| value.to_owned());
         for label in others {
-            if !self.labels.contains(label) {
+            let is_known = |known: &Label| {
+                known.span == label.span
+                    && (known.message == label.message || value(label).is_some_and(|of| value(known) == Some(of)))
+            };
+            if !self.labels.iter().any(is_known) {
                 self.labels.push(Label {
                     primary: false,
                     ..label.clone()
@@ -274,6 +283,11 @@ impl Diagnostic {
             format!("{address} in {}", shown(root))
         };
         self.calls.iter().map(name).collect()
+    }
+
+    /// Returns its root, if the labels do not show it.
+    pub fn root(&self) -> Option<&str> {
+        self.names_root.then_some(&*self.subject.unit)
     }
 
     /// Returns all labels, the primary one first.

@@ -11,6 +11,7 @@ use sqslint::report::{Report, Units, counted, human, printable, summary};
 use sqslint::rules::Catalogue;
 use sqslint::selection::Selection;
 use sqslint::{Added, Options, Outcome};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
@@ -239,6 +240,8 @@ fn units(outcome: &Outcome) -> Units {
             notes.entry(note).or_default().push(&unit.name);
         }
     }
+    let mut notes: Vec<_> = notes.into_iter().collect();
+    notes.sort_by_key(|(_, names)| Reverse(names.len()));
     units.notes = notes.iter().map(|(note, names)| note_with_units(note, names)).collect();
     units.notes.extend(note_on_dependents(&outcome.dependents));
     units.notes.extend(outcome.notes.iter().cloned());

@@ -389,6 +389,15 @@ impl Graph {
         &self.units[id.0 as usize]
     }
 
+    /// Returns the names of two resources for one sentence, with their units if both have the same address.
+    pub fn shown_apart(&self, one: &Resource, other: &Resource) -> [String; 2] {
+        let is_same = one.unit != other.unit && one.address == other.address;
+        [one, other].map(|resource| match is_same {
+            true => format!("{} in `{}`", resource.shown(), self.unit(resource.unit).name),
+            false => resource.shown(),
+        })
+    }
+
     /// Returns all queues, by unit and address.
     pub fn queues(&self) -> &Nodes<Queue> {
         &self.queues

@@ -86,7 +86,7 @@ pub struct WorkerConsumption {
     pub span: Span,
     /// Worker, or its role if the worker is deployed elsewhere.
     pub resource: Resource,
-    /// Sentence with the evidence: "`worker` reads the queue: its role may receive from it".
+    /// Sentence with the evidence: "`worker` may read the queue: its role allows it to receive from it".
     pub evidence: String,
     /// `true` if a policy permits it, `false` if it is only not known to be forbidden.
     pub is_permitted: bool,
@@ -325,7 +325,7 @@ impl<'g> WorkerFinder<'g> {
                 let consumption = WorkerConsumption {
                     when: when.and(&role.when),
                     span: worker.resource.header,
-                    evidence: format!("{shown} reads the queue: its role may receive from it"),
+                    evidence: format!("{shown} may read the queue: its role allows it to receive from it"),
                     resource: worker.resource.clone(),
                     is_permitted: true,
                     roles: vec![key(&declared.resource)],

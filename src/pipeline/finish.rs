@@ -11,7 +11,7 @@ use crate::config::{Config, FailLevel};
 use crate::diagnostic::{Diagnostic, Silencer, Subject};
 use crate::frontend;
 use crate::history::{Baselines, History, KnownBecause, KnownFindings};
-use shared::Shared;
+use shared::{Shared, SharedFiles};
 use std::collections::BTreeMap;
 
 /// Returns the outcome; `before` contains the findings of an earlier commit.
@@ -53,8 +53,10 @@ pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Opti
             found.fix = None;
         }
     }
+    let roots = SharedFiles::of(&graph);
     for found in &mut findings {
         shared::point_at_argument(found, &sources);
+        found.names_root = roots.hide_root_of(found, &sources);
     }
     order::by_position(&mut findings, &sources);
     let mut failing = Failing::default();

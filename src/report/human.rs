@@ -207,6 +207,12 @@ fn draw(text: &mut String, report: &Report<'_>, group: &Group<'_>, seen: &mut Dr
         if !other.calls.is_empty() {
             let _ = write!(told, " (for {})", prose::calls(other));
         }
+        if let Some(root) = other.root().filter(|_| other.root() != found.root()) {
+            let _ = write!(told, " (in `{}`)", printable(root));
+        }
+        if let Some(when) = other.when.as_ref().filter(|_| other.when != found.when) {
+            let _ = write!(told, " (only if {})", printable(when));
+        }
         if told_before.insert((place.clone(), told.clone())) {
             look.note(text, &format!("also {place}"), &told);
         }

@@ -152,6 +152,7 @@ fn unit<'a>(
         if let Some(instances) = super::prose::instances(found) {
             list.push_str(&format!("- instances: {}\n", inline(&instances)));
         }
+        list.extend(found.root().map(|root| format!("- root: {}\n", code(root))));
         for (name, note) in notes {
             list.extend(note.iter().map(|note| format!("- {name}: {}\n", inline(note))));
         }

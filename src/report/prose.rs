@@ -43,6 +43,9 @@ pub(super) fn notes(found: &Diagnostic, left_out: usize) -> Vec<(&'static str, S
     if let Some(instances) = instances(found) {
         notes.push(("instances", instances));
     }
+    if let Some(root) = found.root() {
+        notes.push(("root", format!("`{}`", printable(root))));
+    }
     if left_out > 0 {
         notes.push(("places", format!("and {left_out} more")));
     }

@@ -47,8 +47,16 @@ pub(super) fn found(report: &Report<'_>) -> String {
     if !counts.is_empty() {
         let _ = write!(line, " ({})", counts.join(", "));
     }
-    for note in &report.units.notes {
+    let notes = &report.units.notes;
+    for note in notes.iter().take(REASONS) {
         let _ = write!(line, "; {}", printable(note));
+    }
+    if notes.len() > REASONS {
+        let _ = write!(
+            line,
+            "; and {} more notes: `--verbose` lists all",
+            notes.len() - REASONS
+        );
     }
     line
 }
@@ -178,8 +186,16 @@ pub(super) fn unread(report: &Report<'_>) -> Vec<String> {
     of_modules.into_iter().chain(parts).chain(further).collect()
 }
 
-/// Writes the queues and mappings that are not judged, the handlers, and what the rules lack, by reason and location.
+/// Writes the notes that the last line leaves out, the queues and mappings that are not judged, the handlers, and what
+/// the rules lack, by reason and location.
 pub fn write_not_evaluated(report: &Report<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+    let notes = &report.units.notes;
+    if notes.len() > REASONS {
+        writeln!(out, "{}", counted(notes.len(), "note"))?;
+        notes
+            .iter()
+            .try_for_each(|note| writeln!(out, "  {}", printable(note)))?;
+    }
     let gaps = report.coverage.gaps.iter();
     let gaps = gaps.map(|gap| (&*gap.reason, gap.span, &*gap.subject.address, None));
     write_by_reason("not judged", gaps, report, out)?;

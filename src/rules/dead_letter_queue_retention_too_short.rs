@@ -29,14 +29,20 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     "FIFO: the enqueue time of a message is reset when it is moved".to_owned()
                 });
                 if !findings.satisfied(&fifo.when, source, restarts.depending_on(&fifo)) {
-                    compare(findings, source, dlq, &target, &fifo.when);
+                    compare(graph, findings, (source, dlq), &target, &fifo.when);
                 }
             }
         }
     }
 }
 
-fn compare(findings: &mut Findings<'_>, source: &Queue, dlq: &Queue, target: &Known<'_, Link>, when: &Condition) {
+fn compare(
+    graph: &Graph,
+    findings: &mut Findings<'_>,
+    (source, dlq): (&Queue, &Queue),
+    target: &Known<'_, Link>,
+    when: &Condition,
+) {
     for source_retention in findings.least_retention(when, source) {
         for retention in findings.retention(&source_retention.when, dlq) {
             let kept = Term::from(&source_retention).of(&source.resource);
@@ -47,6 +53,7 @@ fn compare(findings: &mut Findings<'_>, source: &Queue, dlq: &Queue, target: &Kn
                 below(kept, &retention)
             };
             let pair = Pair {
+                graph,
                 source,
                 dlq,
                 source_retention: &source_retention,
@@ -85,6 +92,7 @@ fn losses<'g>(
 
 /// Source queue and its dead-letter queue, with their retention periods.
 struct Pair<'a> {
+    graph: &'a Graph,
     source: &'a Queue,
     dlq: &'a Queue,
     source_retention: &'a Operand<'a>,
@@ -100,7 +108,7 @@ impl Pair<'_> {
             retention,
             ..
         } = self;
-        let (dlq, source) = (self.dlq.resource.shown(), self.source.resource.shown());
+        let [dlq, source] = self.graph.shown_apart(&self.dlq.resource, &self.source.resource);
         let (keeps, source_keeps) = (retention.in_words(), source_retention.in_words());
         let headline = match lost {
             Some(retries) => format!(

@@ -118,7 +118,8 @@ fn owners(graph: &Graph, queue: &Queue) -> Vec<(String, Span)> {
     let sources = graph.sources_of(queue).into_iter().filter_map(|source| {
         let mut cases = source.redrive.cases.iter();
         let case = cases.find(|case| matches!(case.value(), Some(Some(_))))?;
-        Some((source.resource.shown(), case.span))
+        let [owner, _] = graph.shown_apart(&source.resource, &queue.resource);
+        Some((owner, case.span))
     });
     let uses = graph.dead_letter_uses_of(queue).into_iter();
     let uses = uses.map(|used| (used.owner_shown(), used.span));

@@ -1,7 +1,7 @@
 //! Findings on modules and templates with several callers: the place that has to change, and which of them are one.
 
 use sqslint::testing::TemporaryDirectory;
-use sqslint::{Options, check};
+use sqslint::{Options, Outcome, check};
 
 const MODULE: &str = r#"
 variable "name" {}
@@ -25,14 +25,19 @@ fn root(arguments: &str) -> String {
     format!("module \"orders\" {{\n  source = \"../orders\"\n  name = \"orders\"\n{arguments}\n}}\n")
 }
 
-/// Returns a line for each finding on the visibility timeout: its place and its instances.
-fn found(files: &[(&str, &str)]) -> Vec<String> {
-    let folder = TemporaryDirectory::with_files(files.iter().copied());
+fn checked(folder: &TemporaryDirectory) -> Outcome {
     let outcome = check(&Options {
         paths: vec![folder.path().to_owned()],
         ..Options::default()
     });
     assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+    outcome
+}
+
+/// Returns a line for each finding on the visibility timeout: its place and its instances.
+fn found(files: &[(&str, &str)]) -> Vec<String> {
+    let folder = TemporaryDirectory::with_files(files.iter().copied());
+    let outcome = checked(&folder);
     let found = outcome.findings.iter();
     let found = found.filter(|found| found.rule.starts_with("visibility-timeout-below"));
     let base = folder.path().display().to_string() + "/";
@@ -86,6 +91,29 @@ fn argument_of_each_root_is_the_place_of_its_finding() {
     ] {
         assert_eq!(all(prod, stage), expected, "{prod:?} {stage:?}");
     }
+}
+
+#[test]
+fn finding_in_a_shared_module_names_its_root() {
+    let roots = |prod: &str, stage: &str| {
+        let (prod, stage) = (root(prod), root(stage));
+        let files = [
+            (".git/HEAD", ""),
+            ("orders/main.tf", MODULE),
+            ("prod/main.tf", &prod),
+            ("stage/main.tf", &stage),
+        ];
+        let outcome = checked(&TemporaryDirectory::with_files(files));
+        let found = outcome.findings.iter();
+        let found = found.filter(|found| found.rule.starts_with("visibility-timeout-below"));
+        found.map(|found| found.root().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    // No line of `stage` is a label, and `prod` has no such finding.
+    assert_eq!(roots("  visibility = 360", ""), [Some("stage".to_owned())]);
+    // The argument is a label.
+    assert_eq!(roots("  visibility = 360", "  visibility = 40"), [None]);
+    // The instances name their roots.
+    assert_eq!(roots("", ""), [None]);
 }
 
 #[test]

@@ -34,6 +34,23 @@ fn check(files: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
+fn labels_of_environments_with_one_value_are_merged() {
+    let main = MAIN.replace("default = 5", "default = 300");
+    let files = [
+        ("main.tf", &*main),
+        ("env/dev.tfvars", "timeout = 300\n"),
+        ("env/prod.tfvars", "timeout = 300\n"),
+    ];
+    let outcome = check_files(files);
+    assert_eq!(found(&outcome), ["always"]);
+    let labels = outcome.findings.iter().flat_map(|found| found.labels());
+    let labels = labels.filter(|label| label.message.contains("300 s")).count();
+    let written = outcome.findings.iter().flat_map(|found| found.labels());
+    let written = written.filter(|label| label.message.starts_with("the value comes from"));
+    assert_eq!((labels, written.count()), (1, 3));
+}
+
+#[test]
 fn unused_variable_files_are_environments() {
     let prod = ["the environment is `prod`".to_owned()];
     let (hcl, json) = ("timeout = 300\n", r#"{"timeout": 300}"#);

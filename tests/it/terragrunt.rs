@@ -264,6 +264,29 @@ fn outputs_of_dependencies_link_to_the_resources_of_their_roots() {
 }
 
 #[test]
+fn findings_tell_roots_of_one_module_apart() {
+    let plain = calling("sqs", "name = \"orders\"", &[]);
+    let queue = calling(
+        "sqs",
+        "name = \"orders\", dead_letters = dependency.dlq.outputs.arn",
+        &["dlq"],
+    );
+    let outcome = checked(&[
+        ("live/dev/dlq/terragrunt.hcl", &plain),
+        ("live/dev/queue/terragrunt.hcl", &queue),
+        QUEUE,
+    ]);
+    let mut found = outcome.findings.iter();
+    let found = found.find(|found| found.rule == "dead-letter-queue-retention-too-short");
+    let found = found.expect("the dead-letter queue keeps messages no longer");
+    let told = "`aws_sqs_queue.q` in `live/dev/dlq` keeps messages for 345600 s (4 days), no longer than \
+                `aws_sqs_queue.q` in `live/dev/queue`";
+    assert!(found.headline.starts_with(told), "{}", found.headline);
+    // The labels are in the module, which both roots call.
+    assert_eq!(found.root(), Some("live/dev/dlq"));
+}
+
+#[test]
 fn outputs_that_are_not_known_link_to_nothing() {
     let queue = calling("sqs", "name = \"orders\"", &[]);
     let worker = calling("worker", "arn = dependency.queue.outputs.arn", &["queue"]);

@@ -2,10 +2,10 @@
 //! such a block changes all of its resources, so it is dropped if one of them lacks the finding or has it suppressed.
 
 use crate::diagnostic::{Change, Diagnostic, Edit, RuleId, Safety, Subject};
-use crate::graph::Graph;
+use crate::graph::{Graph, Resource};
 use crate::history::FindingInEnvironments;
 use rustc_hash::{FxHashMap, FxHashSet};
-use source::{SourceFile, Sources, Span};
+use source::{FileId, SourceFile, Sources, Span};
 use std::path::Path;
 
 /// Unit by name and call, and the calls in it that contain a resource, outermost first.
@@ -19,22 +19,16 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn of(graph: &Graph, located: &[FindingInEnvironments]) -> Self {
-        let resources = || {
-            let functions = graph.functions().iter().map(|function| &function.resource);
-            let mappings = graph.mappings().iter().map(|mapping| &mapping.resource);
-            let queues = graph.queues().iter().map(|queue| &queue.resource);
-            queues.chain(functions).chain(mappings)
-        };
         // Most blocks define a single resource.
         let (mut once, mut several) = (FxHashSet::default(), FxHashSet::default());
-        for resource in resources() {
+        for resource in resources(graph) {
             if !once.insert(resource.header) {
                 several.insert(resource.header);
             }
         }
         drop(once);
         let mut instances: FxHashMap<Span, FxHashSet<Instance>> = FxHashMap::default();
-        for resource in resources().filter(|resource| several.contains(&resource.header)) {
+        for resource in resources(graph).filter(|resource| several.contains(&resource.header)) {
             let unit = graph.unit(resource.unit);
             let call = unit.key().split_once('#').map_or("", |(_, call)| call);
             let instance = (instance_of(&unit.name, call), resource.calls.clone());
@@ -77,6 +71,40 @@ impl Shared {
             edits.any(|edit| reaches(edit, header, &found.through, calls, sources))
         })
     }
+}
+
+/// Files of modules with the roots that use them.
+pub(super) struct SharedFiles<'g>(FxHashMap<FileId, FxHashSet<&'g str>>);
+
+impl<'g> SharedFiles<'g> {
+    pub(super) fn of(graph: &'g Graph) -> Self {
+        let mut roots: FxHashMap<FileId, FxHashSet<&str>> = FxHashMap::default();
+        for resource in resources(graph) {
+            let name = &graph.unit(resource.unit).name;
+            roots.entry(resource.header.file).or_default().insert(name);
+        }
+        roots.retain(|_, roots| roots.len() > 1);
+        SharedFiles(roots)
+    }
+
+    /// Returns `true` if `found` is in a file that several roots use, and no label is in the directory of its own.
+    pub(super) fn hide_root_of(&self, found: &Diagnostic, sources: &Sources) -> bool {
+        let root = Path::new(found.subject.unit.trim_start_matches("./"));
+        let is_in_root = |file: FileId| {
+            let file = sources.file(file);
+            let directory = Path::new(file.name()).parent();
+            directory.is_some_and(|directory| directory == root || directory.join(".") == root)
+        };
+        let mut files = found.labels().iter().map(|label| label.span.file);
+        found.calls.is_empty() && self.0.contains_key(&found.primary().span.file) && !files.any(is_in_root)
+    }
+}
+
+fn resources(graph: &Graph) -> impl Iterator<Item = &Resource> {
+    let functions = graph.functions().iter().map(|function| &function.resource);
+    let mappings = graph.mappings().iter().map(|mapping| &mapping.resource);
+    let queues = graph.queues().iter().map(|queue| &queue.resource);
+    queues.chain(functions).chain(mappings)
 }
 
 fn instance_of(unit: &str, call: &str) -> String {

@@ -195,6 +195,20 @@ fn summary_counts_resources_and_lists_most_frequent_causes() {
          sqslint: the template of `d` is not read: there is no file `d.yml`\n\
          sqslint: 1 error in 4 modules and 2 templates; api/serverless.yml: functions are not read"
     );
+    let notes = ["a", "b", "c", "d", "e"].map(|unit| format!("{unit}: its module is not read"));
+    let units = Units {
+        notes: notes.to_vec(),
+        ..units
+    };
+    let report = Report {
+        units: &units,
+        ..report
+    };
+    let last = summary::lines(&report).pop().expect("the run has a last line");
+    assert!(last.ends_with("; c: its module is not read; and 2 more notes: `--verbose` lists all"));
+    let mut all = Vec::new();
+    summary::write_not_evaluated(&report, &mut all).expect("a vector accepts all");
+    assert!(String::from_utf8_lossy(&all).starts_with("5 notes\n  a: its module is not read\n"));
 }
 
 #[test]
