@@ -8,7 +8,11 @@ use sqslint::testing::{describe, run_files};
 use sqslint::{Outcome, rules};
 
 fn judged(files: &[(&str, &str)]) -> Outcome {
-    let rule = rules::by_id("visibility-timeout-below-function-timeout").expect("the rule exists");
+    judged_by("visibility-timeout-below-function-timeout", files)
+}
+
+fn judged_by(rule: &str, files: &[(&str, &str)]) -> Outcome {
+    let rule = rules::by_id(rule).expect("the rule exists");
     let outcome = run_files(rule, files);
     assert!(outcome.errors.is_empty(), "{}", describe(&outcome));
     outcome
@@ -147,7 +151,45 @@ const OPERANDS: &[Operand] = &[
     Operand {
         kind: "bool",
         values: &["true", "false"],
-        tests: &["var.x", "!var.x", "var.x == true", "var.x != true", "var.x == false"],
+        tests: &[
+            "var.x",
+            "!var.x",
+            "var.x == true",
+            "var.x != true",
+            "var.x == false",
+            "anytrue([var.x == true, false])",
+            "alltrue([true, !var.x])",
+            "length(compact([var.x ? \"a\" : \"\"])) > 0",
+            "lookup({ a = var.x ? 1 : 2 }, \"a\", 0) == 1",
+        ],
+    },
+    Operand {
+        kind: "bool\nnullable = false",
+        values: &["true", "false"],
+        tests: &[
+            "var.x",
+            "var.x == null",
+            "var.x != null",
+            "var.x == null ? false : var.x",
+        ],
+    },
+    Operand {
+        kind: "number\nvalidation {\ncondition = var.x > 0\nerror_message = \"positive\"\n}",
+        values: &["1", "2"],
+        tests: &["var.x > 1", "var.x > 0", "var.x == null", "var.x != null"],
+    },
+    Operand {
+        kind: "object({ v = optional(number, 30) })",
+        values: &["null", "{}"],
+        tests: &[
+            "var.x == null",
+            "var.x != null",
+            "try(var.x.v, 0) > 0",
+            "var.x != null ? var.x.v == 30 : true",
+            "length(var.x[*]) > 0",
+            "length(var.x == null ? [] : [var.x]) == 0",
+            "can(var.x.v)",
+        ],
     },
 ];
 
@@ -246,28 +288,77 @@ fn pairs_of_a_guard_and_a_test() {
         } else {
             "each.key"
         };
-        let queue = format!(
-            r#"
+        let same = format!("{guard}\nevent_source_arn = aws_sqs_queue.q[{key}].arn");
+        let of_queue = "for_each = aws_sqs_queue.q\nevent_source_arn = each.value.arn".to_owned();
+        let of_queue = (key == "each.key").then_some(of_queue);
+        for of_mapping in std::iter::once(same).chain(of_queue) {
+            let queue = format!(
+                r#"
 resource "aws_sqs_queue" "q" {{
   {guard}
   visibility_timeout_seconds = 30
 }}
 resource "aws_lambda_event_source_mapping" "m" {{
-  {guard}
-  event_source_arn = aws_sqs_queue.q[{key}].arn
+  {of_mapping}
   {MAPPING}
 }}"#
-        );
-        for test in *tests {
-            let closed: Vec<Outcome> = values
-                .iter()
-                .map(|value| module(kind, &queue, test, Some(value)))
-                .collect();
-            agree(
-                &module(kind, &queue, test, None),
-                &closed,
-                &format!("{kind}: {guard} | {test}"),
             );
+            for test in *tests {
+                let closed: Vec<Outcome> = values
+                    .iter()
+                    .map(|value| module(kind, &queue, test, Some(value)))
+                    .collect();
+                agree(
+                    &module(kind, &queue, test, None),
+                    &closed,
+                    &format!("{kind}: {guard} | {of_mapping} | {test}"),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn pairs_of_a_sender_and_a_policy() {
+    let lists = ["[]", "[\"a\"]", "[\"a\", \"b\"]"];
+    for sender in ["for_each = toset(var.x)", "count = length(var.x)"] {
+        for (policy, is_reported) in [
+            ("for_each = toset(var.x)", false),
+            ("count = length(var.x) > 0 ? 1 : 0", false),
+            ("count = length(var.x) == 0 ? 0 : 1", false),
+            ("count = length(var.x) > 1 ? 1 : 0", true),
+            ("count = length(var.x) == 0 ? 1 : 0", true),
+        ] {
+            let text = format!(
+                r#"
+variable "x" {{ type = list(string) }}
+resource "aws_sns_topic" "t" {{}}
+resource "aws_sqs_queue" "q" {{}}
+resource "aws_sns_topic_subscription" "s" {{
+  {sender}
+  topic_arn = aws_sns_topic.t.arn
+  protocol  = "sqs"
+  endpoint  = aws_sqs_queue.q.arn
+}}
+resource "aws_sqs_queue_policy" "p" {{
+  {policy}
+  queue_url = aws_sqs_queue.q.id
+  policy    = jsonencode({{ Statement = [{{
+    Effect    = "Allow"
+    Action    = "sqs:SendMessage"
+    Principal = {{ Service = "sns.amazonaws.com" }}
+    Resource  = aws_sqs_queue.q.arn
+  }}] }})
+}}"#
+            );
+            let judge = |value: Option<&str>| {
+                let set = value.map(|value| format!("x = {value}\n")).unwrap_or_default();
+                let files = [("main.tf", &*text), ("terraform.tfvars", &*set)];
+                judged_by("queue-policy-missing-for-producer", &files)
+            };
+            let closed: Vec<Outcome> = lists.iter().map(|value| judge(Some(value))).collect();
+            let what = format!("{sender} | {policy}");
+            assert_eq!(agree(&judge(None), &closed, &what), is_reported, "{what}");
         }
     }
 }

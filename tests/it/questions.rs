@@ -220,7 +220,7 @@ fn condition_is_shown_as_written() {
     let cases = [
         (
             "anytrue([\n    # Why it is so: \"prod\" || else.\n    lower(var.env) == \"prod\", // here\n    lower(var.other) == \"a  b\", /* and\n there */\n  ])",
-            "not anytrue([lower(var.env) == \"prod\", lower(var.other) == \"a  b\",])",
+            "lower(var.env) != prod and lower(var.other) != a  b",
         ),
         (
             "contains(\n    var.names,\n    \"a # b\"\n  )",

@@ -23,7 +23,7 @@ use super::json;
 use super::syntax::Expression;
 use super::types::{self, Type};
 use super::value::{Identity, SizeRelation, Value, ValueKind};
-use conditions::Case;
+use conditions::{Case, Cases, Condition};
 use knowledge::{Bounds, Cause};
 use std::sync::Arc;
 use table::{FUNCTIONS, Function, PARTLY};
@@ -84,7 +84,43 @@ pub(crate) fn call(
     let name = name.clone();
     eval.lift(values, &mut |eval, values| {
         let operands = values.clone();
-        identified(&name, &operands, apply(eval, &name, values, scope))
+        let answer = identified(&name, &operands, apply(eval, &name, values, scope));
+        let is_nameless = answer
+            .as_unknown()
+            .is_some_and(|one| one.identity.is_none() && !one.error);
+        let spread: Option<Vec<Value>> = operands.iter().filter(|_| is_nameless).map(spread).collect();
+        match spread {
+            Some(values) if values.iter().any(|value| matches!(value.kind, ValueKind::Cases(_))) => {
+                eval.lift(values, &mut |eval, values| {
+                    let operands = values.clone();
+                    identified(&name, &operands, apply(eval, &name, values, scope))
+                })
+            }
+            _ => answer,
+        }
+    })
+}
+
+/// Returns a value with cases inside as cases of values: `[var.a ? 1 : 2]` is `[1]` or `[2]`. Returns `None` if there
+/// are too many.
+fn spread(value: &Value) -> Option<Value> {
+    let each = |values: &mut dyn Iterator<Item = &Value>| {
+        Cases::product(values.map(Value::each_case), &Condition::always()).ok()
+    };
+    let like = |kind: ValueKind| Value {
+        declared: value.declared.clone(),
+        ..value.with(kind.into())
+    };
+    Some(match &value.kind {
+        ValueKind::List(items) => {
+            Value::cases(each(&mut items.iter())?.map(|items| like(ValueKind::List(items.into()))))
+        }
+        ValueKind::Map(entries) => {
+            let keys = || entries.iter().map(|(key, _)| key.clone());
+            let values = each(&mut entries.iter().map(|(_, value)| value))?;
+            Value::cases(values.map(|values| like(ValueKind::Map(keys().zip(values).collect()))))
+        }
+        _ => value.clone(),
     })
 }
 

@@ -31,11 +31,20 @@ use source::Span;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Types whose instances exist only if their unknown collection is not empty. Other resources, such as a policy or an
-/// alarm, cure findings: nothing is reported because they would be missing if a collection without a value were empty.
-const NARROWED: [&str; 3] = [
+/// Types whose instances exist only if their unknown collection is not empty: queues, consumers and senders. Other
+/// resources, such as a policy or an alarm, cure findings: nothing is reported because they would be missing if a
+/// collection without a value were empty.
+const NARROWED: [&str; 11] = [
+    "aws_cloudwatch_event_target",
+    "aws_ecs_service",
+    "aws_ecs_task_definition",
     "aws_lambda_event_source_mapping",
     "aws_lambda_function",
+    "aws_pipes_pipe",
+    "aws_s3_bucket_notification",
+    "aws_scheduler_schedule",
+    "aws_sns_topic",
+    "aws_sns_topic_subscription",
     "aws_sqs_queue",
 ];
 
@@ -106,8 +115,9 @@ enum Keys {
     None,
     Count(usize),
     Each(Vec<(Arc<str>, Value)>),
-    /// The keys are unknown, for this reason.
-    Unknown(Reason),
+    /// The keys are unknown, for this reason. In a `for_each` over the instances of another block, each element is one
+    /// of them.
+    Unknown(Reason, Option<Value>),
 }
 
 /// The members of a block while it is expanded, with the values of references to them.
@@ -365,7 +375,13 @@ impl Evaluator<'_> {
         match keys {
             Keys::One => place(self, Key::None, scope.clone(), None),
             Keys::None => Value::null(),
-            Keys::Unknown(reason) => place(self, Key::None, scope.clone(), Some(reason)),
+            Keys::Unknown(reason, element) => {
+                let mut scope = scope.clone();
+                if let Some(element) = element {
+                    scope.each = Some((Value::unknown(reason.clone()), element));
+                }
+                place(self, Key::None, scope, Some(reason))
+            }
             Keys::Count(count) => {
                 let members = (0..count).map(|index| {
                     let mut scope = scope.clone();
@@ -412,12 +428,16 @@ impl Evaluator<'_> {
         let value = self.eval(&attribute.value, scope);
         let is_count = body.attribute("count").is_some();
         let all = value.each_case().into_iter().flat_map(|Case { when, then: value }| {
-            let keys = (read(self, &value, scope.module, attribute.span), value.identity());
-            let some = match keys.0 {
-                Keys::Unknown(_) if is_narrowed => self.has_instances(&value, is_count, attribute.value.span),
+            let keys = read(self, &value, scope.module, attribute.span);
+            let of_other = self.existence(&value);
+            let some = match (&keys, &of_other) {
+                (Keys::Unknown(..), Some((when, _))) => Some(when.clone()),
+                (Keys::Unknown(..), None) if is_narrowed => self.has_instances(&value, is_count, attribute.value.span),
                 _ => None,
             };
             let some = some.unwrap_or_else(Condition::always);
+            let cause = of_other.map_or_else(|| value.identity(), |(_, cause)| cause);
+            let keys = (keys, cause);
             let none = if is_count {
                 Keys::Count(0)
             } else {
@@ -432,13 +452,26 @@ impl Evaluator<'_> {
         all.collect()
     }
 
+    /// Returns when the block exists that `value` refers to if its instances are not known, and the cause of that.
+    fn existence(&mut self, value: &Value) -> Option<(Condition, Option<Arc<str>>)> {
+        match &value.kind {
+            ValueKind::AnyResource(id) => {
+                let expansion = self.resource(id.module, id.data, &(id.kind.clone(), id.name.clone()))?;
+                let member = expansion.members.first()?;
+                Some((member.when.clone(), member.cause.clone()))
+            }
+            ValueKind::AnyModule(at) => Some((self.instances[*at].when.clone(), Some(at.to_string().into()))),
+            _ => None,
+        }
+    }
+
     /// Evaluates `enabled` of a `lifecycle` block, which `OpenTofu` supports.
     fn enabled(&mut self, value: &Value, _: usize, _: Span) -> Keys {
         match (self.plain(value.clone()).to_bool(), value.as_unknown()) {
             (Some(true), _) => Keys::One,
             (Some(false), _) => Keys::None,
-            (None, Some(unknown)) => Keys::Unknown(unknown.reason.clone()),
-            (None, None) => Keys::Unknown(Cause::Invalid.because("its `enabled` is not a boolean")),
+            (None, Some(unknown)) => unknown_keys(unknown.reason.clone()),
+            (None, None) => unknown_keys(Cause::Invalid.because("its `enabled` is not a boolean")),
         }
     }
 
@@ -452,11 +485,11 @@ impl Evaluator<'_> {
                 if self.room(count, &Key::Index(count), module, span) {
                     Keys::Count(count)
                 } else {
-                    Keys::Unknown(Cause::Limit.because("its `count` is too large"))
+                    unknown_keys(Cause::Limit.because("its `count` is too large"))
                 }
             }
-            (_, Some(unknown)) => Keys::Unknown(unknown.reason.clone()),
-            _ => Keys::Unknown(Cause::Derived.because("its `count` is not known")),
+            (_, Some(unknown)) => unknown_keys(unknown.reason.clone()),
+            _ => unknown_keys(Cause::Derived.because("its `count` is not known")),
         }
     }
 
@@ -487,7 +520,7 @@ impl Evaluator<'_> {
         let longest = keys.iter().max_by_key(|key| key.len());
         let longest = longest.map_or(Key::None, |key| Key::Name(key.clone()));
         if !self.room(keys.len(), &longest, module, span) {
-            return Keys::Unknown(Cause::Limit.because("its `for_each` is too large"));
+            return unknown_keys(Cause::Limit.because("its `for_each` is too large"));
         }
         match &value.kind {
             ValueKind::Map(entries) => {
@@ -508,17 +541,25 @@ impl Evaluator<'_> {
                         ));
                     } else {
                         let reason = item.as_unknown().map(|unknown| unknown.reason.clone());
-                        return Keys::Unknown(
+                        return unknown_keys(
                             reason.unwrap_or_else(|| Cause::Derived.because("a key of `for_each` is not known")),
                         );
                     }
                 }
                 Keys::Each(all)
             }
-            ValueKind::Unknown(unknown) => Keys::Unknown(unknown.reason.clone()),
-            _ => Keys::Unknown(Cause::Derived.because("its `for_each` is not known")),
+            ValueKind::Unknown(unknown) => unknown_keys(unknown.reason.clone()),
+            ValueKind::AnyResource(_) | ValueKind::AnyModule(_) => {
+                let reason = Cause::Derived.because("the instances of its `for_each` are not known");
+                Keys::Unknown(reason, Some(value.clone()))
+            }
+            _ => unknown_keys(Cause::Derived.because("its `for_each` is not known")),
         }
     }
+}
+
+fn unknown_keys(reason: Reason) -> Keys {
+    Keys::Unknown(reason, None)
 }
 
 /// Returns `enabled` of the `lifecycle` block.

@@ -4,7 +4,7 @@ use super::{Declaration, Evaluator, Instance, Scope, validation};
 use crate::inputs::Input;
 use crate::syntax::{Attribute, Block, Expression, ExpressionKind};
 use crate::value::{Identity, Value, ValueKind};
-use conditions::{Case, Condition, Variable};
+use conditions::{Case, Condition, Point, Variable};
 use knowledge::Cause;
 use std::sync::Arc;
 
@@ -63,7 +63,12 @@ impl Evaluator<'_> {
             let default = block.body.attribute("default").cloned();
             let from_default = |this: &mut Self| {
                 let Some(attribute) = &default else {
-                    return this.any_allowed(module, name, &block, &scope);
+                    let value = this.any_allowed(module, name, &block, &scope);
+                    return if nullable {
+                        this.or_null(module, name, value)
+                    } else {
+                        value
+                    };
                 };
                 let mut value = this.eval(&attribute.value, &scope);
                 let what = if !this.is_described(module) {
@@ -93,7 +98,9 @@ impl Evaluator<'_> {
                 Some(kind) => this.convert(value, &kind, &scope),
                 None => value,
             };
-            value.bounded(validation::bounds(&block, name), || Identity::of_variable(module, name))
+            let identity = || Identity::of_variable(module, name);
+            let value = value.bounded(validation::bounds(&block, name), identity);
+            if nullable { value } else { value.present(identity) }
         })
     }
 
@@ -119,6 +126,23 @@ impl Evaluator<'_> {
             value.origins = value.origins.before(place, format!("an allowed value of `var.{name}`"));
             Some(Case::new(when, value))
         }))
+    }
+
+    /// Adds the case that the variable is null to an object without a value, whose attributes are known in part.
+    fn or_null(&self, module: usize, name: &str, value: Value) -> Value {
+        if value.entries().is_none() {
+            return value;
+        }
+        let variable = Variable {
+            order: 0,
+            key: self.key(&Identity::of_variable(module, name).key),
+            name: format!("var.{name}").into(),
+            domain: None,
+            default: None,
+            operands: None,
+        };
+        let when = Condition::is_point(variable, Point::Null);
+        Value::cases([Case::new(when.not(), value), Case::new(when, Value::null())])
     }
 
     /// Returns the value that a variable receives: from the call, or, in the root module, from the command line, a

@@ -89,10 +89,16 @@ impl Evaluator<'_> {
     pub(crate) fn is_null(&self, value: &Value) -> Option<Condition> {
         let identity = value.as_unknown()?.identity.as_deref()?;
         let name = identity.name.clone()?;
-        Some(Condition::is_point(
-            self.variable_of(identity, || name.clone()),
-            Point::Null,
-        ))
+        Some(self.null(identity, || name.clone()))
+    }
+
+    /// Returns the condition that the value with `identity` is null. A number with bounds is not, because its validation
+    /// rejects null.
+    fn null(&self, identity: &Identity, name: impl Fn() -> Arc<str>) -> Condition {
+        if identity.is_present || identity.bounds.is_bounded() {
+            return Condition::never();
+        }
+        Condition::is_point(self.variable_of(identity, name), Point::Null)
     }
 
     /// Returns the condition that the collection from which instances are created has an element, as far as `value`
@@ -112,7 +118,7 @@ impl Evaluator<'_> {
         let identity = value.as_unknown()?.identity.as_deref()?;
         let variable = || self.variable_of(identity, &name);
         match &other.kind {
-            ValueKind::Null => Some(Condition::is_point(variable(), Point::Null)),
+            ValueKind::Null => Some(self.null(identity, &name)),
             ValueKind::Number(_) => {
                 let number = other.to_whole()?;
                 let is_less = self.is_at_least(value, number.checked_add(1)?, &name)?.not();
@@ -197,7 +203,11 @@ impl Evaluator<'_> {
             Some(identity) => self.key(&identity.key),
             None => self.key(&self.place_of(expression, scope)),
         };
-        let operands = identity.and_then(|identity| self.operands(identity));
+        let operands = match identity {
+            Some(identity) => self.operands(identity),
+            // What the value is computed from is not known.
+            None => Some([ANY_OPERAND.into()].into()),
+        };
         Condition::flag_of(key, self.name_of(identity, expression), operands)
     }
 

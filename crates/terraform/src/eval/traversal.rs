@@ -100,6 +100,9 @@ impl Evaluator<'_> {
         let mut at = 0;
         while let Some(step) = steps.get(at) {
             at += 1;
+            if !scope.tried && !matches!(step, Step::Splat | Step::AttributeSplat) {
+                value = without_null(value);
+            }
             value = match step {
                 Step::Attribute(name) => {
                     let name = name.clone();
@@ -340,4 +343,20 @@ fn refused(steps: &[Step]) -> Option<&'static str> {
         is_index = matches!(step, Step::LegacyIndex(_));
     }
     None
+}
+
+/// Returns the object of a value that is either null or that object: with null, the attribute that follows would be an
+/// error, and nothing would be deployed.
+fn without_null(value: Value) -> Value {
+    let is_null = |one: &Value| one.is_null() && matches!(one.declared.as_deref(), Some(Type::Object(_)));
+    match &value.kind {
+        ValueKind::Cases(cases) if cases.iter().any(|case| is_null(&case.then)) => {
+            let mut others = cases.iter().filter(|case| !is_null(&case.then));
+            match (others.next(), others.next()) {
+                (Some(only), None) => value.with(only.then.clone()),
+                _ => value,
+            }
+        }
+        _ => value,
+    }
 }

@@ -64,9 +64,16 @@ pub(crate) fn slice(list: &Value, start: &Value, end: &Value) -> FunctionResult 
     Some(like(list, Value::list(part)))
 }
 
-/// Evaluates `compact`.
+/// Evaluates `compact`. Elements with cases may be empty in some of them.
 pub(crate) fn compact(list: &Value) -> FunctionResult {
     let list = as_list(list, &Type::Text)?;
+    if list
+        .items()?
+        .iter()
+        .any(|item| matches!(item.kind, ValueKind::Cases(_)))
+    {
+        return None;
+    }
     let items = list.items()?.iter();
     let kept = items.filter(|item| !item.is_null() && item.to_text().is_none_or(|text| !text.is_empty()));
     Some(Value::list_of(kept.cloned().collect(), &Type::Text))

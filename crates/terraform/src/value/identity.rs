@@ -37,6 +37,8 @@ pub struct Identity {
     pub name: Option<Arc<str>>,
     /// Bounds of the number, if it is one.
     pub bounds: Bounds,
+    /// `true` if the value is not null: its variable has `nullable = false`.
+    pub is_present: bool,
     /// The collection whose size this number is, or whose size this collection has.
     pub size: Option<Size>,
     /// The attribute of another unit that it is.
@@ -82,6 +84,7 @@ impl Identity {
             operands: None,
             name: (name.len() <= limits::MAX_SHOWN_NAME).then(|| name.into()),
             bounds: Bounds::ANY,
+            is_present: false,
             size: None,
             remote: None,
         }
@@ -126,6 +129,7 @@ impl Identity {
             operands: None,
             name: None,
             bounds: Bounds::ANY,
+            is_present: false,
             size: None,
             remote: None,
         }
@@ -170,6 +174,7 @@ impl Identity {
             operands,
             name: name.filter(|name| name.len() <= limits::MAX_SHOWN_NAME).map(Arc::from),
             bounds: Bounds::ANY,
+            is_present: false,
             size: None,
             remote: None,
         }
@@ -290,6 +295,20 @@ impl Value {
         {
             let identity = unknown.identity.as_deref().cloned().unwrap_or_else(otherwise);
             unknown.identity = Some(Arc::new(identity.bounded(bounds)));
+        }
+        self
+    }
+
+    /// Marks an unknown value as not null. It receives the identity `otherwise` if it has none yet.
+    pub(crate) fn present(mut self, otherwise: impl FnOnce() -> Identity) -> Value {
+        if let ValueKind::Unknown(unknown) = &mut self.kind
+            && !unknown.error
+        {
+            let identity = unknown.identity.as_deref().cloned().unwrap_or_else(otherwise);
+            unknown.identity = Some(Arc::new(Identity {
+                is_present: true,
+                ..identity
+            }));
         }
         self
     }
