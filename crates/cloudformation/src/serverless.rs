@@ -293,7 +293,7 @@ fn extend(resource: &mut Node, extension: Node) {
     for attribute in new {
         match attributes.iter_mut().find(|known| known.key == attribute.key) {
             Some(known) if &*attribute.key == "Properties" => {
-                merge(&mut known.value, attribute.value, limits::MAX_MERGE_DEPTH - 1)
+                merge(&mut known.value, attribute.value, limits::MAX_MERGE_DEPTH - 1);
             }
             Some(known) => *known = attribute,
             None => attributes.push(attribute),

@@ -42,8 +42,8 @@ pub(super) fn image(source: &CodeSource, is_only: bool, search: &Search<'_>) -> 
 /// Returns the entry point in the last `CMD` of a Dockerfile.
 fn command(path: &Path, files: &Files) -> Option<String> {
     let text = String::from_utf8(files.read(path, limits::MAX_DOCKERFILE_SIZE).ok()?).ok()?;
-    let commands = text.lines().filter_map(|line| line.trim_start().strip_prefix("CMD"));
-    match tokens(commands.last()?)[..] {
+    let mut commands = text.lines().filter_map(|line| line.trim_start().strip_prefix("CMD"));
+    match tokens(commands.next_back()?)[..] {
         [Token::Sign(b'['), Token::Text(handler), Token::Sign(b']')] => Some(handler.to_owned()),
         _ => None,
     }

@@ -34,8 +34,8 @@ impl<'m> Machine<'m> {
         }
         let is_member = receiver.is_some();
         Ok(Some(match (root, name) {
-            ("Promise", "all") => return self.all(whole, &first).map(Some),
-            ("Promise", "allSettled") => return self.settled(whole, &first).map(Some),
+            ("Promise", "all") => self.all(whole, &first),
+            ("Promise", "allSettled") => self.settled(whole, &first),
             ("Promise", "race" | "any") => {
                 self.run.is_uncertain |= !self.is_loading;
                 Value::Unknown(self.mask(&first))
@@ -47,12 +47,11 @@ impl<'m> Machine<'m> {
                     .named("return_exceptions")
                     .is_some_and(|value| *value == Value::Bool(true));
                 let all = self.list(arguments.values.clone());
-                return if is_settled {
+                if is_settled {
                     self.settled(whole, &all)
                 } else {
                     self.all(whole, &all)
                 }
-                .map(Some);
             }
             ("asyncio", "run" | "run_until_complete" | "wait_for" | "shield") | (_, "run_until_complete") => {
                 return match (name, &first) {
@@ -242,7 +241,7 @@ impl<'m> Machine<'m> {
                     }
                     // Iterating over the results raises the first failure.
                     let results = self.list(results);
-                    self.all(whole, &results).map(Some)
+                    Ok(Some(self.all(whole, &results)))
                 }
                 _ => Ok(Some(Value::Unknown(0))),
             },
@@ -353,8 +352,8 @@ impl<'m> Machine<'m> {
             return Value::Unknown(self.mask(of));
         };
         let parts: Vec<Value> = entries
-            .to_vec()
-            .into_iter()
+            .iter()
+            .cloned()
             .map(|(key, value)| {
                 let key = match key {
                     Some(key) => Value::Text(key),
@@ -442,9 +441,8 @@ impl<'m> Machine<'m> {
                 })?
             }
             "filter" => {
-                return self
-                    .filtered(known, &first, whole)
-                    .map(|value| Some(self.opened(value, is_open)));
+                let kept = self.filtered(known, &first, whole)?;
+                self.opened(kept, is_open)
             }
             "some" | "every" | "find" => {
                 let decides = name != "every";
@@ -457,10 +455,9 @@ impl<'m> Machine<'m> {
                 if is_open {
                     return Ok(Some(Value::Unknown(self.mask(&list))));
                 }
-                if name == "find" {
-                    Value::Null
-                } else {
-                    Value::Bool(!decides)
+                match name {
+                    "find" => Value::Null,
+                    _ => Value::Bool(!decides),
                 }
             }
             "includes" | "has" | "__contains__" => match self.contains(&list, &first) {
@@ -475,11 +472,7 @@ impl<'m> Machine<'m> {
                     self.run.first.get_or_insert(whole.at.clone());
                 }
                 let is_last = name == "pop" && first == Value::Null || name == "at" && first == Value::Number(-1.0);
-                let item = if is_last {
-                    known.last().cloned()
-                } else {
-                    known.first().cloned()
-                };
+                let item = if is_last { known.last() } else { known.first() }.cloned();
                 if name != "at"
                     && let Object::List { items, .. } = &mut self.heap[id]
                     && !items.is_empty()

@@ -4,7 +4,7 @@ use super::calls::Arguments;
 use super::libraries::Known;
 use super::machine::Machine;
 use super::syntax::{Expression, Term};
-use super::values::{Evaluated, Id, Object, Value};
+use super::values::{Id, Object, Value};
 
 impl<'m> Machine<'m> {
     pub(super) fn promise_method(
@@ -75,9 +75,9 @@ impl<'m> Machine<'m> {
     }
 
     /// Combines promises: the first failure is that of all.
-    pub(super) fn all(&mut self, whole: &'m Expression, list: &Value) -> Evaluated {
+    pub(super) fn all(&mut self, whole: &'m Expression, list: &Value) -> Value {
         let Some(items) = self.promises(list) else {
-            return Ok(Value::Unknown(self.mask(list)));
+            return Value::Unknown(self.mask(list));
         };
         let mut results = Vec::new();
         let mut failed = None;
@@ -91,7 +91,7 @@ impl<'m> Machine<'m> {
             Some(raised) => Err(raised),
             None => Ok(self.list(results)),
         };
-        Ok(self.promise(result, true, whole.at.clone()))
+        self.promise(result, true, whole.at.clone())
     }
 
     fn promises(&mut self, list: &Value) -> Option<Vec<Value>> {
@@ -101,9 +101,9 @@ impl<'m> Machine<'m> {
     }
 
     /// Combines promises: failures become results.
-    pub(super) fn settled(&mut self, whole: &'m Expression, list: &Value) -> Evaluated {
+    pub(super) fn settled(&mut self, whole: &'m Expression, list: &Value) -> Value {
         let Some(items) = self.promises(list) else {
-            return Ok(Value::Unknown(self.mask(list)));
+            return Value::Unknown(self.mask(list));
         };
         let mut results = Vec::new();
         for item in items {
@@ -128,6 +128,6 @@ impl<'m> Machine<'m> {
             results.push(self.object(entries, whole.at.clone()));
         }
         let results = self.list(results);
-        Ok(self.promise(Ok(results), true, whole.at.clone()))
+        self.promise(Ok(results), true, whole.at.clone())
     }
 }
