@@ -67,6 +67,8 @@ pub(in crate::frontend) struct TargetNames {
     pub(in crate::frontend) role: Path,
     pub(in crate::frontend) message_group_id: Path,
     pub(in crate::frontend) maximum_event_age: Path,
+    /// The event, or the parameters of an action of the SDK.
+    pub(in crate::frontend) input: Path,
     pub(in crate::frontend) state: Path,
 }
 
@@ -92,6 +94,9 @@ pub(in crate::frontend) struct IntegrationNames {
 /// Part of the URI with which an API sends to a queue: `arn:aws:apigateway:eu-west-1:sqs:path/111122223333/orders`.
 /// <https://docs.aws.amazon.com/apigateway/latest/api/API_PutIntegration.html>
 pub(in crate::frontend) const API_QUEUE: &str = ":sqs:path/";
+/// End of the target of a schedule that sends with an action of the SDK, whose input names the queue.
+/// <https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html>
+const UNIVERSAL_SEND: &str = ":aws-sdk:sqs:sendMessage";
 /// Action that sends to a queue, also as a batch.
 const SEND: &str = "SendMessage";
 /// Parameter of `SendMessage` for the message group.
@@ -242,8 +247,30 @@ impl<V: View> Lowering<V> {
     /// Lowers a schedule, which has one target.
     pub(super) fn schedule(&mut self, node: Node<V::Value>, names: &TargetNames) {
         let source = Attribute::set(last(names.source), own_link(&node.resource), node.resource.header);
-        let target = self.target(node.resource, Sender::Schedule, source, &node.written, names);
+        let mut target = self.target(node.resource, Sender::Schedule, source, &node.written, names);
+        let action = self.text(&node.written, names.target);
+        let sends = |action: &Option<String>| action.as_deref().is_some_and(|text| text.ends_with(UNIVERSAL_SEND));
+        if action.known().is_some_and(sends) {
+            self.use_parameters(&mut target, &node.written, names.input);
+        }
         self.graph.deliveries.targets.push(target);
+    }
+
+    /// Replaces the target and the message group by the parameters of `SendMessage`.
+    fn use_parameters(&mut self, target: &mut EventTarget, written: &V::Value, input: Path) {
+        let queue = self.policy(written, input, |this, object, _| {
+            let fields = this.view.fields(&object?)?;
+            let url = exact(&fields, "QueueUrl").ok_or_else(|| V::missing("QueueUrl"))?;
+            this.view.link(&url.value, BareName::Queue)
+        });
+        target.target = queue.try_map(|queue| queue.ok_or_else(|| V::missing("QueueUrl").into()));
+        let group = self.policy(written, input, |this, object, _| {
+            let fields = this.view.fields(&object?)?;
+            let group = exact(&fields, MESSAGE_GROUP).map(|group| this.view.text(&group.value));
+            group.transpose()
+        });
+        target.message_group_id = group.try_map(|group| Ok(group.flatten()));
+        target.message_group_id.name = MESSAGE_GROUP.into();
     }
 
     fn target(

@@ -289,6 +289,7 @@ static TARGET: TargetNames = TargetNames {
     role: "RoleArn",
     message_group_id: "SqsParameters.MessageGroupId",
     maximum_event_age: "RetryPolicy.MaximumEventAgeInSeconds",
+    input: "Input",
     // The state of the rule.
     state: "State",
 };
@@ -300,6 +301,7 @@ static SCHEDULE: TargetNames = TargetNames {
     role: "Target.RoleArn",
     message_group_id: "Target.SqsParameters.MessageGroupId",
     maximum_event_age: "Target.RetryPolicy.MaximumEventAgeInSeconds",
+    input: "Target.Input",
     state: "State",
 };
 

@@ -299,6 +299,7 @@ static TARGET: TargetNames = TargetNames {
     role: "role_arn",
     message_group_id: "sqs_target.message_group_id",
     maximum_event_age: "retry_policy.maximum_event_age_in_seconds",
+    input: "input",
     // The state of the rule.
     state: "state",
 };
@@ -310,6 +311,7 @@ static SCHEDULE: TargetNames = TargetNames {
     role: "target.role_arn",
     message_group_id: "target.sqs_parameters.message_group_id",
     maximum_event_age: "target.retry_policy.maximum_event_age_in_seconds",
+    input: "target.input",
     state: "state",
 };
 
