@@ -319,6 +319,39 @@ resource "aws_lambda_event_source_mapping" "m" {{
 }
 
 #[test]
+fn pairs_of_conditions_within_collections_are_never_false() {
+    let tests = [
+        "var.x",
+        "[var.x ? 1 : 2] == [1]",
+        "contains([var.x ? \"a\" : \"b\"], \"a\")",
+        "jsonencode({ a = var.x ? 1 : 2 }) == jsonencode({ a = 1 })",
+        "keys({ (var.x ? \"a\" : \"b\") = 1 })[0] == \"a\"",
+        "length([for e in [var.x ? \"a\" : \"\"] : e if e != \"\"]) == 1",
+        "length(flatten([var.x ? [\"a\"] : [], []])) > 0",
+        "length(toset([var.x ? \"a\" : \"b\", \"a\"])) == 1",
+        "sum([var.x ? 1 : 0, 1]) > 1",
+    ];
+    for one in tests {
+        for other in tests {
+            let queue = format!(
+                r#"
+resource "aws_sqs_queue" "q" {{ visibility_timeout_seconds = ({one}) ? 300 : 30 }}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = aws_sqs_queue.q.arn
+  {MAPPING}
+}}"#
+            );
+            let open = module("bool", &queue, other, None);
+            let mut closed = ["true", "false"]
+                .iter()
+                .map(|value| module("bool", &queue, other, Some(value)));
+            let is_true = open.findings.is_empty() || closed.any(|outcome| !outcome.findings.is_empty());
+            assert!(is_true, "{one} | {other}: {}", describe(&open));
+        }
+    }
+}
+
+#[test]
 fn pairs_of_a_sender_and_a_policy() {
     let lists = ["[]", "[\"a\"]", "[\"a\", \"b\"]"];
     for sender in ["for_each = toset(var.x)", "count = length(var.x)"] {

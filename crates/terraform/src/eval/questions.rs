@@ -266,9 +266,9 @@ impl Evaluator<'_> {
         place
     }
 
-    /// Gives an unknown `value` an identity if it has none yet.
+    /// Gives an unknown `value` an identity if it has none yet. What it is computed from is not known then.
     pub(crate) fn identified(&self, value: Value, expression: &Expression, scope: &Scope) -> Value {
-        value.otherwise_identified(|| Some(Identity::of(self.place_of(expression, scope))))
+        value.otherwise_identified(|| Some(Identity::of(self.place_of(expression, scope)).on(vec![ANY_OPERAND.into()])))
     }
 
     /// Returns the identity of a loop over an unknown collection. Equal loops over one collection have the same

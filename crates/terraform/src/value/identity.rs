@@ -244,7 +244,9 @@ impl Value {
                 all.extend(unknown.identity.as_deref().map(operands).unwrap_or_default());
             }
             ValueKind::Null | ValueKind::Bool(_) | ValueKind::Number(_) | ValueKind::Text(_) => {}
-            ValueKind::Module(_) | ValueKind::AnyModule(_) | ValueKind::Cases(_) => {}
+            ValueKind::Module(_) | ValueKind::AnyModule(_) => {}
+            // The conditions are not values.
+            ValueKind::Cases(_) => all.push(ANY_OPERAND.into()),
         }
     }
 
