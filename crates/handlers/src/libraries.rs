@@ -348,12 +348,11 @@ impl<'m> Machine<'m> {
     }
 
     fn parts_of(&mut self, of: &Value, parts: &str) -> Value {
-        let Some(entries) = self.known_entries(of) else {
+        let Some(entries) = self.known_entries(of).map(<[_]>::to_vec) else {
             return Value::Unknown(self.mask(of));
         };
         let parts: Vec<Value> = entries
-            .iter()
-            .cloned()
+            .into_iter()
             .map(|(key, value)| {
                 let key = match key {
                     Some(key) => Value::Text(key),
