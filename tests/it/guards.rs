@@ -318,6 +318,41 @@ resource "aws_lambda_event_source_mapping" "m" {{
     }
 }
 
+/// Asserts that no pair of `tests` has a finding without a value that no value has.
+fn are_never_false(kind: &str, values: &[&str], tests: &[&str]) {
+    for one in tests {
+        for other in tests {
+            let queue = format!(
+                r#"
+resource "aws_sqs_queue" "q" {{ visibility_timeout_seconds = ({one}) ? 300 : 30 }}
+resource "aws_lambda_event_source_mapping" "m" {{
+  event_source_arn = aws_sqs_queue.q.arn
+  {MAPPING}
+}}"#
+            );
+            let open = module(kind, &queue, other, None);
+            let mut closed = values.iter().map(|value| module(kind, &queue, other, Some(value)));
+            let is_true = open.findings.is_empty() || closed.any(|outcome| !outcome.findings.is_empty());
+            assert!(is_true, "{one} | {other}: {}", describe(&open));
+        }
+    }
+}
+
+#[test]
+fn pairs_of_conversions_are_never_false() {
+    let of_number = ["var.x > 0", "var.x == 1", "tostring(var.x) == \"1\"", "var.x < 5"];
+    are_never_false("number", &["-1", "0", "1", "2", "5"], &of_number);
+    let of_text = [
+        "var.x == \"1\"",
+        "tonumber(var.x) > 0",
+        "tonumber(var.x) == 1",
+        "var.x != \"0\"",
+    ];
+    are_never_false("string", &["\"-1\"", "\"0\"", "\"1\"", "\"2\""], &of_text);
+    let of_bool = ["var.x", "tostring(var.x) == \"true\"", "!var.x"];
+    are_never_false("bool", &["true", "false"], &of_bool);
+}
+
 #[test]
 fn pairs_of_conditions_within_collections_are_never_false() {
     let tests = [
@@ -331,24 +366,7 @@ fn pairs_of_conditions_within_collections_are_never_false() {
         "length(toset([var.x ? \"a\" : \"b\", \"a\"])) == 1",
         "sum([var.x ? 1 : 0, 1]) > 1",
     ];
-    for one in tests {
-        for other in tests {
-            let queue = format!(
-                r#"
-resource "aws_sqs_queue" "q" {{ visibility_timeout_seconds = ({one}) ? 300 : 30 }}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = aws_sqs_queue.q.arn
-  {MAPPING}
-}}"#
-            );
-            let open = module("bool", &queue, other, None);
-            let mut closed = ["true", "false"]
-                .iter()
-                .map(|value| module("bool", &queue, other, Some(value)));
-            let is_true = open.findings.is_empty() || closed.any(|outcome| !outcome.findings.is_empty());
-            assert!(is_true, "{one} | {other}: {}", describe(&open));
-        }
-    }
+    are_never_false("bool", &["true", "false"], &tests);
 }
 
 #[test]

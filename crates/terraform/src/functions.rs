@@ -126,7 +126,7 @@ fn spread(value: &Value) -> Option<Value> {
 
 /// Gives an unknown result of `name` an identity that is derived from `operands`, and equal for equal operands.
 pub(crate) fn identified(name: &str, operands: &[Value], answer: Value) -> Value {
-    if KEEPING.contains(&name) {
+    if KEEPING.contains(&name) && !converts(name, operands) {
         return answer;
     }
     answer.identified(|| {
@@ -138,6 +138,18 @@ pub(crate) fn identified(name: &str, operands: &[Value], answer: Value) -> Value
             _ => identity,
         })
     })
+}
+
+/// Returns `true` if `name` converts a value of another declared type: `tostring(1)` is compared with other values than 1.
+fn converts(name: &str, operands: &[Value]) -> bool {
+    let to = match name {
+        "tobool" => Type::Bool,
+        "tonumber" => Type::Number,
+        "tostring" => Type::Text,
+        _ => return false,
+    };
+    let from = operands.first().and_then(|operand| operand.declared.as_deref());
+    from.is_some_and(|from| matches!(from, Type::Bool | Type::Number | Type::Text) && *from != to)
 }
 
 /// Returns the bounds of the result of `name` for `operands`.
