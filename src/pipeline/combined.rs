@@ -11,7 +11,7 @@
 //!
 //! Two templates with the same resources are otherwise two stacks.
 
-use crate::diagnostic::{Diagnostic, RuleId, Severity, Subject};
+use crate::diagnostic::{Diagnostic, RuleId, Subject};
 use crate::graph::{Graph, UnitKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,19 +40,22 @@ pub(super) fn without_copies(findings: Vec<Diagnostic>, graph: &Graph) -> Vec<Di
     for copy in copies {
         let mut of = sources[copy.subject.unit.as_str()].iter();
         match of.find_map(|unit| places.get(&key(&copy, unit)).copied()) {
-            Some(at) => labels.push((at, copy.primary().span)),
+            Some(at) => labels.push((at, copy.primary().span, copy.severity)),
             None => rest.push(copy),
         }
     }
-    for (at, span) in labels {
-        findings[at].add_label(span, "the template that is generated from it has the same");
+    for (at, span, severity) in labels {
+        let found = &mut findings[at];
+        found.add_label(span, "the template that is generated from it has the same");
+        // The whole may know more than a part, such as that alarms on other queues are declared.
+        found.severity = found.severity.max(severity);
     }
     findings.extend(rest);
     findings
 }
 
 /// Returns what equal findings on a source and a combined template share, for a finding in the template `unit`.
-fn key(found: &Diagnostic, unit: &str) -> (Subject, RuleId, Severity, [Option<String>; 4]) {
+fn key(found: &Diagnostic, unit: &str) -> (Subject, RuleId, [Option<String>; 4]) {
     let subject = Subject {
         unit: unit.to_owned(),
         ..found.subject.clone()
@@ -64,7 +67,7 @@ fn key(found: &Diagnostic, unit: &str) -> (Subject, RuleId, Severity, [Option<St
         found.when.clone(),
         found.help.clone(),
     ];
-    (subject, found.rule.clone(), found.severity, text)
+    (subject, found.rule.clone(), text)
 }
 
 fn templates(graph: &Graph) -> Templates<'_> {

@@ -1,5 +1,7 @@
 //! A template that is generated from others, and committed next to them, repeats no finding.
 
+use crate::inputs::check_files;
+use sqslint::diagnostic::Severity;
 use sqslint::testing::TemporaryDirectory;
 use sqslint::{Options, check};
 
@@ -48,6 +50,36 @@ fn combined_template_repeats_no_finding_of_its_sources() {
     assert_eq!(all("other/all.yaml", &[QUEUE, TOPIC]).len(), 4);
     assert_eq!(all("queues-prod.yaml", &[QUEUE]).len(), 3);
     assert_eq!(all("all.yaml", &[QUEUE, TOPIC, OWN]).len(), 4);
+}
+
+#[test]
+fn combined_template_decides_the_severity() {
+    let queues = "Resources:
+  Orders:
+    Type: AWS::SQS::Queue
+    Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt OrdersDlq.Arn, maxReceiveCount: 5}}
+  OrdersDlq: {Type: AWS::SQS::Queue, Properties: {MessageRetentionPeriod: 1209600}}
+";
+    let alarms = "Resources:
+  Mails: {Type: AWS::SQS::Queue}
+  MailsAreLate:
+    Type: AWS::CloudWatch::Alarm
+    Properties:
+      Namespace: AWS/SQS
+      MetricName: ApproximateAgeOfOldestMessage
+      Dimensions: [{Name: QueueName, Value: !GetAtt Mails.QueueName}]
+      AlarmActions: [arn:aws:sns:eu-west-1:123456789012:late]
+";
+    let all = format!("{queues}{}", alarms.replace("Resources:\n", ""));
+    let files = [("queues.yaml", queues), ("alarms.yaml", alarms), ("all.yaml", &all)];
+    let severities = |count: usize| {
+        let outcome = check_files(files[..count].iter().copied());
+        let found = outcome.findings.iter();
+        let found = found.filter(|found| found.rule == "dead-letter-queue-unalarmed");
+        found.map(|found| found.severity).collect::<Vec<_>>()
+    };
+    assert_eq!(severities(2), [Severity::Info]);
+    assert_eq!(severities(3), [Severity::Warning]);
 }
 
 #[test]
