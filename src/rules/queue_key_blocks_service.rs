@@ -111,7 +111,7 @@ fn blocks(delivery: &Delivery<'_>, key: &Known<'_, Option<Link>>) -> Finding {
         delivery.queue.resource.shown()
     );
     let label = format!(
-        "nobody can change the policy of AWS's own key, and it does not allow {service}{}",
+        "the policy of AWS's own key cannot be changed, and it does not allow {service}{}",
         key.provenance()
     );
     Finding::new("key", headline, key, label)
