@@ -77,6 +77,25 @@ fn include_transform_of_the_template_adds_sections() {
 }
 
 #[test]
+fn globals_of_the_template_apply_to_an_included_function() {
+    let function = "F:\n  Type: AWS::Serverless::Function\n  Properties: {Events: {E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}}}\n";
+    let template = |globals: &str| {
+        let include = include("functions.yaml").replace('\n', "\n  ");
+        format!(
+            "AWSTemplateFormatVersion: '2010-09-09'\nTransform: AWS::Serverless-2016-10-31\n{globals}Resources:\n  Q: {{Type: AWS::SQS::Queue}}\n  {include}\n"
+        )
+    };
+    let is_below = |globals: &str| {
+        let outcome = run(&template(globals), &[("repo/app/functions.yaml", function)]);
+        let mut found = outcome.findings.iter();
+        found.any(|found| found.rule == "visibility-timeout-below-function-timeout")
+    };
+    assert!(is_below("Globals: {Function: {Timeout: 31}}\n"));
+    assert!(!is_below("Globals: {Function: {Timeout: 30}}\n"));
+    assert!(!is_below(""));
+}
+
+#[test]
 fn remote_missing_or_outside_include_is_unresolved() {
     for location in [
         "s3://bucket/part.yaml",
