@@ -20,6 +20,8 @@ use matching::{Match, of_account, of_everybody, of_role, of_service, over_cases}
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Condition under which an action is permitted, and parts that may permit it.
@@ -151,6 +153,10 @@ pub struct Policies<'g> {
     unresolved_roles: Vec<UnresolvedGrant<'g>>,
     /// Grants to physical names that no declared role is known to have.
     unmatched_roles: Vec<UnresolvedGrant<'g>>,
+    /// Statements of long documents, by unit and document.
+    by_queue: RefCell<FxHashMap<(UnitId, *const PolicyDocument), ByQueue>>,
+    /// Cached results of [`Policies::send`].
+    sends: RefCell<FxHashMap<(Key, String), Rc<Permits>>>,
     /// Cached results of [`Policies::unresolved_grant`].
     unresolved_actions: RefCell<FxHashMap<(String, bool), Option<(Reason, Span)>>>,
     /// Roles that are passed to modules or nested stacks whose files are not available.
@@ -172,9 +178,26 @@ struct UnresolvedGrant<'g> {
 
 type Key = (UnitId, Arc<str>);
 
+/// Indexes of statements by the queue that they concern; `None` for any queue.
+type ByQueue = FxHashMap<Option<Key>, Vec<usize>>;
+
+/// Number of statements from which on they are grouped by their queues.
+const MANY: usize = 16;
+
 impl<'g> Policies<'g> {
-    /// Evaluates whether a policy of `queue` lets `service` send to it.
-    pub fn send(&self, queue: &'g Queue, service: &str) -> Permits {
+    /// Evaluates whether a policy of `queue` lets `service` send to it. Thousands of topics may send to one queue, so the
+    /// result is cached.
+    pub fn send(&self, queue: &'g Queue, service: &str) -> Rc<Permits> {
+        let at = (key(&queue.resource), service.to_owned());
+        if let Some(known) = self.sends.borrow().get(&at) {
+            return known.clone();
+        }
+        let permits = Rc::new(self.evaluate_send(queue, service));
+        self.sends.borrow_mut().insert(at, permits.clone());
+        permits
+    }
+
+    fn evaluate_send(&self, queue: &'g Queue, service: &str) -> Permits {
         let mut permits = Permits::none();
         let deployment = self.graph.deployment(queue.resource.unit);
         for (reason, span) in self.unresolved_queues.get(deployment).into_iter().flatten() {
@@ -308,7 +331,7 @@ impl<'g> Policies<'g> {
         let role = self.role(unit, link, action, on)?;
         Some(match (service, on) {
             (None, _) => role,
-            (Some(service), On::Queue(queue)) => role.or(self.send(queue, service)),
+            (Some(service), On::Queue(queue)) => role.or((*self.send(queue, service)).clone()),
             (Some(service), On::Key(key)) => role.or(self.use_of_key(key, service, action)),
         })
     }
@@ -490,7 +513,7 @@ impl<'g> Policies<'g> {
         if let Some(reason) = &document.opaque {
             permits.add_possible(when, reason, span);
         }
-        for statement in &document.statements {
+        for statement in self.concerning(document, unit, request.on) {
             let when = when.and(&statement.when);
             let denial = self.answer(statement, unit, request, Effect::Deny);
             if denial != Match::No {
@@ -508,6 +531,52 @@ impl<'g> Policies<'g> {
                 Match::No => {}
             }
         }
+    }
+
+    /// Returns the statements of `document` that may concern `on`. A role of thousands of queues may have a statement for
+    /// each, so the statements of long documents are grouped by their queues once.
+    fn concerning<'d>(&self, document: &'d PolicyDocument, unit: UnitId, on: Option<On<'_>>) -> Vec<&'d Statement> {
+        let all = &document.statements;
+        let (Some(On::Queue(queue)), MANY..) = (on, all.len()) else {
+            return all.iter().collect();
+        };
+        let mut known = self.by_queue.borrow_mut();
+        let by_queue = known
+            .entry((unit, std::ptr::from_ref(document)))
+            .or_insert_with(|| self.by_queue(all, unit));
+        let of = |queue: Option<Key>| by_queue.get(&queue).map_or(&[][..], Vec::as_slice);
+        let mut concerning = [of(None), of(Some(key(&queue.resource)))].concat();
+        concerning.sort_unstable();
+        concerning.into_iter().filter_map(|at| all.get(at)).collect()
+    }
+
+    /// Groups the indexes of statements by the queues that their resources are, or may only be; those with other
+    /// resources concern any queue.
+    fn by_queue(&self, statements: &[Statement], unit: UnitId) -> ByQueue {
+        let mut all = ByQueue::default();
+        for (at, statement) in statements.iter().enumerate() {
+            let mut queues = BTreeSet::new();
+            let cases = statement.resources.iter().flat_map(|resource| resource.cases.iter());
+            for case in cases {
+                let links = case.value().into_iter();
+                let before = queues.len();
+                queues.extend(
+                    links
+                        .flat_map(|link| self.graph.queue_candidates(unit, link))
+                        .map(|queue| Some(key(&queue.resource))),
+                );
+                if queues.len() == before {
+                    queues.insert(None);
+                }
+            }
+            if statement.negates.resources || queues.is_empty() || queues.contains(&None) {
+                queues = BTreeSet::from([None]);
+            }
+            for queue in queues {
+                all.entry(queue).or_default().push(at);
+            }
+        }
+        all
     }
 
     /// Returns whether `statement` has `effect` on the request. A condition is assumed to hold if it allows, and may not

@@ -16,6 +16,8 @@ impl Graph {
             roles: FxHashMap::default(),
             unresolved_roles: Vec::new(),
             unmatched_roles: Vec::new(),
+            by_queue: RefCell::default(),
+            sends: RefCell::default(),
             unresolved_actions: RefCell::default(),
             handed_roles: FxHashSet::default(),
             managed: FxHashMap::default(),
