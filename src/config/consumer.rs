@@ -56,27 +56,42 @@ pub struct Located<T> {
     pub range: Range<usize>,
 }
 
+/// Characters of a pattern that do not stand for themselves.
+const SPECIAL: [char; 4] = ['*', '?', '\\', '}'];
+
 /// A name of resources, or a pattern of names.
 #[derive(Debug, Clone)]
 pub struct NamePattern {
     /// Name or pattern, as written.
     pub written: String,
-    glob: GlobMatcher,
+    /// `None` for a name without wildcards.
+    glob: Option<GlobMatcher>,
 }
 
 impl NamePattern {
     /// Parses a name or a pattern. In addresses, `[` is the bracket of an instance key and therefore literal.
     pub(super) fn parse(written: &str) -> Result<NamePattern, globset::Error> {
-        let glob = Glob::new(&super::address_glob(written))?;
+        let is_pattern = written.contains(SPECIAL);
+        let glob = is_pattern
+            .then(|| Glob::new(&super::address_glob(written)))
+            .transpose()?;
         Ok(NamePattern {
             written: written.to_owned(),
-            glob: glob.compile_matcher(),
+            glob: glob.map(|glob| glob.compile_matcher()),
         })
     }
 
     /// Returns `true` if `name` matches.
     pub fn matches(&self, name: &str) -> bool {
-        self.glob.is_match(name)
+        self.glob
+            .as_ref()
+            .map_or(self.written == name, |glob| glob.is_match(name))
+    }
+
+    /// Returns the text that every matching name begins with.
+    pub fn start(&self) -> &str {
+        let end = self.glob.as_ref().and_then(|_| self.written.find(SPECIAL));
+        self.written.get(..end.unwrap_or(self.written.len())).unwrap_or("")
     }
 }
 

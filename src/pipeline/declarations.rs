@@ -5,13 +5,14 @@ use super::policies::Policies;
 use super::{Options, Run};
 use crate::config::{Consumer, Duration, Located, NamePattern};
 use crate::graph::declared::{self, DeclaredConsumer, Measured};
-use crate::graph::{Attribute, EventSourceMapping, Graph, Queue, Resource, UnitId};
+use crate::graph::{Attribute, EventSourceMapping, Function, Graph, Queue, Resource, UnitId};
 use crate::selection;
 use crate::suppress::Day;
 use rustc_hash::FxHashSet;
 use source::files::{is_directory, named};
 use source::{Sources, Span};
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -45,43 +46,69 @@ impl<'a> Declarations<'a> {
 
     /// Adds the consumers that the configurations of the units declare to `graph`.
     pub(super) fn add_to(&mut self, graph: &mut Graph) {
-        let mut units: Vec<(UnitId, &[Consumer])> = Vec::new();
-        for (at, unit) in graph.units().iter().enumerate() {
-            let id = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
-            units.push((id, &self.policies.of(&unit.name).consumers));
+        let policies = self.policies;
+        let consumers = |unit: UnitId| policies.of(&graph.unit(unit).name).consumers.as_slice();
+        let mut queues: BTreeMap<UnitId, Vec<&Queue>> = BTreeMap::new();
+        for (at, _) in graph.units().iter().enumerate() {
+            let unit = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
+            queues.extend((!consumers(unit).is_empty()).then(|| (unit, Vec::new())));
         }
-        for (unit, consumers) in units {
-            for consumer in consumers {
-                self.add(graph, unit, consumer);
+        for queue in graph.queues() {
+            queues
+                .get_mut(&queue.resource.unit)
+                .into_iter()
+                .for_each(|all| all.push(queue));
+        }
+        if queues.is_empty() {
+            return;
+        }
+        let functions = Names::new(graph.functions(), |function| (&function.resource, &function.name));
+        let mut declared = Vec::new();
+        for (unit, queues) in queues {
+            let queues = Names::new(queues, |queue| (&queue.resource, &queue.name));
+            for consumer in consumers(unit) {
+                self.add(graph, &queues, &functions, consumer, &mut declared);
             }
+        }
+        for (queue, consumer) in &declared {
+            graph.declare(queue, consumer);
         }
     }
 
-    fn add(&mut self, graph: &mut Graph, unit: UnitId, consumer: &Consumer) {
-        let queues = queues(graph, unit, &consumer.queue.value);
-        let missing = if queues.is_empty() {
-            Some(missing_queue(graph, unit, consumer))
-        } else {
-            missing_function(graph, &queues, consumer)
-        };
-        let keys: Vec<Key> = queues.iter().map(|queue| key(&queue.resource)).collect();
-        let declared = Arc::new(self.declared(graph, consumer));
-        for key in &keys {
-            graph.declare(key, &declared);
-        }
+    fn add(
+        &mut self,
+        graph: &Graph,
+        queues: &Names<'_, Queue>,
+        functions: &Names<'_, Function>,
+        consumer: &Consumer,
+        all: &mut Vec<(Key, Arc<DeclaredConsumer>)>,
+    ) {
+        let found = matching_queues(graph, queues, &consumer.queue.value);
+        let functions = consumer.function.as_ref().map(|names| {
+            let all = functions.matching(&names.value).into_iter();
+            all.map(|function| key(&function.resource)).collect::<FxHashSet<Key>>()
+        });
+        let missing_function = || missing_function(graph, &found, functions.as_ref(), consumer);
         let file = consumer.file.as_ref().map(|file| file.path.clone());
-        let place = (file.unwrap_or_default(), consumer.queue.range.start);
-        match (missing, self.all.get_mut(&place)) {
-            (None, Some(known)) => *known = None,
-            (missing, None) => {
-                self.all.insert(place, missing);
+        match self.all.entry((file.unwrap_or_default(), consumer.queue.range.start)) {
+            Entry::Vacant(new) if found.is_empty() => {
+                new.insert(Some(missing_queue(queues, consumer)));
             }
-            (Some(_), Some(_)) => {}
+            Entry::Vacant(new) => {
+                new.insert(missing_function());
+            }
+            Entry::Occupied(mut known) => {
+                if known.get().is_some() && !found.is_empty() && missing_function().is_none() {
+                    known.insert(None);
+                }
+            }
         }
+        let declared = Arc::new(self.declared(functions, consumer));
+        all.extend(found.iter().map(|queue| (key(&queue.resource), declared.clone())));
     }
 
     /// Converts `consumer` for the graph, with its locations.
-    fn declared(&self, graph: &Graph, consumer: &Consumer) -> DeclaredConsumer {
+    fn declared(&self, functions: Option<FxHashSet<Key>>, consumer: &Consumer) -> DeclaredConsumer {
         let file = consumer
             .file
             .as_ref()
@@ -91,10 +118,6 @@ impl<'a> Declarations<'a> {
             milliseconds: i64::try_from(time.value.milliseconds()).unwrap_or(i64::MAX),
             span: span(&time.range),
         };
-        let functions = consumer
-            .function
-            .as_ref()
-            .map(|names| functions(graph, &names.value).collect());
         let measured = consumer.measured.as_ref().and_then(|measured| {
             let day = Day::parse(&measured.value)?;
             Some(Measured {
@@ -173,15 +196,50 @@ fn key(resource: &Resource) -> Key {
     (resource.unit, resource.address.clone())
 }
 
-/// Returns the queues of `unit` that `names` match. A pattern that matches a source queue does not apply to dead-letter
+/// Nodes by their names, sorted: the address, with or without the key of the instance, the construct that generated it,
+/// and the physical name, if known.
+struct Names<'g, N> {
+    nodes: Vec<&'g N>,
+    sorted: Vec<(&'g str, usize)>,
+}
+
+impl<'g, N> Names<'g, N> {
+    fn new(
+        nodes: impl IntoIterator<Item = &'g N>,
+        named: fn(&'g N) -> (&'g Resource, &'g Attribute<Option<String>>),
+    ) -> Self {
+        let nodes: Vec<&N> = nodes.into_iter().collect();
+        let names = nodes.iter().enumerate().flat_map(|(at, node)| {
+            let (resource, name) = named(node);
+            names_of(resource, name).map(move |name| (name, at))
+        });
+        let mut sorted: Vec<_> = names.collect();
+        sorted.sort_unstable();
+        Names { nodes, sorted }
+    }
+
+    /// Returns the nodes that `pattern` matches, in their order.
+    fn matching(&self, pattern: &NamePattern) -> Vec<&'g N> {
+        let start = pattern.start();
+        let first = self.sorted.partition_point(|(name, _)| *name < start);
+        let likely = self
+            .sorted
+            .iter()
+            .skip(first)
+            .take_while(|(name, _)| name.starts_with(start));
+        let found = likely.filter(|(name, _)| pattern.matches(name)).map(|(_, at)| *at);
+        let found: BTreeSet<usize> = found.collect();
+        found.iter().filter_map(|at| self.nodes.get(*at).copied()).collect()
+    }
+}
+
+/// Returns the queues that `pattern` matches. A pattern that matches a source queue does not apply to dead-letter
 /// queues: `orders*` means the worker of `orders`, and nothing that reads `orders-dlq`.
-fn queues<'g>(graph: &'g Graph, unit: UnitId, names: &NamePattern) -> Vec<&'g Queue> {
-    let here = graph.queues().iter().filter(|queue| queue.resource.unit == unit);
-    let matching = here.filter(|queue| is_named(names, &queue.resource, &queue.name));
-    let mut all: Vec<&Queue> = matching.collect();
+fn matching_queues<'g>(graph: &'g Graph, queues: &Names<'g, Queue>, pattern: &NamePattern) -> Vec<&'g Queue> {
+    let mut all = queues.matching(pattern);
     let is_for_dead_letters = |queue: &Queue| graph.is_dead_letter_queue(queue) && !graph.is_read(queue);
     if all.iter().any(|queue| !is_for_dead_letters(queue)) {
-        all.retain(|queue| !is_for_dead_letters(queue) || has_name(queue, &names.written));
+        all.retain(|queue| !is_for_dead_letters(queue) || has_name(queue, &pattern.written));
     }
     all
 }
@@ -189,12 +247,6 @@ fn queues<'g>(graph: &'g Graph, unit: UnitId, names: &NamePattern) -> Vec<&'g Qu
 /// Returns `true` if `written` is the address or the name of `queue`, and not a pattern.
 fn has_name(queue: &Queue, written: &str) -> bool {
     names_of(&queue.resource, &queue.name).any(|name| name == written)
-}
-
-/// Returns `true` if `names` match `resource`: its address, with or without the key of its instance, the construct that
-/// generated it, or its physical name, if known.
-fn is_named(names: &NamePattern, resource: &Resource, name: &Attribute<Option<String>>) -> bool {
-    names_of(resource, name).any(|name| names.matches(name))
 }
 
 fn names_of<'r>(resource: &'r Resource, name: &'r Attribute<Option<String>>) -> impl Iterator<Item = &'r str> {
@@ -207,19 +259,9 @@ fn names_of<'r>(resource: &'r Resource, name: &'r Attribute<Option<String>>) -> 
         .chain(physical)
 }
 
-fn functions<'g>(graph: &'g Graph, names: &'g NamePattern) -> impl Iterator<Item = Key> + 'g {
-    let all = graph.functions().iter();
-    all.filter(|function| is_named(names, &function.resource, &function.name))
-        .map(|function| key(&function.resource))
-}
-
-fn missing_queue(graph: &Graph, unit: UnitId, consumer: &Consumer) -> UnmatchedDeclaration {
+fn missing_queue(queues: &Names<'_, Queue>, consumer: &Consumer) -> UnmatchedDeclaration {
     let written = &consumer.queue.value.written;
-    let here = graph.queues().iter().filter(|queue| queue.resource.unit == unit);
-    let names = here.flat_map(|queue| {
-        let physical = queue.name.cases.iter().filter_map(|case| case.value()?.as_deref());
-        std::iter::once(&*queue.resource.address).chain(physical)
-    });
+    let names = queues.sorted.iter().map(|(name, _)| *name);
     let message = format!(
         "no queue matches the consumer `{written}`{}",
         suggestion(written, names)
@@ -228,9 +270,13 @@ fn missing_queue(graph: &Graph, unit: UnitId, consumer: &Consumer) -> UnmatchedD
 }
 
 /// Returns the missing function, if no mapping of `queues` invokes the function that `consumer` names.
-fn missing_function(graph: &Graph, queues: &[&Queue], consumer: &Consumer) -> Option<UnmatchedDeclaration> {
-    let names = consumer.function.as_ref()?;
-    let wanted: FxHashSet<Key> = functions(graph, &names.value).collect();
+fn missing_function(
+    graph: &Graph,
+    queues: &[&Queue],
+    wanted: Option<&FxHashSet<Key>>,
+    consumer: &Consumer,
+) -> Option<UnmatchedDeclaration> {
+    let (names, wanted) = (consumer.function.as_ref()?, wanted?);
     let mappings: Vec<&EventSourceMapping> = (queues.iter())
         .flat_map(|queue| graph.consumptions(queue))
         .map(|consumption| consumption.mapping)
