@@ -43,6 +43,8 @@ pub struct Graph {
     invoking: FxHashMap<usize, Vec<usize>>,
     /// Pipes that may poll a queue, by queue.
     pipes: FxHashMap<usize, Vec<usize>>,
+    /// Queues that topics, rules, schedules, buckets and pipes send to.
+    sent_to: FxHashSet<usize>,
     /// Source queues by dead-letter queue.
     sources: FxHashMap<usize, Vec<usize>>,
     /// Uses by resources other than queues, by dead-letter queue.
@@ -301,6 +303,19 @@ impl Graph {
             let queues = self.queue_index.all(pipe.resource.unit, &pipe.source);
             queues.for_each(|queue| add_edge(&mut self.pipes, queue, at));
         }
+        let Deliveries {
+            pipes,
+            subscriptions,
+            targets,
+            ..
+        } = &self.deliveries;
+        let pipes = pipes.iter().map(|one| (one.resource.unit, &one.target));
+        let subscriptions = subscriptions.iter().map(|one| (one.resource.unit, &one.endpoint));
+        let targets = targets.iter().map(|one| (one.resource.unit, &one.target));
+        let sent = pipes.chain(subscriptions).chain(targets);
+        self.sent_to = sent
+            .flat_map(|(unit, target)| self.queue_index.all(unit, target))
+            .collect();
         for (at, queue) in self.queues.iter().enumerate() {
             for (_, link) in queue.redrive_targets(&Condition::always()) {
                 if let Some(target) = self.queue_index.find(queue.resource.unit, link) {
@@ -581,20 +596,8 @@ impl Graph {
     /// Returns `true` if a topic, rule, schedule, bucket or pipe sends to `queue`, or a resource other than a queue
     /// sends its failures there.
     pub fn is_sent_to(&self, queue: &Queue) -> bool {
-        let is_it = |unit: UnitId, target: &Attribute<Link>| {
-            let mut links = target.cases.iter().filter_map(|case| case.value());
-            links.any(|link| self.queue(unit, link).is_some_and(|found| std::ptr::eq(found, queue)))
-        };
-        let Deliveries {
-            pipes,
-            subscriptions,
-            targets,
-            ..
-        } = &self.deliveries;
-        !self.dead_letter_uses_of(queue).is_empty()
-            || subscriptions.iter().any(|one| is_it(one.resource.unit, &one.endpoint))
-            || targets.iter().any(|one| is_it(one.resource.unit, &one.target))
-            || pipes.iter().any(|one| is_it(one.resource.unit, &one.target))
+        let at = self.queue_index_of(queue);
+        !self.dead_letter_uses_of(queue).is_empty() || at.is_some_and(|at| self.sent_to.contains(&at))
     }
 
     /// Returns the sources other than queues that may invoke `function`.

@@ -141,6 +141,24 @@ pub(super) fn name_of(unresolved: &Unresolved) -> Pattern {
     pattern.unwrap_or_else(|| std::iter::once(None).collect())
 }
 
+/// Adds doubts about the `unnamed` queues, whose names are unresolved, that may have the literal name in `metric`.
+fn find_namesakes(watch: &mut Watch<'_>, alarm: &Alarm, metric: &AlarmMetric, unnamed: &[(&Queue, Vec<Pattern>)]) {
+    for case in &metric.queue.cases {
+        let Some(Target::External(written)) = case.value().map(|link| &link.target) else {
+            continue;
+        };
+        let name = Pattern::from(&**written);
+        for (queue, patterns) in unnamed {
+            let is_here = queue.resource.unit == alarm.resource.unit;
+            let may_be = |of: &Pattern| of.may_match(&name) && (is_here || of.specificity() >= MIN_SPECIFICITY);
+            if patterns.iter().any(may_be) {
+                let reason = "the name of the queue is not known, and an alarm names one like it";
+                watch.doubt(queue, always(Cause::Derived.because(reason), case.span));
+            }
+        }
+    }
+}
+
 impl Graph {
     /// Finds the dead-letter queues and the resources that notice messages in them.
     pub fn dead_letter_watch(&self) -> Watch<'_> {
@@ -164,12 +182,20 @@ impl Graph {
     /// Finds the alarms on metrics that `counts` accepts.
     pub fn alarm_watch(&self, counts: Counts) -> Watch<'_> {
         let mut watch = Watch::default();
+        let unnamed = self.queues().iter().map(|queue| {
+            let open = queue.name.cases.iter().filter_map(|case| match &case.state {
+                State::Unresolved(unresolved) => Some(name_of(unresolved)),
+                State::Set(_) | State::Default(_) => None,
+            });
+            (queue, open.collect::<Vec<_>>())
+        });
+        let unnamed: Vec<(&Queue, Vec<Pattern>)> = unnamed.filter(|(_, names)| !names.is_empty()).collect();
         for alarm in self.alarms().iter().chain(self.nonexistent_alarms()) {
             if let Some(reason) = &alarm.opaque {
                 self.add_doubts_of_alarm(&mut watch, alarm, reason);
             }
             for metric in &alarm.metrics {
-                self.find_watched_queue(&mut watch, alarm, metric, counts);
+                self.find_watched_queue(&mut watch, alarm, metric, counts, &unnamed);
             }
         }
         for (unit, link, span) in self.uninstantiated_calls() {
@@ -261,6 +287,7 @@ impl Graph {
         alarm: &'g Alarm,
         metric: &'g AlarmMetric,
         counts: Counts,
+        unnamed: &[(&'g Queue, Vec<Pattern>)],
     ) {
         let unit = alarm.resource.unit;
         let on_queues = any_case(&metric.namespace, |name| {
@@ -296,32 +323,7 @@ impl Graph {
                 watch.add_doubt(unit, unresolved.pattern(), doubt);
             }
         }
-        self.find_namesakes(watch, alarm, metric);
-    }
-
-    /// Adds doubts about queues with an unresolved name that may be the literal name in `metric`.
-    fn find_namesakes<'g>(&'g self, watch: &mut Watch<'g>, alarm: &Alarm, metric: &'g AlarmMetric) {
-        for case in &metric.queue.cases {
-            let Some(Target::External(written)) = case.value().map(|link| &link.target) else {
-                continue;
-            };
-            let name = Pattern::from(&**written);
-            for queue in self.queues() {
-                let is_here = queue.resource.unit == alarm.resource.unit;
-                let mut cases = queue.name.cases.iter();
-                let fits = cases.any(|case| match &case.state {
-                    State::Unresolved(unresolved) => {
-                        let pattern = name_of(unresolved);
-                        pattern.may_match(&name) && (is_here || pattern.specificity() >= MIN_SPECIFICITY)
-                    }
-                    State::Set(_) | State::Default(_) => false,
-                });
-                if fits {
-                    let reason = "the name of the queue is not known, and an alarm names one like it";
-                    watch.doubt(queue, always(Cause::Derived.because(reason), case.span));
-                }
-            }
-        }
+        find_namesakes(watch, alarm, metric, unnamed);
     }
 
     fn find_consumed_queue(
