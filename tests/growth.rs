@@ -4,6 +4,8 @@
 //! This is a separate executable: it compares runs of some tenths of a second, which other tests would slow down.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
+#[path = "generated/curves.rs"]
+mod curves;
 #[path = "generated/plan.rs"]
 mod generated;
 #[path = "generated/many.rs"]
@@ -140,6 +142,46 @@ output "arn" { value = aws_sqs_queue.q.arn }
     ] {
         assert_eq!(many.1, queues);
         assert!(many.0 < few.0 * LINEAR, "{few:?} {many:?}");
+    }
+}
+
+/// Returns the processor time that this process has used, which other work on the machine hardly changes; `None` if the
+/// system does not report it.
+fn processors() -> Option<Duration> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let mut fields = stat.rsplit(')').next()?.split(' ').skip(12);
+    let mut ticks = || fields.next()?.parse::<u64>().ok();
+    Some(Duration::from_millis(10 * (ticks()? + ticks()?)))
+}
+
+/// Maximum factor for four times the size: n^1.15, and the resolution of the processor time.
+const NEARLY_LINEAR: f64 = 5.0;
+
+#[test]
+fn pairs_take_nearly_linear_time() {
+    let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
+    let cost = |files: Vec<many::File>| {
+        let before = processors()?;
+        let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (&**name, &**text)).collect();
+        time(&files);
+        Some(processors()? - before)
+    };
+    // Values that are initialized once do not count.
+    cost(curves::topics(10));
+    type Curve = (&'static str, fn(usize) -> Vec<many::File>, usize);
+    const CURVES: [Curve; 5] = [
+        ("statements of a queue's policy", curves::topics, 200),
+        ("statements of a role's policy", curves::polled, 100),
+        ("declared consumers", curves::consumers, 500),
+        ("alarms", curves::alarms, 1000),
+        ("subscriptions", curves::subscriptions, 500),
+    ];
+    for (what, files, count) in CURVES {
+        let (Some(few), Some(many)) = (cost(files(count)), cost(files(4 * count))) else {
+            return;
+        };
+        let bound = few.mul_f64(NEARLY_LINEAR) + Duration::from_millis(50);
+        assert!(many < bound, "{what}: {few:?} {many:?}");
     }
 }
 
