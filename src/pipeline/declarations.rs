@@ -109,10 +109,11 @@ impl<'a> Declarations<'a> {
 
     /// Converts `consumer` for the graph, with its locations.
     fn declared(&self, functions: Option<FxHashSet<Key>>, consumer: &Consumer) -> DeclaredConsumer {
-        let file = consumer
-            .file
-            .as_ref()
-            .map(|file| self.sources.add(&file.path, &*file.text));
+        // Adding a file compares its text with the known one, and a file may declare thousands of consumers.
+        let file = consumer.file.as_ref().map(|file| {
+            let known = self.sources.find_read(&file.path);
+            known.unwrap_or_else(|| self.sources.add(&file.path, &*file.text))
+        });
         let span = |range: &std::ops::Range<usize>| Some(Span::new(file?, range.clone()));
         let time = |time: &Located<Duration>| declared::Duration {
             milliseconds: i64::try_from(time.value.milliseconds()).unwrap_or(i64::MAX),

@@ -51,17 +51,6 @@ fn policy(of: &str, name: &str, statement: &str, count: usize) -> String {
     )
 }
 
-/// Queues with a declared consumer each.
-pub(crate) fn consumers(count: usize) -> Vec<File> {
-    let declared = (0..count).map(|at| {
-        let star = ["", "*"][at % 2];
-        format!("[[consumer]]\nqueue = \"q{at}-x{star}\"\nprocessing = {{ p99 = \"20s\" }}\n")
-    });
-    let declared = ("sqslint.toml".to_owned(), declared.collect());
-    let each = "resource \"aws_sqs_queue\" \"q#\" { name = \"q#-x\" }\n";
-    terraform("", each, count).into_iter().chain([declared]).collect()
-}
-
 /// Queues with an alarm each, that names the queue.
 pub(crate) fn alarms(count: usize) -> Vec<File> {
     let each = "resource \"aws_sqs_queue\" \"q#\" { name = \"q#\" }\nresource \"aws_cloudwatch_metric_alarm\" \"a#\" {\n  \
