@@ -71,8 +71,10 @@ impl Loaded {
 /// Relations of a unit to others, other than the files that it reads.
 #[derive(Debug, Clone, Default)]
 pub struct Ties {
-    /// Names of exports and imports.
-    pub names: Vec<String>,
+    /// Names of exports.
+    pub exports: Vec<String>,
+    /// Names of imports.
+    pub imports: Vec<String>,
     /// Directory whose templates may all be merged with this one.
     pub below: Option<PathBuf>,
 }

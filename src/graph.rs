@@ -41,7 +41,7 @@ pub use lookup::{Consumption, Graph};
 pub use name::Name;
 pub use nodes::Nodes;
 pub use plain::{AsPlain, Plain};
-pub(crate) use reach::{Connections, join_watching_parts};
+pub(crate) use reach::{Connections, concerning_all, join_watching_parts};
 pub use tags::{Tag, Tags};
 pub use watch::{Doubt, Watch};
 pub use workers::Worker;

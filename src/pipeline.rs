@@ -9,6 +9,9 @@
 //!            ment              ones         or an earlier commit
 //! ```
 //!
+//! Environments that files name are loaded by the third step, because what they concern depends on the names that rules
+//! look up.
+//!
 //! Each step is a function from one type to the next. All of them share a [`Run`]: the options, the configurations and
 //! the directories. This module prints nothing, and knows neither dialects nor rules.
 
@@ -38,6 +41,7 @@ mod threads;
 pub use baseline::write_baseline;
 pub(crate) use clusters::{Groups, Part};
 pub(crate) use context::RunContext;
+pub(crate) use load::most_environments;
 pub use options::{Options, Stdin};
 pub use outcome::Outcome;
 pub(crate) use threads::on_own_threads;
@@ -172,7 +176,7 @@ pub(crate) fn survey(part: ProjectPart<'_>) -> Option<Connections> {
     let Ok(selected) = select::only(&run, part.inputs) else {
         return Some(Connections::default());
     };
-    let loaded = run.unless_cancelled(load::graphs(&run, selected))?;
+    let loaded = run.unless_cancelled(load::load(&run, selected))?;
     let mut reach = loaded.gathered.reach;
     for one in &loaded.environments {
         reach.add(Connections::of(&one.graph));

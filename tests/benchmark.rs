@@ -401,6 +401,14 @@ fn typing(table: &mut Table) {
         "orders-",
         bound,
     );
+    let directory = with_files(&many::services(80, 12));
+    row(
+        "one of 80 modules with 12 environments",
+        directory.path(),
+        "svc7/main.tf",
+        "visibility_timeout_seconds = 6",
+        bound,
+    );
 }
 
 #[test]

@@ -203,7 +203,24 @@ fn environments_of_one_module_take_no_time_for_other_units() {
     };
     let (none, many) = (with(0), with(30));
     // To judge all units in each environment took more than ten times as long as to judge them once.
-    assert!(many < 5 * none + Duration::from_millis(200), "{none:?} {many:?}");
+    assert!(many < 2 * none + Duration::from_millis(200), "{none:?} {many:?}");
+}
+
+#[test]
+fn environments_of_many_modules_take_as_long_together_as_apart() {
+    let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
+    for environments in [12, 13, 40] {
+        let files = many::services(20, environments);
+        let directory = TemporaryDirectory::with_files(files.iter().map(|(name, text)| (&**name, &**text)));
+        let (together, took) = check(directory.path());
+        let alone = (0..20).map(|at| check(&directory.path().join(format!("svc{at}"))));
+        let (alone, apart): (Vec<Outcome>, Vec<Duration>) = alone.unzip();
+        let number = |outcome: &Outcome| outcome.findings.len();
+        assert_eq!(number(&together), alone.iter().map(number).sum::<usize>());
+        assert!(number(&together) >= 20, "{}", number(&together));
+        let apart: Duration = apart.into_iter().sum();
+        assert!(took < apart * 3 / 2 + Duration::from_millis(200), "{took:?} {apart:?}");
+    }
 }
 
 #[test]

@@ -87,7 +87,8 @@ pub(super) fn loaded(unit: cloudformation::Unit, graph: Option<UnitGraph>, sourc
     });
     loaded.environments = environments.collect();
     loaded.ties = Ties {
-        names: unit.ties.names,
+        exports: unit.ties.exports,
+        imports: unit.ties.imports,
         below: unit.ties.below,
     };
     loaded.graph.forget_inputs(&unit.set);

@@ -5,6 +5,7 @@ use super::declared::DeclaredConsumer;
 use super::delivery::{Pipe, Topic};
 use super::deployed::Deployed;
 use super::nodes::{self, Nodes};
+use super::reach::hash_of;
 use super::workers::{Parameter, Worker, WorkerConsumptions};
 use super::{
     Access, Alarm, AlarmSubscriber, Attribute, Case, Cause, Code, Condition, DeadLetterUse, Deliveries,
@@ -72,8 +73,8 @@ struct Index {
     /// Units by [`Unit::key`].
     units: FxHashMap<Arc<str>, UnitId>,
     by_name: FxHashMap<String, Vec<NamedNode>>,
-    /// Recorder of the names that are looked up.
-    lookups: Option<Mutex<FxHashSet<String>>>,
+    /// Recorder of the names that are looked up, each with the unit that contains the link.
+    lookups: Option<Mutex<FxHashSet<(UnitId, u64)>>>,
 }
 
 /// A node with a physical name.
@@ -122,13 +123,14 @@ impl Index {
     fn find(&self, unit: UnitId, link: &Link) -> Option<usize> {
         match &link.target {
             Target::Resource(address) => self.at(unit, address),
-            Target::OtherUnit { unit, address } => {
-                let unit = *self.units.get(unit)?;
-                self.at(unit, address)
+            Target::OtherUnit { unit: other, address } => {
+                self.record(unit, "unit", other);
+                let other = *self.units.get(other)?;
+                self.at(other, address)
             }
             Target::Dangling(_) => None,
             Target::External(written) => {
-                let named = self.nodes_named(written, link.form);
+                let named = self.nodes_named(unit, written, link.form);
                 let mut here = named.iter().filter(|node| node.unit == unit);
                 match (here.next(), here.next(), named.as_slice()) {
                     (Some(node), None, _) | (None, _, [node]) => Some(node.at),
@@ -144,15 +146,21 @@ impl Index {
         links.filter_map(move |link| self.find(unit, link))
     }
 
-    /// Returns all nodes with the physical name in `written`, except those known to be in another Region or account.
-    fn nodes_named(&self, written: &str, form: Form) -> Vec<&NamedNode> {
+    /// Records that a link in `unit` refers to a name.
+    fn record(&self, unit: UnitId, kind: &str, name: &str) {
+        if let Some(lookups) = &self.lookups {
+            let mut lookups = lookups.lock().unwrap_or_else(PoisonError::into_inner);
+            lookups.insert((unit, hash_of(kind, name)));
+        }
+    }
+
+    /// Returns all nodes with the physical name in `written`, which is written in `unit`, except those known to be in
+    /// another Region or account.
+    fn nodes_named(&self, unit: UnitId, written: &str, form: Form) -> Vec<&NamedNode> {
         let (region, account) = (region(written, form), account(written, form));
         let name = physical_name(written, form);
-        if let (Some(lookups), Some(name)) = (&self.lookups, name) {
-            let mut lookups = lookups.lock().unwrap_or_else(PoisonError::into_inner);
-            if !lookups.contains(name) {
-                lookups.insert(name.to_owned());
-            }
+        if let Some(name) = name {
+            self.record(unit, "name", name);
         }
         let named = name.and_then(|name| self.by_name.get(name));
         let elsewhere = move |node: &NamedNode| {
@@ -168,7 +176,7 @@ impl Index {
         let Target::External(written) = &link.target else {
             return self.find(unit, link).into_iter().collect();
         };
-        let named = self.nodes_named(written, link.form).into_iter();
+        let named = self.nodes_named(unit, written, link.form).into_iter();
         let here: Vec<usize> = named.filter(|node| node.unit == unit).map(|node| node.at).collect();
         if here.is_empty() {
             self.find(unit, link).into_iter().collect()
@@ -221,20 +229,23 @@ impl Graph {
         Graph::assembled(parts, true)
     }
 
-    /// Passes all names in the indexes, and all recorded lookups, to `take`.
-    pub(super) fn names_in_indexes(&self, take: &mut impl FnMut(&str)) {
+    /// Passes the hashes of all physical names to `take`, each with the unit that declares it and `true`, and those of
+    /// all names that were looked up, each with the unit that refers to it and `false`.
+    pub(super) fn names_in_indexes(&self, take: &mut impl FnMut(UnitId, u64, bool)) {
         for index in [&self.queue_index, &self.function_index, &self.topic_index] {
-            #[allow(clippy::iter_over_hash_type)] // the names are put into a set
-            index.by_name.keys().for_each(|name| take(name));
+            #[allow(clippy::iter_over_hash_type)] // the names are put into sets
+            for (name, nodes) in &index.by_name {
+                let hash = hash_of("name", name);
+                nodes.iter().for_each(|node| take(node.unit, hash, true));
+            }
             let lookups = index
                 .lookups
                 .as_ref()
                 .map(|lookups| lookups.lock().unwrap_or_else(PoisonError::into_inner));
             #[allow(clippy::iter_over_hash_type)] // as above
-            lookups
-                .iter()
-                .flat_map(|names| names.iter())
-                .for_each(|name| take(name));
+            for (unit, hash) in lookups.iter().flat_map(|names| names.iter()) {
+                take(*unit, *hash, false);
+            }
         }
     }
 
@@ -624,8 +635,9 @@ impl Graph {
         }
     }
 
-    /// Returns the unit with the [key](Unit::key) `key`.
-    pub(super) fn unit_by_key(&self, key: &str) -> Option<UnitId> {
+    /// Returns the unit with the [key](Unit::key) `key`, to which `unit` refers.
+    pub(super) fn unit_by_key(&self, unit: UnitId, key: &str) -> Option<UnitId> {
+        self.queue_index.record(unit, "unit", key);
         self.queue_index.units.get(key).copied()
     }
 

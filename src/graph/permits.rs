@@ -391,10 +391,16 @@ impl<'g> Policies<'g> {
         found
     }
 
-    /// Returns `true` if there is a grant to an unresolved role, or to a name that no declared role is known to have.
-    /// Such a grant concerns every role of the project.
-    pub(super) fn has_unresolved_grants(&self) -> bool {
-        !(self.unresolved_roles.is_empty() && self.unmatched_roles.is_empty())
+    /// Returns the grants to an unresolved role, or to a name that no declared role is known to have, without other roles.
+    /// They concern every role of the project.
+    pub(super) fn unresolved_grants(&self) -> impl Iterator<Item = RolePolicy> {
+        let open = self.unresolved_roles.iter().chain(&self.unmatched_roles);
+        open.map(|open| {
+            let mut granted = open.granted.clone();
+            let cases = granted.role.cases.into_iter();
+            granted.role.cases = cases.filter(|case| case.span == open.span).collect();
+            granted
+        })
     }
 
     /// Returns the role at `link` if the project declares it.

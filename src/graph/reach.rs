@@ -10,10 +10,10 @@
 //! ```
 
 use super::watch::{MIN_SPECIFICITY, name_of};
-use super::{Graph, Pattern, State, Target};
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
-use std::collections::BTreeSet;
-use std::hash::{Hash, Hasher};
+use super::{Graph, Pattern, State, Target, UnitGraph, UnitId};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::BuildHasher;
 use std::path::PathBuf;
 
 /// Connections of a part of a project.
@@ -21,8 +21,10 @@ use std::path::PathBuf;
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Connections {
-    /// Hashes of names. A collision only joins parts that could be checked apart.
-    pub(crate) names: FxHashSet<u64>,
+    /// Hashes of the names that it declares. A collision only joins parts that could be checked apart.
+    pub(crate) declared: FxHashSet<u64>,
+    /// Hashes of the names that it refers to.
+    pub(crate) sought: FxHashSet<u64>,
     /// `true` if there are subscribers to alarms other than alarm actions.
     pub(crate) has_alarm_subscribers: bool,
     /// `true` if there are alarms.
@@ -35,73 +37,152 @@ pub(crate) struct Connections {
     pub(crate) below: BTreeSet<PathBuf>,
     /// Environments named by files.
     pub(crate) environments: BTreeSet<String>,
+    /// Approximate memory of its texts and nodes, rounded up so that an edit rarely changes it.
+    pub(crate) size: usize,
     /// Patterns of unresolved names of queues.
     unresolved_names: Vec<Pattern>,
     /// Names that alarms watch.
     watched: Vec<Pattern>,
 }
 
+/// Returns the hash of a name in the namespace `kind`.
+pub(super) fn hash_of(kind: &str, name: &str) -> u64 {
+    FxBuildHasher.hash_one((kind, name))
+}
+
 impl Connections {
-    /// Adds a name in the namespace `kind`.
-    pub(crate) fn name(&mut self, kind: &str, name: &str) {
-        let mut hasher = FxHasher::default();
-        (kind, name).hash(&mut hasher);
-        self.names.insert(hasher.finish());
+    /// Adds a name that the part declares in the namespace `kind`.
+    pub(crate) fn declare(&mut self, kind: &str, name: &str) {
+        self.declared.insert(hash_of(kind, name));
+    }
+
+    /// Adds a name in the namespace `kind` that the part refers to.
+    pub(crate) fn seek(&mut self, kind: &str, name: &str) {
+        self.sought.insert(hash_of(kind, name));
+    }
+
+    /// Returns `true` if this part is related to all others that `other` is related to.
+    pub(crate) fn covers(&self, other: &Connections) -> bool {
+        let known = |all: &[Pattern], names: &[Pattern]| names.iter().all(|name| all.contains(name));
+        other.declared.is_subset(&self.declared)
+            && other.sought.is_subset(&self.sought)
+            && self.alarms >= other.alarms
+            && self.roles >= other.roles
+            && other.below.is_subset(&self.below)
+            && known(&self.unresolved_names, &other.unresolved_names)
+            && known(&self.watched, &other.watched)
     }
 
     /// Adds the connections of another part.
     pub(crate) fn add(&mut self, other: Connections) {
-        self.names.extend(other.names);
+        self.declared.extend(other.declared);
+        self.sought.extend(other.sought);
         self.has_alarm_subscribers |= other.has_alarm_subscribers;
         self.alarms |= other.alarms;
         self.has_unresolved_grants |= other.has_unresolved_grants;
         self.roles |= other.roles;
         self.below.extend(other.below);
         self.environments.extend(other.environments);
+        self.size = self.size.saturating_add(other.size);
         self.unresolved_names.extend(other.unresolved_names);
         self.watched.extend(other.watched);
     }
 
     /// Collects the connections of `graph`. Its rules must have run, because they look up names.
     pub(crate) fn of(graph: &Graph) -> Connections {
-        let mut reach = Connections::default();
-        graph.names_in_indexes(&mut |name| reach.name("name", name));
+        let mut all = Connections::default();
+        Connections::by_unit(graph).into_iter().for_each(|one| all.add(one));
+        all
+    }
+
+    /// Collects the connections of each unit of `graph`. Its rules must have run, because they look up names.
+    pub(crate) fn by_unit(graph: &Graph) -> Vec<Connections> {
+        let mut units = Units(vec![Connections::default(); graph.units().len()]);
+        for (one, unit) in units.0.iter_mut().zip(graph.units()) {
+            one.declare("unit", unit.key());
+        }
+        graph.names_in_indexes(&mut |unit, name, is_declared| {
+            let reach = units.of(unit);
+            let names = if is_declared {
+                &mut reach.declared
+            } else {
+                &mut reach.sought
+            };
+            names.insert(name);
+        });
         for queue in graph.queues() {
+            let reach = units.of(queue.resource.unit);
             for case in &queue.name.cases {
                 let State::Unresolved(unresolved) = &case.state else {
                     continue;
                 };
                 let name = name_of(unresolved);
                 if name.specificity() >= MIN_SPECIFICITY {
-                    reach.name("name", &name.to_string());
+                    reach.declare("name", &name.to_string());
                     reach.unresolved_names.push(name);
                 }
             }
         }
-        reach.of_alarms(graph);
-        reach.of_access(graph);
-        reach.unresolved_names.sort_by_key(ToString::to_string);
-        reach.unresolved_names.dedup();
-        reach.watched.sort_by_key(ToString::to_string);
-        reach.watched.dedup();
-        reach
+        units.add_alarms(graph);
+        units.add_access(graph);
+        for reach in &mut units.0 {
+            reach.unresolved_names.sort_by_key(ToString::to_string);
+            reach.unresolved_names.dedup();
+            reach.watched.sort_by_key(ToString::to_string);
+            reach.watched.dedup();
+        }
+        units.0
+    }
+}
+
+/// Returns what concerns all other units, by unit: grants to unresolved roles, and subscribers to alarms.
+pub(crate) fn concerning_all(graph: &Graph) -> Vec<UnitGraph> {
+    let mut units: BTreeMap<UnitId, UnitGraph> = BTreeMap::new();
+    let mut of = |unit: UnitId, add: &mut dyn FnMut(&mut UnitGraph)| {
+        add((units.entry(unit)).or_insert_with(|| UnitGraph::new(graph.unit(unit).clone())));
+    };
+    for granted in graph.policies().unresolved_grants() {
+        let unit = granted.resource.unit;
+        of(unit, &mut |one| one.access.role_policies.push(granted.clone()));
+    }
+    for subscriber in graph.alarm_subscribers() {
+        let unit = subscriber.resource.unit;
+        of(unit, &mut |one| one.alarm_subscribers.push(subscriber.clone()));
+    }
+    for (unit, one) in &mut units {
+        let policies = graph.access().managed_policies.iter();
+        let own = policies.filter(|policy| policy.resource.unit == *unit);
+        one.access.managed_policies = own.cloned().collect();
+    }
+    units.into_values().collect()
+}
+
+/// Connections by unit.
+struct Units(Vec<Connections>);
+
+impl Units {
+    fn of(&mut self, unit: UnitId) -> &mut Connections {
+        &mut self.0[unit.0 as usize]
     }
 
-    fn of_alarms(&mut self, graph: &Graph) {
-        self.has_alarm_subscribers = !graph.alarm_subscribers().is_empty();
+    fn add_alarms(&mut self, graph: &Graph) {
+        for subscriber in graph.alarm_subscribers() {
+            self.of(subscriber.resource.unit).has_alarm_subscribers = true;
+        }
         let alarms = graph.alarms().iter().chain(graph.nonexistent_alarms());
         for alarm in alarms {
-            self.alarms = true;
+            let reach = self.of(alarm.resource.unit);
+            reach.alarms = true;
             for case in alarm.metrics.iter().flat_map(|metric| &metric.queue.cases) {
                 match &case.state {
                     State::Set(link) | State::Default(link) => {
                         if let Target::External(written) = &link.target {
-                            self.watched.push(Pattern::from(&**written));
+                            reach.watched.push(Pattern::from(&**written));
                         }
                     }
                     State::Unresolved(unresolved) => {
                         if let Some(name) = unresolved.pattern() {
-                            self.name("name", &name.to_string());
+                            reach.seek("name", &name.to_string());
                         }
                     }
                 }
@@ -109,22 +190,26 @@ impl Connections {
         }
     }
 
-    fn of_access(&mut self, graph: &Graph) {
+    fn add_access(&mut self, graph: &Graph) {
         let access = graph.access();
-        self.roles = !access.roles.is_empty();
         for role in &access.roles {
+            let reach = self.of(role.resource.unit);
+            reach.roles = true;
             for name in role.name.cases.iter().filter_map(|case| case.value()?.as_deref()) {
-                self.name("role", name);
+                reach.declare("role", name);
             }
         }
         for granted in &access.role_policies {
             for link in granted.role.cases.iter().filter_map(|case| case.value()) {
                 if let Target::External(written) = &link.target {
-                    self.name("role", written.rsplit('/').next().unwrap_or(written));
+                    let name = written.rsplit('/').next().unwrap_or(written);
+                    self.of(granted.resource.unit).seek("role", name);
                 }
             }
         }
-        self.has_unresolved_grants = graph.policies().has_unresolved_grants();
+        for granted in graph.policies().unresolved_grants() {
+            self.of(granted.resource.unit).has_unresolved_grants = true;
+        }
     }
 }
 

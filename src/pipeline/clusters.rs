@@ -1,5 +1,6 @@
-//! Groups the units that must be checked together, because one reads files of another, because they share a name, or
-//! because a unit may affect all others in the project ([`Connections`]).
+//! Relates the units of a run to each other: which of them must be checked together, because one reads files of another,
+//! because one refers to a name that another declares, or because a unit may affect all others in the project
+//! ([`Connections`]).
 //!
 //! ```text
 //! svc/orders   calls modules/queue ┐
@@ -8,22 +9,19 @@
 //! stacks/alarm alarm on "mail"     ┴─ one group
 //! stacks/web                          a group by itself
 //! ```
+//!
+//! An environment that files name for some units is judged with the units related to those ([`Around`]). Their relations
+//! are those of the run with the default values, and then those that they have in the environment.
 
-use super::load::{self, FoundEnvironments};
-use super::select::{self, Group};
-use super::{Options, Run, RunContext, lint};
+use super::load::{FoundEnvironments, unit_path};
+use super::select::Group;
 use crate::discover::Input;
-use crate::graph::{Connections, join_watching_parts};
-use rayon::prelude::*;
+use crate::frontend::Ties;
+use crate::graph::{Connections, Graph, Unit, UnitGraph, UnitKind, concerning_all, join_watching_parts};
 use rustc_hash::{FxHashMap, FxHashSet};
-use source::Cache;
-use source::files::{PathRecorder, Paths};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Maximum number of paths per unit and environment on which the checks of units by themselves depend, on average.
-const MOST_DEPENDENCIES: usize = 32;
+use source::Sources;
+use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Some units of a project.
 pub(crate) struct Part<'p> {
@@ -33,102 +31,218 @@ pub(crate) struct Part<'p> {
     pub(crate) dependencies: Vec<&'p Path>,
 }
 
-/// Groups of the units of a run, by path, if an environment concerns few of them.
-pub(super) struct UnitGroups(FxHashMap<PathBuf, usize>);
+/// The relations of all units of a run, judged with their default values.
+pub(super) struct Relations<'r> {
+    groups: &'r [Group],
+    sources: &'r Sources,
+    inputs: Vec<&'r Input>,
+    /// Index of the input of each unit.
+    units: FxHashMap<String, usize>,
+    /// Connections of the units of each input; `None` if it has none, because others call it.
+    reach: Vec<Option<Connections>>,
+    /// Groups of inputs; `None` if the input of some unit is unknown.
+    related: Option<Groups>,
+    /// What concerns all units.
+    concerning_all: Vec<UnitGraph>,
+}
 
-impl UnitGroups {
-    /// Checks each unit of a run by itself to find those that must be checked together. Returns `None` if that would
-    /// take about as long as to check all units in each of `environments`.
-    pub(super) fn of<'e>(
-        run: &Run<'_>,
-        groups: &[Group],
-        environments: impl Iterator<Item = &'e FoundEnvironments>,
-    ) -> Option<Self> {
-        let options = run.options;
+impl<'r> Relations<'r> {
+    /// Collects the relations of the units of `graph`, which were loaded from `groups`.
+    pub(super) fn of(groups: &'r [Group], graph: &Graph, ties: &[(String, Ties)], sources: &'r Sources) -> Self {
         let inputs: Vec<&Input> = groups.iter().flat_map(|group| &group.inputs).collect();
-        let (all, own) = environments.fold((1, 0), |(all, own), one| (all + 1, own + one.len()));
-        let is_part = options.notes_reach || options.trace || options.stdin.is_some() || !options.overlays.is_empty();
-        if is_part || 2 * (inputs.len() + own) >= all * inputs.len() {
-            return None;
+        let places = places(&inputs, sources);
+        let mut all = Relations {
+            groups,
+            sources,
+            units: FxHashMap::default(),
+            reach: vec![None; inputs.len()],
+            related: None,
+            concerning_all: concerning_all(graph),
+            inputs,
+        };
+        let outermost: FxHashMap<&str, UnitKind> = graph.units().iter().map(|unit| (unit.key(), unit.kind)).collect();
+        let mut is_complete = true;
+        for (unit, reach) in graph.units().iter().zip(Connections::by_unit(graph)) {
+            let name = outermost_unit(unit);
+            let is_stack = outermost.get(name) == Some(&UnitKind::CdkStack);
+            let place = if is_stack {
+                all.app_of(name)
+            } else {
+                places.get(name).copied()
+            };
+            match place.and_then(|at| Some((at, all.reach.get_mut(at)?))) {
+                Some((at, known)) => {
+                    known.get_or_insert_default().add(reach);
+                    all.units.insert(name.to_owned(), at);
+                }
+                None => is_complete = false,
+            }
         }
-        let options = Options {
-            notes_reach: true,
-            ..options.clone()
-        };
-        let cache = Arc::new(Cache::across_parts());
-        let read = AtomicUsize::new(0);
-        let surveyed = inputs.par_iter().map(|input| {
-            // Units that search the same files would each do so again.
-            let is_cheap = read.load(Ordering::Relaxed) <= MOST_DEPENDENCIES * (inputs.len() + own);
-            let found = is_cheap.then(|| survey(run, &options, input, &cache))?;
-            read.fetch_add(found.1.len(), Ordering::Relaxed);
-            Some(found)
-        });
-        let surveyed: Vec<(Connections, Paths)> = surveyed.collect::<Option<_>>()?;
-        let parts = inputs.iter().zip(&surveyed).map(|(input, (reach, dependencies))| Part {
+        for (unit, ties) in ties {
+            let at = all.units.get(unit);
+            let reach = at.and_then(|at| all.reach.get_mut(*at)?.as_mut());
+            reach.into_iter().for_each(|reach| ties.add_to(reach));
+        }
+        all.related = is_complete.then(|| all.related_with(&Connections::default()).0);
+        all
+    }
+
+    /// Returns the CDK app that contains the stack `unit`.
+    fn app_of(&self, unit: &str) -> Option<usize> {
+        let path = unit_path(unit, self.sources);
+        let contains = |input: &Input| matches!(input, Input::CdkApp(directory) if path.starts_with(directory));
+        let apps = (0..self.inputs.len()).filter(|at| contains(self.inputs[*at]));
+        apps.max_by_key(|at| self.inputs[*at].path().as_os_str().len())
+    }
+
+    /// Groups the inputs and, as an additional last part, one with the connections `reach`. Also returns its index.
+    fn related_with(&self, reach: &Connections) -> (Groups, usize) {
+        let none = Connections::default();
+        let parts = self.inputs.iter().zip(&self.reach).map(|(input, reach)| Part {
             inputs: std::slice::from_ref(*input),
+            reach: reach.as_ref().unwrap_or(&none),
+            dependencies: Vec::new(),
+        });
+        let last = Part {
+            inputs: &[],
             reach,
-            dependencies: dependencies.iter().map(|path| &**path).collect(),
-        });
-        let mut groups = Groups::of(&parts.collect::<Vec<_>>());
-        let groups = inputs
-            .iter()
-            .enumerate()
-            .map(|(at, input)| (input.path().to_owned(), groups.least(at)));
-        Some(UnitGroups(groups.collect()))
-    }
-
-    /// Returns the units that must be checked together with those that have inputs of their own in `own`; all units if
-    /// the run does not contain one of those.
-    pub(super) fn with(&self, own: &FoundEnvironments, groups: &[Group]) -> Vec<Group> {
-        let wanted: Option<FxHashSet<usize>> = own.iter().map(|one| self.0.get(&one.path).copied()).collect();
-        let is_wanted = |input: &&Input| {
-            let at = self.0.get(input.path());
-            wanted
-                .as_ref()
-                .is_none_or(|wanted| at.is_none_or(|at| wanted.contains(at)))
+            dependencies: Vec::new(),
         };
-        let groups = groups.iter().map(|group| Group {
+        let parts: Vec<Part<'_>> = parts.chain([last]).collect();
+        let mut groups = Groups::by_relations(&parts);
+        // A Terragrunt file is no unit if another one includes it, and a module is none if a file calls it.
+        let terragrunt = self.inputs.iter().filter(|input| matches!(input, Input::Terragrunt(_)));
+        let directories: FxHashSet<&Path> = terragrunt.filter_map(|file| file.path().parent()).collect();
+        let is_of_terragrunt = |at: &usize| match self.inputs[*at] {
+            Input::Terragrunt(_) => true,
+            Input::TerraformModule(directory) => directories.contains(&**directory),
+            _ => false,
+        };
+        let mut terragrunt = (0..self.inputs.len()).filter(is_of_terragrunt);
+        if let Some(first) = terragrunt.next() {
+            terragrunt.for_each(|at| groups.join(first, at));
+        }
+        (groups, self.inputs.len())
+    }
+
+    /// Returns the units to be judged together with those of `own`.
+    pub(super) fn around(&mut self, own: &FoundEnvironments) -> Around<'_, 'r> {
+        let own = own.iter().map(|one| self.units.get(&self.sources.name_of(&one.path)));
+        let own: Option<FxHashSet<usize>> = own.map(|at| at.copied()).collect();
+        let all = 0..self.inputs.len();
+        let members = match (&mut self.related, own) {
+            (Some(related), Some(own)) => {
+                let wanted: FxHashSet<usize> = own.iter().map(|at| related.least(*at)).collect();
+                all.filter(|at| wanted.contains(&related.least(*at))).collect()
+            }
+            _ => all.collect(),
+        };
+        Around { all: self, members }
+    }
+}
+
+/// Returns the name of the unit that calls `unit`, directly or through others, or its own.
+fn outermost_unit(unit: &Unit) -> &str {
+    unit.key().split_once('#').map_or(unit.key(), |(caller, _)| caller)
+}
+
+/// Returns the indexes of inputs by the names of their units, except for stacks of CDK apps.
+fn places(inputs: &[&Input], sources: &Sources) -> FxHashMap<String, usize> {
+    let mut places = FxHashMap::default();
+    for (at, input) in inputs.iter().enumerate() {
+        if !matches!(input, Input::CdkApp(_) | Input::Terragrunt(_)) {
+            places.insert(sources.name_of(input.path()), at);
+        }
+    }
+    for (at, input) in inputs.iter().enumerate() {
+        if let (Input::Terragrunt(_), Some(directory)) = (input, input.path().parent()) {
+            places.entry(sources.name_of(directory)).or_insert(at);
+        }
+    }
+    places
+}
+
+/// Units that are judged together in an environment.
+pub(super) struct Around<'a, 'r> {
+    all: &'a Relations<'r>,
+    /// Indexes of their inputs.
+    members: BTreeSet<usize>,
+}
+
+impl Around<'_, '_> {
+    /// Returns the inputs to load, grouped by configuration, and parts of the other units that concern all units. The
+    /// reverse does not hold, so nothing that relates to those is needed.
+    pub(super) fn units(&self) -> (Vec<Group>, Vec<UnitGraph>) {
+        let all = self.all;
+        let is_whole = self.members.len() == all.inputs.len();
+        let is_wanted = |at: usize| {
+            let is_unit = matches!(all.inputs[at], Input::Terragrunt(_)) || all.reach[at].is_some();
+            is_whole || (is_unit && self.members.contains(&at))
+        };
+        let mut places = 0..all.inputs.len();
+        let groups = all.groups.iter().map(|group| Group {
             config: group.config.clone(),
-            inputs: group.inputs.iter().filter(is_wanted).cloned().collect(),
+            inputs: (group.inputs.iter())
+                .filter(|_| places.next().is_some_and(is_wanted))
+                .cloned()
+                .collect(),
         });
-        groups.collect()
+        let is_outside = |part: &&UnitGraph| {
+            let at = all.units.get(outermost_unit(&part.unit));
+            !is_whole && at.is_some_and(|at| !self.members.contains(at))
+        };
+        let context = all.concerning_all.iter().filter(is_outside);
+        (groups.collect(), context.cloned().collect())
+    }
+
+    fn reach_of_members(&self) -> Connections {
+        let mut all = Connections::default();
+        let members = self.members.iter().filter_map(|at| self.all.reach.get(*at)?.clone());
+        members.for_each(|reach| all.add(reach));
+        all
+    }
+
+    /// Adds the units that are related to those of `graph`, the members as judged in an environment. Returns `true` if
+    /// there are more than before.
+    pub(super) fn grow(&mut self, graph: &Graph, ties: &[(String, Ties)]) -> bool {
+        let (before, all) = (self.members.len(), self.all.inputs.len());
+        let mut reach = Connections::default();
+        for (unit, own) in graph.units().iter().zip(Connections::by_unit(graph)) {
+            let at = self.all.units.get(outermost_unit(unit));
+            if at.is_none_or(|at| self.members.contains(at)) {
+                reach.add(own);
+            }
+        }
+        ties.iter().for_each(|(_, ties)| ties.add_to(&mut reach));
+        if before == all || self.reach_of_members().covers(&reach) {
+            return false;
+        }
+        let (mut groups, own) = self.all.related_with(&reach);
+        self.members.iter().for_each(|at| groups.join(own, *at));
+        let least = groups.least(own);
+        self.members = (0..all).filter(|at| groups.least(*at) == least).collect();
+        self.members.len() > before
     }
 }
 
-/// Checks a unit by itself, and returns its connections and the paths that its check depends on.
-fn survey(run: &Run<'_>, options: &Options, input: &Input, cache: &Arc<Cache>) -> (Connections, Paths) {
-    let dependencies = Arc::<PathRecorder>::default();
-    let context = RunContext {
-        files: run.context.files.clone().recording(dependencies.clone()),
-        ..run.context.clone()
-    };
-    let part = Run {
-        options,
-        configs: run.configs,
-        context: &context,
-        touched: Vec::new(),
-        cache: Some(cache.clone()),
-        is_cancelled: run.is_cancelled.clone(),
-    };
-    // Errors are reported by the check of all units.
-    let Ok(selected) = select::only(&part, vec![input.clone()]) else {
-        return (Connections::default(), Paths::default());
-    };
-    let linted = lint::lint(&part, load::load(&part, selected));
-    let mut reach = linted.gathered.reach;
-    for one in &linted.environments {
-        reach.add(Connections::of(&one.graph));
-    }
-    (reach, dependencies.take())
-}
-
+/// Joins units that refer to a name with those that declare it. Units that only declare the same name, or only refer to
+/// it, do not affect each other.
 fn by_names(parts: &[Part<'_>], groups: &mut Groups) {
-    let mut owners: FxHashMap<u64, usize> = FxHashMap::default();
+    let mut owners: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
+    #[allow(clippy::iter_over_hash_type)] // the groups are the same in every order
     for (at, part) in parts.iter().enumerate() {
-        #[allow(clippy::iter_over_hash_type)] // the groups are the same in every order
-        for name in &part.reach.names {
-            groups.join(*owners.entry(*name).or_insert(at), at);
+        for name in &part.reach.declared {
+            owners.entry(*name).or_insert_with(|| Vec::with_capacity(1)).push(at);
+        }
+    }
+    #[allow(clippy::iter_over_hash_type)] // as above
+    for (at, part) in parts.iter().enumerate() {
+        for name in &part.reach.sought {
+            if let Some(owners) = owners.get_mut(name) {
+                owners.iter().for_each(|owner| groups.join(*owner, at));
+                // These parts are connected now, so one of them suffices from here on.
+                owners.truncate(1);
+            }
         }
     }
 }
@@ -164,15 +278,21 @@ pub(crate) struct Groups(Vec<usize>);
 impl Groups {
     /// Groups the parts that must be checked together.
     pub(crate) fn of(parts: &[Part<'_>]) -> Self {
+        let mut groups = Groups::by_relations(parts);
+        let hears = parts.iter().any(|part| part.reach.has_alarm_subscribers);
+        groups.join_all(parts, |reach| hears && (reach.has_alarm_subscribers || reach.alarms));
+        let grants = parts.iter().any(|part| part.reach.has_unresolved_grants);
+        groups.join_all(parts, |reach| grants && (reach.has_unresolved_grants || reach.roles));
+        groups
+    }
+
+    /// Groups the parts with relations to each other, as opposed to relations of a part to all others.
+    fn by_relations(parts: &[Part<'_>]) -> Self {
         let mut groups = Groups((0..parts.len()).collect());
         by_names(parts, &mut groups);
         by_files(parts, &mut groups);
         let reaches = parts.iter().map(|part| part.reach);
         join_watching_parts(reaches, &mut |one, other| groups.join(one, other));
-        let hears = parts.iter().any(|part| part.reach.has_alarm_subscribers);
-        groups.join_all(parts, |reach| hears && (reach.has_alarm_subscribers || reach.alarms));
-        let grants = parts.iter().any(|part| part.reach.has_unresolved_grants);
-        groups.join_all(parts, |reach| grants && (reach.has_unresolved_grants || reach.roles));
         groups
     }
 

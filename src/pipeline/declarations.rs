@@ -17,9 +17,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Declarations of a run, over all environments.
-pub(super) struct Declarations<'a> {
-    policies: &'a Policies,
-    sources: &'a Sources,
+pub(super) struct Declarations<'s> {
+    sources: &'s Sources,
     today: Day,
     /// Declarations by location, each with its missing resource, unless an environment has contained it.
     all: BTreeMap<(PathBuf, usize), Option<UnmatchedDeclaration>>,
@@ -34,10 +33,9 @@ pub(super) struct UnmatchedDeclaration {
 
 type Key = (UnitId, Arc<str>);
 
-impl<'a> Declarations<'a> {
-    pub(super) fn new(options: &Options, policies: &'a Policies, sources: &'a Sources) -> Self {
+impl<'s> Declarations<'s> {
+    pub(super) fn new(options: &Options, sources: &'s Sources) -> Self {
         Declarations {
-            policies,
             sources,
             today: options.today.unwrap_or_else(Day::today),
             all: BTreeMap::new(),
@@ -45,8 +43,7 @@ impl<'a> Declarations<'a> {
     }
 
     /// Adds the consumers that the configurations of the units declare to `graph`.
-    pub(super) fn add_to(&mut self, graph: &mut Graph) {
-        let policies = self.policies;
+    pub(super) fn add_to(&mut self, graph: &mut Graph, policies: &Policies) {
         let consumers = |unit: UnitId| policies.of(&graph.unit(unit).name).consumers.as_slice();
         let mut queues: BTreeMap<UnitId, Vec<&Queue>> = BTreeMap::new();
         for (at, _) in graph.units().iter().enumerate() {

@@ -1,34 +1,54 @@
 //! Adds the facts about the source code of functions and workers to the graphs.
 
 use crate::graph::{CodeSource, Function, Graph};
-use handlers::Reader;
+use handlers::{PollingProgram, Reader};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Sources, Span};
 
-/// Reads the source of each function that a queue may invoke, and of programs that poll queues if a queue has a worker. A
+/// Reads the source of functions that a queue may invoke, and of programs that poll queues if a queue has a worker. A
 /// function in several graphs is read once.
-pub(super) fn read<'g>(graphs: impl Iterator<Item = &'g mut Graph>, sources: &Sources) {
-    let mut reader = Reader::new(sources);
-    let mut graphs: Vec<&mut Graph> = graphs.collect();
-    if graphs.iter().any(|graph| graph.has_workers()) {
-        let programs = reader.programs();
-        let path = |span: Span| sources.file(span.file).shown().to_string();
-        for graph in &mut graphs {
-            graph.learn_programs(&programs, &path);
+pub(super) struct Handlers<'s> {
+    reader: Reader<'s>,
+    sources: &'s Sources,
+    programs: Option<Vec<PollingProgram>>,
+    /// Names of handlers that are not unique in the graphs of all units.
+    shared: FxHashSet<String>,
+}
+
+impl<'s> Handlers<'s> {
+    /// Creates a reader for `graphs`, and for others with some of their units.
+    pub(super) fn new<'g>(graphs: impl Iterator<Item = &'g Graph>, sources: &'s Sources) -> Self {
+        let (reader, graphs) = (Reader::new(sources), graphs.collect::<Vec<_>>());
+        let has_workers = graphs.iter().any(|graph| graph.has_workers());
+        Handlers {
+            programs: has_workers.then(|| reader.programs()),
+            shared: shared(&graphs),
+            reader,
+            sources,
         }
     }
-    let shared = shared(&graphs);
-    for graph in graphs {
+
+    /// Adds the facts to `graph`.
+    pub(super) fn add_to(&mut self, graph: &mut Graph) {
+        if self.programs.is_none() && graph.has_workers() {
+            self.programs = Some(self.reader.programs());
+        }
+        let path = |span: Span| self.sources.file(span.file).shown().to_string();
+        if let Some(programs) = &self.programs {
+            graph.learn_programs(programs, &path);
+        }
+        let here = shared(&[graph]);
         graph.learn_handlers(|code| {
-            let is_only = !shared.contains(code.handler.as_deref().unwrap_or_default());
-            reader.read(code, is_only)
+            let name = code.handler.as_deref().unwrap_or_default();
+            let is_only = !self.shared.contains(name) && !here.contains(name);
+            self.reader.read(code, is_only)
         });
     }
 }
 
 /// Returns the names of handlers that several functions with different code have. A file that fits one of them by its
 /// name alone may be that of another.
-fn shared(graphs: &[&mut Graph]) -> FxHashSet<String> {
+fn shared(graphs: &[&Graph]) -> FxHashSet<String> {
     let mut first: FxHashMap<&str, (&Function, &str)> = FxHashMap::default();
     let mut shared = FxHashSet::default();
     for graph in graphs {

@@ -1,14 +1,17 @@
 //! Runs the rules over the graph of each environment, and keeps the findings that the configurations and the command
 //! line select.
 
+use super::clusters::{Around, Relations};
 use super::coverage::coverage;
 use super::declarations::Declarations;
-use super::load::{Environment, Loaded};
+use super::handlers::Handlers;
+use super::load::{self, Environment, EnvironmentInputs, Loaded};
 use super::overrides;
 use super::policies::Policies;
 use super::{Gathered, Run};
 use crate::config::RuleSettings;
 use crate::diagnostic::{Coverage, DEFAULT_ENVIRONMENT, Diagnostic, NotEvaluated, Subject};
+use crate::frontend::Ties;
 use crate::graph::deployed::{Deployed, DeployedFinding};
 use crate::graph::{Graph, UnitId};
 use crate::policy::Policy;
@@ -39,6 +42,8 @@ pub(super) struct LintedEnvironment {
     pub(super) judgements: Vec<Judgement>,
     /// Units that could not be read completely.
     pub(super) broken: FxHashSet<String>,
+    /// Relations to other units, by name.
+    ties: Vec<(String, Ties)>,
 }
 
 /// Runs the rules in every environment.
@@ -46,30 +51,76 @@ pub(super) fn lint(run: &Run<'_>, loaded: Loaded) -> Linted {
     let Loaded {
         mut gathered,
         mut environments,
-        policies,
+        found,
+        groups,
+        everywhere,
+        mut policies,
         deployed,
     } = loaded;
-    let mut declarations = Declarations::new(run.options, &policies, &gathered.sources);
+    let sources = std::mem::take(&mut gathered.sources);
+    let mut handlers = Handlers::new(environments.iter().map(|one| &one.graph), &sources);
+    let mut declarations = Declarations::new(run.options, &sources);
+    let mut add_code = |environment: &mut Environment, policies: &Policies| {
+        handlers.add_to(&mut environment.graph);
+        declarations.add_to(&mut environment.graph, policies);
+        environment.findings.extend(everywhere.iter().cloned());
+    };
     for environment in &mut environments {
-        declarations.add_to(&mut environment.graph);
+        add_code(environment, &policies);
     }
-    gathered.unmatched = declarations.unmatched(run);
     if let Some((deployed, problems)) = deployed {
         if let Some(first) = environments.first_mut() {
             first.findings.extend(problems);
         }
         attach(deployed, &mut environments);
     }
-    let graphs: Vec<&Graph> = environments.iter().map(|environment| &environment.graph).collect();
-    let overrides = overrides::unmatched(run, &graphs, &policies, &gathered.sources);
+    let mut linted: Vec<LintedEnvironment> = (environments.into_iter())
+        .map(|environment| lint_one(run, environment, &sources, &policies))
+        .collect();
+    let first = linted.first().filter(|_| !found.is_empty());
+    let mut relations = first.map(|first| Relations::of(&groups, &first.graph, &first.ties, &sources));
+    for (name, own) in found {
+        let mut around = relations.as_mut().map(|all| all.around(&own));
+        loop {
+            let (groups, context) = around.as_ref().map(Around::units).unwrap_or_default();
+            let inputs = EnvironmentInputs {
+                name: Some(name.clone()),
+                groups: &groups,
+                own: &own,
+                context,
+            };
+            let (mut one, _) = load::environment(run, inputs, &sources, &mut policies, &mut gathered);
+            if let Some(first) = linted.first() {
+                one.findings
+                    .retain(|found| !is_reported_elsewhere(found, &first.findings));
+            }
+            add_code(&mut one, &policies);
+            let one = lint_one(run, one, &sources, &policies);
+            let has_grown = around.as_mut().is_some_and(|around| around.grow(&one.graph, &one.ties));
+            if !has_grown {
+                linted.push(one);
+                break;
+            }
+        }
+    }
+    gathered.unmatched = declarations.unmatched(run);
+    let graphs: Vec<&Graph> = linted.iter().map(|one| &one.graph).collect();
+    let overrides = overrides::unmatched(run, &graphs, &policies, &sources);
     gathered.unmatched.extend(overrides);
-    let environments = environments.into_iter();
-    let environments = environments.map(|environment| lint_one(run, environment, &gathered.sources, &policies));
+    gathered.sources = sources;
     Linted {
-        environments: environments.collect(),
+        environments: linted,
         gathered,
         policies,
     }
+}
+
+/// Returns `true` if another unit already reports the problem that `found` is about. A run with all units attributes a
+/// file that several units read to the first of them.
+fn is_reported_elsewhere(found: &Diagnostic, known: &[Diagnostic]) -> bool {
+    let key = |one: &Diagnostic| (one.rule.clone(), one.primary().span, one.headline.clone());
+    let mut others = known.iter().filter(|other| other.subject.unit != found.subject.unit);
+    others.any(|other| key(other) == key(found))
 }
 
 /// Judges what is deployed, and adds it to the graph of every environment.
@@ -102,6 +153,7 @@ fn lint_one(run: &Run<'_>, environment: Environment, sources: &Sources, policies
         findings,
         not_evaluated,
         broken,
+        ties,
     } = environment;
     let has_it = |unit: &str| units.as_ref().is_none_or(|units| units.contains(unit));
     let settings = policies.settings(&graph);
@@ -138,6 +190,7 @@ fn lint_one(run: &Run<'_>, environment: Environment, sources: &Sources, policies
         coverage: coverage(&graph),
         judgements: Vec::new(),
         broken,
+        ties,
         graph: Graph::default(),
     };
     for (Judge { rule, .. }, settled) in chosen.iter().zip(said) {

@@ -1,16 +1,14 @@
 //! Reads and links the units, once for each environment.
 
-use super::clusters::UnitGroups;
-use super::handlers;
 use super::policies::Policies;
 use super::select::{Group, Selected};
 use super::{Gathered, Run};
 use crate::config::Environment as Declared;
 use crate::diagnostic::{DEFAULT_ENVIRONMENT, Diagnostic, NotEvaluated};
 use crate::discover::{self, Input};
-use crate::frontend::{self, NamedEnvironment};
-use crate::graph::Graph;
+use crate::frontend::{self, NamedEnvironment, Ties};
 use crate::graph::deployed::Deployed;
+use crate::graph::{Connections, Graph, UnitGraph};
 use crate::inputs::{Inputs, UnitInputs, Variable};
 use rustc_hash::FxHashSet;
 use source::Sources;
@@ -20,8 +18,14 @@ use std::path::{Path, PathBuf};
 /// The graphs of a run.
 pub(super) struct Loaded {
     pub(super) gathered: Gathered,
-    /// Environments; never empty.
+    /// Environments that apply to all units; never empty.
     pub(super) environments: Vec<Environment>,
+    /// Environments that files name, to be loaded once the units that each concerns are known.
+    pub(super) found: BTreeMap<String, FoundEnvironments>,
+    /// The units that `found` may concern.
+    pub(super) groups: Vec<Group>,
+    /// Findings to be made in every environment.
+    pub(super) everywhere: Vec<Diagnostic>,
     pub(super) policies: Policies,
     /// Deployed resources, with findings about the snapshot.
     pub(super) deployed: Option<(Deployed, Vec<Diagnostic>)>,
@@ -39,37 +43,25 @@ pub(super) struct Environment {
     pub(super) not_evaluated: Vec<NotEvaluated>,
     /// Units that could not be read completely.
     pub(super) broken: FxHashSet<String>,
+    /// Relations to other units, by name.
+    pub(super) ties: Vec<(String, Ties)>,
 }
 
-/// Reads the selected units, and the source code of their functions.
+/// Reads the selected units, without the source code of functions.
 pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
-    let mut loaded = graphs(run, selected);
-    let graphs = loaded.environments.iter_mut().map(|one| &mut one.graph);
-    handlers::read(graphs, &loaded.gathered.sources);
-    run.context.files.drop_read_ahead();
-    loaded
-}
-
-/// Reads the selected units without the source code of functions.
-pub(super) fn graphs(run: &Run<'_>, selected: Selected) -> Loaded {
     let Selected {
         mut gathered,
         groups,
         refused,
     } = selected;
     gathered.errors.extend(unused_variables(&groups, &run.options.inputs));
+    let sources = std::mem::take(&mut gathered.sources);
     let mut policies = Policies::default();
     let mut all = Vec::new();
-    let mut found = FoundEnvironments::default();
+    let (none, mut found) = (FoundEnvironments::default(), FoundEnvironments::default());
     for name in environments(&groups, &run.options.environments) {
-        let loaded = environment(
-            run,
-            name,
-            &groups,
-            &FoundEnvironments::default(),
-            &mut policies,
-            &mut gathered,
-        );
+        let inputs = EnvironmentInputs::of_all(name, &groups, &none);
+        let loaded = environment(run, inputs, &sources, &mut policies, &mut gathered);
         all.push(loaded.0);
         found.extend(loaded.1);
     }
@@ -77,49 +69,48 @@ pub(super) fn graphs(run: &Run<'_>, selected: Selected) -> Loaded {
     if !run.options.environments.is_empty() {
         found.retain(|name, _| run.options.environments.contains(name));
     }
-    let left_out = leave_out(&mut found, most_environments(&all, &gathered.sources));
-    gathered.environments = found
-        .iter()
-        .map(|(name, own)| described(name, own, &gathered.sources))
-        .collect();
+    let size = size(&all, &sources);
+    gathered.reach.size = size.next_power_of_two();
+    let left_out = leave_out(&mut found, most_environments(size));
+    gathered.environments = found.iter().map(|(name, own)| described(name, own, &sources)).collect();
     if let (Some(first), false) = (all.first_mut(), found.is_empty()) {
         first.name.get_or_insert_with(|| DEFAULT_ENVIRONMENT.to_owned());
     }
-    let unit_groups = UnitGroups::of(run, &groups, found.values());
-    for (name, own) in found {
-        let concerned = unit_groups.as_ref().map(|all| all.with(&own, &groups));
-        let groups = concerned.as_ref().unwrap_or(&groups);
-        all.push(environment(run, Some(name), groups, &own, &mut policies, &mut gathered).0);
+    let snapshot = run.options.deployed.as_ref();
+    let mut wholly = BTreeMap::new();
+    // A snapshot is compared with all environments, and a trace shows them, before any is judged.
+    if snapshot.is_some() || run.options.trace {
+        std::mem::swap(&mut wholly, &mut found);
     }
-    for unjudged in unjudged(&left_out, &gathered.sources) {
-        let config = run
-            .configs
-            .for_path(&unit_path(&unjudged.subject.unit, &gathered.sources));
+    for (name, own) in wholly {
+        let inputs = EnvironmentInputs::of_all(Some(name), &groups, &own);
+        all.push(environment(run, inputs, &sources, &mut policies, &mut gathered).0);
+    }
+    let mut everywhere = Vec::new();
+    for unjudged in unjudged(&left_out, &sources) {
+        let config = run.configs.for_path(&unit_path(&unjudged.subject.unit, &sources));
         if config.is_ok_and(|config| config.keeps_pipeline_diagnostic(&unjudged.rule, &run.options.selection)) {
-            for one in &mut all {
-                one.findings.push(unjudged.clone());
-            }
+            everywhere.push(unjudged);
         }
     }
     // Unreadable files are reported in every environment.
     for found in refused {
         let unit = found.subject.unit.clone();
-        let config = run
-            .configs
-            .for_path(&unit_path(&unit, &gathered.sources))
-            .unwrap_or_default();
+        let config = run.configs.for_path(&unit_path(&unit, &sources)).unwrap_or_default();
         if config.keeps_pipeline_diagnostic(&found.rule, &run.options.selection) {
-            for one in &mut all {
-                one.findings.push(found.clone());
-            }
+            everywhere.push(found);
         }
         policies.insert_missing(&unit, config);
     }
-    let snapshot = run.options.deployed.as_ref();
+    gathered.sources = sources;
     let deployed = snapshot.and_then(|path| deployed(run, path, &mut policies, &mut gathered));
+    run.context.files.drop_read_ahead();
     Loaded {
         gathered,
         environments: all,
+        found,
+        groups,
+        everywhere,
         policies,
         deployed,
     }
@@ -164,18 +155,44 @@ const MAX_SIZE: usize = 1 << 30;
 /// Approximate memory in bytes of a queue, function or mapping with its values and findings.
 const NODE_SIZE: usize = 2 << 10;
 
-/// Loads one environment. Units in `own` get their own inputs, and all others those that their configuration declares
-/// for `name`. If `own` is not empty, the environment applies to its units only.
-fn environment(
+/// An environment to be loaded.
+pub(super) struct EnvironmentInputs<'e> {
+    pub(super) name: Option<String>,
+    pub(super) groups: &'e [Group],
+    /// Inputs of individual units. All others have those that their configuration declares for the environment. If this
+    /// is not empty, the environment applies to these units only.
+    pub(super) own: &'e FoundEnvironments,
+    /// Parts of units that are not loaded.
+    pub(super) context: Vec<UnitGraph>,
+}
+
+impl<'e> EnvironmentInputs<'e> {
+    fn of_all(name: Option<String>, groups: &'e [Group], own: &'e FoundEnvironments) -> Self {
+        EnvironmentInputs {
+            name,
+            groups,
+            own,
+            context: Vec::new(),
+        }
+    }
+}
+
+/// Loads one environment. Also returns the environments that files name for its units.
+pub(super) fn environment(
     run: &Run<'_>,
-    name: Option<String>,
-    groups: &[Group],
-    own: &FoundEnvironments,
+    inputs: EnvironmentInputs<'_>,
+    sources: &Sources,
     policies: &mut Policies,
     gathered: &mut Gathered,
 ) -> (Environment, FoundEnvironments) {
+    let EnvironmentInputs {
+        name,
+        groups,
+        own,
+        context,
+    } = inputs;
     let (mut parts, mut findings, mut found) = (Vec::new(), Vec::new(), Vec::new());
-    let mut not_evaluated = Vec::new();
+    let (mut not_evaluated, mut ties) = (Vec::new(), Vec::new());
     let mut broken = FxHashSet::default();
     for group in groups {
         let declared = if own.is_empty() { name.as_deref() } else { None };
@@ -189,12 +206,12 @@ fn environment(
                 .collect(),
             all,
         };
-        for loaded in frontend::load(&group.inputs, &unit_inputs, &gathered.sources) {
+        for loaded in frontend::load(&group.inputs, &unit_inputs, sources) {
             let unit = loaded.graph.unit.name.clone();
             if !loaded.diagnostics.is_empty() {
                 broken.insert(unit.clone());
             }
-            let config = run.configs.for_path(&unit_path(&unit, &gathered.sources));
+            let config = run.configs.for_path(&unit_path(&unit, sources));
             let config = config.unwrap_or_else(|_| group.config.clone());
             let is_kept = |found: &Diagnostic| config.keeps_pipeline_diagnostic(&found.rule, &run.options.selection);
             findings.extend(loaded.diagnostics.into_iter().filter(is_kept));
@@ -206,10 +223,8 @@ fn environment(
                 }
             }
             gathered.errors.extend(loaded.errors);
-            for name in &loaded.ties.names {
-                gathered.reach.name("export", name);
-            }
-            gathered.reach.below.extend(loaded.ties.below);
+            loaded.ties.add_to(&mut gathered.reach);
+            ties.push((unit.clone(), loaded.ties));
             if group.uses_found_environments(run) {
                 found.extend(loaded.environments);
             }
@@ -217,12 +232,17 @@ fn environment(
             parts.push(loaded.graph);
         }
     }
-    let graph = if run.options.notes_reach {
+    if !context.is_empty() {
+        parts.extend(context);
+        parts.sort_by(|one, other| one.unit.name.cmp(&other.unit.name));
+    }
+    // What a named environment concerns depends on the names that rules look up.
+    let graph = if run.options.notes_reach || !(found.is_empty() && own.is_empty()) {
         Graph::assemble_recording_lookups(parts)
     } else {
         Graph::assemble(parts)
     };
-    let units = (!own.is_empty()).then(|| with_calls(own, &graph, &gathered.sources));
+    let units = (!own.is_empty()).then(|| with_calls(own, &graph, sources));
     if let Some(units) = &units {
         findings.retain(|found: &Diagnostic| units.contains(&found.subject.unit));
         not_evaluated.retain(|open: &NotEvaluated| units.contains(&open.subject.unit));
@@ -234,8 +254,18 @@ fn environment(
         findings,
         not_evaluated,
         broken,
+        ties,
     };
     (environment, found)
+}
+
+impl Ties {
+    /// Adds these relations to the connections of a unit.
+    pub(super) fn add_to(&self, reach: &mut Connections) {
+        self.exports.iter().for_each(|name| reach.declare("export", name));
+        self.imports.iter().for_each(|name| reach.seek("export", name));
+        reach.below.extend(self.below.clone());
+    }
 }
 
 /// Returns the names of the units in `own`, and of those that they call.
@@ -294,13 +324,18 @@ fn by_name(found: FoundEnvironments, gathered: &mut Gathered) -> BTreeMap<String
     all
 }
 
-/// Returns the number of environments to judge in a project that was loaded as `judged` with the default values. It
-/// depends only on the size of the project, so that every machine judges the same environments.
-fn most_environments(judged: &[Environment], sources: &Sources) -> usize {
+/// Returns the approximate memory of a project that was loaded as `judged` with the default values.
+fn size(judged: &[Environment], sources: &Sources) -> usize {
     let text: usize = sources.all().iter().map(|(_, file)| file.text().len()).sum();
     let nodes = |graph: &Graph| graph.queues().len() + graph.functions().len() + graph.mappings().len();
     let nodes: usize = judged.iter().map(|one| nodes(&one.graph)).max().unwrap_or_default();
-    (MAX_SIZE / (text + NODE_SIZE * nodes).max(1)).clamp(MIN_ENVIRONMENTS, MAX_ENVIRONMENTS)
+    text + NODE_SIZE * nodes
+}
+
+/// Returns the number of environments to judge in a project of a size. It depends on nothing else, so that every machine
+/// judges the same environments.
+pub(crate) fn most_environments(size: usize) -> usize {
+    (MAX_SIZE / size.max(1)).clamp(MIN_ENVIRONMENTS, MAX_ENVIRONMENTS)
 }
 
 /// Removes all but the `most` important environments from `all`, and returns the removed ones.
@@ -396,7 +431,7 @@ impl Group {
 }
 
 /// Returns the path of the unit `name`.
-fn unit_path(name: &str, sources: &Sources) -> PathBuf {
+pub(super) fn unit_path(name: &str, sources: &Sources) -> PathBuf {
     let base = sources.repository().unwrap_or_else(|| sources.working_directory());
     let path: &Path = Path::new(name);
     let joined = base.join(path);

@@ -4,7 +4,7 @@
 use super::diagnostics::ByFile;
 use crate::discover::Input;
 use crate::graph::Connections;
-use crate::pipeline::{Groups, Part};
+use crate::pipeline::{Groups, Part, most_environments};
 use rustc_hash::FxHashMap;
 use source::Cache;
 use source::files::{Paths, Stamp, stamp};
@@ -130,10 +130,6 @@ impl Cluster {
     }
 }
 
-/// Maximum number of environments that a project checks. Clusters of a project with more environments must not be
-/// checked separately.
-const MOST_ENVIRONMENTS: usize = 12;
-
 /// Merges the clusters that must be checked together. A merged cluster must be checked again.
 pub(super) fn join(clusters: Vec<Cluster>) -> Vec<Cluster> {
     let parts = clusters.iter().map(|cluster| Part {
@@ -145,7 +141,9 @@ pub(super) fn join(clusters: Vec<Cluster>) -> Vec<Cluster> {
     let mut groups = Groups::of(&parts);
     let environments = clusters.iter().flat_map(|cluster| &cluster.reach.environments);
     let environments: BTreeSet<&String> = environments.collect();
-    groups.join_all(&parts, |_| environments.len() > MOST_ENVIRONMENTS);
+    // If a run leaves out environments, which ones depends on all units.
+    let most = most_environments(clusters.iter().map(|cluster| cluster.reach.size).sum());
+    groups.join_all(&parts, |_| environments.len() > most);
     let mut joined = merged(groups, clusters);
     for cluster in &mut joined {
         cluster.is_reshaped = false;

@@ -711,3 +711,39 @@ resource "aws_sqs_queue" "orders" {
         assert_eq!(describe(&outcome), describe(&whole), "{count}");
     }
 }
+
+#[test]
+fn grant_of_another_unit_to_an_unresolved_role_counts_in_every_environment() {
+    let main = r#"
+variable "timeout" { default = 5 }
+resource "aws_sqs_queue" "orders" { visibility_timeout_seconds = 1800 }
+resource "aws_iam_role" "worker" { assume_role_policy = "{}" }
+resource "aws_lambda_function" "worker" {
+  timeout = var.timeout
+  role    = aws_iam_role.worker.arn
+}
+resource "aws_lambda_event_source_mapping" "orders" {
+  event_source_arn = aws_sqs_queue.orders.arn
+  function_name    = aws_lambda_function.worker.arn
+}
+"#;
+    let grant = r#"
+variable "role" {}
+resource "aws_iam_role_policy" "consumers" {
+  role   = var.role
+  policy = jsonencode({ Statement = [{ Effect = "Allow", Action = "sqs:*", Resource = "*" }] })
+}
+"#;
+    let missing = |files: &[(&str, &str)]| {
+        let findings = check_files(files.iter().copied()).findings.into_iter();
+        findings
+            .filter(|found| found.rule == "function-role-missing-queue-permission")
+            .count()
+    };
+    let files = [
+        ("infra/main.tf", main),
+        ("infra/env/prod.tfvars", "timeout = 6\n"),
+        ("shared/main.tf", grant),
+    ];
+    assert_eq!((missing(&files[..2]), missing(&files)), (1, 0));
+}

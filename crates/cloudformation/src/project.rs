@@ -213,9 +213,9 @@ pub fn load_all<T: Clone + Send + Sync + 'static>(
 fn tied<T>(path: &Path, read: LoadedFile<T>) -> Vec<(Unit, Option<T>)> {
     let mut units = read.units;
     if let Some((first, _)) = units.first_mut() {
-        let exports = read.exports.into_iter().map(|export| export.name);
         first.ties = Ties {
-            names: exports.chain(read.imports).collect(),
+            exports: read.exports.into_iter().map(|export| export.name).collect(),
+            imports: read.imports.into_iter().collect(),
             below: path
                 .parent()
                 .filter(|_| read.is_frame || !read.undeclared.is_empty())

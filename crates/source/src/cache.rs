@@ -17,8 +17,8 @@
 //!         finish_run(sources)           drops the values that run 2 did not use
 //! ```
 //!
-//! The owner of a [`Cache`] reports changes ([`Cache::invalidate`]). A batch run has none and computes everything once,
-//! with one exception: a large project is linted part by part, in two passes. Its parts share a cache
+//! The owner of a [`Cache`] reports changes ([`Cache::invalidate`]). A batch run has none and computes everything once. An
+//! editor session reads the units of a project in two passes, to relate them and to judge them. Both share a cache
 //! ([`Cache::across_parts`]), which carries values, but no trees, from the first pass to the second.
 
 use super::{FileId, SourceFile, Sources, Texts};

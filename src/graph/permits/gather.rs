@@ -135,7 +135,7 @@ impl Graph {
     pub(super) fn address_key(&self, unit: UnitId, link: &Link) -> Option<Key> {
         match &link.target {
             Target::Resource(address) => Some((unit, address.clone())),
-            Target::OtherUnit { unit, address } => Some((self.unit_by_key(unit)?, address.clone())),
+            Target::OtherUnit { unit: other, address } => Some((self.unit_by_key(unit, other)?, address.clone())),
             Target::External(_) | Target::Dangling(_) => None,
         }
     }
