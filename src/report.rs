@@ -109,6 +109,17 @@ pub struct Units {
     pub notes: Vec<String>,
 }
 
+/// Lists the first three of `all`, and the number of the others: `a, b, c and 9 more`.
+pub fn few(all: &[String]) -> String {
+    const NAMED: usize = 3;
+    let named = all.iter().take(NAMED).map(String::as_str);
+    let named = named.collect::<Vec<_>>().join(", ");
+    match all.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}
+
 /// Formats a count with its noun: `1 error`, `2 errors`.
 pub fn counted(count: usize, singular: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };

@@ -2,7 +2,7 @@
 
 use super::{Concluded, Conclusion, ExplainedLine, ExplainedResource, Explanation, MAX_WITH_LINKS};
 use crate::diagnostic::{Diagnostic, Silencer};
-use crate::report::{printable, wrapped};
+use crate::report::{few, printable, wrapped};
 use crate::rules::{Judgement, Verdict};
 use source::Span;
 use std::collections::BTreeMap;
@@ -141,7 +141,11 @@ impl Page<'_> {
             .filter(is_open)
             .map(|one| one.rule.id.to_owned())
             .collect();
-        let lacking = first_few(&open).map_or_else(String::new, |ids| format!("; not evaluated: {ids}"));
+        let lacking = if open.is_empty() {
+            String::new()
+        } else {
+            format!("; not evaluated: {}", few(&open))
+        };
         let whose = if is_only { "" } else { "of the other rules " };
         self.write(
             2,
@@ -266,8 +270,7 @@ struct ConclusionText {
 fn found_in_words(found: &Diagnostic) -> Vec<String> {
     let mut body = vec![found.headline.clone()];
     if !found.calls.is_empty() {
-        let instances = found.instances(str::to_owned);
-        body.extend(first_few(&instances).map(|few| format!("instances: {few}")));
+        body.push(format!("instances: {}", few(&found.instances(str::to_owned))));
     }
     body.extend(found.calculation.clone());
     body.extend(found.when.as_ref().map(|when| format!("when {when}")));
@@ -276,18 +279,7 @@ fn found_in_words(found: &Diagnostic) -> Vec<String> {
 
 /// Returns the first few resources as a prefix for their conclusion.
 fn whose(all: &[String]) -> String {
-    first_few(all).map_or_else(String::new, |few| format!("{few}: "))
-}
-
-/// Lists the first three elements and the number of the others. Returns `None` if there are no elements.
-fn first_few(all: &[String]) -> Option<String> {
-    const NAMED: usize = 3;
-    let named = all.get(..NAMED.min(all.len()))?.join(", ");
-    let more = match all.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    (!all.is_empty()).then(|| named + &more)
+    if all.is_empty() { String::new() } else { few(all) + ": " }
 }
 
 /// Returns the name of the user's construct, followed by the resource generated from it.
@@ -303,6 +295,6 @@ fn environments(names: &[String]) -> String {
     match names {
         [] => String::new(),
         [one] => format!(", in environment {one}"),
-        several => format!(", in environments {}", several.join(", ")),
+        several => format!(", in environments {}", few(several)),
     }
 }

@@ -531,7 +531,7 @@ impl<'g> Policies<'g> {
             match self.answer(statement, unit, request, Effect::Allow) {
                 Match::Yes => permits.when = permits.when.or(&when),
                 Match::Maybe => {
-                    let reason = Cause::Derived.because("a statement of a policy may permit it");
+                    let reason = Cause::Derived.because(format!("a statement may allow `{}`", request.action));
                     permits.add_possible(&when, &reason, statement.span);
                 }
                 Match::No => {}

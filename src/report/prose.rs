@@ -1,7 +1,7 @@
 //! Formats a finding as prose: for `NO_GRAPHICS`, for screen readers, and for findings that cannot be drawn.
 
 use super::region::Paths;
-use super::{Report, links, printable, timeline};
+use super::{Report, few, links, printable, timeline};
 use crate::diagnostic::Diagnostic;
 use std::fmt::Write;
 
@@ -87,11 +87,5 @@ pub(super) fn instances(found: &Diagnostic) -> Option<String> {
 
 /// Lists the instances that share the finding; only the first few by name.
 pub(super) fn calls(found: &Diagnostic) -> String {
-    const NAMED: usize = 3;
-    let mut named = found.instances(|name| format!("`{}`", printable(name)));
-    if named.len() > NAMED {
-        let more = format!("and {} more", named.len() - NAMED);
-        named.splice(NAMED.., [more]);
-    }
-    named.join(", ")
+    few(&found.instances(|name| format!("`{}`", printable(name))))
 }

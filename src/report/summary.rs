@@ -1,6 +1,6 @@
 //! Writes the last lines of a run: the unjudged resources with reasons, and the number of findings.
 
-use super::{Report, Units, counted, printable};
+use super::{Report, Units, counted, few, printable};
 use crate::diagnostic::{Gap, NotEvaluated, Safety, Severity, Silencer, Step, Suppressed};
 use source::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -251,11 +251,11 @@ fn write_by_reason<'e>(
     for (reason, places) in by_reason {
         writeln!(out, "  {}", printable(reason))?;
         for ((file, line, column, address), rules) in places {
-            let rules: Vec<&str> = rules.into_iter().collect();
+            let rules: Vec<String> = rules.into_iter().map(str::to_owned).collect();
             let rules = if rules.is_empty() {
                 String::new()
             } else {
-                format!(": {}", rules.join(", "))
+                format!(": {}", few(&rules))
             };
             writeln!(out, "    {file}:{line}:{column}: `{}`{rules}", printable(address))?;
         }

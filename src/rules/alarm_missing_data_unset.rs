@@ -43,13 +43,13 @@ fn unset(alarm: &Alarm, queue: &Queue, missing: &Known<'_, Option<String>>, sett
     let is_breaching = setting == "breaching";
     let (headline, label, severity) = if is_breaching {
         (
-            format!("{name} goes off while nothing happens on the dead-letter queue {shown}"),
+            format!("{name} goes off while the dead-letter queue {shown} is idle"),
             "periods without data count as breaching, and SQS reports nothing of a queue that is not used".to_owned(),
             Severity::Warning,
         )
     } else {
         (
-            format!("{name} has no state while nothing happens on the dead-letter queue {shown}"),
+            format!("{name} is in no state, neither OK nor ALARM, while the dead-letter queue {shown} is idle"),
             format!(
                 "`{}` is `missing`, so the alarm shows INSUFFICIENT_DATA when SQS reports nothing",
                 missing.name

@@ -54,7 +54,7 @@ fn discards(
         "filters",
         headline,
         filters,
-        "what matches none of these is deleted, a body that is not JSON too",
+        "a message that matches none of these is deleted, and so is one whose body is not JSON",
     )
     .help("filter in the SNS subscription or the EventBridge rule if someone may need the other messages")
 }

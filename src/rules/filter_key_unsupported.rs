@@ -55,7 +55,7 @@ fn unsupported(
         source.shown
     );
     Finding::new("filters", headline, pattern, format!("`{key}` is next to `{BODY}`")).help(format!(
-        "put what the filter asks for into `{BODY}`, and let the sender write it there; to filter by attributes, use the filter policy of an SNS subscription"
+        "let the sender put the value into the message, and filter by `{BODY}`; to filter by attributes, use the filter policy of an SNS subscription"
     ))
 }
 

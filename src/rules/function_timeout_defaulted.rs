@@ -37,7 +37,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn defaulted(function: &Function, timeout: &Operand<'_>, batch: &Operand<'_>, source: &str) -> Finding {
     let headline = format!(
-        "{} has the default timeout of {} s for batches of up to {} messages from {source}: when it is over, all of them return",
+        "{} has the default timeout of {} s for batches of up to {} messages from {source}: when it ends, all of them return to the queue",
         function.resource.shown(),
         timeout.value,
         batch.value

@@ -183,7 +183,7 @@ fn unscoped(shown: &str, statement: &Statement, (sender, conditions): (Sender<'_
         ),
         Sender::Service(service) => (
             format!("{shown} lets `{service}` send to the queue on behalf of any account"),
-            "no condition says on whose behalf",
+            "no condition restricts on whose behalf",
         ),
     };
     let label = match without_effect {

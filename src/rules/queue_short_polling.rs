@@ -43,7 +43,7 @@ fn short(queue: &Queue, wait: &Operand<'_>, worker: &Consumer<'_>) -> Finding {
     Finding::new("receive_wait_time", headline, wait, label)
         .show(worker)
         .help(format!(
-            "set `{}` to {most}, unless each receive asks for a wait of its own (`WaitTimeSeconds`)",
+            "set `{}` to {most}, unless each receive sets its own wait time (`WaitTimeSeconds`)",
             wait.name
         ))
         .fix(wait.set_to(most))

@@ -52,7 +52,7 @@ fn defaulted(
     needed: i64,
 ) -> Finding {
     let headline = format!(
-        "{} leaves its visibility timeout to the default of {} s; {} needs {needed} s, so a longer function timeout makes it too short",
+        "{} relies on the default visibility timeout of {} s; {} needs {needed} s now, and a longer function timeout makes the default too short",
         queue.resource.shown(),
         visibility.value,
         time.function.resource.shown()
@@ -62,7 +62,7 @@ fn defaulted(
         .show(time)
         .show(poll)
         .help(format!(
-            "set `{}` beside the function's timeout, computed from it",
+            "set `{}`, computed from the function's timeout",
             visibility.name
         ))
 }

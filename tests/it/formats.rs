@@ -370,3 +370,78 @@ fn graphs_match_their_schema() {
     // Only `consumers` is empty, as it always is so far.
     assert_eq!(kinds.filter(|nodes| nodes.is_empty()).count(), 1);
 }
+
+/// Project with a finding in the baseline, and what is added to it: an error, an info and a suppressed finding.
+const BASELINED: &str = r#"
+resource "aws_lambda_function" "quick" {
+  timeout = 3
+}
+resource "aws_sqs_queue" "baselined" {
+  name = "baselined"
+}
+resource "aws_lambda_event_source_mapping" "baselined" {
+  event_source_arn = aws_sqs_queue.baselined.arn
+  function_name    = aws_lambda_function.quick.arn
+}
+"#;
+const ADDED: &str = r#"
+resource "aws_sqs_queue" "orders" {
+  visibility_timeout_seconds = 30
+  redrive_policy             = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "failed" {
+  message_retention_seconds = 1209600
+}
+# sqslint: ignore[redrive-policy-missing] its messages may be lost
+resource "aws_sqs_queue" "suppressed" {
+  name = "suppressed"
+}
+resource "aws_lambda_event_source_mapping" "suppressed" {
+  event_source_arn = aws_sqs_queue.suppressed.arn
+  function_name    = aws_lambda_function.quick.arn
+}
+resource "aws_lambda_function" "worker" {
+  timeout = 60
+}
+resource "aws_lambda_event_source_mapping" "orders" {
+  event_source_arn = aws_sqs_queue.orders.arn
+  function_name    = aws_lambda_function.worker.arn
+}
+"#;
+
+/// Checks that every format contains the same findings by default, and that the run counts those it hides.
+#[test]
+fn formats_agree_on_what_they_contain() {
+    const RULES: [(&str, bool); 3] = [
+        ("visibility-timeout-below-function-timeout", true),
+        ("dead-letter-queue-unalarmed", true),
+        // Once suppressed, and once in the baseline.
+        ("redrive-policy-missing", false),
+    ];
+    let select = format!("select = {:?}\n", RULES.map(|(rule, _)| rule));
+    let directory = TemporaryDirectory::with_files([("main.tf", BASELINED), ("sqslint.toml", &select)]);
+    let command = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sqslint"));
+        let command = command.args(arguments).current_dir(directory.path());
+        let command = command.env_remove("GITHUB_ACTIONS").env_remove("SQSLINT_FORMAT");
+        command.output().unwrap()
+    };
+    assert!(command(&["baseline", "create"]).status.success());
+    std::fs::write(directory.path().join("main.tf"), BASELINED.to_owned() + ADDED).unwrap();
+    for format in FORMATS {
+        let found = command(&["check", "--format", format]);
+        let (printed, summary) = (out(&found), String::from_utf8_lossy(&found.stderr).into_owned());
+        let words: Vec<&str> = printed.split_whitespace().collect();
+        let hides_infos = words.join(" ").contains("1 info is not shown");
+        assert_eq!(hides_infos, format == "full", "{format}");
+        for (rule, is_shown) in RULES {
+            let is_hidden_info = hides_infos && rule == "dead-letter-queue-unalarmed";
+            // JSON has a list of its own for suppressed findings.
+            let is_shown = (is_shown && !is_hidden_info) || (!is_shown && format.starts_with("json"));
+            assert_eq!(printed.contains(rule), is_shown, "{format}: {rule}\n{printed}");
+        }
+        let counts =
+            "1 error, 1 info in 1 module (1 suppressed, 1 fixable with `--unsafe-fixes`); 1 more in the baseline";
+        assert!(summary.contains(counts), "{format}: {summary}");
+    }
+}

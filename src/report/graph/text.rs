@@ -172,6 +172,7 @@ impl<'g> Writer<'g> {
         let assumed = &alarm.resource.when;
         let unit = alarm.resource.unit;
         self.header("alarm", &alarm.resource);
+        let mut lines = BTreeSet::new();
         for metric in &alarm.metrics {
             let namespace = values_of(&metric.namespace, assumed, Clone::clone).join(" or ");
             let name = values_of(&metric.metric, assumed, Clone::clone).join(" or ");
@@ -182,7 +183,10 @@ impl<'g> Writer<'g> {
             } else {
                 format!(" of {queue}")
             };
-            self.line(2, &format!("{namespace} {name}{queue}"));
+            lines.insert(format!("{namespace} {name}{queue}"));
+        }
+        for line in lines {
+            self.line(2, &line);
         }
     }
 
