@@ -418,9 +418,12 @@ impl Graph {
     /// Returns the names of two resources for one sentence, with their units if both have the same address.
     pub fn shown_apart(&self, one: &Resource, other: &Resource) -> [String; 2] {
         let is_same = one.unit != other.unit && one.address == other.address;
-        [one, other].map(|resource| match is_same {
-            true => format!("{} in `{}`", resource.shown(), self.unit(resource.unit).name),
-            false => resource.shown(),
+        [one, other].map(|resource| {
+            if is_same {
+                format!("{} in `{}`", resource.shown(), self.unit(resource.unit).name)
+            } else {
+                resource.shown()
+            }
         })
     }
 

@@ -204,11 +204,11 @@ struct Names<'g, N> {
 impl<'g, N> Names<'g, N> {
     fn new(
         nodes: impl IntoIterator<Item = &'g N>,
-        named: fn(&'g N) -> (&'g Resource, &'g Attribute<Option<String>>),
+        name_of: fn(&'g N) -> (&'g Resource, &'g Attribute<Option<String>>),
     ) -> Self {
         let nodes: Vec<&N> = nodes.into_iter().collect();
         let names = nodes.iter().enumerate().flat_map(|(at, node)| {
-            let (resource, name) = named(node);
+            let (resource, name) = name_of(node);
             names_of(resource, name).map(move |name| (name, at))
         });
         let mut sorted: Vec<_> = names.collect();

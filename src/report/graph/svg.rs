@@ -231,16 +231,12 @@ fn arrow(edge: &Edge, label: &str, way: &ArrowPath) -> (String, String) {
     for (at, stretch) in way.stretches.iter().enumerate() {
         let (from_x, from_y, to_y) = (stretch.bend, stretch.start.1, stretch.end.1);
         let is_last = at + 1 == way.stretches.len();
-        let (to_x, bend) = match (way.is_back, is_last) {
-            (true, _) => (head, from_x.max(head) + BACK),
-            (false, _) => {
-                let to_x = if is_last {
-                    head.min(stretch.unbend)
-                } else {
-                    stretch.unbend
-                };
-                (to_x, from_x + to_x.saturating_sub(from_x) / 2)
-            }
+        let (to_x, bend) = if way.is_back {
+            (head, from_x.max(head) + BACK)
+        } else {
+            let last = if is_last { head } else { stretch.unbend };
+            let to_x = last.min(stretch.unbend);
+            (to_x, from_x + to_x.saturating_sub(from_x) / 2)
         };
         path.push_str(&format!(
             "L{from_x} {from_y}C{bend} {from_y} {bend} {to_y} {to_x} {to_y}"

@@ -197,8 +197,9 @@ fn summary_counts_resources_and_lists_most_frequent_causes() {
     );
     let notes = ["a", "b", "c", "d", "e"].map(|unit| format!("{unit}: its module is not read"));
     let units = Units {
+        modules: 4,
         notes: notes.to_vec(),
-        ..units
+        ..Units::default()
     };
     let report = Report {
         units: &units,
