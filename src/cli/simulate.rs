@@ -10,6 +10,7 @@ use super::inputs::{self, InputArgs, StdinArgs};
 use super::{Exit, Streams};
 use clap::{Args, ValueEnum};
 use progress::Progress;
+use rayon::prelude::*;
 use settings::{Settings, duration, heartbeat, rate, share};
 use sqs_model::Share;
 use sqs_model::traffic::variants;
@@ -24,7 +25,7 @@ const MESSAGES: u64 = 500_000;
 /// Maximum number of weeks to simulate by default.
 const MOST_WEEKS: u64 = 10;
 /// Minimum number of weeks to simulate by default.
-const LEAST_WEEKS: u64 = 2;
+const LEAST_WEEKS: u64 = 1;
 /// Maximum number of weeks of `--weeks`.
 const LONGEST: u32 = 1_000;
 /// Maximum number of messages in all weeks.
@@ -192,7 +193,7 @@ pub(super) fn run(arguments: &SimulateArgs, streams: &mut Streams<'_>) -> io::Re
     let seed = arguments.traffic_args.seed;
     let variants = variants(&traffic);
     let progress = Progress::new(variants.len() * weeks.max(1) as usize);
-    let rows = variants.into_iter().map(|variant| {
+    let rows = variants.into_par_iter().map(|variant| {
         let outcome = variant.traffic.weeks(weeks, seed, &|| progress.pass());
         (variant, outcome)
     });

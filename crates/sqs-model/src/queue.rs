@@ -4,8 +4,9 @@
 //! <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues.html>
 
 use super::clock::HOUR;
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
 /// Maximum number of messages in flight, for standard and FIFO queues.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html>
@@ -114,11 +115,36 @@ struct Slot {
     state: State,
 }
 
-/// The visible messages of a message group, and how many others of it are in flight.
+/// The visible messages of a message group, in order, and how many others of it are in flight.
 #[derive(Debug, Default)]
 struct Group {
-    waiting: BTreeSet<(u64, u32)>,
+    waiting: VecDeque<(u64, u32)>,
     in_flight: u32,
+}
+
+impl Group {
+    /// Returns the index of `message` among the visible messages, or the one at which it belongs. It is usually one of
+    /// the first or of the last.
+    fn place(&self, message: (u64, u32)) -> Result<usize, usize> {
+        match (self.waiting.front(), self.waiting.back()) {
+            (Some(first), _) if message == *first => Ok(0),
+            (Some(first), _) if message < *first => Err(0),
+            (_, Some(last)) if message > *last => Err(self.waiting.len()),
+            _ => self.waiting.binary_search(&message),
+        }
+    }
+
+    fn add(&mut self, message: (u64, u32)) {
+        if let Err(at) = self.place(message) {
+            self.waiting.insert(at, message);
+        }
+    }
+
+    fn drop(&mut self, message: (u64, u32)) {
+        if let Ok(at) = self.place(message) {
+            self.waiting.remove(at);
+        }
+    }
 }
 
 /// A queue and its messages.
@@ -142,7 +168,7 @@ pub struct Queue {
     /// Visible messages of a standard queue.
     ready: VecDeque<(u64, u32)>,
     /// Groups of a FIFO queue; `available` has those that can be delivered from, by their first message.
-    groups: BTreeMap<u32, Group>,
+    groups: FxHashMap<u32, Group>,
     available: BTreeSet<(u64, u32)>,
     pub(super) changes: Vec<Change>,
 }
@@ -162,7 +188,7 @@ impl Queue {
             expiries: VecDeque::new(),
             early_expiries: BinaryHeap::new(),
             ready: VecDeque::new(),
-            groups: BTreeMap::new(),
+            groups: FxHashMap::default(),
             available: BTreeSet::new(),
             changes: Vec::new(),
         }
@@ -319,7 +345,7 @@ impl Queue {
     /// with, as long as that has messages.
     fn next_ready(&mut self, current_group: Option<u32>) -> Option<u32> {
         if self.settings.fifo {
-            let first = |group: &u32| Some(self.groups.get(group)?.waiting.first()?.1);
+            let first = |group: &u32| Some(self.groups.get(group)?.waiting.front()?.1);
             let of_current_group = current_group.as_ref().and_then(first);
             return of_current_group.or_else(|| first(&self.available.first()?.1));
         }
@@ -349,7 +375,7 @@ impl Queue {
         self.hidden.push(Reverse((visible, receipt.message, at)));
         if self.settings.fifo {
             let group = self.groups.entry(receipt.group).or_default();
-            group.waiting.remove(&(receipt.message, at));
+            group.drop((receipt.message, at));
             group.in_flight += 1;
             self.available.remove(&(receipt.message, receipt.group));
         } else {
@@ -427,10 +453,10 @@ impl Queue {
             return;
         }
         let group = self.groups.entry(slot.group).or_default();
-        if let Some((first, _)) = group.waiting.first() {
+        if let Some((first, _)) = group.waiting.front() {
             self.available.remove(&(*first, slot.group));
         }
-        group.waiting.insert((slot.message, at));
+        group.add((slot.message, at));
         if slot.state == State::InFlight {
             group.in_flight -= 1;
         }
@@ -440,7 +466,7 @@ impl Queue {
     /// Makes a group available if none of its messages is in flight, and removes it if it has no messages.
     fn offer(&mut self, number: u32) {
         let Some(group) = self.groups.get(&number) else { return };
-        match group.waiting.first() {
+        match group.waiting.front() {
             Some((first, _)) if group.in_flight == 0 => {
                 self.available.insert((*first, number));
             }
@@ -463,13 +489,13 @@ impl Queue {
             return;
         }
         if let Some(group) = self.groups.get_mut(&slot.group) {
-            if let Some((first, _)) = group.waiting.first() {
+            if let Some((first, _)) = group.waiting.front() {
                 self.available.remove(&(*first, slot.group));
             }
             match slot.state {
                 State::InFlight => group.in_flight -= 1,
                 State::Ready => {
-                    group.waiting.remove(&(slot.message, at));
+                    group.drop((slot.message, at));
                 }
                 State::Delayed | State::Free => {}
             }

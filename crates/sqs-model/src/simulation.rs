@@ -21,6 +21,8 @@ use std::collections::{BinaryHeap, VecDeque};
 const MAX_RECEIVES_PER_MESSAGE: u64 = 20;
 /// Number of receives below which a run is never aborted.
 const MIN_RECEIVES: u64 = 200_000;
+/// Number of receives above which a run is always aborted.
+const MAX_RECEIVES: u64 = 10_000_000;
 
 /// Configuration of a run.
 #[derive(Debug, Clone)]
@@ -227,8 +229,9 @@ impl<'s> Simulation<'s> {
             self.scale(now);
         }
         self.tally.peak_in_flight = self.tally.peak_in_flight.max(self.queue.in_flight());
-        let most = MAX_RECEIVES_PER_MESSAGE.saturating_mul(self.setup.sends.len() as u64);
-        self.tally.is_aborted = self.tally.receives > most.max(MIN_RECEIVES);
+        let messages = self.setup.sends.len() as u64;
+        let most = MAX_RECEIVES_PER_MESSAGE.saturating_mul(messages);
+        self.tally.is_aborted = self.tally.receives > most.clamp(MIN_RECEIVES, MAX_RECEIVES.max(2 * messages));
         Some(now)
     }
 
@@ -267,10 +270,11 @@ impl<'s> Simulation<'s> {
     /// Applies the changes of both queues up to `now`.
     fn advance(&mut self, now: u64) {
         self.queue.advance(now);
+        let has_changed = !self.queue.changes.is_empty();
         self.note_changes(now);
         self.advance_dead_letter_queue(now);
         // A throttled batch keeps only messages that are still invisible by their receive.
-        if !self.throttled.is_empty() {
+        if has_changed && !self.throttled.is_empty() {
             for batch in &mut self.throttled {
                 batch.retain(|receipt| self.queue.holds(*receipt));
             }
