@@ -213,7 +213,7 @@ fn write_as(
         Format::Full => human::write(report, style, out),
         Format::Concise => concise::write(report, style.links, out),
         Format::Json => json::write(report, out),
-        Format::JsonLines => json_lines::write(report, out),
+        Format::JsonLines => json_lines::write(report, &origin(report), out),
         Format::Sarif => sarif::write(report, out),
         Format::Github => github::write(report, out),
         Format::Gitlab => gitlab::write(report, out),
@@ -224,7 +224,7 @@ fn write_as(
     }
 }
 
-/// Returns the origin that an HTML page states. It is the same in every clone, and on every day.
+/// Returns the origin that an HTML page and JSON records state. It is the same in every clone, and on every day.
 fn origin(report: &Report<'_>) -> html::Origin {
     let root = report.sources.repository();
     html::Origin {

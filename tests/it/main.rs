@@ -23,6 +23,7 @@ mod explain;
 mod fix_reach;
 mod fixes;
 mod fixtures;
+mod fleet;
 mod formats;
 mod found_environments;
 mod fuzz;

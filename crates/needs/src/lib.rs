@@ -107,6 +107,10 @@ needs! {
         Runs(&["target/regopy/bin/python", "-c", "import regopy"]),
         Runs(&["python3", "-c", "import regopy"]),
     ];
+    DUCKDB: "duckdb", for "the queries of docs/fleet.md over the records of several repositories", [
+        Runs(&["target/duckdb/bin/python", "-c", "import duckdb"]),
+        Runs(&["python3", "-c", "import duckdb"]),
+    ];
     PYYAML: "PyYAML", for "fixed templates read by another parser", [Runs(&["python3", "-c", "import yaml"])];
     JQ: "jq", for "the comment and the upload of the action", [Runs(&["jq", "--version"])];
     BASH: "bash", for "the script of the action, and completions", [Runs(&["bash", "--version"])];
