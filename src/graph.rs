@@ -371,6 +371,21 @@ pub struct FailureTarget {
     pub target: Attribute<Link>,
 }
 
+/// Attributes of a function that only policies read.
+#[derive(Debug, Clone)]
+pub struct FunctionSettings {
+    /// Runtime; `None` for an image.
+    pub runtime: Attribute<Option<String>>,
+    /// Memory in MB.
+    pub memory: Attribute<i64>,
+    /// Architectures; empty if absent, which means `x86_64`.
+    pub architectures: Attribute<Vec<Attribute<String>>>,
+    /// Layers.
+    pub layers: Attribute<Vec<Attribute<Link>>>,
+    /// Environment variables.
+    pub environment: Attribute<Tags>,
+}
+
 /// A Lambda function.
 #[derive(Debug, Clone)]
 pub struct Function {
@@ -400,6 +415,8 @@ pub struct Function {
     pub tenant_isolation: Attribute<Option<String>>,
     /// Tags.
     pub tags: Attribute<Tags>,
+    /// Further attributes; `None` if all are absent.
+    pub settings: Option<Box<FunctionSettings>>,
     /// Location of its source code.
     pub code: Code,
     /// Facts about its source code, or the reason why it was not analysed.
@@ -487,6 +504,8 @@ pub struct EventSourceMapping {
     pub polls_a_queue_when: Condition,
     /// Alias or version of the function that it invokes; `None` for the function itself.
     pub qualifier: Attribute<Option<String>>,
+    /// Tags; `None` if it has none.
+    pub tags: Option<Box<Attribute<Tags>>>,
     /// Keys without effect, because the tool that creates the mapping does not know them.
     pub unknown_keys: Vec<UnknownKey>,
     /// Span of `SqsSubscription.Enabled: false`, which the SAM transform treats as `true`.

@@ -102,6 +102,8 @@ pub struct Alarm {
     pub missing_data: Attribute<Option<String>>,
     /// `true` if it has actions for the state ALARM.
     pub has_actions: Attribute<bool>,
+    /// Targets of its actions for the state ALARM; `None` if it has no actions.
+    pub actions: Option<Box<Attribute<Vec<Attribute<Link>>>>>,
     /// `true` if its actions are enabled.
     pub actions_enabled: Attribute<bool>,
     /// `true` if it is declared but does not exist.

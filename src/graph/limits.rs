@@ -236,6 +236,8 @@ pub const MAXIMUM_MESSAGE_SIZE_TERRAFORM: i64 = 262_144;
 pub const KEY_REUSE_PERIOD_DEFAULT: Seconds = Seconds(300);
 /// Maximum number of characters of a queue's name, including `.fifo`. Source: as for the visibility timeout.
 pub const QUEUE_NAME_LENGTH: usize = 80;
+/// Default memory of a function in MB. <https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html>
+pub const MEMORY_DEFAULT: i64 = 128;
 /// Default function timeout. <https://docs.aws.amazon.com/lambda/latest/dg/configuration-timeout.html>
 pub const FUNCTION_TIMEOUT_DEFAULT: Seconds = Seconds(3);
 /// Default time between the signal to stop a container and its end.

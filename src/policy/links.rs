@@ -5,7 +5,9 @@ use super::objects::Object;
 use super::value::{Evaluated, EvaluatedCases, ListElement, State, UnknownReason, Value, single_case};
 use crate::graph::access::{Principal, QueuePolicy, Statement};
 use crate::graph::delivery::{Pipe, Topic};
-use crate::graph::{Alarm, Cause, EventSourceMapping, Function, Plain, Queue, RedrivePolicy, Resource};
+use crate::graph::{
+    Alarm, AsPlain, Attribute, Cause, EventSourceMapping, Function, Plain, Queue, RedrivePolicy, Resource,
+};
 use conditions::{Case, Condition};
 use std::rc::Rc;
 
@@ -348,6 +350,104 @@ impl<'g> Context<'g> {
                 list(when, items.collect(), None)
             }
         }
+    }
+
+    /// Returns the comparisons in the conditions of `statement`.
+    pub(super) fn comparisons(
+        &self,
+        policy: &'g QueuePolicy,
+        statement: &'g Statement,
+        when: &Condition,
+    ) -> EvaluatedCases<'g> {
+        let place = self.of_statement(statement);
+        match &statement.conditions {
+            Err(reason) => single_case(
+                when,
+                Evaluated::unknown(UnknownReason::new(reason.clone(), policy.resource.header)),
+            ),
+            Ok(all) => {
+                let items = all.iter().map(|one| {
+                    let value = Evaluated::known(Value::Object(Object::Comparison(policy, one))).and(&[place]);
+                    (when.clone(), ListElement { value, doubt: None })
+                });
+                list(when, items.collect(), None)
+            }
+        }
+    }
+
+    /// Returns the list of the elements of `attribute`.
+    pub(super) fn values<T: AsPlain>(
+        &self,
+        attribute: &'g Attribute<Vec<Attribute<T>>>,
+        when: &Condition,
+    ) -> EvaluatedCases<'g> {
+        let value = |all: &'g Vec<Attribute<T>>, when: &Condition| self.each_value(all, when);
+        self.attribute(attribute, when, value, |all| ShownValue::Count(all.len()), 1)
+    }
+
+    /// Returns a list of the values of `all`. An unknown one is an unknown element.
+    pub(super) fn each_value<T: AsPlain>(&self, all: &'g [Attribute<T>], when: &Condition) -> EvaluatedCases<'g> {
+        let forks = all.iter().flat_map(|one| self.plain(one, when));
+        let items = forks.map(|fork| {
+            let (value, doubt) = (fork.then, None);
+            (fork.when, ListElement { value, doubt })
+        });
+        list(when, items.collect(), None)
+    }
+
+    /// Returns the architectures of `function`, with Lambda's default.
+    pub(super) fn architectures(&self, function: &'g Function, when: &Condition) -> EvaluatedCases<'g> {
+        let default = |when: &Condition| {
+            let value = Evaluated::known(Value::Text("x86_64".into()));
+            list(when, vec![(when.clone(), ListElement { value, doubt: None })], None)
+        };
+        let Some(settings) = &function.settings else {
+            return default(when);
+        };
+        let value = |all: &'g Vec<Attribute<String>>, when: &Condition| {
+            if all.is_empty() {
+                default(when)
+            } else {
+                self.each_value(all, when)
+            }
+        };
+        let shown = |all: &'g Vec<Attribute<String>>| ShownValue::Count(all.len());
+        self.attribute(&settings.architectures, when, value, shown, 1)
+    }
+
+    /// Returns the targets of failed asynchronous invocations of `function`.
+    pub(super) fn failure_targets(&self, function: &'g Function, when: &Condition) -> EvaluatedCases<'g> {
+        let forks = function.failure_targets.iter().flat_map(|target| {
+            let set = when.and(&target.when);
+            let forks = if set.is_possible() {
+                self.plain(&target.target, &set)
+            } else {
+                Vec::new()
+            };
+            forks.into_iter()
+        });
+        let items = forks.map(|fork| {
+            let (value, doubt) = (fork.then, None);
+            (fork.when, ListElement { value, doubt })
+        });
+        list(when, items.collect(), None)
+    }
+
+    /// Returns the declarations about `queue`.
+    pub(super) fn declarations(&self, queue: &'g Queue, when: &Condition) -> EvaluatedCases<'g> {
+        let items = self.graph.declared(queue).iter().map(|declared| {
+            let place = declared.span.map(|span| {
+                self.note(Reading {
+                    span,
+                    origins: &[],
+                    shown: LabelText::Words("this declaration"),
+                    is_default: false,
+                })
+            });
+            let value = Evaluated::known(Value::Object(Object::Declaration(declared))).and(place.as_slice());
+            (when.clone(), ListElement { value, doubt: None })
+        });
+        list(when, items.collect(), None)
     }
 
     pub(super) fn source_arns(

@@ -3,15 +3,22 @@
 use super::context::{Context, ShownValue, list};
 use super::types::{ObjectType, Type};
 use super::value::{Evaluated, EvaluatedCases, ListElement, Value, single_case};
-use crate::graph::access::{Effect, QueuePolicy, Statement};
+use crate::graph::access::{Effect, QueuePolicy, Statement, StatementCondition};
+use crate::graph::declared::{DeclaredConsumer, Duration};
 use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription, Topic};
 use crate::graph::workers::WorkerConsumption;
 use crate::graph::{
     Alarm, AlarmMetric, AsPlain, Attribute, EventSourceMapping, Function, Plain, Queue, Resource, Tags, UnitId,
-    UnitKind,
+    UnitKind, limits,
 };
 use conditions::Condition;
 use std::sync::LazyLock;
+
+/// Tags of a resource without any.
+static NO_TAGS: Tags = Tags {
+    entries: Vec::new(),
+    opaque: None,
+};
 
 /// Object with fields.
 #[derive(Debug, Clone, Copy)]
@@ -26,8 +33,12 @@ pub(super) enum Object<'g> {
     Sender(SenderOf<'g>),
     /// A statement of a queue's policy.
     Statement(&'g QueuePolicy, &'g Statement),
+    /// A comparison in the conditions of a statement.
+    Comparison(&'g QueuePolicy, &'g StatementCondition),
     /// A metric of an alarm.
     Metric(&'g Alarm, &'g AlarmMetric),
+    /// A declaration of the consumers of a queue.
+    Declaration(&'g DeclaredConsumer),
     Unit(UnitId),
 }
 
@@ -69,13 +80,13 @@ impl<'g> Object<'g> {
             Object::Alarm(node) | Object::Metric(node, _) => &node.resource,
             Object::Topic(node) => &node.resource,
             Object::Pipe(node) => &node.resource,
-            Object::Statement(policy, _) => &policy.resource,
+            Object::Statement(policy, _) | Object::Comparison(policy, _) => &policy.resource,
             Object::Consumer(ConsumerOf::Mapping(node)) => &node.resource,
             Object::Consumer(ConsumerOf::Pipe(node)) | Object::Sender(SenderOf::Pipe(node)) => &node.resource,
             Object::Consumer(ConsumerOf::Worker(reading)) => &reading.resource,
             Object::Sender(SenderOf::Subscription(node)) => &node.resource,
             Object::Sender(SenderOf::Target(node)) => &node.resource,
-            Object::Consumer(ConsumerOf::Declared) | Object::Unit(_) => return None,
+            Object::Consumer(ConsumerOf::Declared) | Object::Declaration(_) | Object::Unit(_) => return None,
         })
     }
 
@@ -99,6 +110,11 @@ fn optional_text<'g>(written: Option<&str>, when: &Condition) -> EvaluatedCases<
         when,
         Evaluated::known(written.map_or(Value::Null, |written| Value::Text(written.into()))),
     )
+}
+
+fn time<'g>(time: Option<Duration>, when: &Condition) -> EvaluatedCases<'g> {
+    let known = time.map_or(Value::Null, |time| Value::Duration(time.milliseconds));
+    single_case(when, Evaluated::known(known))
 }
 
 fn null<'g>(when: &Condition) -> EvaluatedCases<'g> {
@@ -255,6 +271,8 @@ static QUEUE: LazyLock<Vec<Field>> = LazyLock::new(|| {
             |context, when| context.functions_of_queue(queue, when);
         "consumers": list_of(ObjectType::Consumer), false, "What reads it: enabled mappings, running pipes, workers.",
             |context, when| context.consumers(queue, when);
+        "declarations": list_of(ObjectType::Declaration), false, "What the configuration declares about its consumers in `[[consumer]]`, or what their code states.",
+            |context, when| context.declarations(queue, when);
         "senders": list_of(ObjectType::Sender), false, "What sends to it: subscriptions of topics, targets of rules and schedules, notifications of buckets, integrations of APIs, pipes.",
             |context, when| context.senders(queue, when);
         "policy": list_of(ObjectType::Statement), false, "The statements of its policies.",
@@ -280,6 +298,30 @@ static FUNCTION: LazyLock<Vec<Field>> = LazyLock::new(|| {
             |context, when| context.plain(&function.role, when);
         "tags": Type::Tags, false, "Its tags, with those that a provider adds to every resource.",
             |context, when| tags(context, &function.tags, when);
+        "runtime": Type::Text, true, "The runtime. Null for an image.",
+            |context, when| match &function.settings {
+                Some(settings) => context.plain(&settings.runtime, when),
+                None => null(when),
+            };
+        "memory": Type::Int, false, "The memory, in MB.",
+            |context, when| match &function.settings {
+                Some(settings) => context.plain(&settings.memory, when),
+                None => single_case(when, Evaluated::known(Value::Int(limits::MEMORY_DEFAULT))),
+            };
+        "architectures": Type::List(Type::Text.into()), false, "`x86_64` or `arm64`.",
+            |context, when| context.architectures(function, when);
+        "layers": Type::List(Type::Text.into()), false, "Its layers: addresses, or ARNs as written.",
+            |context, when| match &function.settings {
+                Some(settings) => context.values(&settings.layers, when),
+                None => list(when, Vec::new(), None),
+            };
+        "environment": Type::Tags, false, "Its environment variables.",
+            |context, when| match &function.settings {
+                Some(settings) => tags(context, &settings.environment, when),
+                None => single_case(when, Evaluated::known(Value::Tags(&NO_TAGS, function.resource.header))),
+            };
+        "failure_targets": Type::List(Type::Text.into()), false, "Where failed asynchronous invocations go: its dead-letter config and its destinations on failure, as addresses, or ARNs as written.",
+            |context, when| context.failure_targets(function, when);
         "mappings": list_of(ObjectType::Mapping), false, "The event source mappings that invoke it, enabled or not.",
             |context, when| context.mappings_of_function(function, when);
         "queues": list_of(ObjectType::Queue), false, "The queues that those mappings read, each once.",
@@ -314,6 +356,13 @@ static MAPPING: LazyLock<Vec<Field>> = LazyLock::new(|| {
                 let value = |all: &Vec<Attribute<String>>, when: &Condition| flag(!all.is_empty(), when);
                 context.attribute(&mapping.filters, when, value, |all| ShownValue::Count(all.len()), 1)
             };
+        "filters": Type::List(Type::Text.into()), false, "The patterns of its filters, as JSON.",
+            |context, when| context.values(&mapping.filters, when);
+        "tags": Type::Tags, false, "Its tags, with those that a provider adds to every resource.",
+            |context, when| match &mapping.tags {
+                Some(all) => tags(context, all, when),
+                None => single_case(when, Evaluated::known(Value::Tags(&NO_TAGS, mapping.resource.header))),
+            };
     ]});
     all
 });
@@ -337,6 +386,11 @@ static ALARM: LazyLock<Vec<Field>> = LazyLock::new(|| {
             |context, when| context.plain(&alarm.missing_data, when);
         "has_actions": Type::Bool, false, "Whether it does anything when it goes off.",
             |context, when| context.plain(&alarm.has_actions, when);
+        "actions": Type::List(Type::Text.into()), false, "The targets of its actions when it goes off: addresses, or ARNs as written.",
+            |context, when| match &alarm.actions {
+                Some(actions) => context.values(actions, when),
+                None => list(when, Vec::new(), None),
+            };
         "actions_enabled": Type::Bool, false, "Whether its actions are enabled.",
             |context, when| context.plain(&alarm.actions_enabled, when);
     ]});
@@ -477,8 +531,40 @@ static STATEMENT: LazyLock<Vec<Field>> = LazyLock::new(|| {
             };
         "conditions": Type::List(Type::Text.into()), false, "The keys of its conditions: `aws:SourceArn`.",
             |context, when| context.conditions(policy, statement, when);
+        "comparisons": list_of(ObjectType::Comparison), false, "Its conditions, with their values.",
+            |context, when| context.comparisons(policy, statement, when);
         "sources": Type::List(Type::Text.into()), false, "What `aws:SourceArn` is compared with: addresses, or ARNs as written.",
             |context, when| context.source_arns(policy, statement, when);
+    ]}
+});
+
+static COMPARISON: LazyLock<Vec<Field>> = LazyLock::new(|| {
+    fields! { Object::Comparison(_, comparison) => [
+        "operator": Type::Text, false, "The operator: `Bool`, `ArnEquals`.",
+            |context, when| text(&comparison.operator, when);
+        "key": Type::Text, false, "The key, as written: `aws:SecureTransport`.",
+            |context, when| text(&comparison.key, when);
+        "values": Type::List(Type::Text.into()), false, "What the key is compared with: texts as written, `true` or `false`, addresses.",
+            |context, when| context.each_value(&comparison.values, when);
+    ]}
+});
+
+static DECLARATION: LazyLock<Vec<Field>> = LazyLock::new(|| {
+    fields! { Object::Declaration(declared) => [
+        "is_worker": Type::Bool, false, "Whether it is about a worker, not about functions.",
+            |context, when| flag(declared.is_worker(), when);
+        "p50": Type::Duration, true, "How long half of the messages take at most. Null where nothing is declared.",
+            |context, when| time(declared.p50, when);
+        "p99": Type::Duration, true, "How long 99 % of the messages take at most. Null where nothing is declared.",
+            |context, when| time(declared.p99, when);
+        "max": Type::Duration, true, "How long the slowest message takes. Null where nothing is declared.",
+            |context, when| time(declared.max, when);
+        "heartbeat": Type::Duration, true, "The interval at which a worker renews the visibility timeout. Null without a heartbeat.",
+            |context, when| time(declared.heartbeat.map(|heartbeat| heartbeat.every), when);
+        "extends_to": Type::Duration, true, "The visibility timeout that a heartbeat sets. Null without a heartbeat.",
+            |context, when| time(declared.heartbeat.map(|heartbeat| heartbeat.extend_to), when);
+        "parallelism": Type::Int, false, "How many messages of a batch a function processes at once.",
+            |context, when| single_case(when, Evaluated::known(Value::Int(declared.parallelism)));
     ]}
 });
 
@@ -519,7 +605,9 @@ impl ObjectType {
             ObjectType::Consumer => &CONSUMER,
             ObjectType::Sender => &SENDER,
             ObjectType::Statement => &STATEMENT,
+            ObjectType::Comparison => &COMPARISON,
             ObjectType::Metric => &METRIC,
+            ObjectType::Declaration => &DECLARATION,
             ObjectType::Unit => &UNIT,
         }
     }

@@ -30,12 +30,14 @@ pub(super) enum ObjectType {
     Consumer,
     Sender,
     Statement,
+    Comparison,
     Metric,
+    Declaration,
     Unit,
 }
 
 impl ObjectType {
-    pub(super) const ALL: [ObjectType; 11] = [
+    pub(super) const ALL: [ObjectType; 13] = [
         ObjectType::Queue,
         ObjectType::Function,
         ObjectType::Mapping,
@@ -45,7 +47,9 @@ impl ObjectType {
         ObjectType::Consumer,
         ObjectType::Sender,
         ObjectType::Statement,
+        ObjectType::Comparison,
         ObjectType::Metric,
+        ObjectType::Declaration,
         ObjectType::Unit,
     ];
 
@@ -61,7 +65,9 @@ impl ObjectType {
             ObjectType::Consumer => "consumer",
             ObjectType::Sender => "sender",
             ObjectType::Statement => "statement",
+            ObjectType::Comparison => "comparison",
             ObjectType::Metric => "metric",
+            ObjectType::Declaration => "declaration",
             ObjectType::Unit => "unit",
         }
     }
@@ -83,7 +89,9 @@ impl ObjectType {
             Object::Consumer(_) => ObjectType::Consumer,
             Object::Sender(_) => ObjectType::Sender,
             Object::Statement(..) => ObjectType::Statement,
+            Object::Comparison(..) => ObjectType::Comparison,
             Object::Metric(..) => ObjectType::Metric,
+            Object::Declaration(_) => ObjectType::Declaration,
             Object::Unit(_) => ObjectType::Unit,
         }
     }

@@ -91,11 +91,18 @@ impl<V: View> Lowering<V> {
             datapoints: self.optional(written, names.datapoints, V::integer),
             missing_data: self.text(written, names.missing_data),
             has_actions: self.has_elements(written, names.actions),
+            actions: self.actions(written, names.actions),
             actions_enabled: self.flag(written, names.actions_enabled, true),
             is_nonexistent: false,
             resource: node.resource,
         };
         self.graph.alarms.push(alarm);
+    }
+
+    /// Returns the targets of the actions at `path`, or `None` if they are absent.
+    fn actions(&mut self, written: &V::Value, path: Path) -> Option<Box<Attribute<Vec<Attribute<Link>>>>> {
+        let actions = self.each(written, [path, "", ""], |view, value| view.link(value, BareName::Queue));
+        (!is_absent(&actions)).then(|| Box::new(actions))
     }
 
     /// Returns whether the list at `path` has any element.
@@ -292,6 +299,7 @@ fn watching_anything(resource: Resource, opaque: Option<Reason>) -> Alarm {
         datapoints: Attribute::absent("datapoints", None, header),
         missing_data: Attribute::absent("missing data", None, header),
         has_actions: Attribute::absent("actions", true, header),
+        actions: None,
         actions_enabled: Attribute::absent("actions", true, header),
         is_nonexistent: false,
         resource,

@@ -3,7 +3,8 @@
 use super::code::CodeNames;
 use super::{BareName, Lowering, Node, Path, View, is_absent};
 use crate::graph::{
-    Attribute, DeadLetterUse, FailureTarget, Function, Link, Owner, Seconds, SourcedValue, State, Unread, limits,
+    Attribute, DeadLetterUse, FailureTarget, Function, FunctionSettings, Link, Owner, Seconds, SourcedValue, State,
+    Unread, limits,
 };
 use conditions::{Case, Cases, Condition};
 
@@ -21,6 +22,12 @@ pub(in crate::frontend) struct FunctionNames {
     pub(in crate::frontend) tenant_isolation: Path,
     /// Paths of the tags; the first that is written is used.
     pub(in crate::frontend) tags: &'static [Path],
+    pub(in crate::frontend) runtime: Path,
+    pub(in crate::frontend) memory: Path,
+    pub(in crate::frontend) architectures: Path,
+    pub(in crate::frontend) layers: Path,
+    /// The map of environment variables.
+    pub(in crate::frontend) environment: Path,
     pub(in crate::frontend) code: CodeNames,
 }
 
@@ -68,11 +75,30 @@ impl<V: View> Lowering<V> {
             recursive_loop: self.read(written, names.recursive_loop, &"Terminate".to_owned(), V::text),
             tenant_isolation: self.text(written, names.tenant_isolation),
             tags: self.tags(written, names.tags),
+            settings: self.function_settings(written, names),
             code: self.code(written, &names.code),
             handler: Err(Unread::NotSearched),
             resource: node.resource,
         };
         self.graph.functions.push(function);
+    }
+
+    /// Returns the attributes that only policies read, or `None` if all are absent.
+    fn function_settings(&mut self, written: &V::Value, names: &FunctionNames) -> Option<Box<FunctionSettings>> {
+        let link = |view: &mut V, value: &V::Value| view.link(value, BareName::Queue);
+        let settings = FunctionSettings {
+            runtime: self.text(written, names.runtime),
+            memory: self.integer(written, names.memory, limits::MEMORY_DEFAULT),
+            architectures: self.each(written, [names.architectures, "", ""], V::text),
+            layers: self.each(written, [names.layers, "", ""], link),
+            environment: self.map(written, names.environment),
+        };
+        let is_absent = is_absent(&settings.runtime)
+            && is_absent(&settings.memory)
+            && is_absent(&settings.architectures)
+            && is_absent(&settings.layers)
+            && is_absent(&settings.environment);
+        (!is_absent).then(|| Box::new(settings))
     }
 
     /// Returns the execution timeout, or `None` if the function is not durable.

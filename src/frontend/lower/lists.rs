@@ -1,9 +1,9 @@
 //! Reads lists: as a whole, with a case for each combination of elements, or element by element.
 
 use super::read::spread;
-use super::{Element, Lowering, Path, View};
+use super::{Element, Lowering, Path, View, last};
 use crate::graph::Reason;
-use crate::graph::{Attribute, Cause, Link, Name, SourcedValue, State};
+use crate::graph::{Attribute, Cause, Link, Name, SourcedValue, State, Unresolved};
 use conditions::{Case, Cases, Condition, TooMany};
 
 impl<V: View> Lowering<V> {
@@ -27,6 +27,26 @@ impl<V: View> Lowering<V> {
                 span,
                 origins: origins.clone(),
             })
+        })
+    }
+
+    /// Converts each element of a list; the list is empty if it is absent. The paths are those of the list, or of an
+    /// object with the list and of the list in it, and that of the value in an element.
+    pub(super) fn each<T>(
+        &mut self,
+        within: &V::Value,
+        [path, list, value]: [Path; 3],
+        mut convert: impl FnMut(&mut V, &V::Value) -> Result<T, Unresolved>,
+    ) -> Attribute<Vec<Attribute<T>>> {
+        let lists = self.lists(within, path, list);
+        let absent = |_: &str| State::Default(Vec::new());
+        self.convert(lists, absent, |this, items| {
+            let name = last(if value.is_empty() { path } else { value });
+            let values = items.iter().map(|item| Attribute {
+                name: name.into(),
+                ..this.required(item, value, &mut convert)
+            });
+            Ok(values.collect())
         })
     }
 

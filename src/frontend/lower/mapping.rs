@@ -26,6 +26,8 @@ pub(in crate::frontend) struct MappingNames {
     pub(in crate::frontend) maximum_pollers: Path,
     pub(in crate::frontend) poller_group: Path,
     pub(in crate::frontend) failure_destination: Path,
+    /// Paths of the tags; the first that is written is used.
+    pub(in crate::frontend) tags: &'static [Path],
     /// Settings for streams only, the first of which is the starting position.
     pub(in crate::frontend) stream_settings: [Path; 6],
     /// Settings that imply another source if the source itself is unresolved.
@@ -59,6 +61,7 @@ impl<V: View> Lowering<V> {
             failure_destination: self.optional_link(written, names.failure_destination),
             stream_settings: self.stream_settings(written, names.stream_settings),
             qualifier: self.read(written, names.function, &None, V::qualifier),
+            tags: self.tags_if_any(written, names.tags),
             unknown_keys: Vec::new(),
             ignored_disabling: node.made.ignored_disabling,
             resource: node.resource,
@@ -157,13 +160,7 @@ impl<V: View> Lowering<V> {
     /// Returns the patterns of filters. The paths are those of the object with the filters, the list in it, and the
     /// pattern of each filter.
     pub(super) fn filters(&mut self, written: &V::Value, paths: [Path; 3]) -> Attribute<Vec<Attribute<String>>> {
-        let [criteria, list, pattern] = paths;
-        let lists = self.lists(written, criteria, list);
-        let absent = |_: &str| State::Default(Vec::new());
-        self.convert(lists, absent, |this, filters| {
-            let patterns = filters.iter().map(|filter| this.required(filter, pattern, V::text));
-            Ok(patterns.collect())
-        })
+        self.each(written, paths, V::text)
     }
 
     fn provisioned_pollers(

@@ -14,20 +14,29 @@ impl<V: View> Lowering<V> {
         let is_written = |this: &mut Self, path: &&Path| this.view.has(resource, path);
         let written = paths.iter().find(|path| is_written(self, path));
         let path = written.or(paths.last()).copied().unwrap_or_default();
-        let found = self.view.attribute(resource, path);
-        let name = found.name.clone();
-        let mut own = found.map(|state| match state {
-            State::Set(Some(value)) => State::Set(self.tags_of(&value)),
-            State::Set(None) | State::Default(_) => State::Default(Tags::default()),
-            State::Unresolved(unresolved) => State::Unresolved(unresolved),
-        });
-        own.name = name;
+        let own = self.map(resource, path);
         let inherited = self.view.inherited_tags(resource);
         if inherited.cases.iter().all(|case| case.is_default()) {
             own
         } else {
             self.with_inherited(own, &inherited)
         }
+    }
+
+    /// Returns the tags of `resource`, or `None` if it has none.
+    pub(super) fn tags_if_any(&mut self, resource: &V::Value, paths: &[Path]) -> Option<Box<Attribute<Tags>>> {
+        let tags = self.tags(resource, paths);
+        let is_empty = |tags: &Tags| tags.entries.is_empty() && tags.opaque.is_none();
+        let mut cases = tags.cases.iter();
+        let has_none = cases.all(|case| case.value().is_some_and(is_empty));
+        (!has_none).then(|| Box::new(tags))
+    }
+
+    /// Returns the map at `path`, whose entries are read like tags.
+    pub(super) fn map(&mut self, resource: &V::Value, path: Path) -> Attribute<Tags> {
+        let found = self.view.attribute(resource, path);
+        let absent = |_: &str| State::Default(Tags::default());
+        self.convert(found, absent, |this, value| Ok(this.tags_of(&value)))
     }
 
     /// Appends to `own` the tags that the tool adds.

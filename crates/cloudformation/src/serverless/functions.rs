@@ -21,9 +21,23 @@ pub(super) struct Service {
     role: Option<Entry>,
     /// `provider.tags`.
     tags: Option<Node>,
+    /// `provider.environment`.
+    environment: Option<Node>,
+    /// Values in the provider of the keys in [`INHERITED`].
+    inherited: [Option<Node>; INHERITED.len()],
     /// The keys of all functions, which destinations may name.
     keys: FxHashSet<Arc<str>>,
 }
+
+/// Keys that a function takes from the provider if it does not set them, with their properties.
+const INHERITED: [(&str, &str); 4] = [
+    ("runtime", "Runtime"),
+    ("memorySize", "MemorySize"),
+    ("architecture", "Architectures"),
+    ("layers", "Layers"),
+];
+/// The framework's default memory in MB.
+const MEMORY: i64 = 1024;
 
 /// Compiles the functions of the service in `document`.
 pub(super) fn compile(resolver: &mut Resolver<'_>, document: &Node) -> Compiled {
@@ -51,6 +65,11 @@ pub(super) fn compile(resolver: &mut Resolver<'_>, document: &Node) -> Compiled 
         stage,
         timeout: provided(resolver, document, "timeout").filter(|(value, _)| is_truthy(value)),
         tags: provided(resolver, document, "tags").map(|(value, _)| value),
+        environment: provided(resolver, document, "environment").map(|(value, _)| value),
+        inherited: INHERITED.map(|(key, _)| {
+            let value = provided(resolver, document, key).map(|(value, _)| value);
+            value.filter(is_truthy)
+        }),
         role: role(resolver, document),
         keys: functions.iter().map(|entry| entry.key.clone()).collect(),
     };
@@ -142,7 +161,23 @@ impl Service {
             }
             (None, None) => Timeout::Default,
         };
-        properties.extend(self.tags_of(own("tags")));
+        properties.extend(merged("Tags", own("tags"), self.tags.as_ref()));
+        let environment = merged("Variables", own("environment"), self.environment.as_ref());
+        properties.extend(environment.map(|variables| set("Environment", mapping(variables.span(), vec![variables]))));
+        for ((key, property), shared) in INHERITED.into_iter().zip(&self.inherited) {
+            let shared = || shared.clone().map(|value| set(property, value));
+            let default = || match key {
+                // The default depends on the version of the framework.
+                "runtime" => own("image").is_none().then(|| text(header, "${sls:runtime}")),
+                "memorySize" => Some(Node {
+                    span: header,
+                    value: Value::Integer(MEMORY),
+                }),
+                _ => None,
+            };
+            let written = own(key).map(|entry| renamed(property, entry)).or_else(shared);
+            properties.extend(written.or_else(|| default().map(|value| set(property, value))));
+        }
         let reserved = function.entry("reservedConcurrency");
         properties.extend(reserved.map(|entry| renamed("ReservedConcurrentExecutions", entry)));
         if let Some(target) = own("onError") {
@@ -167,27 +202,6 @@ impl Service {
             compiled.put(config);
         }
         events::compile(entry, &id, &called, compiled);
-    }
-
-    /// Returns the tags of a function: its own, and those of the provider that it does not override. They are
-    /// unresolved if either is.
-    fn tags_of(&self, own: Option<&Entry>) -> Option<Entry> {
-        let (own, shared) = match (own, &self.tags) {
-            (own, None) => return own.map(|own| renamed("Tags", own)),
-            (None, Some(shared)) => return Some(set("Tags", shared.clone())),
-            (Some(own), Some(shared)) => (own, shared),
-        };
-        let (Some(mine), Some(theirs)) = (own.value.entries(), shared.entries()) else {
-            let open = if own.value.entries().is_none() {
-                &own.value
-            } else {
-                shared
-            };
-            return Some(set("Tags", open.clone()));
-        };
-        let further = theirs.iter().filter(|entry| own.value.entry(&entry.key).is_none());
-        let all = mine.iter().chain(further).cloned().collect();
-        Some(set("Tags", mapping(own.value.span, all)))
     }
 
     /// Compiles `destinations` and `maximumRetryAttempts`.
@@ -226,6 +240,27 @@ impl Service {
             None => written.clone(),
         }
     }
+}
+
+/// Returns the property `name`: the entries of a function, and those of the provider that it does not override. It is
+/// unresolved if either is.
+fn merged(name: &str, own: Option<&Entry>, shared: Option<&Node>) -> Option<Entry> {
+    let (own, shared) = match (own, shared) {
+        (own, None) => return own.map(|own| renamed(name, own)),
+        (None, Some(shared)) => return Some(set(name, shared.clone())),
+        (Some(own), Some(shared)) => (own, shared),
+    };
+    let (Some(mine), Some(theirs)) = (own.value.entries(), shared.entries()) else {
+        let open = if own.value.entries().is_none() {
+            &own.value
+        } else {
+            shared
+        };
+        return Some(set(name, open.clone()));
+    };
+    let further = theirs.iter().filter(|entry| own.value.entry(&entry.key).is_none());
+    let all = mine.iter().chain(further).cloned().collect();
+    Some(set(name, mapping(own.value.span, all)))
 }
 
 /// Returns `provider.iam.role` or `provider.role`, if it names a role instead of describing one.

@@ -114,6 +114,11 @@ static FUNCTION: FunctionNames = FunctionNames {
     recursive_loop: "RecursiveLoop",
     tenant_isolation: "TenancyConfig.TenantIsolationMode",
     tags: &["Tags"],
+    runtime: "Runtime",
+    memory: "MemorySize",
+    architectures: "Architectures",
+    layers: "Layers",
+    environment: "Environment.Variables",
     code: CodeNames {
         handler: "Handler",
         command: "ImageConfig.Command",
@@ -158,6 +163,7 @@ static MAPPING: MappingNames = MappingNames {
     maximum_pollers: "MaximumPollers",
     poller_group: "PollerGroupName",
     failure_destination: "DestinationConfig.OnFailure.Destination",
+    tags: &["Tags"],
     stream_settings: [
         "StartingPosition",
         "BisectBatchOnFunctionError",

@@ -17,7 +17,15 @@ use std::sync::Arc;
 use trees::{Node, Value};
 
 /// Properties used by rules that SAM's `Globals` may set.
-const GLOBAL_SETTINGS: [&str; 2] = ["Timeout", "ReservedConcurrentExecutions"];
+const GLOBAL_SETTINGS: [&str; 7] = [
+    "Timeout",
+    "ReservedConcurrentExecutions",
+    "Runtime",
+    "MemorySize",
+    "Architectures",
+    "Layers",
+    "Environment.Variables",
+];
 
 /// The resources of one template.
 pub(in crate::frontend::cloudformation) struct CloudFormation<'a, 't> {

@@ -122,6 +122,11 @@ static FUNCTION: FunctionNames = FunctionNames {
     recursive_loop: "recursive_loop",
     tenant_isolation: "tenancy_config.tenant_isolation_mode",
     tags: &["tags_all", "tags"],
+    runtime: "runtime",
+    memory: "memory_size",
+    architectures: "architectures",
+    layers: "layers",
+    environment: "environment.variables",
     code: CodeNames {
         handler: "handler",
         command: "image_config.command",
@@ -170,6 +175,7 @@ static MAPPING: MappingNames = MappingNames {
     maximum_pollers: "maximum_pollers",
     poller_group: "poller_group_name",
     failure_destination: "destination_config.on_failure.destination_arn",
+    tags: &["tags_all", "tags"],
     stream_settings: [
         "starting_position",
         "bisect_batch_on_function_error",
