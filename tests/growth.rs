@@ -288,3 +288,75 @@ fn unrelated_conditions_are_bounded_and_counted() {
         assert!(outcome.not_evaluated.iter().any(|note| is_told(&note.reason)));
     }
 }
+
+/// Returns the processor time of this process, in all its threads.
+fn processor_time() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let ticks: u64 = [11, 12]
+        .iter()
+        .filter_map(|at| fields.get(*at)?.parse::<u64>().ok())
+        .sum();
+    Duration::from_millis(ticks * 10)
+}
+
+/// Checks `files` under the policies `config`, and returns the processor time and the number of unjudged resources.
+fn judge(files: &[(String, String)], config: &str) -> (Duration, usize) {
+    let config = [("sqslint.toml".to_owned(), config.to_owned())];
+    let all = files.iter().chain(&config).map(|(name, text)| (&**name, &**text));
+    let directory = TemporaryDirectory::with_files(all.chain([(".git/HEAD", "")]));
+    let start = processor_time();
+    let outcome = sqslint::check(&Options {
+        paths: vec![directory.path().to_owned()],
+        selection: sqslint::selection::Selection::new(vec!["policy".to_owned()], Vec::new(), false),
+        ..Options::default()
+    });
+    assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+    (processor_time() - start, outcome.not_evaluated.len())
+}
+
+#[test]
+fn cost_of_policies_grows_linearly() {
+    let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
+    // 4^1.15
+    let is_linear = |few: Duration, many: Duration| many < few.mul_f64(4.93) + Duration::from_millis(300);
+    let queues = |count: usize| {
+        let queue = |at: usize| {
+            format!(
+                "resource \"aws_sqs_queue\" \"q{at}\" {{\n  redrive_policy = jsonencode({{ deadLetterTargetArn = \
+                 aws_sqs_queue.failed.arn, maxReceiveCount = 5 }})\n}}\n"
+            )
+        };
+        let text = (0..count).map(queue).collect::<String>() + "resource \"aws_sqs_queue\" \"failed\" {}\n";
+        vec![("main.tf".to_owned(), text)]
+    };
+    // Each queue looks at all that share its dead-letter queue.
+    let heavy = |count: usize| {
+        let policy = |at: usize| {
+            format!(
+                "[[policy]]\nid = \"p{at}\"\nfor = \"queue\"\nrequire = \'\'\'queue.dead_letter_queue.sources.all(s, \
+                 s.retention >= duration(\"{at}s\") && s.sources.all(t, t.fifo))\'\'\'\nmessage = \"m\"\n"
+            )
+        };
+        (0..count).map(policy).collect::<String>()
+    };
+    // The policies share the steps of a run.
+    let (few, open) = judge(&queues(250), &heavy(50));
+    let (many, _) = judge(&queues(250), &heavy(200));
+    assert!(open > 0 && is_linear(few, many), "{few:?} {many:?}");
+    let (few, _) = judge(&queues(250), &heavy(20));
+    let (many, _) = judge(&queues(1_000), &heavy(20));
+    assert!(is_linear(few, many), "{few:?} {many:?}");
+    // Each file contains a policy.
+    let files = |count: usize| {
+        let file = |at: usize| {
+            let text =
+                format!("[[policy]]\nid = \"p{at}\"\nfor = \"queue\"\nrequire = \"!queue.fifo\"\nmessage = \"m\"\n");
+            (format!("policies/{at}.toml"), text)
+        };
+        (0..count).map(file).chain(queues(1)).collect::<Vec<_>>()
+    };
+    let (few, _) = judge(&files(1_000), "policies = [\"policies/*.toml\"]\n");
+    let (many, _) = judge(&files(4_000), "policies = [\"policies/*.toml\"]\n");
+    assert!(is_linear(few, many), "{few:?} {many:?}");
+}

@@ -3,6 +3,7 @@
 use super::ConfigError;
 use super::check::Checked;
 use globset::GlobSet;
+use rustc_hash::FxHashSet;
 use source::files::{EntryKind, Files};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,7 @@ const MAX_ENTRIES: usize = 20_000;
 /// Adds the policies of the files that `checked` names, and returns those files.
 pub(super) fn read(checked: &mut Checked, files: &Files) -> Result<Vec<PathBuf>, ConfigError> {
     let mut all = Vec::new();
+    let mut known = FxHashSet::default();
     for (globs, base, missing) in checked.policy_files().to_vec() {
         let Some(found) = matching(&globs, &base, files) else {
             let message = format!(
@@ -28,7 +30,7 @@ pub(super) fn read(checked: &mut Checked, files: &Files) -> Result<Vec<PathBuf>,
             return Err(missing);
         }
         for path in found {
-            if all.contains(&path) {
+            if !known.insert(path.clone()) {
                 continue;
             }
             let refused = |message: String| ConfigError {

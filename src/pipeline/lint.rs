@@ -17,7 +17,7 @@ use crate::graph::{Graph, UnitId};
 use crate::policy::Policy;
 use crate::rules::{self, Findings, Judge, Judgement, RULES, Rule, RuleOutcome, Settings, Verdict};
 use crate::selection::Selection;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::Sources;
 use std::sync::Arc;
 
@@ -74,8 +74,9 @@ pub(super) fn lint(run: &Run<'_>, loaded: Loaded) -> Linted {
         }
         attach(deployed, &mut environments);
     }
+    let count = environments.len() + found.len();
     let mut linted: Vec<LintedEnvironment> = (environments.into_iter())
-        .map(|environment| lint_one(run, environment, &sources, &policies))
+        .map(|environment| lint_one(run, environment, &sources, &policies, count))
         .collect();
     let first = linted.first().filter(|_| !found.is_empty());
     let mut relations = first.map(|first| Relations::of(&groups, &first.graph, &first.ties, &sources));
@@ -95,7 +96,7 @@ pub(super) fn lint(run: &Run<'_>, loaded: Loaded) -> Linted {
                     .retain(|found| !is_reported_elsewhere(found, &first.findings));
             }
             add_code(&mut one, &policies);
-            let one = lint_one(run, one, &sources, &policies);
+            let one = lint_one(run, one, &sources, &policies, count);
             let has_grown = around.as_mut().is_some_and(|around| around.grow(&one.graph, &one.ties));
             if !has_grown {
                 linted.push(one);
@@ -144,7 +145,14 @@ fn attach(mut deployed: Deployed, environments: &mut [Environment]) {
     }
 }
 
-fn lint_one(run: &Run<'_>, environment: Environment, sources: &Sources, policies: &Policies) -> LintedEnvironment {
+/// Judges one of `environments` environments.
+fn lint_one(
+    run: &Run<'_>,
+    environment: Environment,
+    sources: &Sources,
+    policies: &Policies,
+    environments: usize,
+) -> LintedEnvironment {
     let (selection, trace) = (&run.options.selection, run.options.trace);
     let Environment {
         name,
@@ -167,11 +175,12 @@ fn lint_one(run: &Run<'_>, environment: Environment, sources: &Sources, policies
         .map(|rule| Judge::of(rule))
         .collect();
     let own = own_policies(&graph, policies);
+    let steps = Policy::share_of_steps(own.len() * environments);
     let checks: Vec<_> = (own.iter())
         .map(|(policy, units)| {
             let environment = name.as_deref().filter(|name| *name != DEFAULT_ENVIRONMENT);
             move |graph: &Graph, findings: &mut Findings<'_>| {
-                policy.judge(graph, environment, &|unit| units.contains(&unit), findings);
+                policy.judge(graph, environment, &|unit| units.contains(&unit), steps, findings);
             }
         })
         .collect();
@@ -229,15 +238,18 @@ fn lint_one(run: &Run<'_>, environment: Environment, sources: &Sources, policies
 /// policy.
 fn own_policies<'p>(graph: &Graph, policies: &'p Policies) -> Vec<(&'p Policy, FxHashSet<UnitId>)> {
     let mut all: Vec<(&Policy, FxHashSet<UnitId>)> = Vec::new();
+    // Policies with an id, which usually are all the same one.
+    let mut known: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
     for (at, unit) in graph.units().iter().enumerate() {
         let id = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
         for policy in &policies.of(&unit.name).policies {
-            let is_same = |(known, _): &&mut (&Policy, _)| known.definition() == policy.definition();
-            match all.iter_mut().find(is_same) {
-                Some((_, units)) => {
-                    units.insert(id);
-                }
-                None => all.push((policy, FxHashSet::from_iter([id]))),
+            let known = known.entry(policy.rule().id).or_default();
+            let is_same = |at: &&usize| all[**at].0.definition() == policy.definition();
+            if let Some(at) = known.iter().find(is_same) {
+                all[*at].1.insert(id);
+            } else {
+                known.push(all.len());
+                all.push((policy, FxHashSet::from_iter([id])));
             }
         }
     }

@@ -269,7 +269,12 @@ impl Checker {
         } else {
             ""
         };
-        let message = format!("`{}` does not go between {one} and {other}{hint}", operator.sign());
+        let is_comparison = matches!(operator, Equal | Unequal | Less | AtMost | More | AtLeast);
+        let message = if is_comparison {
+            format!("{one} cannot be compared with {other}{hint}")
+        } else {
+            format!("`{}` does not go between {one} and {other}{hint}", operator.sign())
+        };
         Err(Fault::new(at.clone(), message))
     }
 

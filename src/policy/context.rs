@@ -14,7 +14,7 @@ use crate::graph::{State as Known, attribute};
 use conditions::{Case, Condition, MAX_CASES};
 use rustc_hash::FxHashMap;
 use source::Span;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 /// Maximum number of list elements that are examined.
@@ -54,6 +54,10 @@ pub(super) struct Context<'g> {
     pub(super) graph: &'g Graph,
     pub(super) environment: Option<&'g str>,
     readings: RefCell<Vec<Reading<'g>>>,
+    /// Indexes of the readings by span.
+    by_span: RefCell<FxHashMap<Span, Vec<ReadingIndex>>>,
+    /// Number of values read, and not yet counted as steps.
+    read: Cell<u64>,
     /// Index, created on first use.
     index: OnceCell<Index<'g>>,
 }
@@ -87,6 +91,8 @@ impl<'g> Context<'g> {
             graph,
             environment,
             readings: RefCell::default(),
+            by_span: RefCell::default(),
+            read: Cell::new(0),
             index: OnceCell::new(),
         }
     }
@@ -114,6 +120,7 @@ impl<'g> Context<'g> {
     /// Clears the readings before the next object is evaluated.
     pub(super) fn forget_readings(&self) {
         self.readings.borrow_mut().clear();
+        self.by_span.borrow_mut().clear();
     }
 
     pub(super) fn reading(&self, place: ReadingIndex) -> Option<Reading<'g>> {
@@ -121,14 +128,25 @@ impl<'g> Context<'g> {
     }
 
     pub(super) fn note(&self, reading: Reading<'g>) -> ReadingIndex {
-        let mut all = self.readings.borrow_mut();
-        let same = |known: &Reading<'g>| known.span == reading.span && known.shown.is_same(&reading.shown);
-        // An expression reads few values, but may read each of them many times.
-        let at = all.iter().take(MAX_ITEMS).position(same).unwrap_or_else(|| {
-            all.push(reading);
-            all.len() - 1
-        });
-        u32::try_from(at).unwrap_or(u32::MAX)
+        self.read.set(self.read.get() + 1);
+        let (mut all, mut by_span) = (self.readings.borrow_mut(), self.by_span.borrow_mut());
+        let known = by_span.entry(reading.span).or_default();
+        let is_same = |at: &&ReadingIndex| {
+            let known = all.get(**at as usize);
+            known.is_some_and(|known| known.shown.is_same(&reading.shown))
+        };
+        if let Some(at) = known.iter().find(is_same) {
+            return *at;
+        }
+        let at = ReadingIndex::try_from(all.len()).unwrap_or(ReadingIndex::MAX);
+        known.push(at);
+        all.push(reading);
+        at
+    }
+
+    /// Returns the number of values read since the last call.
+    pub(super) fn take_read(&self) -> u64 {
+        self.read.take()
     }
 
     /// Records that `resource` has the role `what`.

@@ -74,6 +74,7 @@ impl<'w, 'g> Evaluator<'w, 'g> {
                 self.each(of, |this, when, judged| match &judged.state {
                     State::Known(Value::Object(object)) => {
                         let found = (field.read)(this.context, *object, when);
+                        this.budget.take(this.context.take_read());
                         with_readings(found, &judged.read)
                     }
                     State::Unknown(gap) => single_case(when, unknown_part(gap, &judged)),

@@ -9,25 +9,33 @@ use crate::graph::{Graph, Plain, Resource, UnitId};
 use crate::rules::{Finding, Findings, fact};
 use conditions::Condition;
 
-/// Maximum number of steps of a policy per run, in addition to those per object.
-const STEPS: u64 = 1_000_000;
-const STEPS_PER_OBJECT: u64 = 500;
+/// Maximum number of steps of all policies of a run, in addition to those of each policy per object.
+const STEPS: u64 = 4_000_000;
+const STEPS_PER_OBJECT: u64 = 60;
 /// Maximum number of labels of a finding.
 const MOST_LABELS: usize = 8;
 
 impl Policy {
-    /// Checks `graph`, which is that of `environment`, in the units that `applies` accepts.
+    /// Returns the share of a policy in the steps of a run that evaluates policies `evaluations` times: each in every
+    /// environment.
+    pub fn share_of_steps(evaluations: usize) -> u64 {
+        STEPS / u64::try_from(evaluations).unwrap_or(u64::MAX).max(1)
+    }
+
+    /// Checks `graph`, which is that of `environment`, in the units that `applies` accepts. `steps` is its share in the
+    /// steps of the run.
     pub fn judge(
         &self,
         graph: &Graph,
         environment: Option<&str>,
         applies: &dyn Fn(UnitId) -> bool,
+        steps: u64,
         findings: &mut Findings<'_>,
     ) {
         let context = Context::new(graph, environment);
         let objects = self.objects(&context);
         let count = u64::try_from(objects.len()).unwrap_or(u64::MAX);
-        let budget = Budget::new(STEPS.saturating_add(count.saturating_mul(STEPS_PER_OBJECT)));
+        let budget = Budget::new(steps.saturating_add(count.saturating_mul(STEPS_PER_OBJECT)));
         for (object, when) in objects {
             if let Some(resource) = object.resource().filter(|resource| applies(resource.unit)) {
                 context.forget_readings();

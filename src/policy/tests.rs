@@ -188,7 +188,7 @@ fn errors_are_reported_at_their_location() {
         ),
         (
             "queue.retention >= 14",
-            "0..21: `>=` does not go between a duration and a whole number; write durations as `duration(\"14d\")`, `duration(\"90s\")`",
+            "0..21: a duration cannot be compared with a whole number; write durations as `duration(\"14d\")`, `duration(\"90s\")`",
         ),
         ("queue.retention", "0..15: expected a condition, found a duration"),
         (
