@@ -9,6 +9,7 @@ mod duration;
 mod error;
 mod file;
 mod load;
+pub mod packs;
 mod policy;
 
 pub use consumer::{ConfigText, Consumer, Heartbeat, Located, NamePattern};

@@ -3,7 +3,7 @@
 use super::config::{ConfigArgs, with_config};
 use super::{Exit, Streams};
 use clap::Subcommand;
-use sqslint::config::Config;
+use sqslint::config::{Config, packs};
 use sqslint::report::{counted, printable};
 use sqslint::{Trial, try_policy};
 use std::io;
@@ -22,6 +22,8 @@ pub(super) enum PolicyCommand {
         #[command(flatten)]
         config: ConfigArgs,
     },
+    /// List the packs of policies that `packs = ["NAME"]` in a configuration adds
+    Packs,
     /// Print a template for a policy, as TOML
     New {
         /// Its id, in kebab-case
@@ -32,6 +34,7 @@ pub(super) enum PolicyCommand {
 pub(super) fn run(command: &PolicyCommand, streams: &mut Streams<'_>) -> io::Result<Exit> {
     match command {
         PolicyCommand::Test { path, config } => with_config(path, config, streams, test),
+        PolicyCommand::Packs => list_packs(streams),
         PolicyCommand::New { id } => {
             let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             if id.is_empty() || !id.chars().all(is_part) {
@@ -43,6 +46,18 @@ pub(super) fn run(command: &PolicyCommand, streams: &mut Streams<'_>) -> io::Res
             Ok(Exit::Clean)
         }
     }
+}
+
+fn list_packs(streams: &mut Streams<'_>) -> io::Result<Exit> {
+    for pack in packs::all() {
+        writeln!(streams.out, "{}", pack.name)?;
+        for policy in pack.policies().unwrap_or_default() {
+            let definition = policy.definition();
+            let target = definition.target.name();
+            writeln!(streams.out, "  {:<32} a {target} {}", definition.id, definition.message)?;
+        }
+    }
+    Ok(Exit::Clean)
 }
 
 fn test(config: &Config, streams: &mut Streams<'_>) -> io::Result<Exit> {

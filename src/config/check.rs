@@ -10,10 +10,10 @@ use super::file::{self, File};
 use super::{Config, ConfigError, ConfigText, Environment, FailLevel, Located, Override, RuleSettings, address_glob};
 use crate::diagnostic::{RuleId, Severity};
 use crate::inputs::{Inputs, Parameters, Variable};
-use crate::rules::{self, Catalogue, RULES, Rule, Value};
+use crate::rules::{self, Catalogue, Rule, Value};
 use crate::selection;
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -29,8 +29,11 @@ pub(super) struct Checked {
     requires_reason: Option<bool>,
     fail_on_unjudged: Option<bool>,
     default_environment_only: Option<bool>,
-    /// Names that are not built-in rules but may be policies, each with the error to report if they are not.
+    /// Names that are not built-in rules but may be policies. The error with each is reported if they are not, and also
+    /// otherwise if it has a message.
     names: Vec<(String, ConfigError)>,
+    /// Ids of the policies, once policy files add to them.
+    policy_ids: FxHashSet<String>,
     /// Globs of further policy files.
     policy_files: Vec<(GlobSet, PathBuf, ConfigError)>,
     /// Keys that the file sets, and the file's name as their origin.
@@ -48,7 +51,7 @@ pub(super) struct FileChecker<'t> {
 }
 
 /// Keys whose values accumulate over the files.
-const ACCUMULATED_KEYS: [&str; 5] = ["ignore", "exclude", "override", "consumer", "policy"];
+const ACCUMULATED_KEYS: [&str; 6] = ["ignore", "exclude", "override", "consumer", "packs", "policy"];
 
 type Checks<T> = Result<T, ConfigError>;
 
@@ -91,10 +94,9 @@ impl Checked {
             known.suppressible = settings.suppressible.or(known.suppressible);
             known.values.extend(settings.values);
         }
-        for policy in own.policies {
-            config.policies.retain(|known| known.rule().id != policy.rule().id);
-            config.policies.push(policy);
-        }
+        let ids: FxHashSet<&str> = own.policies.iter().map(|policy| policy.rule().id).collect();
+        config.policies.retain(|known| !ids.contains(known.rule().id));
+        config.policies.extend(own.policies.iter().cloned());
         config.overrides.extend(own.overrides);
         for environment in own.environments {
             config.environments.retain(|known| known.name != environment.name);
@@ -137,9 +139,16 @@ impl FileChecker<'_> {
                 let known: Vec<&str> = quoted.collect();
                 unknown(kind, name, &known)
             }
-            _ => in_words_of_toml(&said),
+            _ => in_words_of_toml(&said, self.key_before(error.span())),
         };
         self.error(error.span().unwrap_or(0..0), message)
+    }
+
+    /// Returns the key whose value is at `span`, in the same line.
+    fn key_before(&self, span: Option<Range<usize>>) -> Option<&str> {
+        let before = self.text.get(..span?.start)?;
+        let key = before.lines().next_back()?.trim_end().strip_suffix('=')?.trim_end();
+        key.rsplit([' ', ',', '{', '[', '.']).next()
     }
 
     fn file(&self, file: File) -> Checks<Checked> {
@@ -160,9 +169,12 @@ impl FileChecker<'_> {
             if let Some(rule) = rules::by_id(name.get_ref()) {
                 settings.insert(rule.id.into(), self.rule_settings(rule, table)?);
             } else {
-                let own = self.rule_settings(&nameless(name.get_ref()), table);
-                let own = own.map_err(|error| self.misspelled(name).unwrap_or(error))?;
-                settings.insert(self.later(name), own);
+                match self.rule_settings(&nameless(name.get_ref()), table) {
+                    Ok(own) => {
+                        settings.insert(self.later(name), own);
+                    }
+                    Err(error) => self.names.borrow_mut().push((name.get_ref().clone(), error)),
+                }
             }
         }
         let written_in = self.text_of(!file.overrides.is_empty());
@@ -187,7 +199,7 @@ impl FileChecker<'_> {
             overrides: overrides.collect::<Checks<Vec<_>>>()?,
             environments: self.environments(file.declared_environments)?,
             consumers: self.consumers(&file.consumers)?,
-            policies: self.policies(&file.own_policies)?,
+            policies: self.with_packs(self.policies(&file.own_policies)?, &file.packs)?,
         };
         Ok(Checked {
             extend: file.extend.map(|path| {
@@ -200,6 +212,7 @@ impl FileChecker<'_> {
             default_environment_only: file
                 .environments
                 .map(|which| matches!(which, file::Environments::Default)),
+            policy_ids: FxHashSet::default(),
             policy_files: self.policy_globs(&file.policies)?,
             names: self.names.take(),
             keys,
@@ -234,13 +247,6 @@ impl FileChecker<'_> {
         let error = self.error(name.span(), String::new());
         self.names.borrow_mut().push((name.get_ref().clone(), error));
         Arc::<str>::from(name.get_ref().as_str()).into()
-    }
-
-    /// Returns an error if `name` is similar to the name of a built-in rule, and so probably not that of a policy.
-    fn misspelled(&self, name: &Spanned<String>) -> Option<ConfigError> {
-        let (id, known) = (name.get_ref(), RULES.iter().map(|rule| rule.id));
-        let near = selection::nearest(id, known)?;
-        Some(self.error(name.span(), format!("unknown rule `{id}`; did you mean `{near}`?")))
     }
 
     fn globs(&self, patterns: &[Spanned<String>]) -> Checks<GlobSet> {
@@ -404,6 +410,7 @@ fn keys(file: &File) -> Vec<String> {
         ("baseline", file.baseline.is_some()),
         ("override", !file.overrides.is_empty()),
         ("consumer", !file.consumers.is_empty()),
+        ("packs", !file.packs.is_empty()),
         ("policy", !file.own_policies.is_empty() || !file.policies.is_empty()),
     ];
     let mut keys: Vec<String> = said

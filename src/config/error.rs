@@ -71,12 +71,17 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 /// Rewords messages of the deserialiser, which use terms of Rust, in terms of TOML.
-pub(super) fn in_words_of_toml(said: &str) -> String {
+/// `key` is the key of the wrong value, if known.
+pub(super) fn in_words_of_toml(said: &str, key: Option<&str>) -> String {
     if let Some(key) = said.strip_prefix("missing field ") {
         return format!("the key {key} is missing");
     }
     if said == "wanted string or table" {
-        return "expected a string, in quotes".to_owned();
+        return match key {
+            Some("fail-level") => "expected `\"error\"`, `\"warning\"`, `\"info\"` or `\"never\"`".to_owned(),
+            Some("severity") => "expected `\"error\"`, `\"warning\"` or `\"info\"`".to_owned(),
+            _ => "expected a string, in quotes".to_owned(),
+        };
     }
     let Some((found, wanted)) = said
         .strip_prefix("invalid type: ")
@@ -93,6 +98,12 @@ pub(super) fn in_words_of_toml(said: &str) -> String {
         "struct Processing" => "a table, as in `{ p99 = \"45s\" }`",
         "struct Heartbeat" => "a table, as in `{ every = \"1m\", extend-to = \"2m\" }`",
         other => other,
+    };
+    let found = match found.split_once(' ') {
+        Some(("string", text)) => format!("the string {text}"),
+        Some(("integer", number)) => format!("the number {}", number.trim_matches('`')),
+        Some(("boolean", flag)) => flag.to_owned(),
+        _ => found.to_owned(),
     };
     format!("expected {wanted}, found {found}")
 }

@@ -52,6 +52,9 @@ pub(super) struct File {
     /// Files with further policies, as globs relative to this file and limited to its directory.
     #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub(super) policies: Vec<Spanned<String>>,
+    /// Packs of policies, which `sqslint policy packs` lists.
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
+    pub(super) packs: Vec<Spanned<String>>,
     /// Custom rules: requirements for every queue, function or mapping.
     #[serde(rename = "policy")]
     pub(super) own_policies: Vec<Policy>,

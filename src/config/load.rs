@@ -197,7 +197,8 @@ fn read_chain(file: &Path, files: &Files) -> Result<(Config, UnknownNames), Conf
     Ok((config, names))
 }
 
-/// Names that are not built-in rules, each with the error to report if no policy has that name.
+/// Names that are not built-in rules, each with the error to report if no policy has that name. An error with a message
+/// is also reported if there is such a policy.
 type UnknownNames = Vec<(String, ConfigError)>;
 
 /// Checks that each of `names` is a policy in `config`.
@@ -206,7 +207,12 @@ fn known(config: &Config, names: UnknownNames) -> Result<(), ConfigError> {
     for (name, error) in names {
         if let Err(unknown) = selection::check(&name, &catalogue) {
             let message = unknown.to_string();
-            return Err(ConfigError { message, ..error });
+            let span = error.text.find(&name).map(|at| at..at + name.len());
+            let span = span.filter(|_| !error.message.is_empty()).or(error.span);
+            return Err(ConfigError { message, span, ..error });
+        }
+        if !error.message.is_empty() {
+            return Err(error);
         }
     }
     Ok(())

@@ -469,7 +469,7 @@ fn package_contains_all_files_a_build_needs() {
             rule.id
         );
     }
-    for needed in ["sqslint.schema.json", "src/cli/config/sqslint.toml"] {
+    for needed in ["sqslint.schema.json", "src/cli/config/sqslint.toml", "docs/policies.md"] {
         assert!(listed.contains(&needed), "{needed}");
     }
     let needless = |name: &&&str| {

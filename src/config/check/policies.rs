@@ -1,8 +1,9 @@
 //! Checks the policies in a configuration or in a policy file.
 
-use super::{Checked, Checks, FileChecker};
+use super::{Checked, Checks, FileChecker, unknown};
 use crate::config::ConfigError;
 use crate::config::file::{self, PolicyFile};
+use crate::config::packs::{self, Pack};
 use crate::diagnostic::Severity;
 use crate::policy::{Definition, Demand, Example, Policy, Target};
 use crate::rules::{self, Category, Rule, Set};
@@ -44,9 +45,12 @@ impl Checked {
             names: RefCell::default(),
         };
         let file: PolicyFile = toml::from_str(text).map_err(|error| reader.syntax(&error))?;
+        if self.policy_ids.is_empty() {
+            let known = self.config.policies.iter().map(|policy| policy.rule().id.to_owned());
+            self.policy_ids = known.collect();
+        }
         for (policy, written) in reader.policies(&file.policies)?.into_iter().zip(&file.policies) {
-            let mut known = self.config.policies.iter();
-            if known.any(|known| known.rule().id == policy.rule().id) {
+            if !self.policy_ids.insert(policy.rule().id.to_owned()) {
                 return Err(reader.twice(&written.id));
             }
             self.config.policies.push(policy);
@@ -65,6 +69,20 @@ impl Checked {
     }
 }
 
+impl Pack {
+    /// Returns the policies of the pack.
+    pub fn policies(&self) -> Result<Vec<Arc<Policy>>, ConfigError> {
+        let reader = FileChecker {
+            text: self.text,
+            path: None,
+            base: Path::new(""),
+            names: RefCell::default(),
+        };
+        let file: PolicyFile = toml::from_str(self.text).map_err(|error| reader.syntax(&error))?;
+        reader.policies(&file.policies)
+    }
+}
+
 impl FileChecker<'_> {
     pub(super) fn policies(&self, written: &[file::Policy]) -> Checks<Vec<Arc<Policy>>> {
         let mut all: Vec<Arc<Policy>> = Vec::new();
@@ -80,6 +98,22 @@ impl FileChecker<'_> {
             all.push(Arc::new(policy));
         }
         Ok(all)
+    }
+
+    /// Adds the policies of the packs `names`, unless `own` contains policies with their ids.
+    pub(super) fn with_packs(&self, mut own: Vec<Arc<Policy>>, names: &[Spanned<String>]) -> Checks<Vec<Arc<Policy>>> {
+        for name in names {
+            let Some(pack) = packs::all().find(|pack| pack.name == name.get_ref()) else {
+                let known: Vec<&str> = packs::all().map(|pack| pack.name).collect();
+                return Err(self.error(name.span(), unknown("pack", name.get_ref(), &known)));
+            };
+            for policy in pack.policies()? {
+                if own.iter().all(|known| known.rule().id != policy.rule().id) {
+                    own.push(policy);
+                }
+            }
+        }
+        Ok(own)
     }
 
     fn twice(&self, id: &Spanned<String>) -> ConfigError {
