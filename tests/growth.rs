@@ -341,11 +341,11 @@ fn cost_of_policies_grows_linearly() {
         (0..count).map(policy).collect::<String>()
     };
     // The policies share the steps of a run.
-    let (few, open) = judge(&queues(250), &heavy(50));
-    let (many, _) = judge(&queues(250), &heavy(200));
+    let (few, _) = judge(&queues(100), &heavy(20));
+    let (many, open) = judge(&queues(100), &heavy(80));
     assert!(open > 0 && is_linear(few, many), "{few:?} {many:?}");
-    let (few, _) = judge(&queues(250), &heavy(20));
-    let (many, _) = judge(&queues(1_000), &heavy(20));
+    let (few, _) = judge(&queues(100), &heavy(10));
+    let (many, _) = judge(&queues(400), &heavy(10));
     assert!(is_linear(few, many), "{few:?} {many:?}");
     // Each file contains a policy.
     let files = |count: usize| {
@@ -356,7 +356,7 @@ fn cost_of_policies_grows_linearly() {
         };
         (0..count).map(file).chain(queues(1)).collect::<Vec<_>>()
     };
-    let (few, _) = judge(&files(1_000), "policies = [\"policies/*.toml\"]\n");
-    let (many, _) = judge(&files(4_000), "policies = [\"policies/*.toml\"]\n");
+    let (few, _) = judge(&files(250), "policies = [\"policies/*.toml\"]\n");
+    let (many, _) = judge(&files(1_000), "policies = [\"policies/*.toml\"]\n");
     assert!(is_linear(few, many), "{few:?} {many:?}");
 }

@@ -238,7 +238,7 @@ fn lint_one(
 /// policy.
 fn own_policies<'p>(graph: &Graph, policies: &'p Policies) -> Vec<(&'p Policy, FxHashSet<UnitId>)> {
     let mut all: Vec<(&Policy, FxHashSet<UnitId>)> = Vec::new();
-    // Policies with an id, which usually are all the same one.
+    // Policies with an id: almost always a single one.
     let mut known: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
     for (at, unit) in graph.units().iter().enumerate() {
         let id = UnitId(u32::try_from(at).unwrap_or(u32::MAX));

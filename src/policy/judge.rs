@@ -10,7 +10,7 @@ use crate::rules::{Finding, Findings, fact};
 use conditions::Condition;
 
 /// Maximum number of steps of all policies of a run, in addition to those of each policy per object.
-const STEPS: u64 = 4_000_000;
+const STEPS: u64 = 2_000_000;
 const STEPS_PER_OBJECT: u64 = 60;
 /// Maximum number of labels of a finding.
 const MOST_LABELS: usize = 8;

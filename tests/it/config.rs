@@ -121,12 +121,12 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (
         "[[environment]]\nname = \"prod\"\naccount = 123456789012",
         "123456789012",
-        "expected a string, in quotes, found integer `123456789012`",
+        "expected a string, in quotes, found the number 123456789012",
     ),
     (
         "exclude = \"examples/\"",
         "\"examples/\"",
-        "expected an array, as in `[\"…\"]`, found string \"examples/\"",
+        "expected an array, as in `[\"…\"]`, found the string \"examples/\"",
     ),
     (
         "[[consumer]]\nqueue = \"q\"\nprocessing = { p99 = \"9s\", max = \"8s\", p50 = \"1s\" }",

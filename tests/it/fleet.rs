@@ -51,7 +51,7 @@ fn documented_queries_give_the_expected_rows() {
         .collect();
     assert_eq!(queries.len(), 4);
     let (orders, bills) = (survey("shop/orders", SHORT), survey("shop/bills", OPEN));
-    let before = survey("shop/orders", "resource \"aws_sqs_queue\" \"orders\" {}\n");
+    let before = survey("shop/orders", &SHORT.replace("60", "20"));
     let reports = TemporaryDirectory::with_files([
         ("reports/orders.jsonl", &*orders),
         ("reports/bills.jsonl", &*bills),
@@ -81,7 +81,7 @@ fn documented_queries_give_the_expected_rows() {
     );
     assert_eq!(
         shown(&rows[2]),
-        [r#"["shop/bills",0.0,1.0]"#, r#"["shop/orders",2.0,2.0]"#]
+        [r#"["shop/bills",1,0.0]"#, r#"["shop/orders",2,100.0]"#]
     );
     let new = shown(&rows[3]);
     assert!(

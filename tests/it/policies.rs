@@ -335,7 +335,13 @@ resource "aws_lambda_function" "f" {
     let declared = "[[consumer]]\nqueue = 'orders'\nprocessing = { max = '40s' }\nheartbeat = { every = '10s', extend-to = '30s' }\n\
         [[policy]]\nid = 'own'\nfor = 'queue'\nrequire = 'queue.declarations.all(d, d.is_worker && d.max < queue.visibility_timeout \
         && d.heartbeat == duration(\"10s\") && d.p50 == null)'\nmessage = 'm'\n";
-    let outcome = judge_files(&[("main.tf", "resource \"aws_sqs_queue\" \"orders\" {}\n")], declared);
+    let outcome = judge_files(
+        &[(
+            "main.tf",
+            "resource \"aws_sqs_queue\" \"orders\" {\n  name = \"orders\"\n}\n",
+        )],
+        declared,
+    );
     assert_eq!(outcome.findings.len(), 1);
 }
 

@@ -5,7 +5,7 @@
 use super::{BareName, Element, Field, Lowering, Path, View};
 use crate::graph::Reason;
 use crate::graph::access::{Effect, Negates, PolicyDocument, Principal, Statement, StatementCondition};
-use crate::graph::{Attribute, Cause, State, Target, Unresolved};
+use crate::graph::{Attribute, Cause, Link, Name, State, Target, Unresolved};
 use conditions::Condition;
 use source::Span;
 
@@ -92,11 +92,40 @@ impl<V: View> Lowering<V> {
                 all.push(StatementCondition {
                     operator: operator.key.to_string(),
                     key: key.key.to_string(),
-                    values: self.links(&key.value, "", &key.key.into()),
+                    values: self.condition_values(&key.value, &key.key.into()),
                 });
             }
         }
         Ok(all)
+    }
+
+    /// Returns the values of a condition: flags as texts, and everything else as links.
+    fn condition_values(&mut self, list: &V::Value, name: &Name) -> Vec<Attribute<Link>> {
+        let mut flags = Vec::new();
+        let elements = self.view.elements(list, "");
+        for element in &elements {
+            if self
+                .view
+                .text(&element.written)
+                .is_ok_and(|text| text != "true" && text != "false")
+            {
+                break;
+            }
+            let Ok(flag) = self.view.boolean(&element.written) else {
+                break;
+            };
+            let link = Link::to(Target::External(flag.to_string().into()));
+            let value = Attribute::set(name.clone(), link, element.span);
+            flags.push(Attribute {
+                cases: value.cases.under(&element.when),
+                ..value
+            });
+        }
+        if flags.len() == elements.len() {
+            flags
+        } else {
+            self.links(list, "", name)
+        }
     }
 
     /// Converts the value of `key` in an object that begins at `span`.

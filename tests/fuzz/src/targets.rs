@@ -374,7 +374,11 @@ fn tell(outcome: &Outcome) {
     ] {
         assert!(serde_json::from_str::<Value>(&text).is_ok(), "{text}");
     }
-    let lines = written(|out| json_lines::write(report, out));
+    let origin = html::Origin {
+        repository: None,
+        commit: None,
+    };
+    let lines = written(|out| json_lines::write(report, &origin, out));
     assert!(
         serde_json::Deserializer::from_str(&lines)
             .into_iter::<Value>()
@@ -389,10 +393,6 @@ fn tell(outcome: &Outcome) {
     }
     let drawings = topologies(&outcome.graph, &Marks::new(report.findings), Extent::Queues);
     assert_harmless(&written(|out| markdown::write(report, &drawings, out)));
-    let origin = html::Origin {
-        repository: None,
-        commit: None,
-    };
     written(|out| html::write(report, &drawings, &origin, out));
 }
 
