@@ -17,6 +17,8 @@ mod editor;
 mod many;
 #[path = "generated/plan.rs"]
 mod plan;
+#[path = "generated/services.rs"]
+mod services;
 #[path = "generated/tree.rs"]
 mod tree;
 
@@ -401,7 +403,7 @@ fn typing(table: &mut Table) {
         "orders-",
         bound,
     );
-    let directory = with_files(&many::services(80, 12));
+    let directory = with_files(&services::services(80, 12));
     row(
         "one of 80 modules with 12 environments",
         directory.path(),

@@ -10,6 +10,8 @@ mod curves;
 mod generated;
 #[path = "generated/many.rs"]
 mod many;
+#[path = "generated/services.rs"]
+mod services;
 
 use generated::plan;
 use sqslint::testing::TemporaryDirectory;
@@ -157,6 +159,16 @@ fn processors() -> Option<Duration> {
 /// Maximum factor for four times the size: n^1.15, and a fifth more for a busy machine.
 const NEARLY_LINEAR: f64 = 6.0;
 
+/// Name of a shape of input, the files of that shape with a number of resources, and the smaller number.
+type Curve = (&'static str, fn(usize) -> Vec<many::File>, usize);
+
+const CURVES: [Curve; 4] = [
+    ("statements of a queue's policy", curves::topics, 200),
+    ("statements of a role's policy", curves::polled, 100),
+    ("alarms", curves::alarms, 1000),
+    ("subscriptions", curves::subscriptions, 500),
+];
+
 #[test]
 fn pairs_take_nearly_linear_time() {
     let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -164,17 +176,10 @@ fn pairs_take_nearly_linear_time() {
         let before = processors()?;
         let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (&**name, &**text)).collect();
         time(&files);
-        Some(processors()? - before)
+        processors()?.checked_sub(before)
     };
     // Values that are initialized once do not count.
     cost(curves::topics(10));
-    type Curve = (&'static str, fn(usize) -> Vec<many::File>, usize);
-    const CURVES: [Curve; 4] = [
-        ("statements of a queue's policy", curves::topics, 200),
-        ("statements of a role's policy", curves::polled, 100),
-        ("alarms", curves::alarms, 1000),
-        ("subscriptions", curves::subscriptions, 500),
-    ];
     for (what, files, count) in CURVES {
         let (Some(few), Some(many)) = (cost(files(count)), cost(files(4 * count))) else {
             return;
@@ -210,7 +215,7 @@ fn environments_of_one_module_take_no_time_for_other_units() {
 fn environments_of_many_modules_take_as_long_together_as_apart() {
     let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
     for environments in [12, 13, 40] {
-        let files = many::services(20, environments);
+        let files = services::services(20, environments);
         let directory = TemporaryDirectory::with_files(files.iter().map(|(name, text)| (&**name, &**text)));
         let (together, took) = check(directory.path());
         let alone = (0..20).map(|at| check(&directory.path().join(format!("svc{at}"))));

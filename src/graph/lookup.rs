@@ -236,7 +236,9 @@ impl Graph {
             #[allow(clippy::iter_over_hash_type)] // the names are put into sets
             for (name, nodes) in &index.by_name {
                 let hash = hash_of("name", name);
-                nodes.iter().for_each(|node| take(node.unit, hash, true));
+                for node in nodes {
+                    take(node.unit, hash, true);
+                }
             }
             let lookups = index
                 .lookups

@@ -91,7 +91,9 @@ impl Connections {
     /// Collects the connections of `graph`. Its rules must have run, because they look up names.
     pub(crate) fn of(graph: &Graph) -> Connections {
         let mut all = Connections::default();
-        Connections::by_unit(graph).into_iter().for_each(|one| all.add(one));
+        for one in Connections::by_unit(graph) {
+            all.add(one);
+        }
         all
     }
 

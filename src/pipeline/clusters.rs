@@ -81,7 +81,9 @@ impl<'r> Relations<'r> {
         for (unit, ties) in ties {
             let at = all.units.get(unit);
             let reach = at.and_then(|at| all.reach.get_mut(*at)?.as_mut());
-            reach.into_iter().for_each(|reach| ties.add_to(reach));
+            if let Some(reach) = reach {
+                ties.add_to(reach);
+            }
         }
         all.related = is_complete.then(|| all.related_with(&Connections::default()).0);
         all
@@ -128,7 +130,7 @@ impl<'r> Relations<'r> {
     /// Returns the units to be judged together with those of `own`.
     pub(super) fn around(&mut self, own: &FoundEnvironments) -> Around<'_, 'r> {
         let own = own.iter().map(|one| self.units.get(&self.sources.name_of(&one.path)));
-        let own: Option<FxHashSet<usize>> = own.map(|at| at.copied()).collect();
+        let own: Option<FxHashSet<usize>> = own.map(Option::<&usize>::copied).collect();
         let all = 0..self.inputs.len();
         let members = match (&mut self.related, own) {
             (Some(related), Some(own)) => {
@@ -213,7 +215,9 @@ impl Around<'_, '_> {
                 reach.add(own);
             }
         }
-        ties.iter().for_each(|(_, ties)| ties.add_to(&mut reach));
+        for (_, ties) in ties {
+            ties.add_to(&mut reach);
+        }
         if before == all || self.reach_of_members().covers(&reach) {
             return false;
         }
@@ -239,7 +243,9 @@ fn by_names(parts: &[Part<'_>], groups: &mut Groups) {
     for (at, part) in parts.iter().enumerate() {
         for name in &part.reach.sought {
             if let Some(owners) = owners.get_mut(name) {
-                owners.iter().for_each(|owner| groups.join(*owner, at));
+                for owner in owners.iter() {
+                    groups.join(*owner, at);
+                }
                 // These parts are connected now, so one of them suffices from here on.
                 owners.truncate(1);
             }

@@ -43,9 +43,15 @@ fn labels_of_environments_with_one_value_are_merged() {
     ];
     let outcome = check_files(files);
     assert_eq!(found(&outcome), ["always"]);
-    let labels = outcome.findings.iter().flat_map(|found| found.labels());
+    let labels = outcome
+        .findings
+        .iter()
+        .flat_map(sqslint::diagnostic::Diagnostic::labels);
     let labels = labels.filter(|label| label.message.contains("300 s")).count();
-    let written = outcome.findings.iter().flat_map(|found| found.labels());
+    let written = outcome
+        .findings
+        .iter()
+        .flat_map(sqslint::diagnostic::Diagnostic::labels);
     let written = written.filter(|label| label.message.starts_with("the value comes from"));
     assert_eq!((labels, written.count()), (1, 3));
 }
