@@ -209,7 +209,7 @@ fn known(config: &Config, names: UnknownNames) -> Result<(), ConfigError> {
             let message = unknown.to_string();
             let span = error.text.find(&name).map(|at| at..at + name.len());
             let span = span.filter(|_| !error.message.is_empty()).or(error.span);
-            return Err(ConfigError { message, span, ..error });
+            return Err(ConfigError { span, message, ..error });
         }
         if !error.message.is_empty() {
             return Err(error);
