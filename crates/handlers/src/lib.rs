@@ -36,6 +36,7 @@ use rustc_hash::FxHashMap;
 use scenario::Facts;
 use search::Search;
 use source::{Sources, Span};
+use std::path::PathBuf;
 use std::sync::Arc;
 use syntax::TextRange;
 
@@ -44,6 +45,8 @@ pub struct Reader<'s> {
     sources: &'s Sources,
     search: Search<'s>,
     known: FxHashMap<Code, Result<Arc<Handler>, Unread>>,
+    /// Number of bytes that were analysed of each file. A file is analysed once per handler.
+    analysed: FxHashMap<PathBuf, usize>,
 }
 
 impl<'s> Reader<'s> {
@@ -53,6 +56,7 @@ impl<'s> Reader<'s> {
             sources,
             search: Search::new(sources.files()),
             known: FxHashMap::default(),
+            analysed: FxHashMap::default(),
         }
     }
 
@@ -67,33 +71,46 @@ impl<'s> Reader<'s> {
         if let Some(known) = self.known.get(code) {
             return known.clone();
         }
-        let found = handler(code, is_only, &self.search, self.sources).map(Arc::new);
+        let located = located(code, is_only, &self.search, self.sources);
+        let found = located.and_then(|located| self.analyse(&located)).map(Arc::new);
         self.known.insert(code.clone(), found.clone());
         found
     }
+
+    /// Analyses a source, unless its file has too many handlers.
+    fn analyse(&mut self, located: &Located) -> Result<Handler, Unread> {
+        if let Origin::File(path) = &located.origin {
+            let analysed = self.analysed.entry(path.clone()).or_default();
+            *analysed += located.text.len();
+            if *analysed > limits::MAX_ANALYSED_PER_FILE {
+                let shown = self.sources.shown_of(path);
+                return Err(Unread::Refused(
+                    format!("`{shown}` has too many handlers: not all are read").into(),
+                ));
+            }
+        }
+        understood(located, self.sources)
+    }
 }
 
-/// Locates and analyses the source of a function.
-fn handler(code: &Code, is_only: bool, search: &Search<'_>, sources: &Sources) -> Result<Handler, Unread> {
+/// Locates the source of a function.
+fn located(code: &Code, is_only: bool, search: &Search<'_>, sources: &Sources) -> Result<Located, Unread> {
     let not_found = |why: String| Unread::NotFound(why.into());
-    let located = match locate(code, is_only, search, sources) {
-        Some(FoundSource::Source(located)) => located,
+    match locate(code, is_only, search, sources) {
+        Some(FoundSource::Source(located)) => Ok(located),
         Some(FoundSource::Unreadable(path, why)) => {
             let reason = format!("`{}` was not read: {why}", sources.shown_of(&path));
-            return Err(Unread::Refused(reason.into()));
+            Err(Unread::Refused(reason.into()))
         }
         Some(FoundSource::Missing(paths)) => {
             let shown = paths.iter().map(|path| format!("`{}`", sources.shown_of(path)));
             let shown: Vec<String> = shown.collect();
-            return Err(not_found(format!("source not found (looked for {})", shown.join(", "))));
+            Err(not_found(format!("source not found (looked for {})", shown.join(", "))))
         }
-        None => {
-            return Err(not_found(
-                "source not found (the configuration does not locate it)".to_owned(),
-            ));
-        }
-    };
-    understood(&located, sources)
+        None => Err(not_found(
+            "source not found (the configuration does not locate it)".to_owned(),
+        )),
+    }
 }
 
 /// Analyses a source file.

@@ -2,7 +2,9 @@
 
 use super::nesting::Refusal;
 use super::syntax::Module;
-use super::{python, scan, scenario, script};
+use super::{Code, CodeSource, Reader, Unread, limits, python, scan, scenario, script};
+use source::Sources;
+use source::files::{Files, Scratch};
 
 type Read = fn(&str) -> Result<Module, Refusal>;
 
@@ -415,4 +417,28 @@ fn signatures_that_never_end_are_scanned_in_linear_time() {
     ] {
         assert_eq!(scan::handler(&text.repeat(20_000), name), None, "{text:?}");
     }
+}
+
+#[test]
+fn file_with_too_many_handlers_is_read_for_the_first_only() {
+    let padding = "# padding\n".repeat(50_000);
+    let functions = (0..20).map(|at| format!("def h{at}(event, context):\n    return None\n"));
+    let app = format!("{padding}{}", functions.collect::<String>());
+    let most = limits::MAX_ANALYSED_PER_FILE / app.len();
+    let directory = Scratch::with_files([("app.py", &*app)]).unwrap();
+    let root = directory.path().to_owned();
+    let sources = Sources::with_files(Files::new(Some(root.clone()), Vec::new()), root.clone());
+    let mut reader = Reader::new(&sources);
+    let mut read = |at: usize| {
+        let code = Code {
+            handler: Some(format!("app.h{at}")),
+            source: Some(CodeSource::Path(root.clone())),
+            entry_points: Vec::new(),
+        };
+        reader.read(&code, true)
+    };
+    assert!((0..most).all(|at| read(at).is_ok()));
+    assert!(matches!(read(most), Err(Unread::Refused(why)) if why.contains("too many handlers")));
+    // What was read before is not counted again.
+    assert!(read(0).is_ok());
 }
