@@ -42,7 +42,7 @@ pub(super) struct Relations<'r> {
     reach: Vec<Option<Connections>>,
     /// Groups of inputs; `None` if the input of some unit is unknown.
     related: Option<Groups>,
-    /// What concerns all units.
+    /// Relations that concern all units.
     concerning_all: Vec<UnitGraph>,
 }
 
@@ -112,7 +112,7 @@ impl<'r> Relations<'r> {
         };
         let parts: Vec<Part<'_>> = parts.chain([last]).collect();
         let mut groups = Groups::by_relations(&parts);
-        // A Terragrunt file is no unit if another one includes it, and a module is none if a file calls it.
+        // A Terragrunt file is not a unit if another one includes it, nor is a module that such a file calls.
         let terragrunt = self.inputs.iter().filter(|input| matches!(input, Input::Terragrunt(_)));
         let directories: FxHashSet<&Path> = terragrunt.filter_map(|file| file.path().parent()).collect();
         let is_of_terragrunt = |at: &usize| match self.inputs[*at] {
