@@ -264,7 +264,7 @@ fn outputs_of_dependencies_link_to_the_resources_of_their_roots() {
 }
 
 #[test]
-fn findings_tell_roots_of_one_module_apart() {
+fn findings_name_the_roots_of_one_module() {
     let plain = calling("sqs", "name = \"orders\"", &[]);
     let queue = calling(
         "sqs",
