@@ -6,11 +6,11 @@ use sqslint::testing::TemporaryDirectory;
 use std::process::{Command, Stdio};
 
 /// Python program that reads a list of statements and prints the rows of each as JSON.
-const RUN: &str = r#"
+const RUN: &str = r"
 import duckdb, json, sys
 database = duckdb.connect()
 print(json.dumps([database.execute(query).fetchall() for query in json.load(sys.stdin)], default=float))
-"#;
+";
 
 const SHORT: &str = "resource \"aws_sqs_queue\" \"orders\" {}\nresource \"aws_lambda_function\" \"ship\" {\n  \
     timeout = 60\n}\nresource \"aws_lambda_event_source_mapping\" \"ship\" {\n  event_source_arn = \
