@@ -154,8 +154,7 @@ fn script(tokens: &[Token<'_>], name: &str) -> Defined {
             [Word("exports"), Sign(b'.'), Word(here), Sign(b'='), ..] if here == &name => return Defined::Here,
             [Word("export"), Word("default"), ..] if name == "default" => return Defined::Here,
             [Word("exports"), Sign(b'='), Sign(b'{'), inner @ ..] => {
-                let keys = inner.iter().take_while(|token| **token != Sign(b'}'));
-                is_here |= keys.into_iter().any(|token| *token == Word(name));
+                is_here |= inner[..end_of_braces(inner)].contains(&Word(name));
             }
             [Word("export"), declared @ ..] if declared.iter().take(4).any(|token| *token == Word(name)) => {
                 is_here |= declares(declared, name);
@@ -179,12 +178,16 @@ fn declares(declared: &[Token<'_>], name: &str) -> bool {
     tokens.next() == Some(&Token::Word(name))
 }
 
+/// Returns the number of tokens before the next brace. An opening one ends a list of names, too: otherwise a file of
+/// `export {` would be read to its end for each of them.
+fn end_of_braces(inner: &[Token<'_>]) -> usize {
+    let is_brace = |token: &Token<'_>| matches!(token, Token::Sign(b'{' | b'}'));
+    inner.iter().position(is_brace).unwrap_or(inner.len())
+}
+
 /// Reads `a, b as c } from "./x"`: the names there and here, and the other file.
 fn clause<'t>(inner: &[Token<'t>]) -> (Vec<(&'t str, &'t str)>, Option<&'t str>) {
-    let end = inner
-        .iter()
-        .position(|token| *token == Token::Sign(b'}'))
-        .unwrap_or(inner.len());
+    let end = end_of_braces(inner);
     let parts = inner[..end].split(|token| *token == Token::Sign(b','));
     let names = parts.filter_map(|part| match part {
         [Token::Word(name)] => Some((*name, *name)),
@@ -207,9 +210,11 @@ fn python(text: &str, name: &str) -> Defined {
         if let Some((from, imported)) = line.strip_prefix("from ").and_then(|rest| rest.split_once(" import ")) {
             let mut imported = imported.split('#').next().unwrap_or_default().trim().to_owned();
             if imported.starts_with('(') {
-                while !imported.contains(')') {
-                    let Some(line) = lines.next() else { break };
-                    imported.push_str(line.split('#').next().unwrap_or_default().trim());
+                let mut is_open = !imported.contains(')');
+                while is_open && let Some(line) = lines.next() {
+                    let line = line.split('#').next().unwrap_or_default().trim();
+                    is_open = !line.contains(')');
+                    imported.push_str(line);
                 }
             }
             for one in imported.trim_matches(['(', ')', ' ']).split(',').map(str::trim) {

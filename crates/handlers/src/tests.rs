@@ -2,7 +2,7 @@
 
 use super::nesting::Refusal;
 use super::syntax::Module;
-use super::{Code, CodeSource, Reader, Unread, limits, python, scan, scenario, script};
+use super::{Code, CodeSource, Language, Reader, Unread, exports, limits, python, scan, scenario, script};
 use source::Sources;
 use source::files::{Files, Scratch};
 
@@ -416,6 +416,18 @@ fn signatures_that_never_end_are_scanned_in_linear_time() {
         ("main", "lambda.Start(handler, handler("),
     ] {
         assert_eq!(scan::handler(&text.repeat(20_000), name), None, "{text:?}");
+    }
+}
+
+#[test]
+fn exports_that_never_end_are_scanned_in_linear_time() {
+    let unfinished = [
+        (Language::Script, "{export ".repeat(60_000)),
+        (Language::Script, "exports = { a, ".repeat(40_000)),
+        (Language::Python, format!("from a import (\n{}", "b,\n".repeat(150_000))),
+    ];
+    for (language, text) in unfinished {
+        assert_eq!(exports::origin(&text, language, "handler"), exports::Defined::Nowhere);
     }
 }
 
