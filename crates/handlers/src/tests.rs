@@ -271,7 +271,12 @@ fn comment_lines_take_linear_time() {
 
 /// Handlers in languages that are not parsed: name, source, and whether they return failed messages (`None` if no
 /// handler is found).
-const SCANNED: [(&str, &str, Option<bool>); 22] = [
+const SCANNED: [(&str, &str, Option<bool>); 23] = [
+    (
+        "App::handleRequest",
+        "class App { override fun handleRequest(e: SQSEvent, c: Context): SQSBatchResponse { f.add(SQSBatchResponse.BatchItemFailure(id)) } }",
+        Some(true),
+    ),
     (
         "Orders::handleRequest",
         "class Orders { public SQSBatchResponse handleRequest(SQSEvent e, Context c) { f.add(new SQSBatchResponse.BatchItemFailure(id)); } }",
