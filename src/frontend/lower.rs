@@ -105,7 +105,7 @@ pub(super) trait View {
     /// Returns a text.
     fn text(&mut self, value: &Self::Value) -> Result<String, Unresolved>;
 
-    /// Decodes a value that some dialects accept as a text of JSON; returns `None` if it is unresolved.
+    /// Decodes a value that some dialects accept as a text of JSON or YAML; returns `None` if it is unresolved.
     fn decoded(&mut self, value: &Self::Value) -> Option<Self::Value> {
         Some(value.clone())
     }
@@ -249,6 +249,8 @@ pub(super) struct Made {
 #[derive(Clone, Copy)]
 pub(super) enum NodeKind {
     Alarm(&'static alarm::AlarmNames),
+    /// An API with a document that describes its integrations.
+    Api(&'static delivery::ApiNames),
     CompositeAlarm(&'static alarm::TextNames),
     Function(&'static function::FunctionNames),
     InstanceProfile(&'static worker::InstanceProfileNames),
@@ -368,10 +370,11 @@ impl<V: View> Lowering<V> {
     pub(super) fn add(&mut self, kind: NodeKind, node: Node<V::Value>) {
         match kind {
             NodeKind::Alarm(names) => self.alarm(node, names),
+            NodeKind::Api(names) => self.api(&node, names),
             NodeKind::CompositeAlarm(names) => self.composite_alarm(node, names),
             NodeKind::Function(names) => self.function(node, names),
             NodeKind::InstanceProfile(names) => self.instance_profile(node, names),
-            NodeKind::Integration(names) => self.integration(node, names),
+            NodeKind::Integration(names) => self.integration(node.resource, &node.written, names),
             NodeKind::InvokeConfig(names) => self.invoke_config(node, names),
             NodeKind::Key(names) => self.key(node, names),
             NodeKind::KeyAlias(names) => self.key_alias(node, names),

@@ -189,8 +189,63 @@ Resources:
   P:
     Type: AWS::ApiGatewayV2::Integration
     Properties: {IntegrationType: HTTP_PROXY, IntegrationUri: 'https://example.com'}
+  O:
+    Type: AWS::ApiGateway::RestApi
+    Properties:
+      Body:
+        paths:
+          /orders:
+            post:
+              x-amazon-apigateway-integration: # expect: fifo-target-without-message-group
+                uri: !Sub 'arn:aws:apigateway:${AWS::Region}:sqs:path/${AWS::AccountId}/${Q.QueueName}'
+                requestTemplates: {application/json: 'Action=SendMessage&MessageBody=$input.body'}
+            get:
+              x-amazon-apigateway-integration: {uri: 'https://example.com', type: http}
+  S:
+    Type: AWS::Serverless::HttpApi
+    Properties:
+      DefinitionBody:
+        paths:
+          /orders:
+            post:
+              x-amazon-apigateway-integration: # expect: fifo-target-without-message-group
+                integrationSubtype: SQS-SendMessage
+                requestParameters: {QueueUrl: !Ref Q, MessageBody: $request.body}
 ";
         check(&RULE, CloudFormation, template);
         check(&RULE, Sam, template);
+    }
+
+    #[test]
+    fn documents_of_apis_and_batches_of_schedules_are_read() {
+        check_cases(
+            &RULE,
+            Terraform,
+            r#"
+variable "open" {}
+resource "aws_sqs_queue" "q" {
+  name       = "q.fifo"
+  fifo_queue = true
+}
+resource "aws_api_gateway_rest_api" "a" {
+  body = <body> <header>
+}
+resource "aws_scheduler_schedule" "s" {
+  target {
+    arn   = "arn:aws:scheduler:::aws-sdk:sqs:sendMessageBatch"
+    input = jsonencode({ QueueUrl = aws_sqs_queue.q.url, Entries = <entries> }) <schedule>
+  }
+}
+"#,
+            r#"
+            header | body                                                                                                                                                                                                                                                  | schedule | entries                                                    | finding
+                   | jsonencode({ paths = { "/a" = { post = { "x-amazon-apigateway-integration" = { integrationSubtype = "SQS-SendMessage", requestParameters = { QueueUrl = aws_sqs_queue.q.url } } } } } })                                                          |          | [{ MessageGroupId = "a" }]                                 | header
+                   | "{paths: {/a: {post: {x-amazon-apigateway-integration: {integrationSubtype: SQS-SendMessage, requestParameters: {QueueUrl: '${aws_sqs_queue.q.url}'}}}}}}"                                                                                          |          | [{ MessageGroupId = "a" }]                                 | header
+                   | "{paths: {/a: {post: {x-amazon-apigateway-integration: {integrationSubtype: SQS-SendMessage, requestParameters: {QueueUrl: '${aws_sqs_queue.q.url}', MessageGroupId: a}}}}}}"                                                                       |          | [{ MessageGroupId = var.open }]                            |
+                   | "{paths: {/a: {post: {x-amazon-apigateway-integration: {integrationSubtype: SQS-ReceiveMessage, requestParameters: {QueueUrl: '${aws_sqs_queue.q.url}'}}}}}}"                                                                                       |          | var.open                                                   |
+                   | var.open                                                                                                                                                                                                                                              |          | [{ MessageGroupId = "a" }, { MessageBody = "b" }]          | schedule
+                   | "paths"                                                                                                                                                                                                                                               |          | []                                                         |
+            "#,
+        );
     }
 }

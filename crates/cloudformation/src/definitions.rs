@@ -1,7 +1,8 @@
-//! Inlines definitions of state machines in separate files, which the CLIs upload when they package a template: the
-//! content of a local file replaces its name, before anything else is evaluated.
+//! Inlines definitions of state machines and APIs in separate files, which the CLIs upload when they package a template:
+//! the content of a local file replaces its name, before anything else is evaluated.
 //!
-//! The name stays if the file does not exist, is outside the project, or becomes JSON or YAML only after substitutions.
+//! The name stays if the file does not exist, is outside the project, or becomes JSON or YAML only after substitutions,
+//! or if the file contains intrinsic functions, which are not evaluated in uploaded files.
 
 use super::local;
 use crate::limits;
@@ -12,47 +13,54 @@ use std::path::Path;
 use trees::parsed;
 use trees::{Entry, Node, Value};
 
-/// Types of state machines, with the property that names the file.
-const MACHINES: [(&str, &str); 2] = [
-    ("AWS::Serverless::StateMachine", "DefinitionUri"),
-    ("AWS::StepFunctions::StateMachine", "DefinitionS3Location"),
+/// Types of resources, with the property that names the file and the one that contains a definition.
+const DEFINED: [(&str, &str, &str); 6] = [
+    ("AWS::Serverless::StateMachine", "DefinitionUri", "Definition"),
+    ("AWS::StepFunctions::StateMachine", "DefinitionS3Location", "Definition"),
+    ("AWS::Serverless::Api", "DefinitionUri", "DefinitionBody"),
+    ("AWS::Serverless::HttpApi", "DefinitionUri", "DefinitionBody"),
+    ("AWS::ApiGateway::RestApi", "BodyS3Location", "Body"),
+    ("AWS::ApiGatewayV2::Api", "BodyS3Location", "Body"),
 ];
+
+/// Parts of texts with intrinsic functions.
+const INTRINSICS: [&str; 3] = ["Fn::", ": !", "- !"];
 
 /// Returns `root`, the document at `path`, with its definitions inlined.
 pub(crate) fn placed<'d>(root: Cow<'d, Node>, path: &Path, sources: &Sources) -> Cow<'d, Node> {
     let resources = root.get("Resources").and_then(Node::entries).unwrap_or_default();
-    let machines = resources.iter().enumerate().filter_map(|(at, resource)| {
-        let location = location(&resource.value)?;
+    let defined = resources.iter().enumerate().filter_map(|(at, resource)| {
+        let (location, _) = location(&resource.value)?;
         Some((at, definition(&location.value, path, sources)?))
     });
-    let found: Vec<(usize, Node)> = machines.take(limits::MAX_DEFINITION_FILES).collect();
+    let found: Vec<(usize, Node)> = defined.take(limits::MAX_DEFINITION_FILES).collect();
     if found.is_empty() {
         return root;
     }
     let mut root = root.into_owned();
     for (at, definition) in found {
         let resource = section(&mut root, "Resources").and_then(|resources| entries(resources)?.get_mut(at));
-        let key = resource
-            .as_ref()
-            .and_then(|resource| Some(location(&resource.value)?.key.clone()));
+        let keys = resource.as_ref().and_then(|resource| {
+            let (entry, inlined) = location(&resource.value)?;
+            Some((entry.key.clone(), inlined))
+        });
         let properties = resource.and_then(|resource| entries(section(&mut resource.value, "Properties")?));
-        let property = properties
-            .into_iter()
-            .flatten()
-            .find(|entry| Some(&entry.key) == key.as_ref());
-        if let Some(property) = property {
-            property.key = "Definition".into();
+        let Some(((key, inlined), properties)) = keys.zip(properties) else {
+            continue;
+        };
+        if let Some(property) = properties.iter_mut().find(|entry| entry.key == key) {
+            property.key = inlined.into();
             property.value = definition;
         }
     }
     Cow::Owned(root)
 }
 
-/// Returns the property of a state machine that names the file of its definition.
-fn location(resource: &Node) -> Option<&Entry> {
+/// Returns the property of a resource that names the file of its definition, and the property for its content.
+fn location(resource: &Node) -> Option<(&Entry, &'static str)> {
     let kind = resource.get("Type")?.as_str()?;
-    let (_, key) = MACHINES.iter().find(|(machine, _)| *machine == kind)?;
-    resource.get("Properties")?.entry(key)
+    let (_, key, inlined) = DEFINED.iter().find(|(defined, ..)| *defined == kind)?;
+    Some((resource.get("Properties")?.entry(key)?, inlined))
 }
 
 /// Returns the content of the file at `location`.
@@ -60,7 +68,8 @@ fn definition(location: &Node, from: &Path, sources: &Sources) -> Option<Node> {
     let path = local::file(location.as_str()?, from, sources).ok()?;
     let file = read(&path, sources).ok()?;
     let source = sources.file(file);
-    if source.text().len() > limits::MAX_DEFINITION_SIZE {
+    let text = source.text();
+    if text.len() > limits::MAX_DEFINITION_SIZE || INTRINSICS.iter().any(|part| text.contains(part)) {
         return None;
     }
     let parsed = parsed::tree(file, &source);

@@ -7,6 +7,7 @@ use knowledge::Cause;
 use knowledge::Form;
 use std::sync::Arc;
 use trees::json::{ends_in_string, is_faulty};
+use trees::{Node, Value as Tree};
 
 /// Delimiters of the placeholder for a reference while the text around it is parsed. They are private-use characters,
 /// which do not occur in policies.
@@ -47,6 +48,40 @@ pub fn decode(value: &Value) -> Result<Value, &'static str> {
         _ => return Err("it is not a string"),
     };
     Ok(decoded.from(std::slice::from_ref(value)))
+}
+
+/// Parses a string or a template as YAML.
+pub fn decode_yaml(value: &Value) -> Option<Value> {
+    let (mut text, mut held) = (String::new(), Vec::new());
+    let parts = match &value.kind {
+        ValueKind::Template(parts) => &parts[..],
+        _ => std::slice::from_ref(value),
+    };
+    for part in parts {
+        if let ValueKind::Text(literal) = &part.kind {
+            text.push_str(literal);
+        } else {
+            text.push_str(&format!("{OPEN}{}{CLOSE}", held.len()));
+            held.push(part.clone());
+        }
+    }
+    let parsed = trees::yaml::parse(&text, value.span?.file);
+    let document = parsed.documents.first()?;
+    let is_whole = parsed.errors.is_empty() && parsed.limits.is_empty();
+    is_whole.then(|| of_tree(document, &held).from(std::slice::from_ref(value)))
+}
+
+/// Converts a tree, of which only the strings are known.
+fn of_tree(node: &Node, held: &[Value]) -> Value {
+    match &node.value {
+        Tree::String(text) => restore(text, held),
+        Tree::Sequence(items) => Value::list(items.iter().map(|item| of_tree(item, held)).collect()),
+        Tree::Mapping(entries) => {
+            let pairs = entries.iter().map(|entry| (entry.key.clone(), of_tree(&entry.value, held)));
+            Value::map(pairs.collect())
+        }
+        _ => Value::unknown(Cause::Unsupported.because("only strings of the YAML are read")),
+    }
 }
 
 /// Returns `true` if a string that cannot be parsed as JSON stays malformed whatever its unknown parts are: the fault

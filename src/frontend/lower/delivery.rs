@@ -3,7 +3,7 @@
 
 use super::queue::is_missing;
 use super::read::{dangling, exact};
-use super::{BareName, Lowering, Node, Path, View, is_absent, last, own_link};
+use super::{BareName, Field, Lowering, Node, Path, View, is_absent, last, own_link};
 use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription, SubscriptionRedrivePolicy, TargetKind, Topic};
 use crate::graph::{
     Attribute, Cause, Form, Link, PolicyError, PolicyErrorKind, Resource, State, Target, Unresolved, limits,
@@ -91,12 +91,30 @@ pub(in crate::frontend) struct IntegrationNames {
     pub(in crate::frontend) templates: Path,
 }
 
+/// Names of the attributes of an API.
+pub(in crate::frontend) struct ApiNames {
+    /// Its OpenAPI document, as a text or as an object.
+    pub(in crate::frontend) document: Path,
+}
+
+/// Extension of an operation of an OpenAPI document that contains its integration, with the keys in it.
+/// <https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-swagger-extensions-integration.html>
+const INTEGRATION: &str = "x-amazon-apigateway-integration";
+static OPEN_API: IntegrationNames = IntegrationNames {
+    uri: "uri",
+    action: Some(("integrationSubtype", "requestParameters.QueueUrl")),
+    role: "credentials",
+    parameters: "requestParameters",
+    templates: "requestTemplates",
+};
+
 /// Part of the URI with which an API sends to a queue: `arn:aws:apigateway:eu-west-1:sqs:path/111122223333/orders`.
 /// <https://docs.aws.amazon.com/apigateway/latest/api/API_PutIntegration.html>
 pub(in crate::frontend) const API_QUEUE: &str = ":sqs:path/";
 /// End of the target of a schedule that sends with an action of the SDK, whose input names the queue.
 /// <https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html>
 const UNIVERSAL_SEND: &str = ":aws-sdk:sqs:sendMessage";
+const UNIVERSAL_SEND_BATCH: &str = ":aws-sdk:sqs:sendMessageBatch";
 /// Action that sends to a queue, also as a batch.
 const SEND: &str = "SendMessage";
 /// Parameter of `SendMessage` for the message group.
@@ -249,15 +267,17 @@ impl<V: View> Lowering<V> {
         let source = Attribute::set(last(names.source), own_link(&node.resource), node.resource.header);
         let mut target = self.target(node.resource, Sender::Schedule, source, &node.written, names);
         let action = self.text(&node.written, names.target);
-        let sends = |action: &Option<String>| action.as_deref().is_some_and(|text| text.ends_with(UNIVERSAL_SEND));
-        if action.known().is_some_and(sends) {
-            self.use_parameters(&mut target, &node.written, names.input);
+        let action = action.known().cloned().flatten().unwrap_or_default();
+        let is_batch = action.ends_with(UNIVERSAL_SEND_BATCH);
+        if is_batch || action.ends_with(UNIVERSAL_SEND) {
+            self.use_parameters(&mut target, &node.written, names.input, is_batch);
         }
         self.graph.deliveries.targets.push(target);
     }
 
-    /// Replaces the target and the message group by the parameters of `SendMessage`.
-    fn use_parameters(&mut self, target: &mut EventTarget, written: &V::Value, input: Path) {
+    /// Replaces the target and the message group by the parameters of `SendMessage`, or of the first entry of a batch
+    /// that has no group.
+    fn use_parameters(&mut self, target: &mut EventTarget, written: &V::Value, input: Path, is_batch: bool) {
         let queue = self.policy(written, input, |this, object, _| {
             let fields = this.view.fields(&object?)?;
             let url = exact(&fields, "QueueUrl").ok_or_else(|| V::missing("QueueUrl"))?;
@@ -266,11 +286,28 @@ impl<V: View> Lowering<V> {
         target.target = queue.try_map(|queue| queue.ok_or_else(|| V::missing("QueueUrl").into()));
         let group = self.policy(written, input, |this, object, _| {
             let fields = this.view.fields(&object?)?;
-            let group = exact(&fields, MESSAGE_GROUP).map(|group| this.view.text(&group.value));
-            group.transpose()
+            if !is_batch {
+                return this.group_of(&fields);
+            }
+            let entries = exact(&fields, "Entries").ok_or_else(|| V::missing("Entries"))?;
+            let mut group = Err(V::missing("Entries").into());
+            for entry in this.view.elements(&entries.value, "") {
+                entry.place?;
+                let fields = this.view.fields(&entry.written)?;
+                group = this.group_of(&fields);
+                if matches!(group, Ok(None)) {
+                    break;
+                }
+            }
+            group
         });
         target.message_group_id = group.try_map(|group| Ok(group.flatten()));
         target.message_group_id.name = MESSAGE_GROUP.into();
+    }
+
+    fn group_of(&mut self, fields: &[Field<V::Value>]) -> Result<Option<String>, Unresolved> {
+        let group = exact(fields, MESSAGE_GROUP).map(|group| self.view.text(&group.value));
+        group.transpose()
     }
 
     fn target(
@@ -294,9 +331,43 @@ impl<V: View> Lowering<V> {
         }
     }
 
+    /// Lowers the integrations in the OpenAPI document of an API.
+    pub(super) fn api(&mut self, node: &Node<V::Value>, names: &ApiNames) {
+        for case in self.view.attribute(&node.written, names.document).cases {
+            let State::Set(Some(written)) = case.then.state else {
+                continue;
+            };
+            let Some(document) = self.view.decoded(&written) else {
+                continue;
+            };
+            let when = node.resource.when.and(&case.when);
+            for paths in self.fields_called(&document, "paths") {
+                for path in self.view.fields(&paths.value).unwrap_or_default() {
+                    for method in self.view.fields(&path.value).unwrap_or_default() {
+                        for integration in self.fields_called(&method.value, INTEGRATION) {
+                            let resource = Resource {
+                                address: format!("{}.{} {}", node.resource.address, method.key, path.key).into(),
+                                header: integration.span,
+                                when: when.clone(),
+                                ..node.resource.clone()
+                            };
+                            self.integration(resource, &integration.value, &OPEN_API);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn fields_called(&mut self, object: &V::Value, key: &str) -> Vec<Field<V::Value>> {
+        let mut fields = self.view.fields(object).unwrap_or_default();
+        fields.retain(|field| &*field.key == key);
+        fields
+    }
+
     /// Lowers the integration of an API, if it sends to a queue.
-    pub(super) fn integration(&mut self, node: Node<V::Value>, names: &IntegrationNames) {
-        let (written, header) = (&node.written, node.resource.header);
+    pub(super) fn integration(&mut self, resource: Resource, written: &V::Value, names: &IntegrationNames) {
+        let header = resource.header;
         let url = self.url_of_action(written, names);
         let queue = url.unwrap_or(names.uri);
         let templates = url.is_none().then_some(names.templates);
@@ -308,14 +379,14 @@ impl<V: View> Lowering<V> {
         let target = self.link(written, queue, BareName::Queue);
         let target = EventTarget {
             sender: Sender::Api,
-            source: Attribute::set("api", own_link(&node.resource), header),
+            source: Attribute::set("api", own_link(&resource), header),
             target: target.try_map(|link| Ok(queue_url(&link).unwrap_or(link))),
             dead_letter: Attribute::absent("dead-letter queue", None, header),
             role: self.optional_link(written, names.role),
             message_group_id: request.message_group(header),
             maximum_event_age: Attribute::absent("maximum event age", limits::EVENT_AGE_DEFAULT, header),
             enabled: Attribute::absent("state", true, header),
-            resource: node.resource,
+            resource,
         };
         self.graph.deliveries.targets.push(target);
     }

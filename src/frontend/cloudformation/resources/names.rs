@@ -6,7 +6,7 @@ use crate::frontend::lower::access::{
 use crate::frontend::lower::alarm::{AlarmNames, Dimensions, MetricNames, TextNames};
 use crate::frontend::lower::code::CodeNames;
 use crate::frontend::lower::delivery::{
-    IntegrationNames, NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
+    ApiNames, IntegrationNames, NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
 };
 use crate::frontend::lower::function::{FailureNames, FunctionNames, InvokeConfigNames};
 use crate::frontend::lower::machine::MachineNames;
@@ -30,6 +30,8 @@ pub(in crate::frontend::cloudformation) fn kind(name: &str) -> Option<NodeKind> 
         "AWS::CloudWatch::Alarm" => NodeKind::Alarm(&ALARM),
         "AWS::CloudWatch::CompositeAlarm" => NodeKind::CompositeAlarm(&COMPOSITE_ALARM),
         "Datadog::Monitors::Monitor" => NodeKind::Monitor(&DATADOG_MONITOR),
+        "AWS::ApiGateway::RestApi" | "AWS::ApiGatewayV2::Api" => NodeKind::Api(&API),
+        "AWS::Serverless::Api" | "AWS::Serverless::HttpApi" => NodeKind::Api(&SAM_API),
         "AWS::ApiGateway::Method" => NodeKind::Integration(&REST_INTEGRATION),
         "AWS::ApiGatewayV2::Integration" => NodeKind::Integration(&HTTP_INTEGRATION),
         "AWS::Pipes::Pipe" => NodeKind::Pipe(&PIPE),
@@ -248,6 +250,12 @@ static PIPE: PipeNames = PipeNames {
     ],
     message_group_id: "TargetParameters.SqsQueueParameters.MessageGroupId",
     role: "RoleArn",
+};
+
+static API: ApiNames = ApiNames { document: "Body" };
+
+static SAM_API: ApiNames = ApiNames {
+    document: "DefinitionBody",
 };
 
 static REST_INTEGRATION: IntegrationNames = IntegrationNames {

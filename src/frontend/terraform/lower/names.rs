@@ -8,7 +8,7 @@ use crate::frontend::lower::access::{
 use crate::frontend::lower::alarm::{AlarmNames, Dimensions, MetricNames, TextNames};
 use crate::frontend::lower::code::CodeNames;
 use crate::frontend::lower::delivery::{
-    IntegrationNames, NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
+    ApiNames, IntegrationNames, NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
 };
 use crate::frontend::lower::function::{FailureNames, FunctionNames, InvokeConfigNames};
 use crate::frontend::lower::machine::MachineNames;
@@ -34,6 +34,7 @@ pub(in crate::frontend::terraform) fn kind(name: &str) -> Option<NodeKind> {
         "aws_cloudwatch_metric_alarm" => NodeKind::Alarm(&ALARM),
         "aws_cloudwatch_composite_alarm" => NodeKind::CompositeAlarm(&COMPOSITE_ALARM),
         "datadog_monitor" => NodeKind::Monitor(&DATADOG_MONITOR),
+        "aws_api_gateway_rest_api" | "aws_apigatewayv2_api" => NodeKind::Api(&API),
         "aws_api_gateway_integration" => NodeKind::Integration(&REST_INTEGRATION),
         "aws_apigatewayv2_integration" => NodeKind::Integration(&HTTP_INTEGRATION),
         "aws_pipes_pipe" => NodeKind::Pipe(&PIPE),
@@ -260,6 +261,8 @@ static PIPE: PipeNames = PipeNames {
     message_group_id: "target_parameters.sqs_queue_parameters.message_group_id",
     role: "role_arn",
 };
+
+static API: ApiNames = ApiNames { document: "body" };
 
 static REST_INTEGRATION: IntegrationNames = IntegrationNames {
     uri: "uri",

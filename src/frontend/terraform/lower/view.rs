@@ -241,7 +241,7 @@ impl View for Terraform<'_, '_> {
 
     fn decoded(&mut self, written: &ConfigurationPart) -> Option<ConfigurationPart> {
         let (value, span) = written.as_value().ok()?;
-        let decoded = json::decode(value).ok()?;
+        let decoded = json::decode(value).ok().or_else(|| json::decode_yaml(value))?;
         Some(ConfigurationPart::value(decoded, span, written.assumed.clone()))
     }
 
