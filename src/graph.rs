@@ -7,6 +7,7 @@ pub mod access;
 pub mod alarms;
 mod arn;
 pub mod attribute;
+pub mod commands;
 pub mod declared;
 pub mod delivery;
 pub mod deployed;

@@ -4,8 +4,10 @@
 //! Nothing is linked that the files do not determine: a variable that holds different queues in workers of one folder, or
 //! programs of one queue that state different things.
 
+use super::commands::{ContainerCommand, StartedWorker, WorkerKind};
 use super::declared::{DeclaredConsumer, Duration, Heartbeat};
-use super::{Graph, Queue};
+use super::workers::{Variable, Worker};
+use super::{Graph, Queue, Resource, Target};
 use handlers::{PolledQueue, PollingProgram, Renewal, StatedTime};
 use rustc_hash::FxHashMap;
 use source::Span;
@@ -35,16 +37,65 @@ impl Graph {
                 }
             }
         }
+        let address = |at: usize| self.queues()[at].resource.address.to_string();
         let mut stated = FxHashMap::default();
+        let commands = self.worker_commands();
+        for (at, started) in &commands {
+            if started.kind == WorkerKind::Laravel && started.limit.is_some() && !found.contains_key(at) {
+                let unlimited = blank(address(*at), started.span, None, Renewal::Never);
+                let consumer = DeclaredConsumer {
+                    max: started.limit,
+                    ..unlimited
+                };
+                stated.insert(*at, Arc::new(consumer));
+            }
+        }
         for (at, programs) in found {
             if let [first, others @ ..] = programs.as_slice()
                 && others.iter().all(|other| other.agrees(first))
             {
-                let queue = self.queues()[at].resource.address.to_string();
-                stated.insert(at, Arc::new(consumer(queue, first)));
+                let command = commands.get(&at).filter(|_| first.is_celery);
+                let limit = command.filter(|started| started.kind == WorkerKind::Celery);
+                let limit = limit.and_then(|started| started.limit);
+                stated.insert(at, Arc::new(consumer(address(at), first, limit)));
             }
         }
         self.stated = stated;
+    }
+
+    /// Returns the workers that the commands of containers start, by the index of the queue that they poll.
+    fn worker_commands(&self) -> FxHashMap<usize, StartedWorker> {
+        let key = |resource: &Resource| (resource.unit, resource.address.clone());
+        let mut polled: FxHashMap<_, Vec<usize>> = FxHashMap::default();
+        for (at, queue) in self.queues().iter().enumerate() {
+            // The worker of a queue usually may read its dead-letter queue, too.
+            if !self.is_dead_letter_queue(queue) {
+                for one in self.worker_consumptions(queue).iter().filter(|one| one.is_permitted) {
+                    polled.entry(key(&one.resource)).or_default().push(at);
+                }
+            }
+        }
+        let mut all: FxHashMap<usize, Option<StartedWorker>> = FxHashMap::default();
+        for worker in self.workers() {
+            let queues = polled.get(&key(&worker.resource)).map_or(&[] as &[_], Vec::as_slice);
+            for started in worker.commands.iter().filter_map(ContainerCommand::worker) {
+                let is_named = |at: usize| match self.queues()[at].name.known() {
+                    Some(Some(name)) => started.queues.contains(name),
+                    _ => false,
+                };
+                let is_only = started.queues.is_empty() && queues.len() == 1;
+                for at in queues.iter().filter(|&&at| is_only || is_named(at)) {
+                    if started.kind == WorkerKind::Celery || worker.connects_to_sqs(&started, !is_only) {
+                        let known = all.entry(*at).or_insert_with(|| Some(started.clone()));
+                        let agrees = known.as_ref().is_some_and(|known| known.agrees(&started));
+                        *known = known.take().filter(|_| agrees);
+                    }
+                }
+            }
+        }
+        all.into_iter()
+            .filter_map(|(at, started)| Some((at, started?)))
+            .collect()
     }
 
     /// Returns the queues that workers consume, by the variables that hold them and by their names.
@@ -102,8 +153,25 @@ fn nearest<'r, 'g>(
     found.into_iter()
 }
 
-/// Converts what `program` states about the messages of `queue`.
-fn consumer(queue: String, program: &PollingProgram) -> DeclaredConsumer {
+impl Worker {
+    /// Returns `true` if a worker of Laravel polls SQS: its connection is called so, in the command or in the environment,
+    /// or the command names the queue.
+    fn connects_to_sqs(&self, started: &StartedWorker, is_named: bool) -> bool {
+        let is_sqs = |connection: &str| matches!(connection, "sqs" | "sqs-fifo");
+        let is_set = |variable: &Variable| {
+            let is_connection = matches!(variable.name.as_deref(), Some("QUEUE_CONNECTION" | "QUEUE_DRIVER"));
+            let text = variable.value.known().map(|link| &link.target);
+            is_connection && matches!(text, Some(Target::External(text)) if is_sqs(text))
+        };
+        match started.argument.as_deref() {
+            Some(connection) => is_sqs(connection),
+            None => is_named || self.environment.iter().any(is_set),
+        }
+    }
+}
+
+/// Converts what `program` states about the messages of `queue`; its command may set another `limit`.
+fn consumer(queue: String, program: &PollingProgram, limit: Option<Duration>) -> DeclaredConsumer {
     let duration = |time: StatedTime| Duration {
         milliseconds: time.milliseconds,
         span: Some(time.span),
@@ -118,18 +186,27 @@ fn consumer(queue: String, program: &PollingProgram) -> DeclaredConsumer {
     // Renewals at unknown times allow for any duration.
     let is_judged = !matches!(program.renewal, Renewal::Unknown);
     DeclaredConsumer {
+        max: limit.or(program.longest.map(duration)).filter(|_| is_judged),
+        heartbeat,
+        ..blank(queue, program.span, program.visibility.map(duration), program.renewal)
+    }
+}
+
+/// Returns a statement of code at `span` without times.
+fn blank(queue: String, span: Span, visibility: Option<Duration>, renewal: Renewal) -> DeclaredConsumer {
+    DeclaredConsumer {
         queue,
-        span: Some(program.span),
+        span: Some(span),
         functions: None,
         p50: None,
         p99: None,
-        max: program.longest.filter(|_| is_judged).map(duration),
-        heartbeat,
+        max: None,
+        heartbeat: None,
         parallelism: 1,
         measured: None,
         code: Some(CodeStatement {
-            visibility: program.visibility.map(duration),
-            is_renewed: !matches!(program.renewal, Renewal::Never),
+            visibility,
+            is_renewed: !matches!(renewal, Renewal::Never),
         }),
     }
 }

@@ -5,6 +5,7 @@
 //! prove nothing: a role that may receive from all queues hardly ever does.
 
 use super::access::{Effect, Grant, PolicyDocument, Principal, Role, Statement};
+use super::commands::ContainerCommand;
 use super::permits::{On, Policies, matches};
 use super::{Attribute, Form, Graph, Link, Queue, Resource, Seconds, State, Target, UnitId};
 use conditions::Condition;
@@ -35,6 +36,8 @@ pub struct Worker {
     pub roles: Vec<Attribute<Option<Link>>>,
     /// Environment variables.
     pub environment: Vec<Variable>,
+    /// Commands of its containers that are known.
+    pub commands: Vec<ContainerCommand>,
     /// Time between the signal to stop and the end of the container; `None` unless it is a task on ECS with one
     /// container.
     pub stop_timeout: Option<Attribute<Seconds>>,

@@ -10,6 +10,7 @@ resource "aws_sqs_queue" "orders" {
   name = "orders"
   <queue>
 }
+variable "open" {}
 resource "aws_iam_role" "worker" {
   name               = "worker"
   assume_role_policy = jsonencode({
@@ -345,4 +346,94 @@ fn renewal_elsewhere_in_the_repository_allows_for_any_time() {
         ("extend.js", renews),
     ]);
     assert_eq!(found, NOTHING);
+}
+
+/// Celery's application, which acknowledges a message after the work.
+const CELERY: &str = r#"
+from celery import Celery
+app = Celery("orders", task_acks_late=True, broker_transport_options={
+    "predefined_queues": {"celery": {"url": "https://sqs.eu-west-1.amazonaws.com/111122223333/orders"}},
+})
+"#;
+
+#[test]
+fn command_of_a_container_states_times() {
+    for (container, expected) in [
+        (
+            r#"command = ["php", "artisan", "queue:work", "sqs", "--timeout=45"]"#,
+            TOO_SHORT,
+        ),
+        (
+            r#"command = ["php", "artisan", "queue:work", "sqs", "--timeout", "31"]"#,
+            TOO_SHORT,
+        ),
+        (
+            r#"entryPoint = ["sh", "-c"], command = ["cd /app && php artisan queue:work sqs --timeout='45'"]"#,
+            TOO_SHORT,
+        ),
+        (
+            r#"command = ["php", "artisan", "queue:work", "--queue=${aws_sqs_queue.orders.name}", "--timeout=45"]"#,
+            TOO_SHORT,
+        ),
+        (
+            r#"command = ["php", "artisan", "queue:listen", "--timeout=45"], environment = [{ name = "QUEUE_CONNECTION", value = "sqs" }]"#,
+            TOO_SHORT,
+        ),
+        (
+            r#"command = ["celery", "-A", "app", "worker", "--time-limit=45"]"#,
+            TOO_SHORT,
+        ),
+        (
+            r#"command = ["celery", "-A", "app", "worker", "-Q", "orders", "--time-limit", "45"]"#,
+            TOO_SHORT,
+        ),
+        (
+            r#"command = ["php", "artisan", "queue:work", "sqs", "--timeout=30"]"#,
+            "",
+        ),
+        (r#"command = ["celery", "-A", "app", "worker", "--time-limit=30"]"#, ""),
+        // These do not determine a time, or that the worker polls this queue.
+        (r#"command = ["php", "artisan", "queue:work", "sqs"]"#, UNDECLARED),
+        (
+            r#"command = ["php", "artisan", "queue:work", "sqs", "--timeout=0"]"#,
+            UNDECLARED,
+        ),
+        (
+            r#"command = ["php", "artisan", "queue:work", "sqs", "--timeout=$LIMIT"]"#,
+            UNDECLARED,
+        ),
+        (
+            r#"command = ["php", "artisan", "queue:work", "sqs", "--timeout=${var.open}"]"#,
+            UNDECLARED,
+        ),
+        (
+            r#"command = ["php", "artisan", "queue:work", "redis", "--timeout=45"]"#,
+            UNDECLARED,
+        ),
+        (
+            r#"command = ["php", "artisan", "queue:work", "--timeout=45"]"#,
+            UNDECLARED,
+        ),
+        (
+            r#"command = ["php", "artisan", "queue:work", "sqs", "--queue=bills", "--timeout=45"]"#,
+            UNDECLARED,
+        ),
+        (
+            r#"command = ["sh", "-c", "php artisan queue:work sqs --timeout=45 & php artisan queue:work redis"]"#,
+            UNDECLARED,
+        ),
+        (r#"command = ["celery", "-A", "app", "beat"]"#, UNDECLARED),
+        // The timeout of a shutdown.
+        (r#"command = ["bundle", "exec", "shoryuken", "-t", "45"]"#, UNDECLARED),
+    ] {
+        let image = format!(r#"image = "worker", {container} }}])"#);
+        let stack = STACK.replace("<queue>", "").replace(
+            r#"image = "worker", environment = [{ name = "QUEUE_URL", value = aws_sqs_queue.orders.url }] }])"#,
+            &image,
+        );
+        assert!(stack.contains(container));
+        let code = if container.contains("celery") { CELERY } else { "" };
+        let found = findings(&[("main.tf", &stack), ("app.py", code)]);
+        assert_eq!(found.join(" "), expected, "{container}");
+    }
 }

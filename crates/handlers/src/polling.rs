@@ -42,6 +42,8 @@ pub struct PollingProgram {
     pub longest: Option<StatedTime>,
     /// Renewal of the visibility timeout.
     pub renewal: Renewal,
+    /// `true` for Celery, whose command may set another limit.
+    pub is_celery: bool,
 }
 
 /// Reference to a queue in a program.
@@ -99,6 +101,7 @@ struct Found {
     visibility: Option<Time>,
     longest: Option<Time>,
     renewal: FoundRenewal,
+    is_celery: bool,
 }
 
 /// Milliseconds, with the byte range that states them.
@@ -192,6 +195,7 @@ fn placed(found: Found, path: &Path, text: &str, is_renewed: bool, sources: &Sou
             FoundRenewal::Never if !is_renewed => Renewal::Never,
             FoundRenewal::Never | FoundRenewal::Unknown => Renewal::Unknown,
         },
+        is_celery: found.is_celery,
     }
 }
 
@@ -238,6 +242,7 @@ fn of_sqs_consumer(constants: &Constants<'_>, call: &Expression) -> Option<Found
         visibility,
         longest,
         renewal,
+        is_celery: false,
     })
 }
 
@@ -268,6 +273,7 @@ fn of_receives(calls: &Calls<'_>, is_script: bool) -> Vec<Found> {
                 visibility: visibility.1,
                 longest: None,
                 renewal: FoundRenewal::Unknown,
+                is_celery: false,
             }),
         }
     }

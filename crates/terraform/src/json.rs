@@ -77,7 +77,9 @@ fn of_tree(node: &Node, held: &[Value]) -> Value {
         Tree::String(text) => restore(text, held),
         Tree::Sequence(items) => Value::list(items.iter().map(|item| of_tree(item, held)).collect()),
         Tree::Mapping(entries) => {
-            let pairs = entries.iter().map(|entry| (entry.key.clone(), of_tree(&entry.value, held)));
+            let pairs = entries
+                .iter()
+                .map(|entry| (entry.key.clone(), of_tree(&entry.value, held)));
             Value::map(pairs.collect())
         }
         _ => Value::unknown(Cause::Unsupported.because("only strings of the YAML are read")),

@@ -2,6 +2,7 @@
 
 use super::{BareName, Lowering, Node, Path, View};
 use crate::graph::State;
+use crate::graph::commands::ContainerCommand;
 use crate::graph::limits::STOP_TIMEOUT_DEFAULT;
 use crate::graph::workers::{InstanceProfile, Parameter, Variable, Worker};
 use conditions::Condition;
@@ -14,6 +15,8 @@ pub(in crate::frontend) struct WorkerNames {
     pub(in crate::frontend) containers: Option<Path>,
     /// The time between the signal to stop and the end of a container.
     pub(in crate::frontend) stop_timeout: Option<Path>,
+    /// The lists of words that a container runs, in this order.
+    pub(in crate::frontend) commands: &'static [Path],
     /// The launch types that the resource is compatible with.
     pub(in crate::frontend) launch_types: Option<Path>,
     /// The role of a container.
@@ -49,6 +52,7 @@ impl<V: View> Lowering<V> {
         let mut worker = Worker {
             roles: roles.collect(),
             environment: Vec::new(),
+            commands: Vec::new(),
             stop_timeout: None,
             is_on_fargate: names
                 .launch_types
@@ -69,6 +73,9 @@ impl<V: View> Lowering<V> {
                     for container in self.view.elements(&containers, "") {
                         let when = case.when.and(&container.when);
                         self.environment(&container.written, &when, names, &mut worker);
+                        worker
+                            .commands
+                            .extend(self.command(&container.written, &when, names.commands));
                         let stop = names.stop_timeout.into_iter();
                         stop_timeouts
                             .extend(stop.map(|path| self.seconds(&container.written, path, STOP_TIMEOUT_DEFAULT)));
@@ -84,6 +91,22 @@ impl<V: View> Lowering<V> {
             }
         }
         self.graph.workers.push(worker);
+    }
+
+    /// Returns the command of a container if it is known.
+    fn command(&mut self, container: &V::Value, when: &Condition, paths: &[Path]) -> Option<ContainerCommand> {
+        let (mut words, mut span) = (Vec::new(), None);
+        for path in paths {
+            for word in self.view.elements(container, path) {
+                if word.place.is_err() || !word.when.is_always() {
+                    return None;
+                }
+                words.push(self.view.text(&word.written).ok()?);
+                span = Some(word.span);
+            }
+        }
+        let when = when.clone();
+        span.map(|span| ContainerCommand { when, span, words })
     }
 
     /// Returns `true` if the list at `path` is known and contains only `FARGATE`.

@@ -97,13 +97,14 @@ impl Settings {
     /// Returns the programs with the file that states them, if the settings are known.
     pub(super) fn finish(self) -> Option<(PathBuf, Vec<Found>)> {
         let file = self.file.filter(|_| !self.is_ambiguous)?;
-        let longest = self.limit.filter(|_| self.acknowledges_late == Some(true))?;
+        self.acknowledges_late.filter(|is_late| *is_late)?;
         let programs = self.queues.into_iter().map(|(queue, at)| Found {
             queue,
             at,
             visibility: None,
-            longest: Some(longest.clone()),
+            longest: self.limit.clone(),
             renewal: FoundRenewal::Never,
+            is_celery: true,
         });
         Some((file, programs.collect()))
     }
