@@ -156,8 +156,6 @@ mod shared {
     pub(super) mod needs;
     pub(super) mod operands;
     pub(super) mod patterns;
-    #[cfg(test)]
-    mod permission_cases;
     pub(super) mod places;
     pub(super) mod queue_types;
     pub(super) mod retries;

@@ -46,6 +46,7 @@ mod pages;
 mod parameters;
 mod partial;
 mod peers;
+mod permissions;
 mod pipes;
 mod plans;
 mod planted;
