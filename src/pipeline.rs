@@ -32,6 +32,7 @@ mod outcome;
 mod overrides;
 mod policies;
 mod select;
+mod session;
 mod since;
 mod suppress;
 #[cfg(test)]
@@ -44,6 +45,7 @@ pub(crate) use context::RunContext;
 pub(crate) use load::most_environments;
 pub use options::{Options, Stdin};
 pub use outcome::Outcome;
+pub(crate) use session::{Session, SharedNode};
 pub(crate) use threads::on_own_threads;
 
 use crate::config::Configs;
@@ -51,10 +53,9 @@ use crate::discover::Input;
 use crate::graph::Connections;
 use crate::history;
 use select::Selected;
-use source::{Cache, Sources};
+use source::Sources;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use suppress::Unsuppressed;
 
 /// Context of all steps, unchanged during a run.
@@ -65,10 +66,7 @@ pub(crate) struct Run<'a> {
     pub(crate) context: &'a RunContext,
     /// Changed files, absolute, including deleted ones. Their units are checked, too.
     touched: Vec<PathBuf>,
-    /// Cache of earlier runs over the same files.
-    cache: Option<Arc<Cache>>,
-    /// Flag that cancels the run.
-    is_cancelled: Option<Arc<AtomicBool>>,
+    session: Session,
 }
 
 impl<'a> Run<'a> {
@@ -80,8 +78,7 @@ impl<'a> Run<'a> {
             configs,
             context,
             touched: touched.transpose().map_err(|error| vec![error])?.unwrap_or_default(),
-            cache: None,
-            is_cancelled: None,
+            session: Session::default(),
         })
     }
 }
@@ -89,7 +86,7 @@ impl<'a> Run<'a> {
 impl Run<'_> {
     /// Returns the result of a step, unless the run has been cancelled.
     fn unless_cancelled<T>(&self, step: T) -> Option<T> {
-        let flag = self.is_cancelled.as_ref();
+        let flag = self.session.is_cancelled.as_ref();
         let is_cancelled = flag.is_some_and(|flag| flag.load(Ordering::Relaxed));
         (!is_cancelled).then_some(step)
     }
@@ -116,6 +113,8 @@ struct Gathered {
     unmatched: Vec<String>,
     /// Properties that relate the selected units to the rest of the project, if requested.
     reach: Connections,
+    /// Nodes that concern the rest of the project, if requested.
+    shared: Vec<SharedNode>,
 }
 
 /// Checks everything under the paths of `options`.
@@ -150,10 +149,7 @@ pub(crate) struct ProjectPart<'a> {
     pub(crate) context: &'a RunContext,
     pub(crate) configs: &'a Configs,
     pub(crate) inputs: Vec<Input>,
-    /// Cache that runs over the same files share.
-    pub(crate) cache: Option<Arc<Cache>>,
-    /// Flag that cancels the run, which then has no result.
-    pub(crate) is_cancelled: Option<Arc<AtomicBool>>,
+    pub(crate) session: Session,
 }
 
 impl<'a> ProjectPart<'a> {
@@ -163,25 +159,26 @@ impl<'a> ProjectPart<'a> {
             configs: self.configs,
             context: self.context,
             touched: Vec::new(),
-            cache: self.cache.clone(),
-            is_cancelled: self.is_cancelled.clone(),
+            session: self.session.clone(),
         }
     }
 }
 
-/// Returns the properties that relate `part` to the rest of its project, without running any rule.
-pub(crate) fn survey(part: ProjectPart<'_>) -> Option<Connections> {
+/// Returns what relates `part` to the rest of its project, without running any rule.
+pub(crate) fn survey(part: ProjectPart<'_>) -> Option<(Connections, Vec<SharedNode>)> {
     let run = part.run();
     // Errors are reported by the check.
     let Ok(selected) = select::only(&run, part.inputs) else {
-        return Some(Connections::default());
+        return Some(Default::default());
     };
     let loaded = run.unless_cancelled(load::load(&run, selected))?;
     let mut reach = loaded.gathered.reach;
     for one in &loaded.environments {
-        reach.add(Connections::of(&one.graph));
+        reach.add(Connections::of(&one.graph, |_| true));
     }
-    Some(reach)
+    let graphs = loaded.environments.iter().map(|one| (&one.name, &one.graph));
+    let shared = SharedNode::all(graphs, &run.session, &loaded.gathered.sources);
+    Some((reach, shared))
 }
 
 /// Checks `part` only.
@@ -194,7 +191,7 @@ pub(crate) fn check_part(part: ProjectPart<'_>) -> Option<Outcome> {
     let loaded = run.unless_cancelled(load::load(&run, selected))?;
     let linted = run.unless_cancelled(lint::lint(&run, loaded))?;
     let outcome = finish::finish(&run, suppress::suppress(&run, linted), None);
-    if let Some(cache) = &run.cache {
+    if let Some(cache) = &run.session.cache {
         cache.finish_run(&outcome.sources);
     }
     Some(outcome)

@@ -1,36 +1,28 @@
-//! Connections between a part of a project and the rest: the names that it declares or looks up, and properties that
-//! concern every unit. Two parts without a common connection give the same findings together and apart, as long as
-//! neither reads a file of the other.
+//! Connections between a part of a project and the rest: the names that it declares or looks up. Two parts without a
+//! common connection give the same findings together and apart, as long as neither reads a file of the other, and each
+//! gets the nodes of the other that concern every unit (`common.rs`).
 //!
 //! ```text
 //! queue "orders" here, ARN "…:orders" there        both contain the name
 //! an alarm on an unresolved name "${…}-dlq"        may watch every queue with a matching name
-//! a rule on events of all alarms                   concerns every alarm
-//! a policy of an unresolved role                   may grant to every role
 //! ```
 
 use super::watch::{MIN_SPECIFICITY, name_of};
-use super::{Graph, Pattern, State, Target, UnitGraph, UnitId};
+use super::{Graph, Pattern, State, Target, UnitId};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::hash::BuildHasher;
 use std::path::PathBuf;
 
 /// Connections of a part of a project.
-// Independent facts, not the states of a state machine.
-#[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Connections {
     /// Hashes of the names that it declares. A collision only joins parts that could be checked apart.
     pub(crate) declared: FxHashSet<u64>,
     /// Hashes of the names that it refers to.
     pub(crate) sought: FxHashSet<u64>,
-    /// `true` if there are subscribers to alarms other than alarm actions.
-    pub(crate) has_alarm_subscribers: bool,
     /// `true` if there are alarms.
     pub(crate) alarms: bool,
-    /// `true` if there are grants to unresolved roles.
-    pub(crate) has_unresolved_grants: bool,
     /// `true` if there are roles.
     pub(crate) roles: bool,
     /// Directories with templates that may be combined with one of this part.
@@ -77,9 +69,7 @@ impl Connections {
     pub(crate) fn add(&mut self, other: Connections) {
         self.declared.extend(other.declared);
         self.sought.extend(other.sought);
-        self.has_alarm_subscribers |= other.has_alarm_subscribers;
         self.alarms |= other.alarms;
-        self.has_unresolved_grants |= other.has_unresolved_grants;
         self.roles |= other.roles;
         self.below.extend(other.below);
         self.environments.extend(other.environments);
@@ -88,11 +78,14 @@ impl Connections {
         self.watched.extend(other.watched);
     }
 
-    /// Collects the connections of `graph`. Its rules must have run, because they look up names.
-    pub(crate) fn of(graph: &Graph) -> Connections {
+    /// Collects the connections of the units of `graph` that `is_wanted` accepts by name. Its rules must have run, because
+    /// they look up names.
+    pub(crate) fn of(graph: &Graph, is_wanted: impl Fn(&str) -> bool) -> Connections {
         let mut all = Connections::default();
-        for one in Connections::by_unit(graph) {
-            all.add(one);
+        for (unit, one) in graph.units().iter().zip(Connections::by_unit(graph)) {
+            if is_wanted(&unit.name) {
+                all.add(one);
+            }
         }
         all
     }
@@ -137,28 +130,6 @@ impl Connections {
     }
 }
 
-/// Returns what concerns all other units, by unit: grants to unresolved roles, and subscribers to alarms.
-pub(crate) fn concerning_all(graph: &Graph) -> Vec<UnitGraph> {
-    let mut units: BTreeMap<UnitId, UnitGraph> = BTreeMap::new();
-    let mut of = |unit: UnitId, add: &mut dyn FnMut(&mut UnitGraph)| {
-        add((units.entry(unit)).or_insert_with(|| UnitGraph::new(graph.unit(unit).clone())));
-    };
-    for granted in graph.policies().unresolved_grants() {
-        let unit = granted.resource.unit;
-        of(unit, &mut |one| one.access.role_policies.push(granted.clone()));
-    }
-    for subscriber in graph.alarm_subscribers() {
-        let unit = subscriber.resource.unit;
-        of(unit, &mut |one| one.alarm_subscribers.push(subscriber.clone()));
-    }
-    for (unit, one) in &mut units {
-        let policies = graph.access().managed_policies.iter();
-        let own = policies.filter(|policy| policy.resource.unit == *unit);
-        one.access.managed_policies = own.cloned().collect();
-    }
-    units.into_values().collect()
-}
-
 /// Connections by unit.
 struct Units(Vec<Connections>);
 
@@ -168,9 +139,6 @@ impl Units {
     }
 
     fn add_alarms(&mut self, graph: &Graph) {
-        for subscriber in graph.alarm_subscribers() {
-            self.of(subscriber.resource.unit).has_alarm_subscribers = true;
-        }
         let alarms = graph.alarms().iter().chain(graph.nonexistent_alarms());
         for alarm in alarms {
             let reach = self.of(alarm.resource.unit);
@@ -208,9 +176,6 @@ impl Units {
                     self.of(granted.resource.unit).seek("role", name);
                 }
             }
-        }
-        for granted in graph.policies().unresolved_grants() {
-            self.of(granted.resource.unit).has_unresolved_grants = true;
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Relates the units of a run to each other: which of them must be checked together, because one reads files of another,
-//! because one refers to a name that another declares, or because a unit may affect all others in the project
-//! ([`Connections`]).
+//! Relates the units of a run to each other: which of them must be checked together, because one reads files of another
+//! or because one refers to a name that another declares ([`Connections`]). Nodes that concern all units of the project
+//! ([`CommonNode`]) relate none: they are added to the graphs of the others.
 //!
 //! ```text
 //! svc/orders   calls modules/queue ┐
@@ -13,14 +13,17 @@
 //! An environment that files name for some units is judged with the units related to those ([`Around`]). Their relations
 //! are those of the run with the default values, and then those that they have in the environment.
 
+use super::Run;
+use super::lint::LintedEnvironment;
 use super::load::{FoundEnvironments, unit_path};
 use super::select::Group;
 use crate::discover::Input;
 use crate::frontend::Ties;
-use crate::graph::{Connections, Graph, Unit, UnitGraph, UnitKind, concerning_all, join_watching_parts};
+use crate::graph::{CommonNode, Connections, Graph, Unit, UnitGraph, UnitKind, join_watching_parts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Sources;
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::Path;
 
 /// Some units of a project.
@@ -42,13 +45,14 @@ pub(super) struct Relations<'r> {
     reach: Vec<Option<Connections>>,
     /// Groups of inputs; `None` if the input of some unit is unknown.
     related: Option<Groups>,
-    /// Relations that concern all units.
-    concerning_all: Vec<UnitGraph>,
+    /// Nodes that concern all units.
+    common: Vec<CommonNode>,
 }
 
 impl<'r> Relations<'r> {
-    /// Collects the relations of the units of `graph`, which were loaded from `groups`.
-    pub(super) fn of(groups: &'r [Group], graph: &Graph, ties: &[(String, Ties)], sources: &'r Sources) -> Self {
+    /// Collects the relations of the units in `judged`, which were loaded from `groups`.
+    pub(super) fn of(run: &Run<'_>, groups: &'r [Group], judged: &LintedEnvironment, sources: &'r Sources) -> Self {
+        let graph = &judged.graph;
         let inputs: Vec<&Input> = groups.iter().flat_map(|group| &group.inputs).collect();
         let places = places(&inputs, sources);
         let mut all = Relations {
@@ -57,12 +61,15 @@ impl<'r> Relations<'r> {
             units: FxHashMap::default(),
             reach: vec![None; inputs.len()],
             related: None,
-            concerning_all: concerning_all(graph),
+            common: CommonNode::all(graph),
             inputs,
         };
         let outermost: FxHashMap<&str, UnitKind> = graph.units().iter().map(|unit| (unit.key(), unit.kind)).collect();
         let mut is_complete = true;
         for (unit, reach) in graph.units().iter().zip(Connections::by_unit(graph)) {
+            if run.session.is_outside(&unit.name) {
+                continue;
+            }
             let name = outermost_unit(unit);
             let is_stack = outermost.get(name) == Some(&UnitKind::CdkStack);
             let place = if is_stack {
@@ -78,7 +85,7 @@ impl<'r> Relations<'r> {
                 None => is_complete = false,
             }
         }
-        for (unit, ties) in ties {
+        for (unit, ties) in &judged.ties {
             let at = all.units.get(unit);
             let reach = at.and_then(|at| all.reach.get_mut(*at)?.as_mut());
             if let Some(reach) = reach {
@@ -111,7 +118,7 @@ impl<'r> Relations<'r> {
             dependencies: Vec::new(),
         };
         let parts: Vec<Part<'_>> = parts.chain([last]).collect();
-        let mut groups = Groups::by_relations(&parts);
+        let mut groups = Groups::of(&parts);
         // A Terragrunt file is not a unit if another one includes it, nor is a module that such a file calls.
         let terragrunt = self.inputs.iter().filter(|input| matches!(input, Input::Terragrunt(_)));
         let directories: FxHashSet<&Path> = terragrunt.filter_map(|file| file.path().parent()).collect();
@@ -189,12 +196,12 @@ impl Around<'_, '_> {
                 .cloned()
                 .collect(),
         });
-        let is_outside = |part: &&UnitGraph| {
-            let at = all.units.get(outermost_unit(&part.unit));
+        let is_of_other = |node: &&CommonNode| {
+            let at = all.units.get(outermost_unit(&node.unit));
             !is_whole && at.is_some_and(|at| !self.members.contains(at))
         };
-        let context = all.concerning_all.iter().filter(is_outside);
-        (groups.collect(), context.cloned().collect())
+        let context = CommonNode::units(all.common.iter().filter(is_of_other));
+        (groups.collect(), context)
     }
 
     fn reach_of_members(&self) -> Connections {
@@ -255,16 +262,22 @@ fn by_names(parts: &[Part<'_>], groups: &mut Groups) {
 
 /// Joins units with those whose files they read, and templates with those that may be deployed together with them.
 fn by_files(parts: &[Part<'_>], groups: &mut Groups) {
-    let mut owners: FxHashMap<&Path, usize> = FxHashMap::default();
+    let mut owners: FxHashMap<(&Path, bool), usize> = FxHashMap::default();
     for (at, part) in parts.iter().enumerate() {
         for input in part.inputs {
-            groups.join(*owners.entry(input.path()).or_insert(at), at);
+            let is_directory = matches!(input, Input::TerraformModule(_) | Input::CdkApp(_));
+            groups.join(*owners.entry((input.path(), is_directory)).or_insert(at), at);
         }
     }
     for (at, part) in parts.iter().enumerate() {
         for dependency in &part.dependencies {
-            if let Some(owner) = owners.get(dependency) {
-                groups.join(*owner, at);
+            // A part that only lists the directory of a module, in search of the source of a function, does not read it.
+            let directory = dependency.parent().filter(|_| is_of_module(dependency));
+            let units = [(directory, true), (Some(*dependency), false)];
+            for (path, is_directory) in units {
+                if let Some(owner) = path.and_then(|path| owners.get(&(path, is_directory))) {
+                    groups.join(*owner, at);
+                }
             }
         }
         for directory in &part.reach.below {
@@ -278,22 +291,19 @@ fn by_files(parts: &[Part<'_>], groups: &mut Groups) {
     }
 }
 
+/// Returns `true` if the file is part of the unit that is its directory: a Terraform module, or a CDK app.
+fn is_of_module(file: &Path) -> bool {
+    let ends = [".tf", ".tofu", ".tf.json", ".tofu.json"];
+    let name = file.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    name == "manifest.json" || ends.iter().any(|end| name.ends_with(end))
+}
+
 /// Disjoint sets of parts: each element refers to a smaller one of its set, and finally to the smallest.
 pub(crate) struct Groups(Vec<usize>);
 
 impl Groups {
     /// Groups the parts that must be checked together.
     pub(crate) fn of(parts: &[Part<'_>]) -> Self {
-        let mut groups = Groups::by_relations(parts);
-        let hears = parts.iter().any(|part| part.reach.has_alarm_subscribers);
-        groups.join_all(parts, |reach| hears && (reach.has_alarm_subscribers || reach.alarms));
-        let grants = parts.iter().any(|part| part.reach.has_unresolved_grants);
-        groups.join_all(parts, |reach| grants && (reach.has_unresolved_grants || reach.roles));
-        groups
-    }
-
-    /// Groups the parts with relations to each other, as opposed to relations of a part to all others.
-    fn by_relations(parts: &[Part<'_>]) -> Self {
         let mut groups = Groups((0..parts.len()).collect());
         by_names(parts, &mut groups);
         by_files(parts, &mut groups);

@@ -89,6 +89,7 @@ pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Opti
         excluded: gathered.excluded,
         unmatched: gathered.unmatched,
         reach: gathered.reach,
+        shared: gathered.shared,
         judgements,
         environment,
         other_environments,

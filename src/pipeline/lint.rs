@@ -8,7 +8,7 @@ use super::handlers::Handlers;
 use super::load::{self, Environment, EnvironmentInputs, Loaded};
 use super::overrides;
 use super::policies::Policies;
-use super::{Gathered, Run};
+use super::{Gathered, Run, SharedNode};
 use crate::config::RuleSettings;
 use crate::diagnostic::{Coverage, DEFAULT_ENVIRONMENT, Diagnostic, NotEvaluated, Subject};
 use crate::frontend::Ties;
@@ -43,7 +43,7 @@ pub(super) struct LintedEnvironment {
     /// Units that could not be read completely.
     pub(super) broken: FxHashSet<String>,
     /// Relations to other units, by name.
-    ties: Vec<(String, Ties)>,
+    pub(super) ties: Vec<(String, Ties)>,
 }
 
 /// Runs the rules in every environment.
@@ -79,7 +79,7 @@ pub(super) fn lint(run: &Run<'_>, loaded: Loaded) -> Linted {
         .map(|environment| lint_one(run, environment, &sources, &policies, count))
         .collect();
     let first = linted.first().filter(|_| !found.is_empty());
-    let mut relations = first.map(|first| Relations::of(&groups, &first.graph, &first.ties, &sources));
+    let mut relations = first.map(|first| Relations::of(run, &groups, first, &sources));
     for (name, own) in found {
         let mut around = relations.as_mut().map(|all| all.around(&own));
         loop {
@@ -108,6 +108,12 @@ pub(super) fn lint(run: &Run<'_>, loaded: Loaded) -> Linted {
     let graphs: Vec<&Graph> = linted.iter().map(|one| &one.graph).collect();
     let overrides = overrides::unmatched(run, &graphs, &policies, &sources);
     gathered.unmatched.extend(overrides);
+    if run.options.notes_reach {
+        let whole = linted.iter().filter(|one| one.units.is_none());
+        let graphs = whole.map(|one| (&one.name, &one.graph));
+        gathered.shared = SharedNode::all(graphs, &run.session, &sources);
+    }
+    run.session.add_texts(&sources);
     gathered.sources = sources;
     Linted {
         environments: linted,
@@ -163,7 +169,10 @@ fn lint_one(
         broken,
         ties,
     } = environment;
-    let has_it = |unit: &str| units.as_ref().is_none_or(|units| units.contains(unit));
+    let has_it = |unit: &str| match &units {
+        Some(units) => units.contains(unit),
+        None => !run.session.is_outside(unit),
+    };
     let settings = policies.settings(&graph);
     let runs = |rule: &Rule<'_>| {
         let mut units = graph.units().iter();

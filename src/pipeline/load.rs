@@ -232,8 +232,9 @@ pub(super) fn environment(
             parts.push(loaded.graph);
         }
     }
-    if !context.is_empty() {
-        parts.extend(context);
+    let outside = run.session.outside(name.as_ref());
+    if !(context.is_empty() && outside.is_empty()) {
+        parts.extend(context.into_iter().chain(outside));
         parts.sort_by(|one, other| one.unit.name.cmp(&other.unit.name));
     }
     // What a named environment concerns depends on the names that rules look up.

@@ -1,7 +1,7 @@
 //! Outcome of a run.
 
-use super::RunContext;
 use super::order::in_order;
+use super::{RunContext, SharedNode};
 use crate::diagnostic::{Coverage, Diagnostic, NotEvaluated, Severity, Suppressed};
 use crate::graph::{Connections, Graph};
 use crate::history::History;
@@ -40,6 +40,8 @@ pub struct Outcome {
     pub unmatched: Vec<String>,
     /// Properties that relate the checked units to the rest of the project, if requested.
     pub(crate) reach: Connections,
+    /// Nodes that concern the rest of the project, if requested.
+    pub(crate) shared: Vec<SharedNode>,
     /// Judgements of the rules, in a traced run.
     pub judgements: Vec<Judgement>,
     /// Environment of `graph`, if there are any.
@@ -90,6 +92,7 @@ impl Outcome {
             excluded: 0,
             unmatched: Vec::new(),
             reach: Connections::default(),
+            shared: Vec::new(),
             judgements: Vec::new(),
             environment: None,
             other_environments: Vec::new(),

@@ -45,8 +45,11 @@ pub(super) fn only(run: &Run<'_>, inputs: Vec<Input>) -> Result<Selected, Vec<St
 fn nothing(run: &Run<'_>) -> Gathered {
     let context = run.context;
     Gathered {
-        sources: Sources::with_files(context.files.clone(), context.working_directory.clone())
-            .with_cache(run.cache.clone(), run.is_cancelled.clone()),
+        sources: Sources::with_files(context.files.clone(), context.working_directory.clone()).with_cache(
+            run.session.cache.clone(),
+            run.session.ids.clone(),
+            run.session.is_cancelled.clone(),
+        ),
         errors: Vec::new(),
         skipped: Vec::new(),
         dependents: Vec::new(),
@@ -55,6 +58,7 @@ fn nothing(run: &Run<'_>) -> Gathered {
         excluded: 0,
         unmatched: Vec::new(),
         reach: Connections::default(),
+        shared: Vec::new(),
     }
 }
 

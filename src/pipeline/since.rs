@@ -2,7 +2,7 @@
 //! same steps, rules and configuration, and with the same inputs, except that files with values are read at that
 //! commit.
 
-use super::{Options, Run, RunContext, run_until_suppression};
+use super::{Options, Run, RunContext, Session, run_until_suppression};
 use crate::history::{self, KnownFindings};
 use source::files::{absolute, named, real};
 
@@ -55,8 +55,7 @@ fn findings_of(name: &str, run: &Run<'_>) -> Result<KnownFindings, String> {
         configs: run.configs,
         context: &context,
         touched,
-        cache: None,
-        is_cancelled: None,
+        session: Session::default(),
     };
     // Files that could not be read at that commit are not reported now; their findings count as new.
     let known = run_until_suppression(&earlier).map_or_else(

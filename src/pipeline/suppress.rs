@@ -74,7 +74,8 @@ pub(super) fn suppress(run: &Run<'_>, linted: Linted) -> Unsuppressed {
     let mut found = Vec::new();
     for (at, one) in environments.into_iter().enumerate() {
         if run.options.notes_reach {
-            unsuppressed.gathered.reach.add(Connections::of(&one.graph));
+            let reach = Connections::of(&one.graph, |unit| !run.session.is_outside(unit));
+            unsuppressed.gathered.reach.add(reach);
         }
         keep_judgements(&mut unsuppressed.judgements, one.judgements, one.name.as_ref());
         found.push((one.name.clone(), one.findings));

@@ -4,11 +4,12 @@
 use super::diagnostics::ByFile;
 use crate::discover::Input;
 use crate::graph::Connections;
-use crate::pipeline::{Groups, Part, most_environments};
-use rustc_hash::FxHashMap;
+use crate::pipeline::{Groups, Part, SharedNode, most_environments};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use source::Cache;
 use source::files::{Paths, Stamp, stamp};
 use std::collections::BTreeSet;
+use std::hash::BuildHasher;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,6 +27,10 @@ pub(super) struct Cluster {
     /// Paths that changed since the last check, whose stamps are out of date.
     outdated_stamps: BTreeSet<PathBuf>,
     pub(super) reach: Connections,
+    /// Its nodes that concern all clusters.
+    pub(super) shared: Vec<SharedNode>,
+    /// Meaning of the nodes of all clusters, as of its last check.
+    pub(super) heard: Heard,
     pub(super) found: ByFile,
     /// Errors that prevented the check.
     pub(super) errors: Vec<String>,
@@ -49,6 +54,8 @@ impl Cluster {
             touched: 0,
             outdated_stamps: BTreeSet::new(),
             reach: Connections::default(),
+            shared: Vec::new(),
+            heard: Heard::default(),
             found: ByFile::new(),
             errors: Vec::new(),
             is_surveyed: false,
@@ -59,22 +66,23 @@ impl Cluster {
     }
 
     /// Stores the result of a check, and records the files whose findings changed.
-    pub(super) fn take(&mut self, found: ByFile, reach: Connections, dependencies: Paths) {
+    pub(super) fn take(&mut self, found: ByFile, reach: Connections, shared: Vec<SharedNode>, dependencies: Paths) {
         let both = self.found.keys().chain(found.keys());
         let changed = both.filter(|path| self.found.get(*path) != found.get(*path));
         self.changed.extend(changed.cloned());
         self.found = found;
-        self.take_reach(reach, dependencies);
+        self.take_reach(reach, shared, dependencies);
         self.is_stale = false;
     }
 
     /// Stores the properties that relate the cluster to others.
-    pub(super) fn take_reach(&mut self, reach: Connections, dependencies: Paths) {
+    pub(super) fn take_reach(&mut self, reach: Connections, shared: Vec<SharedNode>, dependencies: Paths) {
         let is_same = dependencies.len() == self.dependencies.len()
             && dependencies.iter().all(|path| self.dependencies.contains_key(path));
         self.is_reshaped |= !is_same || reach != self.reach;
         self.is_surveyed = true;
         self.reach = reach;
+        self.shared = shared;
         let before = std::mem::take(&mut self.dependencies);
         // Files without a reported change are assumed to be unchanged. If they have changed, their old stamps reveal
         // it.
@@ -130,6 +138,55 @@ impl Cluster {
     }
 }
 
+/// What the nodes mean that concern all clusters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Heard {
+    /// Of the nodes that concern clusters with roles.
+    roles: u64,
+    /// Of the nodes that concern clusters with alarms.
+    alarms: u64,
+}
+
+/// The nodes that concern all clusters.
+pub(super) struct CommonNodes {
+    /// One node of each meaning, with the index of its cluster.
+    nodes: Vec<(usize, SharedNode)>,
+    pub(super) heard: Heard,
+}
+
+impl CommonNodes {
+    pub(super) fn of(clusters: &[Cluster]) -> Self {
+        let (mut nodes, mut heard) = (Vec::new(), Heard::default());
+        let mut known = FxHashSet::default();
+        for (at, cluster) in clusters.iter().enumerate() {
+            for one in cluster.shared.iter().filter(|one| known.insert(one.meaning())) {
+                let sum = if one.node.concerns_roles() {
+                    &mut heard.roles
+                } else {
+                    &mut heard.alarms
+                };
+                *sum = sum.wrapping_add(FxBuildHasher.hash_one(one.meaning()));
+                nodes.push((at, one.clone()));
+            }
+        }
+        CommonNodes { nodes, heard }
+    }
+
+    /// Returns the nodes for a check of the cluster at the index `at`, which has its own.
+    pub(super) fn outside(&self, at: usize) -> Vec<SharedNode> {
+        let others = self.nodes.iter().filter(|(owner, _)| *owner != at);
+        others.map(|(_, one)| one.clone()).collect()
+    }
+}
+
+impl Cluster {
+    /// Marks the cluster as stale if the nodes that concern it have changed since its last check.
+    pub(super) fn hear(&mut self, now: Heard) {
+        let Heard { roles, alarms } = self.heard;
+        self.is_stale |= self.reach.roles && now.roles != roles || self.reach.alarms && now.alarms != alarms;
+    }
+}
+
 /// Merges the clusters that must be checked together. A merged cluster must be checked again.
 pub(super) fn join(clusters: Vec<Cluster>) -> Vec<Cluster> {
     let parts = clusters.iter().map(|cluster| Part {
@@ -177,6 +234,7 @@ fn merged(mut groups: Groups, clusters: Vec<Cluster>) -> Vec<Cluster> {
             // Until the merged cluster is checked, it combines the inputs and relations of its parts.
             group.dependencies.extend(cluster.dependencies);
             group.reach.add(cluster.reach);
+            group.shared.extend(cluster.shared);
             for (path, found) in cluster.found {
                 group.found.entry(path).or_default().extend(found);
             }

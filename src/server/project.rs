@@ -1,23 +1,22 @@
 //! Checks one folder of the editor, or one file outside of all folders. Its units are grouped into clusters, each with
 //! its findings, and a cluster is checked again if one of its files changes.
 
-use super::clusters::{self, Cluster};
+use super::clusters::{self, Cluster, CommonNodes};
 use super::diagnostics::{self, ByFile};
 use super::names::Names;
 use super::progress::{CheckObserver, Progress};
 use super::settings::Settings;
 use crate::config::{Configs, NAMES};
 use crate::discover::{Input, unit_of};
-use crate::pipeline::{Options, Outcome, ProjectPart, RunContext, check_part, inputs, survey};
+use crate::pipeline::{Options, Outcome, ProjectPart, RunContext, Session, check_part, inputs, survey};
 use crate::rules::Catalogue;
 use lsp_types::Diagnostic;
 use rayon::prelude::*;
-use source::Cache;
 use source::files::{Overlaid, PathRecorder, Stamp, UnsavedTexts, stamp};
+use source::{Cache, Ids};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// Root of a project.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,6 +46,8 @@ pub(super) struct Project {
     /// Files on disk with the open texts, as of the last refresh.
     store: Arc<Overlaid>,
     clusters: Vec<Cluster>,
+    /// Ids of files in all checks.
+    ids: Arc<Ids>,
     /// Results of reading new units to determine their relations, kept until they are checked.
     surveyed: Option<Arc<Cache>>,
     /// `true` if units may have been added or removed.
@@ -91,6 +92,7 @@ impl Project {
             texts: UnsavedTexts::default(),
             store: Arc::new(Overlaid::new(UnsavedTexts::default())),
             clusters: Vec::new(),
+            ids: Arc::default(),
             surveyed: None,
             must_find_units: true,
             recognised: BTreeMap::new(),
@@ -172,7 +174,7 @@ impl Project {
         }
         let mut is_whole = true;
         let progress = Progress::new(&self.clusters, watch);
-        while is_whole && self.clusters.iter().any(|cluster| cluster.is_stale) {
+        while is_whole && self.has_stale() {
             self.record_unit = None;
             self.share_out_room();
             is_whole = self.survey_new(&progress) && self.judge_stale(names, &progress);
@@ -185,6 +187,13 @@ impl Project {
             self.surveyed = None;
         }
         is_whole
+    }
+
+    /// Returns `true` if a cluster must be checked again, because one of its files or a node that concerns it has changed.
+    fn has_stale(&mut self) -> bool {
+        let heard = CommonNodes::of(&self.clusters).heard;
+        self.clusters.iter_mut().for_each(|cluster| cluster.hear(heard));
+        self.clusters.iter().any(|cluster| cluster.is_stale)
     }
 
     /// Determines the relations of new units, so that related ones are checked together from the start. Returns `false`
@@ -203,9 +212,13 @@ impl Project {
             if progress.is_cancelled() {
                 return;
             }
-            let (reach, dependencies) = self.over(&cluster.inputs, Some(cache.clone()), progress.cancelled(), survey);
-            if let Some(reach) = reach {
-                cluster.take_reach(reach, dependencies.take());
+            let session = Session {
+                is_cancelled: progress.cancelled(),
+                ..self.session(Some(cache.clone()))
+            };
+            let (found, dependencies) = self.over(&cluster.inputs, session, survey);
+            if let Some((reach, shared)) = found {
+                cluster.take_reach(reach, shared, dependencies.take());
                 progress.record_unit(cluster);
             }
         });
@@ -312,13 +325,24 @@ impl Project {
         error.map(ToString::to_string)
     }
 
+    /// Returns what all checks of the project share.
+    fn session(&self, cache: Option<Arc<Cache>>) -> Session {
+        Session {
+            cache,
+            ids: Some(self.ids.clone()),
+            ..Session::default()
+        }
+    }
+
     /// Checks stale clusters, last edited ones first. Returns `false` if the check was cancelled.
     fn judge_stale(&mut self, names: &Names, progress: &Progress<'_>) -> bool {
         let mut clusters = std::mem::take(&mut self.clusters);
-        let mut stale: Vec<&mut Cluster> = clusters.iter_mut().filter(|cluster| cluster.is_stale).collect();
-        stale.sort_by_key(|cluster| std::cmp::Reverse(cluster.touched));
-        stale.into_par_iter().for_each(|cluster| {
-            if !progress.is_cancelled() && self.judge(cluster, names, progress) {
+        let common = CommonNodes::of(&clusters);
+        let stale = clusters.iter_mut().enumerate().filter(|(_, cluster)| cluster.is_stale);
+        let mut stale: Vec<(usize, &mut Cluster)> = stale.collect();
+        stale.sort_by_key(|(_, cluster)| std::cmp::Reverse(cluster.touched));
+        stale.into_par_iter().for_each(|(at, cluster)| {
+            if !progress.is_cancelled() && self.judge(cluster, &common, at, names, progress) {
                 progress.record_unit(cluster);
             }
         });
@@ -327,14 +351,27 @@ impl Project {
     }
 
     /// Checks a cluster. Returns `false` if the check was cancelled.
-    fn judge(&self, cluster: &mut Cluster, names: &Names, progress: &Progress<'_>) -> bool {
+    fn judge(
+        &self,
+        cluster: &mut Cluster,
+        common: &CommonNodes,
+        at: usize,
+        names: &Names,
+        progress: &Progress<'_>,
+    ) -> bool {
         let cache = cluster.cache.clone().or_else(|| self.surveyed.clone());
-        let (outcome, dependencies) = self.over(&cluster.inputs, cache, progress.cancelled(), check_part);
+        let session = Session {
+            outside: common.outside(at),
+            is_cancelled: progress.cancelled(),
+            ..self.session(cache)
+        };
+        let (outcome, dependencies) = self.over(&cluster.inputs, session, check_part);
         let Some(outcome) = outcome else {
             return false;
         };
         let found = diagnostics::of(&outcome, names, &self.settings);
-        cluster.take(found, outcome.reach, dependencies.take());
+        cluster.take(found, outcome.reach, outcome.shared, dependencies.take());
+        cluster.heard = common.heard;
         cluster.errors = outcome.errors;
         true
     }
@@ -343,8 +380,7 @@ impl Project {
     fn over<T>(
         &self,
         inputs: &[Input],
-        cache: Option<Arc<Cache>>,
-        is_cancelled: Option<Arc<AtomicBool>>,
+        session: Session,
         look: impl FnOnce(ProjectPart<'_>) -> Option<T>,
     ) -> (Option<T>, Arc<PathRecorder>) {
         let dependencies = Arc::<PathRecorder>::default();
@@ -358,14 +394,13 @@ impl Project {
             context: &context,
             configs: &self.configs,
             inputs: inputs.to_vec(),
-            cache,
-            is_cancelled,
+            session,
         });
         (outcome, dependencies)
     }
 
     /// Checks units with tracing, which keeps the judgements of rules.
-    fn traced(&self, inputs: &[Input], cache: Option<Arc<Cache>>) -> Option<Outcome> {
+    fn traced(&self, inputs: &[Input], session: Session) -> Option<Outcome> {
         let options = Options {
             trace: true,
             ..self.options.clone()
@@ -376,7 +411,7 @@ impl Project {
                 ..part
             })
         };
-        self.over(inputs, cache, None, traced).0
+        self.over(inputs, session, traced).0
     }
 
     /// Returns all findings by file.
@@ -418,7 +453,11 @@ impl Project {
         let at = self.cluster_of(path)?;
         if self.record_unit.as_ref().is_none_or(|(known, _)| *known != at) {
             let cluster = self.clusters.get(at)?;
-            let outcome = self.traced(&cluster.inputs, cluster.cache.clone())?;
+            let session = Session {
+                outside: CommonNodes::of(&self.clusters).outside(at),
+                ..self.session(cluster.cache.clone())
+            };
+            let outcome = self.traced(&cluster.inputs, session)?;
             self.record_unit = Some((at, outcome));
         }
         self.record_unit.as_ref().map(|(_, outcome)| outcome)
@@ -435,7 +474,7 @@ impl Project {
         if inputs.is_empty() {
             return None;
         }
-        self.over(&inputs, None, None, check_part).0
+        self.over(&inputs, self.session(None), check_part).0
     }
 
     /// Returns the outcome of [`look`](Self::look), and removes it from the project.
@@ -483,6 +522,65 @@ mod tests {
     const QUEUE: &str = "# counted-by-sqslint: a queue\nresource \"aws_sqs_queue\" \"q\" {\n  name = \"mails\"\n}\n";
     const READER: &str = "# counted-by-sqslint: a reader\nresource \"aws_lambda_function\" \"f\" {\n  timeout = 45\n}\nresource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = \"arn:aws:sqs:eu-west-1:123456789012:mails\"\n  function_name = aws_lambda_function.f.arn\n}\n";
     const ALONE: &str = "# counted-by-sqslint: by itself\nResources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties: {VisibilityTimeout: 99999}\n";
+
+    /// A function whose role lacks permissions, unless a grant to an unresolved role may give them.
+    const ROLE: &str = r#"# counted-by-sqslint: a role
+resource "aws_sqs_queue" "orders" {}
+resource "aws_iam_role" "worker" {
+  name               = "worker"
+  assume_role_policy = jsonencode({ Statement = [] })
+}
+resource "aws_lambda_function" "worker" {
+  function_name = "worker"
+  role          = aws_iam_role.worker.arn
+  timeout       = 3
+}
+resource "aws_lambda_event_source_mapping" "orders" {
+  event_source_arn = aws_sqs_queue.orders.arn
+  function_name    = aws_lambda_function.worker.arn
+}
+"#;
+
+    /// Returns a policy that lets an unresolved role perform `action`.
+    fn grant(action: &str) -> String {
+        format!(
+            "variable \"role\" {{}}\nresource \"aws_iam_role_policy\" \"p\" {{\n  role = var.role\n  policy = jsonencode({{ \
+             Statement = [{{ Effect = \"Allow\", Action = \"{action}\", Resource = \"*\" }}] }})\n}}\n"
+        )
+    }
+
+    #[test]
+    fn grant_to_unresolved_role_concerns_other_clusters() {
+        let place = TemporaryDirectory::with_files([("a/main.tf", ROLE), ("b/main.tf", &grant("sqs:*"))]);
+        let (settings, _) = Settings::new(&lsp_types::InitializeParams::default());
+        let mut project = Project::new(Root::Folder(place.path().to_owned()), &settings);
+        let mut findings_with = |text: Option<String>| {
+            let path = place.path().join("b/main.tf");
+            let texts = text.map(|text| (path.clone(), Arc::from(text)));
+            let texts: UnsavedTexts = Arc::new(texts.into_iter().collect());
+            project.note(&path, false);
+            let watch = CheckObserver {
+                tell: &|_, _| {},
+                cancelled: None,
+            };
+            crate::pipeline::on_own_threads(|| project.refresh(&texts, &Names::default(), &watch));
+            assert_eq!(project.clusters.len(), 2);
+            let found = project.found();
+            let of_role = found.values().flatten();
+            let of_role = of_role.filter(|one| one.message.contains("sqs:ReceiveMessage"));
+            (of_role.count(), counts::of(&place.path().join("a/main.tf"), ROLE).1)
+        };
+        assert_eq!(findings_with(None), (0, 1), "the policy may be the role's");
+        for (text, expected) in [
+            (format!("# moved\n{}", grant("sqs:*")), (0, 1)),
+            (grant("s3:*"), (1, 2)),
+            (grant("s3:Get*"), (1, 3)),
+            (String::new(), (1, 4)),
+        ] {
+            let actual = findings_with(Some(text.clone()));
+            assert_eq!(actual, expected, "findings, and checks of the other cluster: {text}");
+        }
+    }
 
     #[test]
     fn opened_project_is_checked_once() {

@@ -52,10 +52,25 @@ struct SharedAcrossParts {
     is_last_pass: AtomicBool,
 }
 
+/// Ids of files by path. A path has the same id in all runs that share them.
+#[derive(Debug, Default)]
+pub struct Ids(Mutex<FxHashMap<PathBuf, usize>>);
+
+impl Ids {
+    /// Returns the id of `path`, which is assigned at the first request.
+    pub(super) fn of(&self, path: &Path) -> usize {
+        let mut ids = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = ids.len();
+        if let Some(known) = ids.get(path) {
+            return *known;
+        }
+        ids.insert(path.to_owned(), next);
+        next
+    }
+}
+
 #[derive(Debug, Default)]
 struct Store {
-    /// Ids by path: a path has the same id in every run.
-    ids: FxHashMap<PathBuf, usize>,
     /// Texts of the last run.
     texts: Vec<Option<Arc<SourceFile>>>,
     values: FxHashMap<Key, CachedValue>,
@@ -139,17 +154,6 @@ impl Cache {
 
     fn lock(&self) -> MutexGuard<'_, Store> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns the id of `path`, which is assigned at the first request.
-    pub(super) fn id_of(&self, path: &Path) -> usize {
-        let ids = &mut self.lock().ids;
-        let next = ids.len();
-        if let Some(cached) = ids.get(path) {
-            return *cached;
-        }
-        ids.insert(path.to_owned(), next);
-        next
     }
 
     /// Returns the text that the file had in the last run.
@@ -242,6 +246,7 @@ impl Sources {
             overlaid: self.overlaid.clone(),
             is_large: self.is_large.clone(),
             cache: self.cache.clone(),
+            ids: self.ids.clone(),
             reads: Some(reads.clone()),
             is_cancelled: self.is_cancelled.clone(),
         };
@@ -267,19 +272,24 @@ impl Sources {
             let mut reads = reads.lock().unwrap_or_else(PoisonError::into_inner);
             reads.extend(dependencies.files.iter().map(|(id, _)| *id));
         }
-        // The texts. Usually all of them are here already, which a read lock suffices to find out.
+        self.add_files(&dependencies.files);
+    }
+
+    /// Adds texts of other runs with the same [`Ids`], so that spans may point into them. Texts of this run stay.
+    pub fn add_files(&self, files: &[(FileId, Arc<SourceFile>)]) {
+        // Usually all of them are here already, which a read lock suffices to find out.
         let is_here = |texts: &Texts| {
             let here = |(id, file): &(FileId, Arc<SourceFile>)| {
                 let known = texts.get(id.0 as usize);
                 known.is_some_and(|known| known.is_guarded() || !file.is_guarded())
             };
-            dependencies.files.iter().all(here)
+            files.iter().all(here)
         };
         if is_here(&self.texts()) {
             return;
         }
         let mut texts = self.texts.write().unwrap_or_else(PoisonError::into_inner);
-        for (id, file) in &dependencies.files {
+        for (id, file) in files {
             match texts.get(id.0 as usize) {
                 // This run read the file itself, without knowing that it may contain secrets.
                 Some(known) if file.is_guarded() => known.is_guarded.store(true, Ordering::Relaxed),
@@ -310,6 +320,7 @@ mod tests {
     struct Runs {
         directory: Scratch,
         cache: Arc<Cache>,
+        ids: Arc<Ids>,
         computed: Cell<(usize, usize)>,
     }
 
@@ -322,6 +333,7 @@ mod tests {
             Runs {
                 directory: Scratch::with_files([("a", "1"), ("b", "22")]).unwrap(),
                 cache: Arc::new(cache),
+                ids: Arc::default(),
                 computed: Cell::default(),
             }
         }
@@ -342,8 +354,11 @@ mod tests {
 
         fn run(&self) -> (usize, Vec<(FileId, Arc<SourceFile>)>) {
             let files = Files::new(None, vec![self.directory.path().to_owned()]);
-            let sources =
-                Sources::with_files(files, self.directory.path().to_owned()).with_cache(Some(self.cache.clone()), None);
+            let sources = Sources::with_files(files, self.directory.path().to_owned()).with_cache(
+                Some(self.cache.clone()),
+                Some(self.ids.clone()),
+                None,
+            );
             let (both, _) = sources.cached(&self.at("b"), "both", |sources| {
                 let (first, second) = self.computed.get();
                 self.computed.set((first, second + 1));
@@ -423,7 +438,7 @@ mod tests {
         let cache = Arc::new(Cache::across_parts());
         let text = "x".repeat(super::super::MAX_TEXT_WITH_TREES / 2 + 1);
         let trees = ["a", "b"].map(|name| {
-            let sources = Sources::default().with_cache(Some(cache.clone()), None);
+            let sources = Sources::default().with_cache(Some(cache.clone()), None, None);
             let file = sources.file(sources.add(Path::new(name), text.as_str()));
             let tree = Arc::downgrade(&file.derived(str::len));
             sources.drop_derived_if_large();
@@ -457,7 +472,8 @@ mod tests {
     fn cached_value_guards_its_secrets_again() {
         let runs = Runs::new();
         let sources = |cache: &Arc<Cache>| {
-            Sources::with_files(Files::default(), PathBuf::from("/")).with_cache(Some(cache.clone()), None)
+            let sources = Sources::with_files(Files::default(), PathBuf::from("/"));
+            sources.with_cache(Some(cache.clone()), Some(runs.ids.clone()), None)
         };
         let guarding = |sources: &Sources| {
             let (id, _) = sources.cached(Path::new("/x"), (), |sources| {

@@ -6,7 +6,7 @@ pub mod reading;
 
 use crate::files::Files;
 use cache::Reads;
-pub use cache::{Cache, Dependencies};
+pub use cache::{Cache, Dependencies, Ids};
 use rustc_hash::FxHashMap;
 use std::any::{Any, TypeId};
 use std::ops::Range;
@@ -307,6 +307,8 @@ pub struct Sources {
     is_large: Arc<AtomicBool>,
     /// Cache shared with other runs.
     cache: Option<Arc<Cache>>,
+    /// Ids shared with other runs.
+    ids: Option<Arc<Ids>>,
     /// Recorder of the files that are read, within [`Sources::cached`].
     reads: Option<Arc<Reads>>,
     /// Set once the result of the run is not wanted any more.
@@ -329,9 +331,16 @@ impl Sources {
         }
     }
 
-    /// Reuses the results in `cache`, and lets the run stop once `is_cancelled` is set.
+    /// Reuses the results in `cache` and the `ids` of runs over the same files, and lets the run stop once
+    /// `is_cancelled` is set.
     #[must_use]
-    pub fn with_cache(mut self, cache: Option<Arc<Cache>>, is_cancelled: Option<Arc<AtomicBool>>) -> Self {
+    pub fn with_cache(
+        mut self,
+        cache: Option<Arc<Cache>>,
+        ids: Option<Arc<Ids>>,
+        is_cancelled: Option<Arc<AtomicBool>>,
+    ) -> Self {
+        self.ids = ids;
         if let Some(is_large) = cache.as_ref().and_then(|cache| cache.is_large()) {
             self.is_large = is_large;
         }
@@ -387,7 +396,7 @@ impl Sources {
         let known = texts.by_path.get(path).copied();
         let at = known.unwrap_or_else(|| {
             let next = texts.all.len();
-            let at = self.cache.as_ref().map_or(next, |cache| cache.id_of(path));
+            let at = self.ids.as_ref().map_or(next, |ids| ids.of(path));
             let length = texts.length.saturating_add(text.len());
             let cache = self.cache.as_ref();
             let length = cache.map_or(length, |cache| cache.length_with(text.len(), length));

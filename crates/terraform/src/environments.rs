@@ -340,7 +340,7 @@ mod tests {
         let files = Files::new(None, vec![place.path().to_owned()]);
         let look = || {
             let sources =
-                Sources::with_files(files.clone(), place.path().to_owned()).with_cache(Some(kept.clone()), None);
+                Sources::with_files(files.clone(), place.path().to_owned()).with_cache(Some(kept.clone()), None, None);
             let modules = Modules::new();
             let found = EnvironmentSearch::in_modules(&modules);
             let beside = found.beside(&at("live/a"), &sources);
