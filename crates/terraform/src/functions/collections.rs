@@ -64,19 +64,29 @@ pub(crate) fn slice(list: &Value, start: &Value, end: &Value) -> FunctionResult 
     Some(like(list, Value::list(part)))
 }
 
-/// Evaluates `compact`. Elements with cases may be empty in some of them.
+/// Evaluates `compact`. The result is unknown if an element may be empty. An attribute of a resource is not.
 pub(crate) fn compact(list: &Value) -> FunctionResult {
     let list = as_list(list, &Type::Text)?;
-    if list
-        .items()?
-        .iter()
-        .any(|item| matches!(item.kind, ValueKind::Cases(_)))
-    {
-        return None;
+    let items = list.items()?;
+    if let Some(open) = items.iter().find(|item| may_be_empty(item)) {
+        return Some(Value::unknown(open.as_unknown()?.reason.clone()));
     }
-    let items = list.items()?.iter();
-    let kept = items.filter(|item| !item.is_null() && item.to_text().is_none_or(|text| !text.is_empty()));
+    let kept = items
+        .iter()
+        .filter(|item| !item.is_null() && item.to_text().is_none_or(|text| !text.is_empty()));
     Some(Value::list_of(kept.cloned().collect(), &Type::Text))
+}
+
+/// Returns `true` if it is unknown whether `value` is an empty text.
+fn may_be_empty(value: &Value) -> bool {
+    match &value.kind {
+        ValueKind::Cases(_) | ValueKind::Unknown(_) => true,
+        ValueKind::Template(parts) => parts.iter().all(|part| {
+            part.to_text()
+                .map_or_else(|| may_be_empty(part), |text| text.is_empty())
+        }),
+        _ => false,
+    }
 }
 
 /// Evaluates `sort`.

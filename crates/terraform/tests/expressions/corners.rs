@@ -24,6 +24,27 @@ fn corners(files: &[(&str, &str)], rows: &[(&str, &str)]) {
 }
 
 #[test]
+fn compact_is_unknown_if_an_element_may_be_empty() {
+    let files = [(
+        "main.tf",
+        "variable \"unset\" {}\nresource \"terraform_data\" \"x\" {}\n",
+    )];
+    let rows = [
+        ("length(compact([var.unset]))", "? `var.unset` has no value"),
+        ("length(compact([\"a\", var.unset]))", "? `var.unset` has no value"),
+        (
+            "length(compact([\"${var.unset}${var.unset}\"]))",
+            "? an argument of `compact` is not known",
+        ),
+        ("length(compact([\"a\", \"\", null]))", "1"),
+        // Terraform does not know that these are not empty.
+        ("length(compact([\"a-${var.unset}\", \"\"]))", "1"),
+        ("length(compact([terraform_data.x.id, \"\"]))", "1"),
+    ];
+    corners(&files, &rows);
+}
+
+#[test]
 fn characters_are_counted_as_in_terraform() {
     let rows = [
         (r#"length("e\u0301")"#, "1"),
