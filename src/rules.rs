@@ -478,7 +478,12 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
     // Losing failed messages is worse than retrying successful ones along with them.
     (
         &batch_item_failures_unreported::RULE,
-        &[&batch_item_failures_ignored::RULE, &handler_swallows_failures::RULE],
+        &[
+            &batch_item_failures_ignored::RULE,
+            &handler_swallows_failures::RULE,
+            // A misspelled response type is not a missing one.
+            &function_response_type_unknown::RULE,
+        ],
     ),
     (
         &batch_item_failures_never_returned::RULE,
