@@ -461,15 +461,36 @@ pub struct StreamSetting {
     pub is_start: bool,
 }
 
-/// A key that the tool which creates a mapping does not know.
+/// A property that its resource does not have.
 #[derive(Debug, Clone)]
-pub struct UnknownKey {
-    /// Key as written.
-    pub key: Arc<str>,
-    /// Span of the key with its value.
+pub struct UnknownProperty {
+    /// The resource that sets it.
+    pub resource: Resource,
+    /// Name as written.
+    pub name: Arc<str>,
+    /// Span of the name.
     pub span: Span,
-    /// Nearest key that the tool knows, if one is near.
-    pub nearest: Option<&'static str>,
+    /// Property that was probably meant.
+    pub meant: Option<&'static str>,
+    /// Default of that property, if it is a number.
+    pub default: Option<String>,
+    /// Effect of the property.
+    pub fault: PropertyFault,
+}
+
+/// Effects of an unknown property.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PropertyFault {
+    /// The deployment fails.
+    Rejected,
+    /// The tool that creates the resource ignores it.
+    Ignored,
+    /// The tool ignores the object that the property belongs into, because the property is next to it.
+    Misplaced,
+    /// The tool ignores the property, which is known, because it has no value.
+    Empty,
+    /// The deployment fails because the property, which is known, lacks a required key.
+    Incomplete,
 }
 
 /// An event source mapping whose source is a queue, may be one, or cannot be the source of any mapping.
@@ -509,8 +530,6 @@ pub struct EventSourceMapping {
     pub qualifier: Attribute<Option<String>>,
     /// Tags; `None` if it has none.
     pub tags: Option<Box<Attribute<Tags>>>,
-    /// Keys without effect, because the tool that creates the mapping does not know them.
-    pub unknown_keys: Vec<UnknownKey>,
     /// Span of `SqsSubscription.Enabled: false`, which the SAM transform treats as `true`.
     pub ignored_disabling: Option<Span>,
 }
@@ -617,6 +636,8 @@ pub struct UnitGraph {
     pub passed_to_missing_code: Vec<Link>,
     /// References, in place of a queue, to declared resources that are not queues, with their types: `AWS::SNS::Topic`.
     pub not_queues: Vec<(Target, Arc<str>)>,
+    /// Properties that their resources do not have.
+    pub unknown_properties: Vec<UnknownProperty>,
     /// References to queues in calls of modules without an instance, which may contain alarms.
     pub uninstantiated_calls: Vec<(Link, Span)>,
     /// Number of queues that do not exist, by the variable whose default leaves them out.
@@ -642,6 +663,7 @@ impl UnitGraph {
             invocations: Vec::new(),
             passed_to_missing_code: Vec::new(),
             not_queues: Vec::new(),
+            unknown_properties: Vec::new(),
             uninstantiated_calls: Vec::new(),
             switched_off: BTreeMap::new(),
         }

@@ -88,6 +88,7 @@ mod parse_error;
 mod pipe_batch_exceeds_target;
 mod pipe_role_missing_queue_permission;
 mod pipe_visibility_timeout_too_short;
+mod property_unknown;
 mod provisioned_pollers_out_of_range;
 mod provisioned_pollers_with_maximum_concurrency;
 mod queue_age_unalarmed;
@@ -119,7 +120,6 @@ mod reserved_concurrency_zero;
 mod retries_outlast_retention;
 mod sam_subscription_enabled_ignored;
 mod sam_subscription_queue_implicit;
-mod serverless_event_key_unknown;
 mod sns_redrive_policy_invalid;
 mod sns_subscription_dead_letter_missing;
 mod stream_setting_on_queue;
@@ -378,7 +378,6 @@ pub static RULES: &[&Rule<'static>] = &[
     &filter_misses_sns_envelope::RULE,
     &filter_criteria_invalid::RULE,
     &stream_setting_on_queue::RULE,
-    &serverless_event_key_unknown::RULE,
     &event_source_mapping_cross_region::RULE,
     &tenant_isolation_with_queue::RULE,
     // fifo
@@ -393,6 +392,7 @@ pub static RULES: &[&Rule<'static>] = &[
     &fifo_queue_as_unsupported_target::RULE,
     // queue
     &queue_attribute_out_of_range::RULE,
+    &property_unknown::RULE,
     &queue_url_in_place_of_arn::RULE,
     &queue_delay_exceeds_retention::RULE,
     &queue_short_polling::RULE,

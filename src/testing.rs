@@ -198,7 +198,7 @@ fn carets(name: &str, text: &str) -> Vec<String> {
     all
 }
 
-fn file(dialect: Dialect, text: &str) -> (&'static str, String) {
+pub(crate) fn file(dialect: Dialect, text: &str) -> (&'static str, String) {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     match dialect {
         Dialect::Terraform => ("main.tf", text.to_owned()),

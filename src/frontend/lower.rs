@@ -42,6 +42,7 @@ pub(super) mod function;
 mod lists;
 pub(super) mod machine;
 pub(super) mod mapping;
+pub(super) mod properties;
 pub(super) mod queue;
 mod read;
 pub(super) mod separate;
@@ -51,7 +52,7 @@ pub(super) mod worker;
 
 use crate::graph::{
     Alarm, Attribute, Commons, Form, Implicit, Link, Owner, PolicyErrorKind, Reason, Resource, SetBy, Target,
-    UnitGraph, Unresolved,
+    UnitGraph, UnknownProperty, Unresolved,
 };
 use conditions::Condition;
 use source::Span;
@@ -78,6 +79,9 @@ pub(super) trait View {
 
     /// Returns the elements of the list, or the nested blocks, at `path`. A single value counts as a list of one.
     fn elements(&mut self, within: &Self::Value, path: Path) -> Vec<Element<Self::Value>>;
+
+    /// Returns the names of the properties that are written in `resource` and that `is_known` rejects, with their spans.
+    fn unknown(&mut self, resource: &Self::Value, is_known: impl Fn(&str) -> bool) -> Vec<(Arc<str>, Span)>;
 
     /// Returns the fields of an object, or the reason why they are unresolved.
     fn fields(&mut self, object: &Self::Value) -> Result<Vec<Field<Self::Value>>, Reason>;
@@ -354,6 +358,8 @@ pub(super) struct Lowering<V: View> {
     pub(super) commons: Commons,
     /// Separate resources that set attributes of others.
     pending: separate::Pending,
+    /// Misspelled properties of the resource that is being lowered.
+    misspelled: Vec<UnknownProperty>,
 }
 
 impl<V: View> Lowering<V> {
@@ -363,6 +369,7 @@ impl<V: View> Lowering<V> {
             graph,
             commons: Commons::default(),
             pending: separate::Pending::default(),
+            misspelled: Vec::new(),
         }
     }
 

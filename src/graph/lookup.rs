@@ -10,7 +10,7 @@ use super::workers::{Parameter, Worker, WorkerConsumptions};
 use super::{
     Access, Alarm, AlarmSubscriber, Attribute, Case, Cause, Code, Condition, DeadLetterUse, Deliveries,
     EventSourceMapping, Form, Function, Handler, Invocation, Link, Queue, Reason, Resource, State, Target, Unit,
-    UnitGraph, UnitId, Unread,
+    UnitGraph, UnitId, UnknownProperty, Unread,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
@@ -35,6 +35,7 @@ pub struct Graph {
     links_passed_to_missing_code: Vec<(UnitId, Link)>,
     types_of_non_queues: FxHashMap<(UnitId, Target), Arc<str>>,
     uninstantiated_calls: Vec<(UnitId, Link, Span)>,
+    unknown_properties: Vec<UnknownProperty>,
     queue_index: Index,
     function_index: Index,
     topic_index: Index,
@@ -283,6 +284,9 @@ impl Graph {
             graph
                 .types_of_non_queues
                 .extend(not_queues.map(|(target, kind)| ((unit, target), kind)));
+            append_sorted(&mut graph.unknown_properties, part.unknown_properties, unit, |node| {
+                &mut node.resource
+            });
             let left_out = part.uninstantiated_calls.into_iter();
             graph
                 .uninstantiated_calls
@@ -462,6 +466,11 @@ impl Graph {
     /// Returns the references to queues in calls of modules without an instance.
     pub(super) fn uninstantiated_calls(&self) -> &[(UnitId, Link, Span)] {
         &self.uninstantiated_calls
+    }
+
+    /// Returns the properties that their resources do not have, by unit and address.
+    pub fn unknown_properties(&self) -> &[UnknownProperty] {
+        &self.unknown_properties
     }
 
     /// Returns the resources other than mappings that send to queues or consume them; each list by unit and address.

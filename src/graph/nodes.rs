@@ -2,7 +2,7 @@
 //! large nodes, and moving them is slow.
 
 use super::delivery::{EventTarget, Pipe, StateMachine, Subscription};
-use super::{Alarm, EventSourceMapping, Function, Queue, Resource, UnitId};
+use super::{Alarm, EventSourceMapping, Function, Queue, Resource, UnitId, UnknownProperty};
 use std::ops::Index;
 use std::slice;
 use std::sync::Arc;
@@ -140,7 +140,8 @@ resources!(
     Pipe,
     Queue,
     StateMachine,
-    Subscription
+    Subscription,
+    UnknownProperty,
 );
 
 impl AsRef<Resource> for Resource {

@@ -1,91 +1,234 @@
-//! Flags keys of an event that the Serverless Framework does not know.
+//! Flags misspelled properties of queues and mappings, and events of the Serverless Framework that have no effect.
 
 use super::prelude::*;
-use crate::graph::UnknownKey;
+use crate::graph::{PropertyFault, UnknownProperty};
 
 pub(super) static RULE: Rule = Rule {
-    id: "serverless-event-key-unknown",
-    category: Category::Mapping,
-    severity: Severity::Warning,
+    id: "property-unknown",
+    category: Category::Queue,
+    severity: Severity::Error,
     set: Set::Default,
     fix: None,
-    summary: "an `sqs` event has a key that the Serverless Framework does not know",
-    page: include_str!("../../rules/serverless-event-key-unknown.md"),
+    summary: "a queue, a mapping or an `sqs` event has a misspelled or misplaced property",
+    page: include_str!("../../rules/property-unknown.md"),
     settings: &[],
     check: Some(check),
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
-        if let Some((first, others)) = mapping.unknown_keys.split_first() {
-            let finding = others.iter().fold(unknown(mapping, first), |finding, other| {
-                finding.label(other.span, format!("`{}` has no effect either", other.key))
-            });
-            findings.report(&mapping.resource.when, mapping, finding);
-        }
+    let is_same = |one: &UnknownProperty, other: &UnknownProperty| {
+        (one.resource.unit, &one.resource.address) == (other.resource.unit, &other.resource.address)
+    };
+    for unknown in graph.unknown_properties().chunk_by(is_same) {
+        // One deployment, one finding: the most severe fault, and the others as labels.
+        let Some(first) = unknown
+            .iter()
+            .max_by_key(|one| (severity(one), std::cmp::Reverse(one.span.start)))
+        else {
+            continue;
+        };
+        let others = unknown
+            .iter()
+            .filter(|one| !std::ptr::eq::<UnknownProperty>(*one, first));
+        let finding = others.fold(of(first), |finding, other| finding.label(other.span, label(other)));
+        findings.report(&first.resource.when, first, finding);
     }
 }
 
-fn unknown(mapping: &EventSourceMapping, unknown: &UnknownKey) -> Finding {
-    let key = &unknown.key;
-    let headline = format!(
-        "{} sets `{key}`, which the Serverless Framework does not know",
-        mapping.resource.shown()
-    );
-    let label = "the framework ignores this key, or rejects it with `configValidationMode: error`";
-    let help = match unknown.nearest {
-        Some(nearest) => format!("write `{nearest}` instead of `{key}`"),
-        None => format!("remove `{key}`"),
+fn severity(unknown: &UnknownProperty) -> Severity {
+    match unknown.fault {
+        PropertyFault::Rejected | PropertyFault::Incomplete => Severity::Error,
+        PropertyFault::Ignored | PropertyFault::Misplaced | PropertyFault::Empty => Severity::Warning,
+    }
+}
+
+fn of(unknown: &UnknownProperty) -> Finding {
+    let (shown, name) = (unknown.resource.shown(), &unknown.name);
+    let (headline, help) = match unknown.fault {
+        PropertyFault::Rejected | PropertyFault::Ignored => (
+            format!("{shown} sets `{name}`, which does not exist"),
+            match unknown.meant {
+                Some(meant) => format!("write `{meant}` instead of `{name}`"),
+                None => format!("remove `{name}`"),
+            },
+        ),
+        PropertyFault::Misplaced | PropertyFault::Empty => (
+            format!("{shown} has an `sqs` event without a value, so it polls no queue"),
+            "set `arn` inside `sqs`, indented further than `sqs` itself".to_owned(),
+        ),
+        PropertyFault::Incomplete => (
+            format!("{shown} has an `sqs` event without an ARN"),
+            "set `arn` to the ARN of the queue".to_owned(),
+        ),
     };
-    Finding::new("unknown_keys", headline, unknown.span, label).help(help)
+    let finding = Finding::new("unknown_properties", headline, unknown.span, label(unknown));
+    finding.severity(severity(unknown)).help(help)
+}
+
+fn label(unknown: &UnknownProperty) -> String {
+    let name = &unknown.name;
+    let default = match (unknown.meant, &unknown.default) {
+        (Some(meant), Some(default)) => format!("; without `{meant}`, the default of {default} applies"),
+        _ => String::new(),
+    };
+    match unknown.fault {
+        PropertyFault::Rejected => format!("`{name}` is unknown, so the deployment fails{default}"),
+        PropertyFault::Ignored => {
+            format!("the framework ignores `{name}`, or rejects it with `configValidationMode: error`{default}")
+        }
+        PropertyFault::Misplaced => format!("`{name}` is next to `sqs` instead of inside it"),
+        PropertyFault::Empty => "the framework skips an event without a value".to_owned(),
+        PropertyFault::Incomplete => "the framework fails on an event without `arn`".to_owned(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::Serverless;
-    use crate::testing::findings;
+    use crate::Options;
+    use crate::testing::Dialect::{CloudFormation, Sam, Serverless, Terraform};
+    use crate::testing::{TemporaryDirectory, findings};
 
-    fn help(event: &str) -> Vec<Option<String>> {
+    /// Returns the severity and the help of each finding.
+    fn found(dialect: crate::testing::Dialect, text: &str) -> Vec<String> {
+        let all = findings(&RULE, dialect, text).into_iter();
+        all.map(|found| format!("{} {}", found.severity, found.help.unwrap_or_default()))
+            .collect()
+    }
+
+    fn event(event: &str) -> Vec<String> {
         let text = format!(
             "service: s\nprovider: {{name: aws}}\nfunctions:\n  work:\n    handler: a.b\n    events:\n      \
-             - sqs: {event}\nresources:\n  Resources:\n    Q: {{Type: AWS::SQS::Queue}}\n"
+             - {event}\nresources:\n  Resources:\n    Q: {{Type: AWS::SQS::Queue}}\n"
         );
-        let all = findings(&RULE, Serverless, &text).into_iter();
-        all.map(|found| found.help).collect()
+        found(Serverless, &text)
     }
 
     #[test]
-    fn unknown_key_is_flagged_with_the_nearest_known_key() {
-        for (key, nearest) in [
+    fn misspelled_properties_are_flagged_with_the_one_that_was_meant() {
+        for (name, meant) in [
+            ("visibilty_timeout_seconds", "visibility_timeout_seconds"),
+            ("visibility_timeout", "visibility_timeout_seconds"),
+            ("visiblity_timout_seconds", "visibility_timeout_seconds"),
+            ("VisibilityTimeout", "visibility_timeout_seconds"),
+            ("message_retention_period", "message_retention_seconds"),
+            ("delay", "delay_seconds"),
+            ("maximum_message_size", "max_message_size"),
+            ("receive_message_wait_time_seconds", "receive_wait_time_seconds"),
+            ("kms_key_id", "kms_master_key_id"),
+            ("redrive_polcy", "redrive_policy"),
+            ("fifo", "fifo_queue"),
+            ("queue_name", "name"),
+        ] {
+            let text = format!("resource \"aws_sqs_queue\" \"q\" {{\n  {name} = 1\n}}\n");
+            let expected = format!("error write `{meant}` instead of `{name}`");
+            assert_eq!(found(Terraform, &text), [expected], "{name}");
+        }
+        for (name, meant) in [
+            ("VisibilityTimeoutSeconds", "VisibilityTimeout"),
+            ("visibilityTimeout", "VisibilityTimeout"),
+            ("MessageRetentionSeconds", "MessageRetentionPeriod"),
+            ("MessageRetention", "MessageRetentionPeriod"),
+            ("ReceiveWaitTimeSeconds", "ReceiveMessageWaitTimeSeconds"),
+            ("MaxMessageSize", "MaximumMessageSize"),
+            ("Name", "QueueName"),
+            ("RedriveAlowPolicy", "RedriveAllowPolicy"),
+        ] {
+            let text = format!("Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties: {{{name}: 1}}\n");
+            let expected = format!("error write `{meant}` instead of `{name}`");
+            assert_eq!(found(CloudFormation, &text), [expected], "{name}");
+        }
+        for (name, meant) in [
             ("maximumBatchingWindowInSeconds", "maximumBatchingWindow"),
             ("batchsize", "batchSize"),
             ("functionResponseTypes", "functionResponseType"),
             ("filterPattern", "filterPatterns"),
         ] {
-            let expected = Some(format!("write `{nearest}` instead of `{key}`"));
-            assert_eq!(help(&format!("{{arn: !GetAtt Q.Arn, {key}: 5}}")), [expected], "{key}");
+            let expected = format!("warning write `{meant}` instead of `{name}`");
+            assert_eq!(
+                event(&format!("sqs: {{arn: !GetAtt Q.Arn, {name}: 5}}")),
+                [expected],
+                "{name}"
+            );
         }
-        assert_eq!(
-            help("{arn: !GetAtt Q.Arn, colour: 5}"),
-            [Some("remove `colour`".to_owned())]
-        );
-        // One event, one finding.
-        assert_eq!(help("{arn: !GetAtt Q.Arn, colour: 5, batchsize: 5}").len(), 1);
     }
 
     #[test]
-    fn known_keys_and_plain_arns_are_accepted() {
+    fn mappings_and_events_are_checked() {
+        let terraform = "resource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = \"arn:aws:sqs:eu-west-1:1:q\"\n  \
+                         function_name = \"f\"\n  batch_sizes = 5\n  dynamic \"scaling_confg\" {\n    for_each = [1]\n    content {}\n  }\n}\n";
+        assert_eq!(
+            found(Terraform, terraform),
+            ["error write `batch_size` instead of `batch_sizes`"]
+        );
+        let sam = "Transform: AWS::Serverless-2016-10-31\nResources:\n  F:\n    Type: AWS::Serverless::Function\n    Properties:\n      \
+                   Events:\n        E:\n          Type: SQS\n          Properties: {Queue: 'arn:aws:sqs:eu-west-1:1:q', BatchsSize: 5}\n";
+        assert_eq!(found(Sam, sam), ["error write `BatchSize` instead of `BatchsSize`"]);
+    }
+
+    #[test]
+    fn known_and_dissimilar_properties_are_accepted() {
+        let queue = "resource \"aws_sqs_queue\" \"q\" {\n  count = 1\n  name_prefix = \"q\"\n  region = \"eu-west-1\"\n  \
+                     visibility_strategy = 1\n  timeouts {}\n  lifecycle {}\n}\n";
+        assert!(found(Terraform, queue).is_empty());
+        let queue = "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties: {DelaySeconds: 1, NewSetting: 2, Delay: !Ref AWS::NoValue}\n";
+        assert!(found(CloudFormation, queue).is_empty());
         for event in [
-            "{arn: !GetAtt Q.Arn}",
-            "{arn: !GetAtt Q.Arn, batchSize: 5, enabled: true, maximumBatchingWindow: 5, maximumConcurrency: 2}",
-            "{arn: !GetAtt Q.Arn, functionResponseType: ReportBatchItemFailures, filterPatterns: [{body: [1]}]}",
-            "!GetAtt Q.Arn",
-            "{Fn::GetAtt: [Q, Arn]}",
-            "arn:aws:sqs:eu-west-1:111122223333:orders",
-            "${env:EVENT}",
+            "sqs: {arn: !GetAtt Q.Arn}",
+            "sqs: {arn: !GetAtt Q.Arn, batchSize: 5, enabled: true, maximumBatchingWindow: 5, maximumConcurrency: 2}",
+            "sqs: {arn: !GetAtt Q.Arn, functionResponseType: ReportBatchItemFailures, filterPatterns: [{body: [1]}]}",
+            "sqs: {arn: !GetAtt Q.Arn, provisionedPollers: {min: 2, max: 5}}",
+            "sqs: {arn: !GetAtt Q.Arn, colour: 5}",
+            "sqs: arn:aws:sqs:eu-west-1:111122223333:orders",
+            "sqs: ${env:EVENT}",
+            "schedule: rate(1 minute)",
         ] {
-            assert!(help(event).is_empty(), "{event}");
+            assert!(self::event(event).is_empty(), "{event}");
+        }
+    }
+
+    #[test]
+    fn events_without_effect_are_flagged_once() {
+        let stream = "sqs: {arn: !GetAtt Q.Arn, startingPosition: LATEST}";
+        assert_eq!(event(stream), ["warning remove `startingPosition`"]);
+        let two = "sqs: {arn: !GetAtt Q.Arn, startingPosition: LATEST, batchsize: 5}";
+        assert_eq!(event(two).len(), 1);
+        let empty = ["warning set `arn` inside `sqs`, indented further than `sqs` itself"];
+        assert_eq!(event("sqs: null"), empty);
+        assert_eq!(event("sqs:"), empty);
+        assert_eq!(event("sqs:\n        arn: !GetAtt Q.Arn\n        batchSize: 5"), empty);
+        let incomplete = ["error set `arn` to the ARN of the queue"];
+        assert_eq!(event("sqs: {batchSize: 5}"), incomplete);
+        assert_eq!(event("sqs: !GetAtt Q.Arn"), incomplete);
+        assert_eq!(event("sqs: {arn: null, batchSize: 5}"), incomplete);
+    }
+
+    #[test]
+    fn other_rules_do_not_judge_what_a_misspelled_property_was_meant_to_set() {
+        for (dialect, text) in [
+            (
+                CloudFormation,
+                "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties: {VisibilityTimeoutSeconds: 60, \
+                 RedrivePolicys: {}, MessageRetention: 5}\n  F: {Type: AWS::Lambda::Function, Properties: {Timeout: 60}}\n  \
+                 M:\n    Type: AWS::Lambda::EventSourceMapping\n    Properties: {EventSourceArn: !GetAtt Q.Arn, \
+                 FunctionName: !Ref F, FunctionResponseType: [x], BatchsSize: 20000}\n",
+            ),
+            (
+                Serverless,
+                "service: s\nprovider: {name: aws}\nfunctions:\n  work:\n    handler: a.b\n    events:\n      \
+                 - sqs: {arn: !GetAtt Q.Arn, functionResponseTypes: ReportBatchItemFailures}\nresources:\n  Resources:\n    \
+                 Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 36, RedrivePolicy: \
+                 {deadLetterTargetArn: 'arn:aws:sqs:eu-west-1:1:d', maxReceiveCount: 5}}}\n",
+            ),
+        ] {
+            let (name, text) = crate::testing::file(dialect, text);
+            let directory = TemporaryDirectory::with_files([(name, &*text)]);
+            let outcome = crate::check(&Options {
+                paths: vec![directory.path().to_owned()],
+                ..Options::default()
+            });
+            let all: Vec<&str> = outcome.findings.iter().map(|found| &*found.rule).collect();
+            assert!(all.iter().all(|id| *id == "property-unknown"), "{dialect:?}: {all:?}");
         }
     }
 }

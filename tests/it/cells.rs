@@ -78,10 +78,10 @@ const CANNOT: &[(&str, &[Dialect], &[Expectation], &str)] = &[
         "only the SAM transform drops the setting",
     ),
     (
-        "serverless-event-key-unknown",
-        &[Terraform, Plan, CloudFormation, Sam, Cdk],
+        "property-unknown",
+        &[Plan],
         &[Finding, Silence],
-        "only the Serverless Framework drops unknown keys",
+        "Terraform rejects unknown arguments before it plans",
     ),
     (
         "fifo-queue-false",

@@ -75,8 +75,6 @@ pub(crate) const MAX_ASSEMBLY_STACKS: usize = 10_000;
 
 /// Maximum depth of merges, the maximum depth of a document.
 pub(crate) const MAX_MERGE_DEPTH: usize = 128;
-/// Maximum number of differing letters between a key and the one that was probably meant.
-pub(crate) const MAX_KEY_EDITS: usize = 3;
 /// Maximum depth of variables that refer to variables.
 pub(crate) const MAX_VARIABLE_DEPTH: usize = 24;
 /// Maximum number of nodes that replace variables.

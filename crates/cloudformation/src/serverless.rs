@@ -22,7 +22,7 @@ use super::parameters::Values;
 use super::sections::{Dialect, Sections};
 use super::unit::Unit;
 use crate::limits;
-pub use events::UnknownKey;
+pub use events::{EVENT_KEYS, EventFault, EventFaultKind};
 use resolve::{Resolver, unresolved_reason};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{FileId, Sources, Span};
@@ -40,8 +40,8 @@ struct Compiled {
     places: FxHashMap<Arc<str>, usize>,
     /// Keys and timeouts of the compiled functions by id.
     timeouts: FxHashMap<Arc<str>, (Span, Timeout)>,
-    /// Unknown keys of `sqs` events by the id of the mapping.
-    unknown_keys: FxHashMap<Arc<str>, Vec<UnknownKey>>,
+    /// Faults of `sqs` events.
+    event_faults: Vec<EventFault>,
     /// Unread parts of the service, as notes on the unit.
     notes: Vec<String>,
 }
@@ -66,6 +66,16 @@ pub enum Timeout {
     /// `provider.timeout`, with its span.
     Provider(Span),
     /// The framework's default.
+
+    /// Records a fault of `key` in an event, which concerns the resource `id`.
+    fn fault(&mut self, id: &Arc<str>, key: &Entry, kind: EventFaultKind) {
+        self.event_faults.push(EventFault {
+            resource: id.clone(),
+            key: key.key.clone(),
+            span: key.key_span,
+            kind,
+        });
+    }
     Default,
 }
 
@@ -78,7 +88,8 @@ pub struct Service {
     pub span: Span,
     generated: FxHashSet<Arc<str>>,
     timeouts: FxHashMap<Arc<str>, (Span, Timeout)>,
-    unknown_keys: FxHashMap<Arc<str>, Vec<UnknownKey>>,
+    /// Faults of `sqs` events.
+    pub event_faults: Vec<EventFault>,
 }
 
 impl Service {
@@ -91,11 +102,6 @@ impl Service {
     /// Returns the key of the function whose logical id is `id`, and the origin of its timeout.
     pub fn timeout(&self, id: &str) -> Option<(Span, Timeout)> {
         self.timeouts.get(id).copied()
-    }
-
-    /// Returns the unknown keys of the `sqs` event whose mapping is `id`.
-    pub fn unknown_keys(&self, id: &str) -> &[UnknownKey] {
-        self.unknown_keys.get(id).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -156,7 +162,7 @@ pub(crate) fn evaluate(
         span: document.span,
         generated: generated.into_keys().filter(|id| !written.contains(id)).collect(),
         timeouts: compiled.timeouts,
-        unknown_keys: compiled.unknown_keys,
+        event_faults: compiled.event_faults,
     };
     let name = unit.name.clone();
     let mut sections = Sections::new(&name, Dialect::Serverless, &[&root], values);

@@ -4,17 +4,24 @@
 #[cfg(test)]
 mod tests;
 
+use crate::frontend::lower::properties::nearest;
 use crate::frontend::lower::unread::expose_roles;
 use crate::graph::{
-    Attribute, Cause, EventSourceMapping, Form, Function, Invocation, Link, Origin, Seconds, Target, UnitGraph,
-    UnknownKey,
+    Attribute, Cause, EventSourceMapping, Form, Function, Invocation, Link, Origin, PropertyFault, Resource, Seconds,
+    State, Target, UnitGraph, UnknownProperty, limits,
 };
-use cloudformation::serverless::{BATCH_SIZE, MAXIMUM_CONCURRENCY, RESPONSE_TYPE, Service, Timeout, WINDOW};
+use cloudformation::serverless::{
+    BATCH_SIZE, EVENT_KEYS, EventFault, EventFaultKind, MAXIMUM_CONCURRENCY, RESPONSE_TYPE, Service, Timeout, WINDOW,
+};
 use source::Span;
 
 /// Timeout of a function if neither the function nor the provider sets one.
 /// <https://github.com/serverless/serverless/blob/v3/lib/plugins/aws/package/compile/functions.js>
 const FUNCTION_TIMEOUT_DEFAULT: Seconds = Seconds(6);
+
+/// Keys of events of streams, which no event of a queue has.
+const STREAM_KEYS: &str = "bisectBatchOnFunctionError consumer destinations maximumRecordAgeInSeconds \
+    maximumRetryAttempts parallelizationFactor startingPosition startingPositionTimestamp tumblingWindowInSeconds";
 
 /// Renames the attributes of generated resources to their spelling in the service, and sets the framework's defaults.
 /// `note` is the first part that was not read.
@@ -29,13 +36,10 @@ pub(super) fn respell(graph: &mut UnitGraph, service: &Service, note: Option<&St
         let id = mapping.resource.address.clone();
         if service.is_generated(&id) {
             respell_mapping(mapping);
-            let unknown = service.unknown_keys(&id).iter().map(|unknown| UnknownKey {
-                key: unknown.key.clone(),
-                span: unknown.span,
-                nearest: unknown.nearest,
-            });
-            mapping.unknown_keys = unknown.collect();
         }
+    }
+    for fault in &service.event_faults {
+        note_fault(graph, fault);
     }
     if !service.is_whole {
         // An unread part may watch or poll any queue.
@@ -53,6 +57,62 @@ pub(super) fn respell(graph: &mut UnitGraph, service: &Service, note: Option<&St
             span: service.span,
             function: Attribute::unresolved("function", Cause::NotRead.because(note.as_str()), service.span),
         });
+    }
+}
+
+/// Adds a fault of an event to the graph. The attribute that an unknown key was meant to set is unresolved.
+fn note_fault(graph: &mut UnitGraph, fault: &EventFault) {
+    let (meant, kind) = match fault.kind {
+        EventFaultKind::Unknown => (nearest(&fault.key, EVENT_KEYS.into_iter()), PropertyFault::Ignored),
+        EventFaultKind::Misplaced => (None, PropertyFault::Misplaced),
+        EventFaultKind::Empty => (None, PropertyFault::Empty),
+        EventFaultKind::WithoutArn => (None, PropertyFault::Incomplete),
+    };
+    // A newer version of the framework may know it.
+    if kind == PropertyFault::Ignored && meant.is_none() && !STREAM_KEYS.split(' ').any(|key| *key == *fault.key) {
+        return;
+    }
+    let is_meant = |resource: &Resource| resource.address == fault.resource;
+    let mapping = graph.mappings.iter_mut().find(|one| is_meant(&one.resource));
+    let resource = match mapping {
+        Some(mapping) => {
+            unsettle(&mut mapping.batch_size, fault, meant);
+            unsettle(&mut mapping.window, fault, meant);
+            unsettle(&mut mapping.report_batch_item_failures, fault, meant);
+            unsettle(&mut mapping.maximum_concurrency, fault, meant);
+            unsettle(&mut mapping.enabled, fault, meant);
+            Some(mapping.resource.clone())
+        }
+        None => {
+            let function = graph.functions.iter().find(|one| is_meant(&one.resource));
+            function.map(|function| function.resource.clone())
+        }
+    };
+    let default = match meant {
+        Some(BATCH_SIZE) => Some(limits::BATCH_SIZE_DEFAULT.to_string()),
+        Some(WINDOW) => Some(limits::WINDOW_DEFAULT.to_string()),
+        _ => None,
+    };
+    graph
+        .unknown_properties
+        .extend(resource.map(|resource| UnknownProperty {
+            resource,
+            name: fault.key.clone(),
+            span: fault.span,
+            meant,
+            default,
+            fault: kind,
+        }));
+}
+
+/// Makes `attribute` unresolved if it is absent and called `meant`, the key that `fault` misspells.
+fn unsettle<T>(attribute: &mut Attribute<T>, fault: &EventFault, meant: Option<&str>) {
+    if meant != Some(&*attribute.name) {
+        return;
+    }
+    for case in attribute.cases.iter_mut().filter(|case| case.is_default()) {
+        let reason = Cause::Invalid.because(format!("`{}` is misspelled", fault.key));
+        case.state = State::Unresolved(reason.into());
     }
 }
 
@@ -96,4 +156,11 @@ fn respell_mapping(mapping: &mut EventSourceMapping) {
     mapping.report_batch_item_failures.name = RESPONSE_TYPE.into();
     mapping.maximum_concurrency.name = MAXIMUM_CONCURRENCY.into();
     mapping.enabled.name = "enabled".into();
+    mapping.provisioned_pollers.name = "provisionedPollers".into();
+    for case in &mut mapping.provisioned_pollers.cases {
+        if let State::Set(Some(pollers)) = &mut case.state {
+            pollers.minimum.name = "min".into();
+            pollers.maximum.name = "max".into();
+        }
+    }
 }

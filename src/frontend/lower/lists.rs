@@ -9,7 +9,7 @@ use conditions::{Case, Cases, Condition, TooMany};
 impl<V: View> Lowering<V> {
     /// Returns the lists at `inner` in the attribute at `path`, `None` if that is absent.
     pub(super) fn lists(&mut self, within: &V::Value, path: Path, inner: Path) -> Attribute<Option<Vec<V::Value>>> {
-        let found = self.view.attribute(within, path);
+        let found = self.attribute(within, path);
         spread(found, |when, sourced| {
             let SourcedValue { state, span, origins } = sourced;
             let lists = match state {

@@ -32,16 +32,20 @@ pub(in crate::frontend) struct MappingNames {
     pub(in crate::frontend) stream_settings: [Path; 6],
     /// Settings that imply another source if the source itself is unresolved.
     pub(in crate::frontend) other_sources: &'static [Path],
+    /// All names that the dialect accepts in a mapping of any source, separated by spaces.
+    pub(in crate::frontend) known: &'static str,
 }
 
 impl<V: View> Lowering<V> {
     pub(super) fn mapping(&mut self, node: Node<V::Value>, names: &MappingNames) {
         let written = &node.written;
+        self.find_unknown(&node.resource, written, names.known);
         let called = names.queues.iter().find(|name| self.view.has(written, name));
         let Some(source) = called.or(names.queues.first()) else {
             return;
         };
         if self.reads_no_queue(written, source, names.other_sources) {
+            self.misspelled.clear();
             return;
         }
         let queue = self.source(written, source);
@@ -62,19 +66,19 @@ impl<V: View> Lowering<V> {
             stream_settings: self.stream_settings(written, names.stream_settings),
             qualifier: self.read(written, names.function, &None, V::qualifier),
             tags: self.tags_if_any(written, names.tags),
-            unknown_keys: Vec::new(),
             ignored_disabling: node.made.ignored_disabling,
             resource: node.resource,
         };
+        self.forget_unknown();
         self.graph.mappings.push(mapping);
     }
 
     /// Returns `true` if the source is known to be something other than a queue in every case.
     fn reads_no_queue(&mut self, written: &V::Value, source: Path, others: &[Path]) -> bool {
-        let source = self.view.attribute(written, source);
+        let source = self.attribute(written, source);
         // A module for queues and streams writes these settings, too, and sets them to null for queues.
         let tells_of_another = others.iter().any(|name| {
-            let setting = self.view.attribute(written, name);
+            let setting = self.attribute(written, name);
             setting.cases.iter().all(|case| matches!(case.state, State::Set(_)))
         });
         source.cases.iter().all(|case| match &case.state {
@@ -107,7 +111,7 @@ impl<V: View> Lowering<V> {
         let of_others = names.other_sources.iter().chain(&names.stream_settings).chain(&mostly);
         let mut none_of_others = Condition::always();
         for name in of_others {
-            let found = self.view.attribute(written, name);
+            let found = self.attribute(written, name);
             let is_silent: Vec<bool> = found.cases.iter().map(|case| self.says_nothing(case)).collect();
             if is_silent.contains(&false) {
                 let silent = found.cases.iter().zip(is_silent).filter(|(_, is_silent)| *is_silent);
@@ -117,7 +121,7 @@ impl<V: View> Lowering<V> {
         if none_of_others.is_always() {
             return none_of_others;
         }
-        let limit = self.view.attribute(written, names.maximum_concurrency);
+        let limit = self.attribute(written, names.maximum_concurrency);
         let limited = limit.cases.iter().filter(|case| matches!(case.value(), Some(Some(_))));
         none_of_others.or(&any_of(limited))
     }
@@ -125,7 +129,7 @@ impl<V: View> Lowering<V> {
     /// Returns the written response types, if the list is known.
     fn response_types(&mut self, written: &V::Value, path: Path) -> Vec<ResponseType> {
         // A list is not a text, in no dialect.
-        let whole = self.view.attribute(written, path).cases.into_iter();
+        let whole = self.attribute(written, path).cases.into_iter();
         let bare: Vec<Condition> = whole
             .filter(|case| matches!(case.value(), Some(Some(value)) if self.view.text(value).is_ok()))
             .map(|case| case.when)
@@ -168,7 +172,7 @@ impl<V: View> Lowering<V> {
         written: &V::Value,
         names: &MappingNames,
     ) -> Attribute<Option<Box<ProvisionedPollers>>> {
-        let found = self.view.attribute(written, names.provisioned_pollers);
+        let found = self.attribute(written, names.provisioned_pollers);
         let absent = |_: &str| State::Default(None);
         self.convert(found, absent, |this, pollers| {
             Ok(Some(Box::new(ProvisionedPollers {
@@ -183,7 +187,7 @@ impl<V: View> Lowering<V> {
     fn stream_settings(&mut self, written: &V::Value, names: [Path; 6]) -> Vec<StreamSetting> {
         let mut all = Vec::new();
         for (at, name) in names.into_iter().enumerate() {
-            let found = self.view.attribute(written, name);
+            let found = self.attribute(written, name);
             let mut set = found.cases.iter().filter(|case| self.says_something(case));
             if let Some(first) = set.next() {
                 all.push(StreamSetting {

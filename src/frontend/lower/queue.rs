@@ -34,6 +34,8 @@ pub(in crate::frontend) struct QueueNames {
     pub(in crate::frontend) tags: &'static [Path],
     /// The queue policy, if the dialect permits it in the queue.
     pub(in crate::frontend) policy: Option<Path>,
+    /// All names that the dialect accepts in a queue, separated by spaces.
+    pub(in crate::frontend) known: &'static str,
 }
 
 impl QueueNames {
@@ -51,6 +53,7 @@ const SOURCES: &str = "sourceQueueArns";
 impl<V: View> Lowering<V> {
     pub(super) fn queue(&mut self, node: Node<V::Value>, names: &QueueNames) {
         let written = &node.written;
+        self.find_unknown(&node.resource, written, names.known);
         if let Some(path) = names.policy {
             self.inline_queue_policy(&node.resource, written, path);
         }
@@ -83,6 +86,7 @@ impl<V: View> Lowering<V> {
             implicit: node.made.implicit,
             resource: node.resource,
         };
+        self.forget_unknown();
         self.graph.queues.push(queue);
     }
 

@@ -15,7 +15,7 @@ impl<V: View> Lowering<V> {
         default: &T,
         mut convert: impl FnMut(&mut V, &V::Value) -> Result<T, Unresolved>,
     ) -> Attribute<T> {
-        let found = self.view.attribute(within, path);
+        let found = self.attribute(within, path);
         let absent = |_: &str| State::Default(default.clone());
         self.convert(found, absent, |this, value| convert(&mut this.view, &value))
     }
@@ -27,7 +27,7 @@ impl<V: View> Lowering<V> {
         path: Path,
         mut convert: impl FnMut(&mut V, &V::Value) -> Result<T, Unresolved>,
     ) -> Attribute<T> {
-        let found = self.view.attribute(within, path);
+        let found = self.attribute(within, path);
         let absent = |name: &str| State::Unresolved(V::missing(name).into());
         self.convert(found, absent, |this, value| convert(&mut this.view, &value))
     }
@@ -49,6 +49,7 @@ impl<V: View> Lowering<V> {
 
     pub(super) fn integer(&mut self, within: &V::Value, path: Path, default: i64) -> Attribute<i64> {
         let number = self.read(within, path, &default, V::integer);
+        self.note_default(path, || default.to_string());
         self.without_null(within, path, number)
     }
 
@@ -65,6 +66,7 @@ impl<V: View> Lowering<V> {
 
     pub(super) fn seconds(&mut self, within: &V::Value, path: Path, default: Seconds) -> Attribute<Seconds> {
         let number = self.read(within, path, &default, |view, value| view.integer(value).map(Seconds));
+        self.note_default(path, || default.to_string());
         self.without_null(within, path, number)
     }
 
@@ -111,7 +113,7 @@ impl<V: View> Lowering<V> {
 
     /// Reads the source of a mapping or pipe, and records declared resources that cannot be one.
     pub(super) fn source(&mut self, within: &V::Value, path: Path) -> Attribute<Link> {
-        let found = self.view.attribute(within, path);
+        let found = self.attribute(within, path);
         let missing = |name: &str| State::Unresolved(V::missing(name).into());
         let links = self.convert(found, missing, |this, value| {
             let link = this.view.link(&value, BareName::Queue)?;
@@ -155,7 +157,7 @@ impl<V: View> Lowering<V> {
         path: Path,
         mut read: impl FnMut(&mut Self, Result<V::Value, Reason>, Span) -> Result<T, Unresolved>,
     ) -> Attribute<Option<T>> {
-        let Attribute { name, cases } = self.view.attribute(within, path);
+        let Attribute { name, cases } = self.attribute(within, path);
         let cases = cases.map(|sourced| {
             let span = sourced.span;
             sourced.map(|state| {

@@ -34,7 +34,7 @@ impl<V: View> Lowering<V> {
 
     /// Returns the map at `path`, whose entries are read like tags.
     pub(super) fn map(&mut self, resource: &V::Value, path: Path) -> Attribute<Tags> {
-        let found = self.view.attribute(resource, path);
+        let found = self.attribute(resource, path);
         let absent = |_: &str| State::Default(Tags::default());
         self.convert(found, absent, |this, value| Ok(this.tags_of(&value)))
     }

@@ -3,9 +3,8 @@
 //! <https://github.com/serverless/serverless/tree/v3/lib/plugins/aws/package/compile/events>
 
 use super::functions::{arn_of, is_truthy};
-use super::names::{BATCH_SIZE, FILTERS, MAXIMUM_CONCURRENCY, RESPONSE_TYPE, WINDOW};
+use super::names::{BATCH_SIZE, FILTERS, MAXIMUM_CONCURRENCY, POLLERS, RESPONSE_TYPE, WINDOW};
 use super::{Compiled, list, mapping, names, renamed, resource, set, text};
-use crate::limits;
 use serde_json::Value as Json;
 use source::Span;
 use std::sync::Arc;
@@ -13,25 +12,43 @@ use trees::{Entry, Node, Value};
 
 /// Keys of an `sqs` event. The last ones are those of version 4.
 /// <https://www.serverless.com/framework/docs/providers/aws/events/sqs>
-const KEYS: [&str; 8] = [
-    "arn",
+pub const EVENT_KEYS: [&str; 9] = [
+    ARN,
     BATCH_SIZE,
     "enabled",
     FILTERS,
     RESPONSE_TYPE,
     WINDOW,
     MAXIMUM_CONCURRENCY,
+    POLLERS,
     "provisionedPollerConfig",
 ];
-/// A key of an `sqs` event that the framework does not know.
+const ARN: &str = "arn";
+
+/// A fault of an `sqs` event.
 #[derive(Debug, Clone)]
-pub struct UnknownKey {
+pub struct EventFault {
+    /// Id of the mapping, or of the function if the framework generates no mapping.
+    pub resource: Arc<str>,
     /// Key as written.
     pub key: Arc<str>,
     /// Span of the key with its value.
     pub span: Span,
-    /// Nearest key that the framework knows, if one is near.
-    pub nearest: Option<&'static str>,
+    /// Kind of fault.
+    pub kind: EventFaultKind,
+}
+
+/// Faults of `sqs` events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventFaultKind {
+    /// A key that the framework does not know.
+    Unknown,
+    /// A key next to `sqs` that belongs into it.
+    Misplaced,
+    /// An event without a value, which the framework skips.
+    Empty,
+    /// An object without an ARN, on which the framework fails.
+    WithoutArn,
 }
 
 /// Events that become event source mappings of something other than a queue.
@@ -60,7 +77,15 @@ pub(super) fn compile(entry: &Entry, id: &Arc<str>, name: &str, compiled: &mut C
     {
         match event.entries() {
             Some(entries) => {
+                let empty = entries
+                    .iter()
+                    .find(|entry| &*entry.key == "sqs" && !is_truthy(&entry.value));
+                let is_misplaced = |key: &str| empty.is_some() && EVENT_KEYS.contains(&key);
                 for event in entries {
+                    if is_misplaced(&event.key) {
+                        compiled.fault(id, event, EventFaultKind::Misplaced);
+                        continue;
+                    }
                     let is_schedule = &*event.key == "schedule";
                     schedules += usize::from(is_schedule);
                     function.event(event, if is_schedule { schedules } else { at + 1 }, compiled);
@@ -85,11 +110,25 @@ impl Consumer<'_> {
     fn event(&self, event: &Entry, at: usize, compiled: &mut Compiled) {
         let key = names::normalized(self.key);
         match &*event.key {
+            "sqs" if !is_truthy(&event.value) => compiled.fault(self.id, event, EventFaultKind::Empty),
             "sqs" => {
                 let mapping = self.mapping(event);
-                compiled
-                    .unknown_keys
-                    .insert(mapping.key.clone(), unknown_keys(&event.value));
+                let entries = event.value.entries().unwrap_or_default();
+                let is_intrinsic = |entry: &Entry| entry.key.starts_with("Fn::") || &*entry.key == "Ref";
+                let has_no_arn = match event.value.get(ARN) {
+                    Some(arn) => !is_truthy(arn),
+                    None => !entries.is_empty(),
+                };
+                if has_no_arn {
+                    // The framework does not read an intrinsic function in place of the object either.
+                    compiled.fault(self.id, event, EventFaultKind::WithoutArn);
+                    if !entries.iter().any(is_intrinsic) {
+                        return;
+                    }
+                }
+                for unknown in entries.iter().filter(|entry| !EVENT_KEYS.contains(&&*entry.key)) {
+                    compiled.fault(&mapping.key, unknown, EventFaultKind::Unknown);
+                }
                 compiled.put(mapping);
             }
             kind if STREAMS.contains(&kind) => {
@@ -115,7 +154,7 @@ impl Consumer<'_> {
     /// Returns the mapping of an `sqs` event, which is an ARN or an object with an ARN.
     fn mapping(&self, event: &Entry) -> Entry {
         let header = event.key_span;
-        let arn = event.value.entry("arn");
+        let arn = event.value.entry(ARN);
         let own = |name: &str| event.value.entry(name).filter(|_| arn.is_some());
         let truthy = |name: &str| own(name).filter(|entry| is_truthy(&entry.value));
         let arn = arn.unwrap_or(event);
@@ -140,6 +179,15 @@ impl Consumer<'_> {
         }
         if let Some(most) = truthy(MAXIMUM_CONCURRENCY) {
             properties.push(within("ScalingConfig", renamed("MaximumConcurrency", most)));
+        }
+        if let Some(pollers) = own(POLLERS) {
+            let bounds = [("min", "MinimumPollers"), ("max", "MaximumPollers")].into_iter();
+            let bounds = bounds.filter_map(|(key, name)| Some(renamed(name, pollers.value.entry(key)?)));
+            let config = mapping(pollers.value.span, bounds.collect());
+            properties.push(Entry {
+                value: config,
+                ..renamed("ProvisionedPollerConfig", pollers)
+            });
         }
         let id = names::mapping(self.key, &arn.value);
         resource(id, "AWS::Lambda::EventSourceMapping", header, properties)
@@ -227,31 +275,6 @@ impl Consumer<'_> {
         ];
         resource(id, "AWS::Lambda::Permission", header, properties)
     }
-}
-
-/// Returns the keys of an `sqs` event that the framework does not know, each with the known key that shares most of its
-/// beginning or is spelled most like it.
-fn unknown_keys(event: &Node) -> Vec<UnknownKey> {
-    let written = event.entries().unwrap_or_default().iter();
-    // Without this key, the object is an intrinsic function that returns the ARN.
-    let written = written.filter(|_| event.get("arn").is_some());
-    let unknown = written.filter(|entry| !KEYS.contains(&&*entry.key));
-    let all = unknown.map(|entry| {
-        let key = entry.key.to_ascii_lowercase();
-        let distance = |known: &str| match known.to_ascii_lowercase() {
-            known if key.starts_with(&known) || known.starts_with(&key) => 0,
-            known => strsim::levenshtein(&key, &known),
-        };
-        let nearest = KEYS.into_iter().map(|known| (distance(known), known)).min();
-        UnknownKey {
-            key: entry.key.clone(),
-            span: entry.span(),
-            nearest: nearest
-                .filter(|(edits, _)| *edits <= limits::MAX_KEY_EDITS)
-                .map(|(_, known)| known),
-        }
-    });
-    all.collect()
 }
 
 /// Wraps `entry` in an object with the same span.

@@ -14,6 +14,12 @@ pub(super) const FILTERS: &str = "filterPatterns";
 /// Setting of an `sqs` event: the maximum concurrency.
 pub const MAXIMUM_CONCURRENCY: &str = "maximumConcurrency";
 
+/// End of the id of a function.
+pub(super) const FUNCTION: &str = "LambdaFunction";
+
+/// Setting of an `sqs` event: the numbers of provisioned pollers.
+pub(super) const POLLERS: &str = "provisionedPollers";
+
 /// Converts a function's name for logical ids: `orders-fulfil_v2` becomes `OrdersDashfulfilUnderscorev2`.
 pub(super) fn normalized(name: &str) -> String {
     upper_first(&name.replace('-', "Dash").replace('_', "Underscore"))
@@ -35,7 +41,7 @@ fn upper_first(text: &str) -> String {
 
 /// Returns the id of the function `key`.
 pub(super) fn function(key: &str) -> String {
-    format!("{}LambdaFunction", normalized(key))
+    format!("{}{FUNCTION}", normalized(key))
 }
 
 /// Returns the id of a function's configuration of asynchronous invocations.

@@ -80,6 +80,10 @@ static QUEUE: QueueNames = QueueNames {
     redrive_allow: "RedriveAllowPolicy",
     tags: &["Tags"],
     policy: None,
+    known: "ContentBasedDeduplication DeduplicationScope DelaySeconds FifoQueue FifoThroughputLimit \
+            KmsDataKeyReusePeriodSeconds KmsMasterKeyId MaximumMessageSize MessageRetentionPeriod QueueName \
+            ReceiveMessageWaitTimeSeconds RedriveAllowPolicy RedrivePolicy SqsManagedSseEnabled Tags \
+            VisibilityTimeout",
 };
 
 static QUEUE_POLICY: QueuePolicyNames = QueuePolicyNames {
@@ -182,6 +186,15 @@ static MAPPING: MappingNames = MappingNames {
         "SelfManagedKafkaEventSourceConfig",
         "DocumentDBEventSourceConfig",
     ],
+    // Those of the resource, and of SAM's events.
+    known: "AmazonManagedKafkaEventSourceConfig BatchSize BisectBatchOnFunctionError ConsumerGroupId \
+            DestinationConfig DocumentDBEventSourceConfig Enabled EventSourceArn FilterCriteria FunctionName \
+            FunctionResponseTypes KafkaBootstrapServers KmsKeyArn LoggingConfig MaximumBatchingWindowInSeconds \
+            MaximumRecordAgeInSeconds MaximumRetryAttempts MetricsConfig ParallelizationFactor \
+            ProvisionedPollerConfig Queue QueueArn Queues ScalingConfig SchemaRegistryConfig \
+            SecretsManagerKmsKeyId SelfManagedEventSource SelfManagedKafkaEventSourceConfig \
+            SourceAccessConfigurations StartingPosition StartingPositionTimestamp Tags Topics \
+            TumblingWindowInSeconds",
 };
 
 static PERMISSION: PermissionNames = PermissionNames {

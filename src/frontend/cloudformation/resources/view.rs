@@ -14,7 +14,7 @@ use conditions::{Case, Cases, Condition};
 use source::Span;
 use std::path::PathBuf;
 use std::sync::Arc;
-use trees::{Node, Value};
+use trees::{Entry, Node, Value};
 
 /// Properties used by rules that SAM's `Globals` may set.
 const GLOBAL_SETTINGS: [&str; 7] = [
@@ -227,6 +227,22 @@ impl<'t> View for CloudFormation<'_, 't> {
             }
         }
         all
+    }
+
+    fn unknown(&mut self, resource: &TemplateValue<'t>, is_known: impl Fn(&str) -> bool) -> Vec<(Arc<str>, Span)> {
+        let Ok(Evaluated::Tree(properties)) = resource.value() else {
+            return Vec::new();
+        };
+        let entries = properties.entries().unwrap_or_default().iter();
+        // `AWS::NoValue` removes a property.
+        let is_written = |entry: &&Entry| {
+            let outcomes = self.template.eval(&entry.value, entry.span(), &resource.assumed);
+            !outcomes
+                .iter()
+                .all(|outcome| matches!(outcome.value, Evaluated::Absent))
+        };
+        let unknown = entries.filter(|entry| !is_known(&entry.key)).filter(is_written);
+        unknown.map(|entry| (entry.key.clone(), entry.key_span)).collect()
     }
 
     fn fields(&mut self, object: &TemplateValue<'t>) -> Result<Vec<Field<TemplateValue<'t>>>, Reason> {

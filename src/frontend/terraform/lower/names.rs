@@ -89,6 +89,12 @@ static QUEUE: QueueNames = QueueNames {
     // A plan contains `tags_all`, which includes the provider's default tags.
     tags: &["tags_all", "tags"],
     policy: Some("policy"),
+    // Of version 6.25 of the provider, and those of every resource.
+    known: "connection content_based_deduplication count deduplication_scope delay_seconds depends_on fifo_queue \
+            fifo_throughput_limit for_each kms_data_key_reuse_period_seconds kms_master_key_id lifecycle \
+            max_message_size message_retention_seconds name name_prefix policy provider provisioner \
+            receive_wait_time_seconds redrive_allow_policy redrive_policy region sqs_managed_sse_enabled tags \
+            tags_all timeouts visibility_timeout_seconds",
 };
 
 static REDRIVE_POLICY: SeparateNames = SeparateNames {
@@ -195,6 +201,14 @@ static MAPPING: MappingNames = MappingNames {
         "bisect_batch_on_function_error",
         "parallelization_factor",
     ],
+    known: "amazon_managed_kafka_event_source_config batch_size bisect_batch_on_function_error connection count \
+            depends_on destination_config document_db_event_source_config enabled event_source_arn \
+            filter_criteria for_each function_name function_response_types kms_key_arn lifecycle logging_config \
+            maximum_batching_window_in_seconds maximum_record_age_in_seconds maximum_retry_attempts \
+            metrics_config parallelization_factor provider provisioned_poller_config provisioner queues region \
+            scaling_config self_managed_event_source self_managed_kafka_event_source_config \
+            source_access_configuration starting_position starting_position_timestamp tags tags_all timeouts \
+            topics tumbling_window_in_seconds",
 };
 
 static PERMISSION: PermissionNames = PermissionNames {

@@ -200,6 +200,18 @@ impl View for Terraform<'_, '_> {
         }
     }
 
+    fn unknown(&mut self, resource: &ConfigurationPart, is_known: impl Fn(&str) -> bool) -> Vec<(Arc<str>, Span)> {
+        match &resource.what {
+            PartKind::Block(block, scope) if !self.eval.is_described(scope.module) => {
+                let arguments = block.body.attributes.iter().map(|one| (&one.name, one.span));
+                let blocks = block.body.blocks.iter().map(|block| (block_type(block), block.header));
+                let unknown = arguments.chain(blocks).filter(|(name, _)| !is_known(name));
+                unknown.map(|(name, span)| (name.clone(), span)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     fn fields(&mut self, object: &ConfigurationPart) -> Result<Vec<Field<ConfigurationPart>>, Reason> {
         let (value, span) = object.as_value()?;
         let entries = value.entries().ok_or_else(|| refusal(value, "it is not an object"))?;
@@ -462,10 +474,15 @@ fn split(path: Path) -> (&'static str, Path) {
 /// Returns `true` if a body has or may have blocks of this type. In JSON syntax, such blocks are also represented as
 /// arguments.
 fn has_block(body: &Body, kind: &str) -> bool {
-    body.blocks.iter().any(|block| match &*block.kind {
-        "dynamic" => block.labels.first().is_some_and(|label| &**label == kind),
-        other => other == kind,
-    })
+    body.blocks.iter().any(|block| &**block_type(block) == kind)
+}
+
+/// Returns the type of a nested block, or of the blocks that a dynamic block generates.
+fn block_type(block: &Block) -> &Arc<str> {
+    match (&*block.kind, block.labels.first()) {
+        ("dynamic", Some(label)) => label,
+        _ => &block.kind,
+    }
 }
 
 /// Returns the elements of a list. A single value counts as a list of one element.
