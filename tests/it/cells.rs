@@ -120,18 +120,6 @@ const CANNOT: &[(&str, &[Dialect], &[Expectation], &str)] = &[
         "Terraform refuses to plan it",
     ),
     (
-        "dead-letter-queue-undeclared",
-        &[Serverless],
-        &[Finding],
-        "plugins of a service may declare more resources",
-    ),
-    (
-        "event-source-mapping-source-undeclared",
-        &[Serverless],
-        &[Finding],
-        "plugins of a service may declare more resources",
-    ),
-    (
         "queue-policy-overwritten",
         &[Plan],
         &[Finding],

@@ -2,6 +2,7 @@
 
 use super::incomplete::UsedName;
 use super::sections::Declared;
+use super::serverless;
 use super::template::Template;
 use super::value::{Evaluated, Outcomes, Part, Reference, always, literal, rendered, split};
 use crate::limits;
@@ -206,7 +207,9 @@ impl<'t> Template<'t> {
             }
         }
         self.note_undeclared(UsedName::Value(reference.id.clone()));
-        if self.is_closed {
+        let functions = || self.resources.iter().map(|resource| &*resource.id);
+        let may_generate = self.service.is_some() && serverless::may_generate(&reference.id, &mut functions());
+        if self.is_closed && !may_generate {
             let target = Target::Dangling(reference.shown().into());
             return Ok(Link {
                 target,

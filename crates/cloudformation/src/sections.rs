@@ -167,7 +167,7 @@ impl<'t> Sections<'t> {
             origins: None,
             service: None,
             is_sam,
-            is_closed: !transforms.iter().any(declares) && !loops && !modules && dialect == Dialect::Template,
+            is_closed: !transforms.iter().any(declares) && !loops && !modules,
             // A fragment may be merged with a file that declares the transform.
             has_language_extensions: transforms.contains(&LANGUAGE_EXTENSIONS)
                 || has_others

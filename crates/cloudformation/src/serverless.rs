@@ -31,6 +31,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trees::{Entry, Node, Value};
 
+/// Plugins that add no resources, or none that a queue or its consumers refer to.
+const WITHOUT_RESOURCES: &str = "serverless-better-credentials serverless-deployment-bucket serverless-domain-manager \
+    serverless-dotenv-plugin serverless-esbuild serverless-iam-roles-per-function serverless-localstack \
+    serverless-offline serverless-offline-sqs serverless-plugin-typescript serverless-prune-plugin \
+    serverless-pseudo-parameters serverless-python-requirements serverless-webpack";
+/// Beginnings of the ids of resources that the framework and these plugins generate for a service as a whole.
+/// <https://github.com/serverless/serverless/blob/v3/lib/plugins/aws/lib/naming.js>
+const GENERATED: &str = "Alb ApiGateway CloudFront Cognito Custom EventBridge HttpApi IamRole PythonRequirements S3Bucket \
+    SNSTopic Serverless Websockets";
+
 /// The compiled service, before `resources` are merged over it.
 #[derive(Debug, Default)]
 struct Compiled {
@@ -56,16 +66,6 @@ impl Compiled {
             None => self.resources.push(resource),
         }
     }
-}
-
-/// The origin of a function's timeout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Timeout {
-    /// `timeout` of the function.
-    Own,
-    /// `provider.timeout`, with its span.
-    Provider(Span),
-    /// The framework's default.
 
     /// Records a fault of `key` in an event, which concerns the resource `id`.
     fn fault(&mut self, id: &Arc<str>, key: &Entry, kind: EventFaultKind) {
@@ -76,6 +76,16 @@ pub enum Timeout {
             kind,
         });
     }
+}
+
+/// The origin of a function's timeout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Timeout {
+    /// `timeout` of the function.
+    Own,
+    /// `provider.timeout`, with its span.
+    Provider(Span),
+    /// The framework's default.
     Default,
 }
 
@@ -147,7 +157,8 @@ pub(crate) fn evaluate(
     }
     compiled.notes.append(&mut lost);
     let plugins = plugins(&mut resolver);
-    let is_whole = compiled.notes.is_empty() && !plugins.iter().any(|name| may_watch(name));
+    let is_read = compiled.notes.is_empty();
+    let is_whole = is_read && !plugins.iter().any(|name| may_watch(name));
     let generated = std::mem::take(&mut compiled.places);
     let written = written_ids(&parts);
     let files = declaring_files(&parts, document.span.file, sources);
@@ -169,6 +180,10 @@ pub(crate) fn evaluate(
     sections.origins = Some(&resolver.origins);
     sections.service = Some(&service);
     sections.directory = path.parent().map(Path::to_owned);
+    sections.is_closed &= is_read
+        && plugins
+            .iter()
+            .all(|name| WITHOUT_RESOURCES.split(' ').any(|known| known == name));
     let template = sections.into();
     unit.problems.append(&mut resolver.problems);
     evaluate_template(&template, unit, show);
@@ -207,6 +222,13 @@ fn plugins(resolver: &mut Resolver<'_>) -> Vec<String> {
         .map(|plugins| plugins.get("modules").unwrap_or(plugins));
     let names = all.and_then(Node::items).unwrap_or_default().iter();
     names.filter_map(Node::as_str).map(str::to_owned).collect()
+}
+
+/// Returns `true` if the framework may generate the resource `id` itself, for a function or for the service.
+pub(crate) fn may_generate(id: &str, functions: &mut dyn Iterator<Item = &str>) -> bool {
+    let of_function = functions.filter_map(|function| function.strip_suffix(names::FUNCTION));
+    let mut prefixes = GENERATED.split(' ').chain(of_function);
+    prefixes.any(|prefix| id.starts_with(prefix))
 }
 
 /// Returns `true` if the name of a plugin suggests that it adds alarms.
