@@ -512,3 +512,26 @@ resources:
     let found = targets(&service(""));
     assert!(found.iter().all(|target| target.len() > 1), "{found:?}");
 }
+
+#[test]
+fn undeclared_queues_are_dangling_unless_something_may_declare_them() {
+    let service = |head: &str, arn: &str| {
+        let event = format!("{{sqs: {{arn: !GetAtt {arn}, provisionedPollers: {{min: 3}}}}}}");
+        let text = format!(
+            "service: s\nprovider: {{name: aws}}\n{head}\nfunctions:\n  f: {{handler: a.b, events: [{event}]}}\n"
+        );
+        let mapping = load(&text).mappings.into_iter().next().unwrap();
+        let pollers = mapping.provisioned_pollers.known().unwrap().as_ref().unwrap();
+        assert_eq!(pollers.minimum.known(), Some(&Some(3)));
+        target(&mapping.queue)
+    };
+    let plugins = "plugins: [serverless-offline, serverless-esbuild]";
+    assert_eq!(service("", "Gone.Arn"), "external Gone.Arn");
+    assert_eq!(service(plugins, "Gone.Arn"), "external Gone.Arn");
+    let open = "`Gone` is not declared in this file";
+    assert_eq!(service("plugins: [serverless-step-functions]", "Gone.Arn"), open);
+    assert_eq!(service("plugins: [./own.js]", "Gone.Arn"), open);
+    assert_eq!(service("resources: ${file(queues.js)}", "Gone.Arn"), open);
+    let generated = "`FDestination` is not declared in this file";
+    assert_eq!(service("", "FDestination.Arn"), generated);
+}
