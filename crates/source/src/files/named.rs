@@ -33,7 +33,12 @@ pub fn beyond_links(path: &Path) -> PathBuf {
     let path = clean(&absolute(path));
     let mut above = path.ancestors().filter_map(|above| Some((above, real(above).ok()?)));
     match above.next() {
-        Some((above, real)) => path.strip_prefix(above).map_or(path.clone(), |rest| real.join(rest)),
+        // Joining nothing would add a `/` at the end, with which the system refuses a path of a file.
+        Some((above, real)) => match path.strip_prefix(above) {
+            Ok(rest) if rest.as_os_str().is_empty() => real,
+            Ok(rest) => real.join(rest),
+            Err(_) => path.clone(),
+        },
         None => path,
     }
 }
@@ -48,5 +53,31 @@ fn step(current: &Path, next: &Path) -> Result<PathBuf, Refusal> {
         Some(root) if !target.starts_with(&root) => Err(Refusal::LeadsOut),
         Some(root) if target.starts_with(root.join(GIT)) => Err(Refusal::Git),
         _ => Ok(target),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::files::{Scratch, exists};
+
+    #[test]
+    fn path_beyond_links_names_the_same_file() {
+        let place = Scratch::with_files([("a/main.tf", "")]).unwrap();
+        for (name, is_there) in [
+            ("a", true),
+            ("a/main.tf", true),
+            ("a/new.tf", false),
+            ("b/c/new.tf", false),
+        ] {
+            let path = beyond_links(&place.path().join(name));
+            assert_eq!(exists(&path), is_there, "{}", path.display());
+            assert!(
+                path.ends_with(name) && !path.to_string_lossy().ends_with('/'),
+                "{}",
+                path.display()
+            );
+        }
     }
 }
