@@ -13,7 +13,7 @@ use progress::Progress;
 use rayon::prelude::*;
 use settings::{Settings, duration, heartbeat, rate, share};
 use sqs_model::Share;
-use sqs_model::traffic::variants;
+use sqs_model::traffic::{Outcome, Traffic, Variant, variants};
 use sqslint::Options;
 use sqslint::report::simulation::{self, Simulation};
 use sqslint::report::{printable, printable_error};
@@ -192,13 +192,25 @@ pub(super) fn run(arguments: &SimulateArgs, streams: &mut Streams<'_>) -> io::Re
     };
     let seed = arguments.traffic_args.seed;
     let variants = variants(&traffic);
-    let progress = Progress::new(variants.len() * weeks.max(1) as usize);
-    let rows = variants.into_par_iter().map(|variant| {
-        let outcome = variant.traffic.weeks(weeks, seed, &|| progress.pass());
-        (variant, outcome)
+    // Some variants change nothing: a configuration is simulated once.
+    let mut distinct: Vec<&Traffic> = Vec::new();
+    for variant in &variants {
+        if !distinct.contains(&&variant.traffic) {
+            distinct.push(&variant.traffic);
+        }
+    }
+    let progress = Progress::new(distinct.len() * weeks.max(1) as usize);
+    let outcomes = distinct.par_iter().map(|traffic| {
+        let outcome = traffic.weeks(weeks, seed, &|| progress.pass());
+        (*traffic, outcome)
     });
-    let rows = rows.collect();
+    let outcomes: Vec<(&Traffic, Outcome)> = outcomes.collect();
     progress.clear();
+    let outcome = |variant: &Variant| outcomes.iter().find(|(traffic, _)| **traffic == variant.traffic);
+    let rows = variants
+        .iter()
+        .filter_map(|variant| Some((variant.clone(), outcome(variant)?.1.clone())));
+    let rows = rows.collect();
     let timelines = vec![
         ("The slowest message", traffic.slow_message()),
         ("A consumer that crashes", traffic.crash().timeline()),

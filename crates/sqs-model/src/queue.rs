@@ -147,6 +147,45 @@ impl Group {
     }
 }
 
+/// A time, and the message and slot whose state changes then.
+type Entry = (u64, u64, u32);
+
+/// Entries in ascending order. Nearly all are added in that order, because visibility timeout and retention period are
+/// the same for every message; the others are kept in a heap.
+#[derive(Debug, Default)]
+struct Schedule {
+    in_order: VecDeque<Entry>,
+    early: BinaryHeap<Reverse<Entry>>,
+}
+
+impl Schedule {
+    fn push(&mut self, entry: Entry) {
+        if self.in_order.back().is_none_or(|last| *last <= entry) {
+            self.in_order.push_back(entry);
+        } else {
+            self.early.push(Reverse(entry));
+        }
+    }
+
+    fn first(&self) -> Option<Entry> {
+        match (self.in_order.front(), self.early.peek()) {
+            (Some(first), Some(Reverse(early))) => Some(*first.min(early)),
+            (first, early) => first.or(early.map(|Reverse(early)| early)).copied(),
+        }
+    }
+
+    fn pop(&mut self) {
+        match (self.in_order.front(), self.early.peek()) {
+            (Some(first), early) if early.is_none_or(|Reverse(early)| first <= early) => {
+                self.in_order.pop_front();
+            }
+            _ => {
+                self.early.pop();
+            }
+        }
+    }
+}
+
 /// A queue and its messages.
 #[derive(Debug)]
 pub struct Queue {
@@ -159,12 +198,12 @@ pub struct Queue {
     /// Maximum of `in_flight`.
     quota: usize,
     kept: usize,
-    /// Times at which messages become visible, with message and slot. Outdated entries are skipped.
-    hidden: BinaryHeap<Reverse<(u64, u64, u32)>>,
-    /// Times at which messages reach their retention period, with message and slot.
-    expiries: VecDeque<(u64, u64, u32)>,
-    /// Times that are earlier than a previous one, because messages move to a dead-letter queue in any order.
-    early_expiries: BinaryHeap<Reverse<(u64, u64, u32)>>,
+    /// Times at which messages become visible. Outdated entries are skipped.
+    hidden: Schedule,
+    /// Times at which messages reach their retention period.
+    expiries: Schedule,
+    /// Time before which nothing in `hidden` and `expiries` is due.
+    idle_until: u64,
     /// Visible messages of a standard queue.
     ready: VecDeque<(u64, u32)>,
     /// Groups of a FIFO queue; `available` has those that can be delivered from, by their first message.
@@ -184,9 +223,9 @@ impl Queue {
             in_flight: 0,
             quota: MAX_IN_FLIGHT,
             kept: 0,
-            hidden: BinaryHeap::new(),
-            expiries: VecDeque::new(),
-            early_expiries: BinaryHeap::new(),
+            hidden: Schedule::default(),
+            expiries: Schedule::default(),
+            idle_until: u64::MAX,
             ready: VecDeque::new(),
             groups: FxHashMap::default(),
             available: BTreeSet::new(),
@@ -206,7 +245,7 @@ impl Queue {
         let message = self.next;
         self.next += 1;
         let visible = now + self.settings.delay;
-        self.put(message, now, visible, group);
+        self.put(now, [now, visible], message, group);
         message
     }
 
@@ -215,10 +254,10 @@ impl Queue {
     /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/setting-up-dead-letter-queue-retention.html>
     pub fn receive_moved(&mut self, now: u64, moved: Moved) {
         let sent = if self.settings.fifo { now } else { moved.sent };
-        self.put(moved.message, sent, now, moved.group);
+        self.put(now, [sent, now], moved.message, moved.group);
     }
 
-    fn put(&mut self, message: u64, sent: u64, visible: u64, group: u32) {
+    fn put(&mut self, now: u64, [sent, visible]: [u64; 2], message: u64, group: u32) {
         let slot = Slot {
             message,
             sent,
@@ -237,13 +276,19 @@ impl Queue {
             *place = slot;
         }
         self.kept += 1;
-        self.hidden.push(Reverse((visible, message, at)));
-        let expiry = (sent.saturating_add(self.settings.retention), message, at);
-        if self.expiries.back().is_none_or(|last| *last <= expiry) {
-            self.expiries.push_back(expiry);
+        let expiry = sent.saturating_add(self.settings.retention);
+        self.expiries.push((expiry, message, at));
+        self.idle_until = self.idle_until.min(expiry);
+        if visible > now {
+            self.hide((visible, message, at));
         } else {
-            self.early_expiries.push(Reverse(expiry));
+            self.release(at);
         }
+    }
+
+    fn hide(&mut self, entry: Entry) {
+        self.idle_until = self.idle_until.min(entry.0);
+        self.hidden.push(entry);
     }
 
     /// Returns the number of messages in flight.
@@ -261,32 +306,43 @@ impl Queue {
         self.kept == 0
     }
 
+    /// Returns a time before which nothing changes without a call. It costs less than [`Queue::next_change`].
+    pub(super) fn idle_until(&self) -> u64 {
+        self.idle_until
+    }
+
+    /// Returns `true` if there is nothing to receive at `now` for certain.
+    pub(super) fn is_idle(&self, now: u64) -> bool {
+        now < self.idle_until && self.ready.is_empty() && self.available.is_empty()
+    }
+
     /// Returns the time of the next change without a call.
     pub fn next_change(&mut self) -> Option<u64> {
-        while let Some(Reverse((at, message, slot))) = self.hidden.peek().copied() {
-            if self.becomes_visible(at, message, slot) {
-                break;
+        let times = [self.next_visible(), self.next_expiry()].map(|entry| entry.map_or(u64::MAX, |(at, ..)| at));
+        self.idle_until = times[0].min(times[1]);
+        (self.idle_until < u64::MAX).then_some(self.idle_until)
+    }
+
+    /// Returns the next message that becomes visible, and forgets outdated entries.
+    fn next_visible(&mut self) -> Option<Entry> {
+        loop {
+            let first = self.hidden.first()?;
+            if self.becomes_visible(first) {
+                return Some(first);
             }
             self.hidden.pop();
         }
-        let hidden = self.hidden.peek().map(|Reverse((at, ..))| *at);
-        hidden.into_iter().chain(self.next_expiry().map(|(at, ..)| at)).min()
     }
 
     /// Returns the next message that reaches its retention period, and forgets those that were deleted before.
-    fn next_expiry(&mut self) -> Option<(u64, u64, u32)> {
-        while let Some((_, message, slot)) = self.expiries.front().copied()
-            && !self.is_here(message, slot)
-        {
-            self.expiries.pop_front();
+    fn next_expiry(&mut self) -> Option<Entry> {
+        loop {
+            let first = self.expiries.first()?;
+            if self.is_here(first.1, first.2) {
+                return Some(first);
+            }
+            self.expiries.pop();
         }
-        while let Some(Reverse((_, message, slot))) = self.early_expiries.peek().copied()
-            && !self.is_here(message, slot)
-        {
-            self.early_expiries.pop();
-        }
-        let early = self.early_expiries.peek().map(|Reverse(early)| *early);
-        self.expiries.front().copied().into_iter().chain(early).min()
     }
 
     /// Returns `true` if a message can be received.
@@ -296,6 +352,9 @@ impl Queue {
 
     /// Applies all changes up to `now`. Messages expire before others become visible.
     pub fn advance(&mut self, now: u64) {
+        if now < self.idle_until {
+            return;
+        }
         while let Some((at, message, slot)) = self.next_expiry()
             && at <= now
         {
@@ -303,16 +362,13 @@ impl Queue {
             self.remove(slot);
             self.changes.push(Change::Expired(message, receives));
         }
-        while let Some(Reverse((at, message, slot))) = self.hidden.peek().copied() {
-            let is_due = self.becomes_visible(at, message, slot);
-            if is_due && at > now {
-                break;
-            }
+        while let Some((at, _, slot)) = self.next_visible()
+            && at <= now
+        {
             self.hidden.pop();
-            if is_due {
-                self.release(slot);
-            }
+            self.release(slot);
         }
+        self.next_change();
     }
 
     /// Receives up to `most` visible messages, and appends to `moved` those that go to the dead-letter queue instead. A
@@ -372,7 +428,7 @@ impl Queue {
             group: slot.group,
         };
         self.in_flight += 1;
-        self.hidden.push(Reverse((visible, receipt.message, at)));
+        self.hide((visible, receipt.message, at));
         if self.settings.fifo {
             let group = self.groups.entry(receipt.group).or_default();
             group.drop((receipt.message, at));
@@ -413,8 +469,7 @@ impl Queue {
             return Err(VisibilityError::TooLong(ceiling - now));
         }
         slot.visible = now + timeout;
-        self.hidden
-            .push(Reverse((now + timeout, receipt.message, receipt.slot)));
+        self.hide((now + timeout, receipt.message, receipt.slot));
         Ok(())
     }
 
@@ -435,7 +490,7 @@ impl Queue {
         slot.message == message && slot.state != State::Free
     }
 
-    fn becomes_visible(&self, at: u64, message: u64, slot: u32) -> bool {
+    fn becomes_visible(&self, (at, message, slot): Entry) -> bool {
         let slot = self.slot(slot);
         slot.message == message && slot.visible == at && matches!(slot.state, State::Delayed | State::InFlight)
     }

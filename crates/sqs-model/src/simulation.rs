@@ -61,17 +61,39 @@ impl Setup {
 /// State of a message that the queue does not know.
 #[derive(Debug, Default)]
 struct Record {
-    sent: u64,
     /// Number of completed attempts.
     done: u32,
-    /// Number of attempts.
-    tried: u32,
     /// Number of attempts in progress.
     running: u32,
     location: MessageLocation,
+    was_tried: bool,
     has_overlapped: bool,
     is_poison: bool,
-    crashed: Option<u64>,
+    /// `true` if nothing more happens to the message.
+    is_finished: bool,
+}
+
+/// Records by the index of the message, from the first one that is not finished on. Messages are sent in the order of
+/// their indexes, and nearly all of them are finished in that order.
+#[derive(Debug, Default)]
+struct Records {
+    first: u64,
+    records: VecDeque<Record>,
+}
+
+impl Records {
+    fn get(&mut self, message: u64) -> Option<&mut Record> {
+        let at = usize::try_from(message.checked_sub(self.first)?).ok()?;
+        self.records.get_mut(at).filter(|record| !record.is_finished)
+    }
+
+    /// Drops the records of finished messages.
+    fn forget_finished(&mut self) {
+        while self.records.front().is_some_and(|record| record.is_finished) {
+            self.records.pop_front();
+            self.first += 1;
+        }
+    }
 }
 
 /// Location of a message.
@@ -88,10 +110,10 @@ enum MessageLocation {
 /// A scheduled event. The order of variants is the order of events at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Due {
-    /// Next step of an attempt.
-    Step(u64),
-    /// Heartbeat of an attempt, and its number.
-    Beat(u64, u32),
+    /// Next step of an attempt, by its number and its index.
+    Step(u64, u32),
+    /// Heartbeat of an attempt, by its number and its index, and the number of the heartbeat.
+    Beat(u64, u32, u32),
     /// End of a batching window.
     Close(u64),
     /// First poll of the consumer.
@@ -112,8 +134,12 @@ pub struct Simulation<'s> {
     random: Random,
     due: BinaryHeap<Reverse<(u64, Due)>>,
     sent: usize,
-    records: FxHashMap<u64, Record>,
-    attempts: FxHashMap<u64, Attempt>,
+    records: Records,
+    /// Times at which consumers of messages crashed that were not received since.
+    crashed: FxHashMap<u64, u64>,
+    /// Attempts in progress, and others, whose indexes and memory are reused.
+    attempts: Vec<Attempt>,
+    idle_attempts: Vec<u32>,
     next: u64,
     running: u32,
     /// Number of batches that are received concurrently, at the moment.
@@ -125,7 +151,11 @@ pub struct Simulation<'s> {
     /// Batches being collected, with their numbers.
     collecting: Vec<(u64, Vec<Receipt>)>,
     moved: Vec<Moved>,
+    /// Times at which the parallel parts of a consumer are free; its memory is reused.
+    lanes: Vec<u64>,
     tally: Tally,
+    /// Number of receives above which the run is aborted.
+    max_receives: u64,
     trace: Option<Vec<Event>>,
 }
 
@@ -141,6 +171,8 @@ impl<'s> Simulation<'s> {
                 ..setup.queue
             })
         });
+        let messages = setup.sends.len() as u64;
+        let max_receives = MAX_RECEIVES_PER_MESSAGE.saturating_mul(messages);
         let mut simulation = Simulation {
             setup,
             now: 0,
@@ -150,8 +182,10 @@ impl<'s> Simulation<'s> {
             random: Random::new(seed),
             due: BinaryHeap::new(),
             sent: 0,
-            records: FxHashMap::default(),
-            attempts: FxHashMap::default(),
+            records: Records::default(),
+            crashed: FxHashMap::default(),
+            attempts: Vec::new(),
+            idle_attempts: Vec::new(),
             next: 0,
             running: 0,
             pollers: setup.consumer.first_pollers.min(setup.consumer.pollers),
@@ -159,7 +193,9 @@ impl<'s> Simulation<'s> {
             throttled: VecDeque::new(),
             collecting: Vec::new(),
             moved: Vec::new(),
+            lanes: Vec::new(),
             tally: Tally::default(),
+            max_receives: max_receives.clamp(MIN_RECEIVES, MAX_RECEIVES.max(2 * messages)),
             trace: is_traced.then(Vec::new),
         };
         simulation.due.push(Reverse((setup.polls_from, Due::Read)));
@@ -185,19 +221,23 @@ impl<'s> Simulation<'s> {
         if self.tally.is_aborted {
             return None;
         }
-        let sends = self.setup.sends.get(self.sent).copied();
+        let send = self.setup.sends.get(self.sent).copied();
         let due = self.due.peek().map(|Reverse((at, _))| *at);
-        let dead_letter_queue = self.dead_letter_queue.as_mut().and_then(Queue::next_change);
-        let times = [sends, due, self.queue.next_change(), dead_letter_queue];
+        let mut next = send.unwrap_or(u64::MAX).min(due.unwrap_or(u64::MAX));
+        for queue in [Some(&mut self.queue), self.dead_letter_queue.as_mut()] {
+            if let Some(queue) = queue.filter(|queue| queue.idle_until() < next) {
+                next = next.min(queue.next_change().unwrap_or(u64::MAX));
+            }
+        }
         // A message too old for the dead-letter queue has an expiry in the past.
-        times.into_iter().flatten().min().map(|at| at.max(self.now))
+        (next < u64::MAX).then_some(next.max(self.now))
     }
 
     /// Advances to the next event and processes everything that is due then.
     fn step(&mut self) -> Option<u64> {
         let now = self.next_time()?;
         self.now = now;
-        while let Some(Reverse((at, Due::Step(attempt)))) = self.due.peek().copied() {
+        while let Some(Reverse((at, Due::Step(_, attempt)))) = self.due.peek().copied() {
             if at > now {
                 break;
             }
@@ -211,8 +251,8 @@ impl<'s> Simulation<'s> {
             }
             self.due.pop();
             match due {
-                Due::Step(attempt) => self.step_attempt(now, attempt),
-                Due::Beat(attempt, beat) => self.beat(now, attempt, beat),
+                Due::Step(_, attempt) => self.step_attempt(now, attempt),
+                Due::Beat(number, attempt, beat) => self.beat(now, number, attempt, beat),
                 Due::Close(batch) => self.close(now, batch),
                 Due::Read => {}
                 Due::Grow => {
@@ -229,9 +269,7 @@ impl<'s> Simulation<'s> {
             self.scale(now);
         }
         self.tally.peak_in_flight = self.tally.peak_in_flight.max(self.queue.in_flight());
-        let messages = self.setup.sends.len() as u64;
-        let most = MAX_RECEIVES_PER_MESSAGE.saturating_mul(messages);
-        self.tally.is_aborted = self.tally.receives > most.clamp(MIN_RECEIVES, MAX_RECEIVES.max(2 * messages));
+        self.tally.is_aborted = self.tally.receives > self.max_receives;
         Some(now)
     }
 
@@ -256,30 +294,25 @@ impl<'s> Simulation<'s> {
             Outcomes::Scripted(_) => false,
         };
         let message = self.queue.send(now, group);
-        self.records.insert(
-            message,
-            Record {
-                sent: now,
-                is_poison,
-                ..Record::default()
-            },
-        );
+        self.records.records.push_back(Record {
+            is_poison,
+            ..Record::default()
+        });
         self.trace(now, message, 0, EventKind::Sent);
     }
 
     /// Applies the changes of both queues up to `now`.
     fn advance(&mut self, now: u64) {
         self.queue.advance(now);
-        let has_changed = !self.queue.changes.is_empty();
-        self.note_changes(now);
-        self.advance_dead_letter_queue(now);
-        // A throttled batch keeps only messages that are still invisible by their receive.
-        if has_changed && !self.throttled.is_empty() {
+        if !self.queue.changes.is_empty() {
+            self.note_changes(now);
+            // A throttled batch keeps only messages that are still invisible by their receive.
             for batch in &mut self.throttled {
                 batch.retain(|receipt| self.queue.holds(*receipt));
             }
             self.throttled.retain(|batch| !batch.is_empty());
         }
+        self.advance_dead_letter_queue(now);
     }
 
     /// Records the changes of the queue.
@@ -298,16 +331,13 @@ impl<'s> Simulation<'s> {
     }
 
     fn advance_dead_letter_queue(&mut self, now: u64) {
-        if let Some(dead_letter_queue) = &mut self.dead_letter_queue {
-            dead_letter_queue.advance(now);
-            let mut changes = std::mem::take(&mut dead_letter_queue.changes);
-            for change in changes.drain(..) {
-                if let Change::Expired(message, _) = change {
-                    self.trace(now, message, 0, EventKind::ExpiredInDeadLetterQueue);
-                }
-            }
-            if let Some(dead_letter_queue) = &mut self.dead_letter_queue {
-                dead_letter_queue.changes = changes;
+        let Some(dead_letter_queue) = &mut self.dead_letter_queue else {
+            return;
+        };
+        dead_letter_queue.advance(now);
+        for change in std::mem::take(&mut dead_letter_queue.changes) {
+            if let Change::Expired(message, _) = change {
+                self.trace(now, message, 0, EventKind::ExpiredInDeadLetterQueue);
             }
         }
     }
@@ -316,7 +346,9 @@ impl<'s> Simulation<'s> {
     fn receive(&mut self, now: u64) {
         let Consumer { batch, window, .. } = self.setup.consumer;
         self.resume(now);
-        while let Some(room) = self.room() {
+        while !self.queue.is_idle(now)
+            && let Some(room) = self.room()
+        {
             let received = self.queue.receive(now, room, &mut self.moved);
             self.note_changes(now);
             self.move_to_dead_letter_queue(now);
@@ -392,17 +424,18 @@ impl<'s> Simulation<'s> {
 
     fn note_receive(&mut self, now: u64, receipt: Receipt) {
         self.tally.receives += 1;
-        if let Some(record) = self.records.get_mut(&receipt.message) {
-            if record.running > 0 && !record.has_overlapped {
-                record.has_overlapped = true;
-                self.tally.overlapping += 1;
-            }
-            if let Some(crashed) = record.crashed.take() {
-                let wait = now - crashed;
-                self.tally.recovery += wait;
-                self.tally.recoveries += 1;
-                self.tally.longest_recovery = self.tally.longest_recovery.max(wait);
-            }
+        if let Some(record) = self.records.get(receipt.message)
+            && record.running > 0
+            && !record.has_overlapped
+        {
+            record.has_overlapped = true;
+            self.tally.overlapping += 1;
+        }
+        if let Some(crashed) = self.crashed.remove(&receipt.message) {
+            let wait = now - crashed;
+            self.tally.recovery += wait;
+            self.tally.recoveries += 1;
+            self.tally.longest_recovery = self.tally.longest_recovery.max(wait);
         }
         self.trace(now, receipt.message, receipt.receive, EventKind::Received);
     }
@@ -412,10 +445,10 @@ impl<'s> Simulation<'s> {
         for moved in std::mem::take(&mut self.moved) {
             self.trace(now, moved.message, moved.receives, EventKind::Moved);
             self.tally.dead_lettered += 1;
-            let record = self.records.get(&moved.message);
-            let (done, tried) = record.map_or((0, 0), |record| (record.done, record.tried));
-            self.tally.dead_lettered_done += u64::from(done > 0);
-            self.tally.dead_lettered_untried += u64::from(tried == 0);
+            let record = self.records.get(moved.message);
+            let (was_done, was_tried) = record.map_or((false, false), |record| (record.done > 0, record.was_tried));
+            self.tally.dead_lettered_done += u64::from(was_done);
+            self.tally.dead_lettered_untried += u64::from(!was_tried);
             let dead = self.setup.queue.dead_letter;
             let is_too_old = dead.is_some_and(|dead| !self.setup.queue.fifo && moved.sent + dead.retention <= now);
             if let Some(dead_letter_queue) = &mut self.dead_letter_queue {
@@ -443,7 +476,7 @@ impl<'s> Simulation<'s> {
     /// Starts a batch, or throttles it if the function is at its concurrency.
     fn start_or_throttle(&mut self, now: u64, batch: Vec<Receipt>) {
         if self.running < self.setup.consumer.concurrency {
-            self.begin(now, batch);
+            self.begin(now, &batch);
             return;
         }
         for receipt in &batch {
@@ -461,13 +494,19 @@ impl<'s> Simulation<'s> {
             for receipt in &batch {
                 self.trace(now, receipt.message, receipt.receive, EventKind::Started);
             }
-            self.begin(now, batch);
+            self.begin(now, &batch);
         }
+    }
+
+    /// Returns the time at which a message was sent.
+    fn sent_at(&self, message: u64) -> u64 {
+        let at = usize::try_from(message).unwrap_or(usize::MAX);
+        self.setup.sends.get(at).copied().unwrap_or(self.now)
     }
 
     /// Records that a message has left the queue.
     fn leave(&mut self, message: u64, location: MessageLocation) {
-        if let Some(record) = self.records.get_mut(&message) {
+        if let Some(record) = self.records.get(message) {
             record.location = location;
         }
         self.drop_if_finished(message);
@@ -475,19 +514,20 @@ impl<'s> Simulation<'s> {
 
     /// Drops the record of a message that has left the queue and has no attempt in progress; counts it if it is lost.
     fn drop_if_finished(&mut self, message: u64) {
-        let Some(record) = self.records.get(&message) else {
+        let Some(record) = self.records.get(message) else {
             return;
         };
         if record.location == MessageLocation::Queue || record.running > 0 {
             return;
         }
         self.tally.lost += u64::from(record.done == 0 && record.location == MessageLocation::Deleted);
-        self.records.remove(&message);
+        record.is_finished = true;
+        self.records.forget_finished();
     }
 
     /// Determines the result of an attempt. Its generator depends only on the seed, the message and the receive, so a
     /// message fares alike under different configurations.
-    fn draw(&self, receipt: Receipt) -> AttemptOutcome {
+    fn draw(&self, receipt: Receipt, is_poison: bool) -> AttemptOutcome {
         let own = receipt.message.wrapping_mul(0xd6e8_feb8_6659_fd93) ^ u64::from(receipt.receive).rotate_left(32);
         let random = &mut Random::new(self.seed.rotate_left(17) ^ own);
         match &self.setup.outcomes {
@@ -506,7 +546,6 @@ impl<'s> Simulation<'s> {
                 ..
             } => {
                 let time = work.draw(random);
-                let is_poison = self.records.get(&receipt.message).is_some_and(|one| one.is_poison);
                 if random.happens(*crashing) {
                     AttemptOutcome::Crashes(1 + random.below(time))
                 } else if is_poison || random.happens(*failing) {

@@ -15,7 +15,7 @@ pub use variants::shown;
 pub use variants::{Variant, variants};
 
 /// Configuration of a week.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Traffic {
     /// Settings of the queue.
     pub queue: QueueSettings,

@@ -289,7 +289,7 @@ pub(crate) fn filled(visibility: u64, failures: u32, messages_each: u32) -> Time
     if let Some(sent) = sent {
         timeline.push_with_text(
             sent,
-            format!("{} messages in flight, the most there may be", grouped(MAX_IN_FLIGHT)),
+            format!("{} messages in flight, the maximum", grouped(MAX_IN_FLIGHT)),
         );
     }
     if let Some(again) = of(0, EventKind::VisibleAgain) {

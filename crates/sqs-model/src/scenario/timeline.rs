@@ -80,7 +80,7 @@ impl TimelineBuilder {
             EventKind::DeleteIgnored => "its delete has no effect",
             EventKind::Expired => "deleted at the end of its retention period",
             EventKind::Moved => "moves to the dead-letter queue",
-            EventKind::ExpiredInDeadLetterQueue => "deleted as too old",
+            EventKind::ExpiredInDeadLetterQueue => "deleted at the end of its retention there",
         };
         if event.kind == EventKind::Sent {
             // A message received at once need not be shown as sent first.

@@ -3,9 +3,10 @@
 use super::{AttemptOutcome, Due, EventKind, MessageLocation, Receipt, Recheck, Reverse, Simulation, VisibilityError};
 use crate::queue::DeleteResult;
 
-/// A batch being processed.
-#[derive(Debug)]
+/// A batch being processed, or one that is finished and has no jobs.
+#[derive(Debug, Default)]
 pub(super) struct Attempt {
+    number: u64,
     /// Work on its messages, in the order in which it ends.
     jobs: Vec<Job>,
     /// Number of jobs that have ended.
@@ -34,54 +35,67 @@ enum End {
 }
 
 impl Simulation<'_> {
-    pub(super) fn begin(&mut self, now: u64, batch: Vec<Receipt>) {
+    pub(super) fn begin(&mut self, now: u64, batch: &[Receipt]) {
         let consumer = &self.setup.consumer;
-        let (timeout, heartbeat, recheck) = (consumer.timeout, consumer.heartbeat, consumer.recheck);
-        let mut lanes = vec![now; consumer.parallelism.max(1) as usize];
-        let mut jobs = Vec::with_capacity(batch.len());
+        let at = self.idle_attempts.pop().unwrap_or_else(|| {
+            self.attempts.push(Attempt::default());
+            u32::try_from(self.attempts.len() - 1).unwrap_or(u32::MAX)
+        });
+        let mut jobs = self.take_attempt(at).jobs;
+        let mut lanes = std::mem::take(&mut self.lanes);
+        lanes.clear();
+        lanes.resize(consumer.parallelism.max(1) as usize, now);
         for receipt in batch {
-            let record = self.records.get_mut(&receipt.message);
-            let is_idle = recheck == Recheck::First && record.as_ref().is_some_and(|record| record.done > 0);
+            let record = self.records.get(receipt.message);
+            let is_done = record.as_ref().is_some_and(|record| record.done > 0);
+            let is_poison = record.as_ref().is_some_and(|record| record.is_poison);
+            let is_idle = consumer.recheck == Recheck::First && is_done;
             if let Some(record) = record {
                 record.running += 1;
-                record.tried += 1;
+                record.was_tried = true;
             }
             let outcome = if is_idle {
                 AttemptOutcome::Works(1)
             } else {
-                self.draw(receipt)
+                self.draw(*receipt, is_poison)
             };
             let Some(lane) = lanes.iter_mut().min() else { continue };
             *lane += outcome.time();
             jobs.push(Job {
-                receipt,
+                receipt: *receipt,
                 outcome,
                 ends: *lane,
                 is_idle,
                 has_failed: false,
             });
         }
+        self.lanes = lanes;
         jobs.sort_by_key(|job| job.ends);
         self.next += 1;
-        let number = self.next;
+        self.running += 1;
         let attempt = Attempt {
+            number: self.next,
             jobs,
             over: 0,
-            stop: timeout.map(|timeout| now + timeout),
+            stop: consumer.timeout.map(|timeout| now + timeout),
         };
-        self.running += 1;
-        self.due.push(Reverse((attempt.next(), Due::Step(number))));
-        self.attempts.insert(number, attempt);
-        if let Some(heartbeat) = heartbeat {
-            self.due.push(Reverse((now + heartbeat.every, Due::Beat(number, 1))));
-        }
+        self.continue_attempt(at, attempt);
+        self.schedule_beat(now, at, 1);
+    }
+
+    fn take_attempt(&mut self, at: u32) -> Attempt {
+        let attempt = self.attempts.get_mut(at as usize);
+        attempt.map(std::mem::take).unwrap_or_default()
+    }
+
+    fn continue_attempt(&mut self, at: u32, attempt: Attempt) {
+        self.due.push(Reverse((attempt.next(), Due::Step(attempt.number, at))));
+        self.attempts[at as usize] = attempt;
     }
 
     /// Continues an attempt when the work on a message ends or the function is stopped.
-    pub(super) fn step_attempt(&mut self, now: u64, number: u64) {
-        let Some(mut attempt) = self.attempts.remove(&number) else {
-            return;
-        };
+    pub(super) fn step_attempt(&mut self, now: u64, at: u32) {
+        let mut attempt = self.take_attempt(at);
         let mut end = None;
         while let Some(job) = attempt.jobs.get_mut(attempt.over).filter(|job| job.ends <= now) {
             attempt.over += 1;
@@ -106,17 +120,19 @@ impl Simulation<'_> {
                 None
             };
         }
-        if let Some(end) = end {
-            self.finish(now, &attempt, end);
-        } else {
-            self.due.push(Reverse((attempt.next(), Due::Step(number))));
-            self.attempts.insert(number, attempt);
-        }
+        let Some(end) = end else {
+            self.continue_attempt(at, attempt);
+            return;
+        };
+        self.finish(now, &attempt, end);
+        attempt.jobs.clear();
+        self.attempts[at as usize] = attempt;
+        self.idle_attempts.push(at);
     }
 
     fn done(&mut self, now: u64, job: Job) {
         let recheck = self.setup.consumer.recheck;
-        let Some(record) = self.records.get_mut(&job.receipt.message) else {
+        let Some(record) = self.records.get(job.receipt.message) else {
             return;
         };
         let was_done = record.done > 0;
@@ -129,7 +145,7 @@ impl Simulation<'_> {
                 self.tally.most_done = self.tally.most_done.max(u64::from(record.done));
             } else {
                 self.tally.done += 1;
-                self.tally.longest_wait = self.tally.longest_wait.max(now - record.sent);
+                self.tally.longest_wait = self.tally.longest_wait.max(now - self.sent_at(job.receipt.message));
             }
         }
         let kind = if is_skipped {
@@ -153,10 +169,10 @@ impl Simulation<'_> {
             }
             let is_deleted = end == End::Answered && !job.has_failed && (partial || !has_failed);
             let is_gone = is_deleted && self.delete(now, job.receipt);
-            if let Some(record) = self.records.get_mut(&message) {
+            if let Some(record) = self.records.get(message) {
                 record.running -= 1;
                 if end == End::Crashed && record.location == MessageLocation::Queue && record.running == 0 {
-                    record.crashed = Some(now);
+                    self.crashed.insert(message, now);
                 }
                 if is_gone {
                     record.location = MessageLocation::Deleted;
@@ -178,11 +194,14 @@ impl Simulation<'_> {
         is_gone
     }
 
-    /// Sends a heartbeat if the attempt is still in progress.
-    pub(super) fn beat(&mut self, now: u64, number: u64, beat: u32) {
-        let (Some(attempt), Some(heartbeat)) = (self.attempts.get(&number), self.setup.consumer.heartbeat) else {
+    /// Sends a heartbeat, unless the consumer has crashed.
+    pub(super) fn beat(&mut self, now: u64, number: u64, at: u32, beat: u32) {
+        let (Some(attempt), Some(heartbeat)) = (self.attempts.get(at as usize), self.setup.consumer.heartbeat) else {
             return;
         };
+        if attempt.number != number {
+            return;
+        }
         let receipts: Vec<Receipt> = attempt.jobs.iter().map(|job| job.receipt).collect();
         for receipt in receipts {
             let kind = if beat <= heartbeat.missed {
@@ -199,8 +218,18 @@ impl Simulation<'_> {
             };
             self.trace(now, receipt.message, receipt.receive, kind);
         }
-        let next = (now + heartbeat.every, Due::Beat(number, beat + 1));
-        self.due.push(Reverse(next));
+        self.schedule_beat(now, at, beat + 1);
+    }
+
+    /// Schedules a heartbeat of an attempt, unless the attempt ends before.
+    fn schedule_beat(&mut self, now: u64, at: u32, beat: u32) {
+        let (Some(attempt), Some(heartbeat)) = (self.attempts.get(at as usize), self.setup.consumer.heartbeat) else {
+            return;
+        };
+        let time = now + heartbeat.every;
+        if time < attempt.end() {
+            self.due.push(Reverse((time, Due::Beat(attempt.number, at, beat))));
+        }
     }
 }
 
@@ -208,6 +237,12 @@ impl Attempt {
     /// Returns the time of its next step.
     fn next(&self) -> u64 {
         let ends = self.jobs.get(self.over).map_or(0, |job| job.ends);
+        self.stop.map_or(ends, |stop| stop.min(ends))
+    }
+
+    /// Returns the time by which it ends; a crash ends it earlier.
+    fn end(&self) -> u64 {
+        let ends = self.jobs.last().map_or(0, |job| job.ends);
         self.stop.map_or(ends, |stop| stop.min(ends))
     }
 }
