@@ -297,10 +297,7 @@ impl<'g> Context<'g> {
                 })
             });
             let value = Evaluated::known(Value::Object(Object::Consumer(ConsumerOf::Declared)));
-            let item = ListElement {
-                value: value.and(place.as_slice()),
-                doubt: None,
-            };
+            let item = ListElement::certain(value.and(place.as_slice()));
             items.push((queue.resource.when.clone(), item));
         }
         list(when, items, self.reason_for_more(queue, PartialList::Readers))

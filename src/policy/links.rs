@@ -3,7 +3,7 @@
 use super::context::{Context, LabelText, PartialList, Reading, ShownValue, list};
 use super::objects::Object;
 use super::value::{Evaluated, EvaluatedCases, ListElement, State, UnknownReason, Value, single_case};
-use crate::graph::access::{Principal, QueuePolicy, Statement};
+use crate::graph::access::{Principal, QueuePolicy, Statement, StatementCondition};
 use crate::graph::delivery::{Pipe, Topic};
 use crate::graph::{
     Alarm, AsPlain, Attribute, Cause, EventSourceMapping, Function, Plain, Queue, RedrivePolicy, Resource,
@@ -139,14 +139,7 @@ impl<'g> Context<'g> {
                     open = open.or_else(|| Some(Rc::new(UnknownReason::new(reason, case.span))));
                 }
             }
-            if let Some((case, unresolved)) = mapping.function.unresolved_reason() {
-                open = open.or_else(|| {
-                    Some(Rc::new(UnknownReason::new(
-                        unresolved.reason().clone(),
-                        case.source_span(),
-                    )))
-                });
-            }
+            open = open.or_else(|| unresolved(&mapping.function));
         }
         let of = |function: &'g Function| (Object::Function(function), &function.resource);
         let items = self.resources(found, "processes its messages", of);
@@ -168,11 +161,7 @@ impl<'g> Context<'g> {
         let mut mappings = self.graph.mappings().iter();
         mappings.find_map(|mapping| {
             let is_beside = mapping.resource.unit == function.resource.unit;
-            let (case, unresolved) = mapping.function.unresolved_reason().filter(|_| is_beside)?;
-            Some(Rc::new(UnknownReason::new(
-                unresolved.reason().clone(),
-                case.source_span(),
-            )))
+            unresolved(&mapping.function).filter(|_| is_beside)
         })
     }
 
@@ -185,14 +174,7 @@ impl<'g> Context<'g> {
                     add(&mut found, when.and(&queue.resource.when), queue);
                 }
             }
-            if let Some((case, unresolved)) = mapping.queue.unresolved_reason() {
-                open = open.or_else(|| {
-                    Some(Rc::new(UnknownReason::new(
-                        unresolved.reason().clone(),
-                        case.source_span(),
-                    )))
-                });
-            }
+            open = open.or_else(|| unresolved(&mapping.queue));
         }
         let of = |queue: &'g Queue| (Object::Queue(queue), &queue.resource);
         list(when, self.resources(found, "is read for the function", of), open)
@@ -220,11 +202,8 @@ impl<'g> Context<'g> {
 
     pub(super) fn metrics(&self, alarm: &'g Alarm, when: &Condition) -> EvaluatedCases<'g> {
         let items = alarm.metrics.iter().map(|metric| {
-            let item = ListElement {
-                value: Evaluated::known(Value::Object(Object::Metric(alarm, metric))),
-                doubt: None,
-            };
-            (when.clone(), item)
+            let value = Evaluated::known(Value::Object(Object::Metric(alarm, metric)));
+            (when.clone(), ListElement::certain(value))
         });
         list(when, items.collect(), opaque(alarm))
     }
@@ -238,14 +217,7 @@ impl<'g> Context<'g> {
                     add(&mut found, when.and(&queue.resource.when), queue);
                 }
             }
-            if let Some((case, unresolved)) = metric.queue.unresolved_reason() {
-                open = open.or_else(|| {
-                    Some(Rc::new(UnknownReason::new(
-                        unresolved.reason().clone(),
-                        case.source_span(),
-                    )))
-                });
-            }
+            open = open.or_else(|| unresolved(&metric.queue));
         }
         let of = |queue: &'g Queue| (Object::Queue(queue), &queue.resource);
         list(when, self.resources(found, "is watched by the alarm", of), open)
@@ -271,14 +243,7 @@ impl<'g> Context<'g> {
                 }
             }
             let is_beside = unit == topic.resource.unit;
-            if let Some((case, unresolved)) = one.topic.unresolved_reason().filter(|_| is_beside) {
-                open = open.or_else(|| {
-                    Some(Rc::new(UnknownReason::new(
-                        unresolved.reason().clone(),
-                        case.source_span(),
-                    )))
-                });
-            }
+            open = open.or_else(|| unresolved(&one.topic).filter(|_| is_beside));
         }
         let of = |queue: &'g Queue| (Object::Queue(queue), &queue.resource);
         list(when, self.resources(found, "is subscribed to the topic", of), open)
@@ -315,7 +280,7 @@ impl<'g> Context<'g> {
             for principal in all {
                 if let Some(id) = &principal.id {
                     let value = Evaluated::known(Value::Text(id.as_str().into()));
-                    items.push((when.clone(), ListElement { value, doubt: None }));
+                    items.push((when.clone(), ListElement::certain(value)));
                 } else {
                     let reason = Cause::Derived.because("a principal is not known");
                     open = Some(Rc::new(UnknownReason::new(reason, statement.span)));
@@ -330,49 +295,21 @@ impl<'g> Context<'g> {
         self.attribute(&statement.principals, when, value, shown, 1)
     }
 
+    /// Returns the list of what `of` makes of each comparison in the conditions of `statement`.
     pub(super) fn conditions(
         &self,
-        policy: &'g QueuePolicy,
-        statement: &'g Statement,
+        (policy, statement): (&'g QueuePolicy, &'g Statement),
         when: &Condition,
+        of: impl Fn(&'g StatementCondition) -> Value<'g>,
     ) -> EvaluatedCases<'g> {
         let place = self.of_statement(statement);
-        match &statement.conditions {
-            Err(reason) => single_case(
-                when,
-                Evaluated::unknown(UnknownReason::new(reason.clone(), policy.resource.header)),
-            ),
-            Ok(all) => {
-                let items = all.iter().map(|one| {
-                    let value = Evaluated::known(Value::Text(one.key.as_str().into())).and(&[place]);
-                    (when.clone(), ListElement { value, doubt: None })
-                });
-                list(when, items.collect(), None)
-            }
-        }
-    }
-
-    /// Returns the comparisons in the conditions of `statement`.
-    pub(super) fn comparisons(
-        &self,
-        policy: &'g QueuePolicy,
-        statement: &'g Statement,
-        when: &Condition,
-    ) -> EvaluatedCases<'g> {
-        let place = self.of_statement(statement);
-        match &statement.conditions {
-            Err(reason) => single_case(
-                when,
-                Evaluated::unknown(UnknownReason::new(reason.clone(), policy.resource.header)),
-            ),
-            Ok(all) => {
-                let items = all.iter().map(|one| {
-                    let value = Evaluated::known(Value::Object(Object::Comparison(policy, one))).and(&[place]);
-                    (when.clone(), ListElement { value, doubt: None })
-                });
-                list(when, items.collect(), None)
-            }
-        }
+        in_conditions(policy, statement, when, |all| {
+            let items = all.iter().map(|one| {
+                let value = Evaluated::known(of(one)).and(&[place]);
+                (when.clone(), ListElement::certain(value))
+            });
+            list(when, items.collect(), None)
+        })
     }
 
     /// Returns the list of the elements of `attribute`.
@@ -388,10 +325,7 @@ impl<'g> Context<'g> {
     /// Returns a list of the values of `all`. An unknown one is an unknown element.
     pub(super) fn each_value<T: AsPlain>(&self, all: &'g [Attribute<T>], when: &Condition) -> EvaluatedCases<'g> {
         let forks = all.iter().flat_map(|one| self.plain(one, when));
-        let items = forks.map(|fork| {
-            let (value, doubt) = (fork.then, None);
-            (fork.when, ListElement { value, doubt })
-        });
+        let items = forks.map(|fork| (fork.when, ListElement::certain(fork.then)));
         list(when, items.collect(), None)
     }
 
@@ -399,7 +333,7 @@ impl<'g> Context<'g> {
     pub(super) fn architectures(&self, function: &'g Function, when: &Condition) -> EvaluatedCases<'g> {
         let default = |when: &Condition| {
             let value = Evaluated::known(Value::Text("x86_64".into()));
-            list(when, vec![(when.clone(), ListElement { value, doubt: None })], None)
+            list(when, vec![(when.clone(), ListElement::certain(value))], None)
         };
         let Some(settings) = &function.settings else {
             return default(when);
@@ -426,10 +360,7 @@ impl<'g> Context<'g> {
             };
             forks.into_iter()
         });
-        let items = forks.map(|fork| {
-            let (value, doubt) = (fork.then, None);
-            (fork.when, ListElement { value, doubt })
-        });
+        let items = forks.map(|fork| (fork.when, ListElement::certain(fork.then)));
         list(when, items.collect(), None)
     }
 
@@ -445,7 +376,7 @@ impl<'g> Context<'g> {
                 })
             });
             let value = Evaluated::known(Value::Object(Object::Declaration(declared))).and(place.as_slice());
-            (when.clone(), ListElement { value, doubt: None })
+            (when.clone(), ListElement::certain(value))
         });
         list(when, items.collect(), None)
     }
@@ -456,35 +387,20 @@ impl<'g> Context<'g> {
         statement: &'g Statement,
         when: &Condition,
     ) -> EvaluatedCases<'g> {
-        let conditions = match &statement.conditions {
-            Err(reason) => {
-                return single_case(
-                    when,
-                    Evaluated::unknown(UnknownReason::new(reason.clone(), policy.resource.header)),
-                );
-            }
-            Ok(conditions) => conditions,
-        };
-        let mut items = Vec::new();
-        let mut open = None;
-        let sources = conditions
-            .iter()
-            .filter(|one| one.key.eq_ignore_ascii_case("aws:SourceArn"));
-        for value in sources.flat_map(|one| &one.values) {
-            for fork in self.plain(value, when) {
+        in_conditions(policy, statement, when, |all| {
+            let sources = all.iter().filter(|one| one.key.eq_ignore_ascii_case("aws:SourceArn"));
+            let (mut items, mut open) = (Vec::new(), None);
+            for fork in sources
+                .flat_map(|one| &one.values)
+                .flat_map(|value| self.plain(value, when))
+            {
                 match &fork.then.state {
                     State::Unknown(gap) => open = Some(gap.clone()),
-                    _ => items.push((
-                        fork.when,
-                        ListElement {
-                            value: fork.then,
-                            doubt: None,
-                        },
-                    )),
+                    _ => items.push((fork.when, ListElement::certain(fork.then))),
                 }
             }
-        }
-        list(when, items, open)
+            list(when, items, open)
+        })
     }
 
     fn of_statement(&self, statement: &Statement) -> u32 {
@@ -497,6 +413,22 @@ impl<'g> Context<'g> {
     }
 }
 
+/// Applies `read` to the comparisons in the conditions of `statement`, if they are known.
+fn in_conditions<'g>(
+    policy: &'g QueuePolicy,
+    statement: &'g Statement,
+    when: &Condition,
+    read: impl Fn(&'g [StatementCondition]) -> EvaluatedCases<'g>,
+) -> EvaluatedCases<'g> {
+    match &statement.conditions {
+        Ok(all) => read(all),
+        Err(reason) => {
+            let unknown = UnknownReason::new(reason.clone(), policy.resource.header);
+            single_case(when, Evaluated::unknown(unknown))
+        }
+    }
+}
+
 /// Adds `one`, or merges its condition if it was added before.
 fn add<'g, T>(found: &mut Vec<(Condition, &'g T)>, when: Condition, one: &'g T) {
     if !when.is_possible() {
@@ -506,6 +438,13 @@ fn add<'g, T>(found: &mut Vec<(Condition, &'g T)>, when: Condition, one: &'g T) 
         Some((known, _)) => *known = known.or(&when),
         None => found.push((when, one)),
     }
+}
+
+/// Returns the reason why an attribute is not known in some case.
+fn unresolved<T>(attribute: &Attribute<T>) -> Option<Rc<UnknownReason>> {
+    let (case, unresolved) = attribute.unresolved_reason()?;
+    let reason = unresolved.reason().clone();
+    Some(Rc::new(UnknownReason::new(reason, case.source_span())))
 }
 
 /// Returns the reason why `alarm` may watch further metrics.

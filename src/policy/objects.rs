@@ -133,7 +133,7 @@ fn object<'g>(object: Object<'g>, when: &Condition) -> EvaluatedCases<'g> {
 fn texts<'g>(all: impl IntoIterator<Item = String>, when: &Condition) -> EvaluatedCases<'g> {
     let items = all.into_iter().map(|text| {
         let value = Evaluated::known(Value::Text(text.into()));
-        (when.clone(), ListElement { value, doubt: None })
+        (when.clone(), ListElement::certain(value))
     });
     list(when, items.collect(), None)
 }
@@ -191,7 +191,7 @@ macro_rules! resource_fields {
                 name: "region",
                 kind: Type::Text,
                 is_optional: true,
-                summary: "The Region, null where the files do not say it.",
+                summary: "The Region, null if the files do not state it.",
                 read: |_, object, when| {
                     optional_text(object.resource().and_then(|resource| resource.region.as_deref()), when)
                 },
@@ -200,7 +200,7 @@ macro_rules! resource_fields {
                 name: "account",
                 kind: Type::Text,
                 is_optional: true,
-                summary: "The account, null where the files do not say it.",
+                summary: "The account, null if the files do not state it.",
                 read: |_, object, when| {
                     optional_text(object.resource().and_then(|resource| resource.account.as_deref()), when)
                 },
@@ -226,7 +226,7 @@ fn list_of(element: ObjectType) -> Type {
 static QUEUE: LazyLock<Vec<Field>> = LazyLock::new(|| {
     let mut all = resource_fields!();
     all.extend(fields! { Object::Queue(queue) => [
-        "name": Type::Text, false, "The physical name. Unknown where AWS or the tool generates it.",
+        "name": Type::Text, false, "The physical name. Unknown if AWS or the tool generates it.",
             |context, when| context.name(&queue.resource, &queue.name, when);
         "is_named": Type::Bool, false, "Whether a name is written.",
             |context, when| {
@@ -245,23 +245,23 @@ static QUEUE: LazyLock<Vec<Field>> = LazyLock::new(|| {
             |context, when| context.plain(&queue.receive_wait_time, when);
         "maximum_message_size": Type::Int, false, "The largest message, in bytes.",
             |context, when| context.plain(&queue.maximum_message_size, when);
-        "key": Type::Text, true, "The KMS key that encrypts it: its address, ARN, id or alias. Null where none is set.",
+        "key": Type::Text, true, "The KMS key that encrypts it: its address, ARN, id or alias. Null if none is set.",
             |context, when| context.plain(&queue.key, when);
-        "managed_encryption": Type::Bool, true, "Whether SQS's own keys encrypt it (SSE-SQS). Null where nothing is written.",
+        "managed_encryption": Type::Bool, true, "Whether SQS's own keys encrypt it (SSE-SQS). Null if not set.",
             |context, when| context.plain(&queue.managed_encryption, when);
         "content_based_deduplication": Type::Bool, false, "Whether SQS recognises duplicates by their content.",
             |context, when| context.plain(&queue.content_based_deduplication, when);
-        "deduplication_scope": Type::Text, true, "`queue` or `messageGroup`. Null where nothing is written.",
+        "deduplication_scope": Type::Text, true, "`queue` or `messageGroup`. Null if not set.",
             |context, when| context.plain(&queue.deduplication_scope, when);
-        "throughput_limit": Type::Text, true, "`perQueue` or `perMessageGroupId`. Null where nothing is written.",
+        "throughput_limit": Type::Text, true, "`perQueue` or `perMessageGroupId`. Null if not set.",
             |context, when| context.plain(&queue.throughput_limit, when);
         "tags": Type::Tags, false, "Its tags, with those that a provider adds to every resource.",
             |context, when| tags(context, &queue.tags, when);
         "max_receive_count": Type::Int, true, "After how many receives a message is moved. Null without a redrive policy.",
             |context, when| context.max_receive_count(queue, when);
-        "dead_letter_queue": Type::Object(ObjectType::Queue), true, "The queue that takes the messages that fail. Null without a redrive policy.",
+        "dead_letter_queue": Type::Object(ObjectType::Queue), true, "The queue that receives the messages that fail. Null without a redrive policy.",
             |context, when| context.dead_letter_queue(queue, when);
-        "is_dead_letter_queue": Type::Bool, false, "Whether it takes the failures of a queue, a function, a subscription, a rule…",
+        "is_dead_letter_queue": Type::Bool, false, "Whether it receives the failures of a queue, a function, a subscription, a rule…",
             |context, when| context.is_dead_letter_queue(queue, when);
         "sources": list_of(ObjectType::Queue), false, "The queues that name it as their dead-letter queue.",
             |context, when| context.sources(queue, when);
@@ -286,15 +286,15 @@ static QUEUE: LazyLock<Vec<Field>> = LazyLock::new(|| {
 static FUNCTION: LazyLock<Vec<Field>> = LazyLock::new(|| {
     let mut all = resource_fields!();
     all.extend(fields! { Object::Function(function) => [
-        "name": Type::Text, false, "The physical name. Unknown where AWS or the tool generates it.",
+        "name": Type::Text, false, "The physical name. Unknown if AWS or the tool generates it.",
             |context, when| context.name(&function.resource, &function.name, when);
         "timeout": Type::Duration, false, "How long one invocation may run.",
             |context, when| context.plain(&function.timeout, when);
-        "durable_execution_timeout": Type::Duration, true, "How long a durable execution may take. Null where the function is not durable.",
+        "durable_execution_timeout": Type::Duration, true, "How long a durable execution may take. Null if the function is not durable.",
             |context, when| context.plain(&function.durable_execution_timeout, when);
-        "reserved_concurrency": Type::Int, true, "The reserved concurrency. Null where none is reserved.",
+        "reserved_concurrency": Type::Int, true, "The reserved concurrency. Null if none is reserved.",
             |context, when| context.plain(&function.reserved_concurrency, when);
-        "role": Type::Text, true, "The execution role: its address or ARN. Null where none is named.",
+        "role": Type::Text, true, "The execution role: its address or ARN. Null if none is named.",
             |context, when| context.plain(&function.role, when);
         "tags": Type::Tags, false, "Its tags, with those that a provider adds to every resource.",
             |context, when| tags(context, &function.tags, when);
@@ -370,19 +370,19 @@ static MAPPING: LazyLock<Vec<Field>> = LazyLock::new(|| {
 static ALARM: LazyLock<Vec<Field>> = LazyLock::new(|| {
     let mut all = resource_fields!();
     all.extend(fields! { Object::Alarm(alarm) => [
-        "name": Type::Text, false, "The physical name. Unknown where AWS or the tool generates it.",
+        "name": Type::Text, false, "The physical name. Unknown if AWS or the tool generates it.",
             |context, when| context.name(&alarm.resource, &alarm.name, when);
         "metrics": list_of(ObjectType::Metric), false, "The metrics that it looks at.",
             |context, when| context.metrics(alarm, when);
         "queues": list_of(ObjectType::Queue), false, "The queues whose metrics it looks at.",
             |context, when| context.queues_of_alarm(alarm, when);
-        "threshold": Type::Int, true, "What the metric is compared with. Null where nothing is written.",
+        "threshold": Type::Int, true, "What the metric is compared with. Null if not set.",
             |context, when| context.plain(&alarm.threshold, when);
-        "comparison": Type::Text, true, "How it is compared: `GreaterThanThreshold`. Null where nothing is written.",
+        "comparison": Type::Text, true, "How it is compared: `GreaterThanThreshold`. Null if not set.",
             |context, when| context.plain(&alarm.comparison, when);
-        "evaluation_periods": Type::Int, true, "Over how many periods. Null where nothing is written.",
+        "evaluation_periods": Type::Int, true, "Over how many periods. Null if not set.",
             |context, when| context.plain(&alarm.evaluation_periods, when);
-        "missing_data": Type::Text, true, "How periods without data count. Null where nothing is written.",
+        "missing_data": Type::Text, true, "How periods without data count. Null if not set.",
             |context, when| context.plain(&alarm.missing_data, when);
         "has_actions": Type::Bool, false, "Whether it does anything when it goes off.",
             |context, when| context.plain(&alarm.has_actions, when);
@@ -407,9 +407,9 @@ static METRIC: LazyLock<Vec<Field>> = LazyLock::new(|| {
             |context, when| context.linked_object(&alarm.resource, &metric.queue, when, |unit, link| {
                 context.graph.queue(unit, link).map(Object::Queue)
             });
-        "statistic": Type::Text, true, "`Maximum`, `p99`. Null where nothing is written.",
+        "statistic": Type::Text, true, "`Maximum`, `p99`. Null if not set.",
             |context, when| context.plain(&metric.statistic, when);
-        "period": Type::Int, true, "How many seconds make a data point. Null where nothing is written.",
+        "period": Type::Int, true, "How many seconds make a data point. Null if not set.",
             |context, when| context.plain(&metric.period, when);
     ]}
 });
@@ -417,7 +417,7 @@ static METRIC: LazyLock<Vec<Field>> = LazyLock::new(|| {
 static TOPIC: LazyLock<Vec<Field>> = LazyLock::new(|| {
     let mut all = resource_fields!();
     all.extend(fields! { Object::Topic(topic) => [
-        "name": Type::Text, false, "The physical name. Unknown where AWS or the tool generates it.",
+        "name": Type::Text, false, "The physical name. Unknown if AWS or the tool generates it.",
             |context, when| context.name(&topic.resource, &topic.name, when);
         "fifo": Type::Bool, false, "Whether it is a FIFO topic.",
             |context, when| context.plain(&topic.fifo, when);
@@ -444,7 +444,7 @@ static PIPE: LazyLock<Vec<Field>> = LazyLock::new(|| {
             |context, when| context.plain(&pipe.window, when);
         "running": Type::Bool, false, "Whether it runs.",
             |context, when| context.plain(&pipe.running, when);
-        "role": Type::Text, true, "The role that it works under. Null where none is named.",
+        "role": Type::Text, true, "The role that it works under. Null if none is named.",
             |context, when| context.plain(&pipe.role, when);
     ]});
     all
@@ -522,17 +522,17 @@ static STATEMENT: LazyLock<Vec<Field>> = LazyLock::new(|| {
                 let value = |effect: &Effect, when: &Condition| text(shown_effect(*effect), when);
                 context.attribute(&statement.effect, when, value, |effect| ShownValue::Plain(Plain::Text(shown_effect(*effect))), 1)
             };
-        "principals": Type::List(Type::Text.into()), false, "To whom: `*`, accounts, ARNs, `sns.amazonaws.com`.",
+        "principals": Type::List(Type::Text.into()), false, "To whom it applies: `*`, accounts, ARNs, `sns.amazonaws.com`.",
             |context, when| context.principals(statement, when);
-        "actions": Type::List(Type::Text.into()), false, "What, in the letters of its author: `sqs:SendMessage`, `sqs:*`.",
+        "actions": Type::List(Type::Text.into()), false, "The actions, as written: `sqs:SendMessage`, `sqs:*`.",
             |context, when| {
                 let value = |all: &Vec<String>, when: &Condition| texts(all.iter().cloned(), when);
                 context.attribute(&statement.actions, when, value, |all| ShownValue::Count(all.len()), 1)
             };
         "conditions": Type::List(Type::Text.into()), false, "The keys of its conditions: `aws:SourceArn`.",
-            |context, when| context.conditions(policy, statement, when);
+            |context, when| context.conditions((policy, statement), when, |one| Value::Text(one.key.as_str().into()));
         "comparisons": list_of(ObjectType::Comparison), false, "Its conditions, with their values.",
-            |context, when| context.comparisons(policy, statement, when);
+            |context, when| context.conditions((policy, statement), when, |one| Value::Object(Object::Comparison(policy, one)));
         "sources": Type::List(Type::Text.into()), false, "What `aws:SourceArn` is compared with: addresses, or ARNs as written.",
             |context, when| context.source_arns(policy, statement, when);
     ]}

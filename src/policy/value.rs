@@ -80,6 +80,13 @@ pub(super) struct ListElement<'g> {
     pub(super) doubt: Option<Rc<UnknownReason>>,
 }
 
+impl<'g> ListElement<'g> {
+    /// Creates an element that exists for certain.
+    pub(super) fn certain(value: Evaluated<'g>) -> Self {
+        ListElement { value, doubt: None }
+    }
+}
+
 impl UnknownReason {
     pub(super) fn new(reason: Reason, span: impl Into<Option<Span>>) -> Self {
         UnknownReason {

@@ -45,10 +45,7 @@ impl<'g> Evaluator<'_, 'g> {
             for Case { when, then } in lists {
                 for fork in self.eval(element, &when) {
                     let mut items: Vec<ListElement<'g>> = then.clone();
-                    items.push(ListElement {
-                        value: fork.then,
-                        doubt: None,
-                    });
+                    items.push(ListElement::certain(fork.then));
                     next.push(Case::new(fork.when, items));
                 }
             }
@@ -130,7 +127,7 @@ impl<'g> Evaluator<'_, 'g> {
         }
         let items = items.into_iter().map(|(key, when)| {
             let value = Evaluated::known(Value::Text(key));
-            (when, ListElement { value, doubt: None })
+            (when, ListElement::certain(value))
         });
         let open = tags.opaque.clone();
         let place = self.context.note(Reading {
