@@ -35,22 +35,30 @@ const STYLE: &str = "<style>.sqs text{font:13px ui-monospace,monospace;fill:#1b1
 /// Writes several drawings, one below the other, as a self-contained document.
 pub fn write(topologies: &[Topology], out: &mut dyn Write) -> io::Result<()> {
     let drawings: Vec<Drawing> = topologies.iter().map(Drawing::new).collect();
-    let width = drawings.iter().map(|drawing| drawing.layout.width).max().unwrap_or(0);
-    let heights = drawings
-        .iter()
-        .map(|drawing| TITLE + drawing.layout.height + 2 * MARGIN);
-    begin(out, width.max(200), heights.sum::<usize>())?;
+    let width = drawings.iter().map(|drawing| drawing.layout.width).max();
+    let width = width.unwrap_or(0).max(TITLE_ROOM * TITLE_CHARACTER / 10);
+    let titles = drawings.iter().map(|drawing| {
+        let title = title(&drawing.topology.units);
+        titles::in_lines(&printable(&title), width * 10 / TITLE_CHARACTER)
+    });
+    let titles: Vec<Vec<String>> = titles.collect();
+    let head = |title: &[String]| TITLE + title.len().saturating_sub(1) * TITLE_LINE;
+    let heights = drawings.iter().zip(&titles);
+    let heights = heights.map(|(drawing, title)| head(title) + drawing.layout.height + 2 * MARGIN);
+    begin(out, width, heights.sum::<usize>())?;
     let mut top = MARGIN;
-    for drawing in &drawings {
+    for (drawing, title) in drawings.iter().zip(&titles) {
+        for (line, text) in title.iter().enumerate() {
+            let y = top + 16 + line * TITLE_LINE;
+            writeln!(out, "<text x=\"{MARGIN}\" y=\"{y}\">{}</text>", escaped(text))?;
+        }
+        top += head(title);
         write!(
             out,
-            "<text x=\"{MARGIN}\" y=\"{}\">{}</text>\n<g transform=\"translate({MARGIN} {})\">\n{}</g>\n",
-            top + 16,
-            escaped(&title(&drawing.topology.units)),
-            top + TITLE,
+            "<g transform=\"translate({MARGIN} {top})\">\n{}</g>\n",
             drawing.draw()
         )?;
-        top += TITLE + drawing.layout.height + 2 * MARGIN;
+        top += drawing.layout.height + 2 * MARGIN;
     }
     out.write_all(END)
 }
