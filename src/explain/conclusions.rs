@@ -1,11 +1,12 @@
 //! Collects the conclusions of every rule at a location, including those without a finding.
 
 use super::range::ExplainedRange;
-use crate::diagnostic::{Diagnostic, Suppressed};
+use crate::diagnostic::{Diagnostic, Severity, Suppressed};
 use crate::graph::Resource;
 use crate::pipeline::Outcome;
 use crate::rules::{Judgement, Rule, Verdict};
 use rustc_hash::FxHashSet;
+use std::cmp::Reverse;
 
 /// Conclusions of one rule.
 #[derive(Debug)]
@@ -34,7 +35,7 @@ struct LocationScope<'p> {
     headed: FxHashSet<(String, String)>,
 }
 
-/// Returns the conclusions of rules at `place`.
+/// Returns the conclusions of rules at `place`, with those of the worst findings first.
 pub(super) fn at<'o>(outcome: &'o Outcome, place: &ExplainedRange) -> Vec<Concluded<'o>> {
     let here = LocationScope::new(outcome, place);
     let mut all = Vec::new();
@@ -65,12 +66,21 @@ pub(super) fn at<'o>(outcome: &'o Outcome, place: &ExplainedRange) -> Vec<Conclu
                     .map(|judged| Conclusion::Judged(judged)),
             );
         }
-        conclusions.sort_by_key(rank);
+        conclusions.sort_by_key(|conclusion| (rank(conclusion), Reverse(severity(conclusion))));
         if !(conclusions.is_empty() && read.is_empty()) {
             all.push(Concluded { rule, all: conclusions });
         }
     }
+    all.sort_by_key(|one| Reverse(one.all.iter().filter_map(severity).max()));
     all
+}
+
+/// Returns the severity of a finding.
+fn severity(conclusion: &Conclusion<'_>) -> Option<Severity> {
+    match conclusion {
+        Conclusion::Found(found) => Some(found.severity),
+        Conclusion::Suppressed(_) | Conclusion::Judged(_) => None,
+    }
 }
 
 fn is_unconcerned(judged: &Judgement) -> bool {

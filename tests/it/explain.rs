@@ -81,11 +81,15 @@ fn line_is_explained_by_its_value_or_its_block() {
 }
 
 #[test]
-fn conclusions_list_each_rule_once_in_catalogue_order() {
+fn rules_without_a_finding_are_in_catalogue_order() {
     let directory = TemporaryDirectory::with_files([("main.tf", QUEUES)]);
     let explained = at(&directory.path().join("main.tf"), 2, None);
     let places = |id: &str| RULES.iter().position(|rule| rule.id == id);
-    let rules: Vec<_> = explained.conclusions().iter().map(|one| places(one.rule.id)).collect();
+    let conclusions = explained.conclusions();
+    let rules = conclusions
+        .iter()
+        .filter(|one| !matches!(one.all.first(), Some(Conclusion::Found(_))));
+    let rules: Vec<_> = rules.map(|one| places(one.rule.id)).collect();
     assert!(rules.is_sorted_by(|one, next| one < next), "{rules:?}");
     assert!(rules.len() > 5);
 }
@@ -271,4 +275,20 @@ fn role_with_a_possible_denial_is_not_evaluated() {
     assert!(is_not_evaluated(&denied, why), "{denied:?}");
     let other = of(("sqs:PurgeQueue", ""));
     assert!(matches!(other.as_slice(), [Verdict::Holds(_)]), "{other:?}");
+}
+
+#[test]
+fn rules_with_the_worst_findings_are_first() {
+    let template = repository("fixtures/stacks/neighbours/cloudformation/template.yaml");
+    let lines = std::fs::read_to_string(&template).unwrap();
+    let line = lines.lines().position(|line| line.trim() == "Reads:").unwrap() + 1;
+    let explained = at(&template, line, None);
+    let conclusions = explained.conclusions();
+    let severities = conclusions.iter().filter_map(|concluded| match concluded.all.first() {
+        Some(Conclusion::Found(found)) => Some(found.severity),
+        _ => None,
+    });
+    let severities: Vec<_> = severities.collect();
+    assert!(severities.first() > severities.last(), "{severities:?}");
+    assert!(severities.is_sorted_by(|first, next| first >= next), "{severities:?}");
 }
