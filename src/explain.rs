@@ -113,10 +113,11 @@ impl Explanation {
 
     /// Returns notes on parts of the units that are not read.
     pub fn notes(&self) -> Vec<&str> {
-        let notes = self
-            .graphs()
-            .flat_map(|(_, graph)| graph.units())
-            .flat_map(|unit| &unit.notes);
+        let units = self.graphs().flat_map(|(_, graph)| graph.units());
+        let unread = self.outcome.not_evaluated.iter().filter(|open| open.is_unread());
+        let notes = units
+            .flat_map(|unit| &unit.notes)
+            .chain(unread.map(|open| &open.reason));
         let notes: BTreeSet<&str> = notes.map(String::as_str).collect();
         notes.into_iter().collect()
     }

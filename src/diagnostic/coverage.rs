@@ -1,7 +1,8 @@
 //! Coverage: which queues and mappings are judged.
 
-use super::Subject;
+use super::{Diagnostic, Subject};
 use source::Span;
+use std::collections::BTreeSet;
 
 /// Numbers of queues and mappings, and those that are not judged.
 #[derive(Debug, Clone, Default)]
@@ -80,6 +81,18 @@ impl Coverage {
     /// Returns the number of queues that are judged.
     pub fn judged_queues(&self) -> usize {
         self.queues - self.gaps.iter().filter(|gap| !gap.is_mapping).count()
+    }
+
+    /// Splits the gaps into resources judged in part, which have a finding of a rule that needs less, and the others.
+    pub fn in_part<'c>(&'c self, findings: &[Diagnostic]) -> (Vec<&'c Gap>, Vec<&'c Gap>) {
+        let found = findings.iter().flat_map(|found| {
+            let first = (&*found.subject.unit, &*found.subject.address);
+            let others = found.calls.iter().map(|one| (&*one.unit, &*one.address));
+            std::iter::once(first).chain(others)
+        });
+        let found: BTreeSet<(&str, &str)> = found.collect();
+        let is_found = |gap: &&Gap| found.contains(&(&*gap.subject.unit, &*gap.subject.address));
+        self.gaps.iter().partition(is_found)
     }
 
     /// Returns the number of handlers whose source was read.

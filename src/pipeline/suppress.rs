@@ -296,8 +296,10 @@ impl<'a> View<'a> {
         for one in environments {
             note_units(&one.graph, &mut units);
             broken.extend(one.broken.iter().cloned().chain(noted(&one.graph)));
-            let entries = one.not_evaluated.iter();
-            open.extend(entries.map(|open| (open.rule.clone(), open.subject.unit.clone())));
+            for entry in &one.not_evaluated {
+                open.insert((entry.rule.clone(), entry.subject.unit.clone()));
+                broken.extend(entry.is_unread().then(|| entry.subject.unit.clone()));
+            }
         }
         let mut files: FxHashMap<FileId, About> = FxHashMap::default();
         for one in written {

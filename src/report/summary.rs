@@ -62,20 +62,10 @@ pub(super) fn found(report: &Report<'_>) -> String {
 }
 
 /// Formats the judged share: `judged 5 of 7 queues and 2 of 4 mappings, 1 in part`. Returns `None` if it is complete.
-/// A resource that is not judged, but has a finding of a rule that needs less, is judged in part.
 pub(super) fn judged(report: &Report<'_>) -> Option<String> {
     let coverage = report.coverage;
-    let found = report.findings.iter().flat_map(|found| {
-        let first = (&*found.subject.unit, &*found.subject.address);
-        let others = found.calls.iter().map(|one| (&*one.unit, &*one.address));
-        std::iter::once(first).chain(others)
-    });
-    let found: BTreeSet<(&str, &str)> = found.collect();
-    let partly = |is_mapping: bool| {
-        let gaps = coverage.gaps.iter().filter(|gap| gap.is_mapping == is_mapping);
-        gaps.filter(|gap| found.contains(&(&*gap.subject.unit, &*gap.subject.address)))
-            .count()
-    };
+    let (in_part, _) = coverage.in_part(report.findings);
+    let partly = |is_mapping: bool| in_part.iter().filter(|gap| gap.is_mapping == is_mapping).count();
     let kinds = [
         (coverage.judged_queues(), coverage.queues, "queue", partly(false)),
         (coverage.judged_mappings(), coverage.mappings, "mapping", partly(true)),
@@ -160,7 +150,7 @@ fn advice(step: Step) -> &'static str {
         Step::CheckPlan => "a plan may know it: check the output of `terraform show -json`",
         Step::FetchModules => "run `terraform init`",
         Step::AddFiles => "check its files in the same run",
-        Step::CorrectFile => "correct the file that cannot be read",
+        Step::CorrectFile => "correct the file",
     }
 }
 
@@ -173,16 +163,16 @@ pub(super) fn unread(report: &Report<'_>) -> Vec<String> {
         let (calls, modules) = (counted(calls, "call"), counted(modules.len(), "remote module"));
         format!("{calls} of {modules} {verb} not read (run `terraform init`)")
     });
-    let parts: BTreeSet<&str> = (report.not_evaluated.iter())
+    let parts: BTreeSet<String> = (report.not_evaluated.iter())
         .filter(|open| open.is_unread())
-        .map(|open| &*open.reason)
+        .map(|open| format!("{}: {}", open.subject.unit, open.reason))
         .collect();
     let further = parts.len().saturating_sub(REASONS);
     let further = (further > 0).then(|| {
         let verb = if further == 1 { "is" } else { "are" };
         format!("{further} more {verb} not read: `--verbose` lists all")
     });
-    let parts = parts.into_iter().take(REASONS).map(printable);
+    let parts = parts.iter().take(REASONS).map(|part| printable(part));
     of_modules.into_iter().chain(parts).chain(further).collect()
 }
 

@@ -5,7 +5,7 @@ use crate::inputs::{check, directories, entries, json};
 use needs::{PROJECTS, RECORDINGS};
 use serde_json::Value;
 use sqslint::Outcome;
-use sqslint::diagnostic::RuleId;
+use sqslint::diagnostic::{RuleId, Subject};
 use sqslint::graph::Graph;
 use sqslint::testing::{graph_json, graph_json_by_default};
 use std::collections::BTreeMap;
@@ -293,6 +293,18 @@ impl Totals {
         }
         for error in &outcome.errors {
             self.problems.push(format!("{project}: {error}"));
+        }
+        // A finding on any instance of a resource counts it as judged in part.
+        let block = |address: &str| address.replace(|byte: char| byte.is_ascii_digit() || "[]\"".contains(byte), "");
+        let (_, unjudged) = outcome.coverage.in_part(&outcome.findings);
+        for gap in unjudged {
+            let is_of_gap = |subject: &Subject| {
+                subject.unit == gap.subject.unit && block(&subject.address) == block(&gap.subject.address)
+            };
+            if outcome.findings.iter().any(|found| is_of_gap(&found.subject)) {
+                self.problems
+                    .push(format!("{project}: {} has a finding", gap.subject.address));
+            }
         }
     }
 

@@ -213,3 +213,24 @@ fn example_is_judged_completely() {
     let outcome = crate::inputs::check(&repository("fixtures/stacks/orders/terraform"));
     assert_eq!(gaps(&outcome), [""; 0]);
 }
+
+/// A queue of unknown retention that moves messages after their first receive.
+#[test]
+fn queue_with_a_finding_is_judged_in_part() {
+    let text = TERRAFORM.replace("= 345600", "= var.unset").replace("= 5", "= 1");
+    let directory = sqslint::testing::TemporaryDirectory::with_files([("main.tf", &*text)]);
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_sqslint"))
+        .args(["check", "--isolated", "."])
+        .current_dir(directory.path())
+        .output()
+        .unwrap();
+    let printed = String::from_utf8(run.stderr).unwrap();
+    assert!(
+        printed.starts_with(
+            "sqslint: judged 1 of 2 queues, 1 in part and 1 of 1 mapping
+  1 queue: `var.unset` has no value (set it with `--var`, `--var-file` or `--parameters`)
+"
+        ),
+        "{printed}"
+    );
+}

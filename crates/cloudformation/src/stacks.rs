@@ -71,16 +71,6 @@ impl Collected {
     /// Combines the units with the results of their visits.
     pub(crate) fn into_read<T>(self, mut unit: Unit, mut results: FxHashMap<String, T>) -> LoadedFile<T> {
         unit.unread = self.unread.into_inner();
-        let unread = unit.unread.len();
-        if unread > 0 {
-            let (templates, verb) = if unread == 1 {
-                ("template", "is")
-            } else {
-                ("templates", "are")
-            };
-            let note = format!("{unread} {templates} of nested stacks {verb} not read");
-            unit.notes.push(note);
-        }
         let units = std::iter::once(unit).chain(self.called.into_inner());
         let mut with_result = |unit: Unit| {
             let result = results.remove(unit.key());

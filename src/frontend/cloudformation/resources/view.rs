@@ -321,8 +321,12 @@ impl<'t> View for CloudFormation<'_, 't> {
         }
     }
 
-    /// Returns no tags: those of the stack are set at deployment.
+    /// Returns the tags of `Globals` if their file is not read. Those of the stack are set at deployment.
     fn inherited_tags(&mut self, resource: &TemplateValue<'t>) -> Attribute<Option<TemplateValue<'t>>> {
+        if resource.may_have_globals {
+            let reason = Cause::NotRead.because("`Globals` in a file that was not read may add tags");
+            return Attribute::unresolved("Tags", reason, resource.header);
+        }
         Attribute::absent("Tags", None, resource.header)
     }
 
