@@ -502,7 +502,7 @@ impl Variable {
         let (reads, may) = if is_permitted {
             ("reads", "and its role may receive from it")
         } else {
-            ("may read", "and nothing says that its role may not receive from it")
+            ("may read", "and its role may allow it to receive")
         };
         WorkerConsumption {
             when,

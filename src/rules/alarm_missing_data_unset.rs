@@ -49,7 +49,7 @@ fn unset(alarm: &Alarm, queue: &Queue, missing: &Known<'_, Option<String>>, sett
         )
     } else {
         (
-            format!("{name} is in no state, neither OK nor ALARM, while the dead-letter queue {shown} is idle"),
+            format!("{name} is neither OK nor ALARM while the dead-letter queue {shown} is idle"),
             format!(
                 "`{}` is `missing`, so the alarm shows INSUFFICIENT_DATA when SQS reports nothing",
                 missing.name

@@ -35,7 +35,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn lost(delivery: &Delivery<'_>) -> Finding {
     let (queue, service) = (delivery.queue.resource.shown(), delivery.service);
     let headline = format!(
-        "the dead-letter queue {queue} of {} refuses what `{service}` sends there",
+        "the dead-letter queue {queue} of {} rejects messages from `{service}`",
         delivery.resource.shown()
     );
     let label = format!(

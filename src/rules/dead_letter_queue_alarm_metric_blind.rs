@@ -63,7 +63,7 @@ fn may_see(metric: &Attribute<String>) -> bool {
 fn blind(alarm: &Alarm, queue: &Queue, metric: &Known<'_, String>) -> Finding {
     let (shown, name) = (queue.resource.shown(), metric.value);
     let why = match name.as_str() {
-        SENT => "what a redrive policy moves does not count as sent",
+        SENT => "messages moved by a redrive policy do not count as sent",
         RECEIVED => "nothing that is known receives from the queue",
         _ => "nothing that is known receives from the queue, so no message there is in flight",
     };

@@ -82,7 +82,7 @@ fn circle(path: &[Step<'_>]) -> Option<Finding> {
     let finding = Finding::new("redrive", headline, first, label);
     let finding = labels.fold(finding, |finding, (target, label)| finding.label(target, label));
     Some(finding.help(format!(
-        "the way is {way}: let it end in a queue without a redrive policy, and move messages back with a redrive task once their cause is fixed"
+        "the cycle is {way}: let it end in a queue without a redrive policy, and move messages back with a redrive task once their cause is fixed"
     )))
 }
 
@@ -133,7 +133,7 @@ resource "aws_sqs_queue_redrive_policy" "c" {
             aws_sqs_queue.a.arn                    | local.open          | local.open          | a       |
             "arn:aws:sqs:eu-west-1:111122223333:a" | local.open          | local.open          | a       |
             aws_sqs_queue.b.arn                    | aws_sqs_queue.a.arn | local.open          | a       |
-            aws_sqs_queue.b.arn                    | aws_sqs_queue.c.arn | aws_sqs_queue.a.arn | a       | the way is `aws_sqs_queue.a` → `aws_sqs_queue.b` → `aws_sqs_queue.c` → `aws_sqs_queue.a`:…
+            aws_sqs_queue.b.arn                    | aws_sqs_queue.c.arn | aws_sqs_queue.a.arn | a       | the cycle is `aws_sqs_queue.a` → `aws_sqs_queue.b` → `aws_sqs_queue.c` → `aws_sqs_queue.a`:…
             // A chain.
             aws_sqs_queue.b.arn                    | aws_sqs_queue.c.arn | local.open          |         |
             // A queue outside the cycle whose path ends in it.

@@ -93,7 +93,7 @@ fn reprocessed(source: &Queue, dlq: &Queue, first: &Reader<'_>, again: &Reader<'
         again.function.resource.shown(),
     );
     let headline = format!(
-        "{function} reads {source} and its dead-letter queue {dlq}, so a message that failed is tried again at once and no alarm sees it"
+        "{function} reads {source} and its dead-letter queue {dlq}, so a message that failed is tried again at once and no alarm reports it"
     );
     let reads = |reader: &Reader<'_>, queue: &str| format!("{} reads {queue} for {function}", reader.by.shown());
     Finding::new("readers", headline, again.by.header, reads(again, &dlq))

@@ -50,7 +50,7 @@ fn function_region<'g>(graph: &'g Graph, mapping: &'g EventSourceMapping, link: 
 
 fn apart(mapping: &EventSourceMapping, queue: &Known<'_, Link>, from: &str, to: &str) -> Finding {
     let headline = format!(
-        "{} reads a queue in {from} for a function in {to}, but both have to be in one Region",
+        "{} reads a queue in {from} for a function in {to}, but both must be in the same Region",
         mapping.resource.shown()
     );
     Finding::new(

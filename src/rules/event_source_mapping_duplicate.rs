@@ -90,7 +90,7 @@ fn duplicate(first: &EventSourceMapping, second: &EventSourceMapping) -> Finding
     let message = "a queue and a function have one mapping at most";
     Finding::new("function", headline, second.resource.header, message)
         .label(first.resource.header, format!("{first_shown} is the other one"))
-        .help("remove one of them, with the settings that you want on the other")
+        .help("keep the one with the settings that you want, and remove the other")
 }
 
 #[cfg(test)]

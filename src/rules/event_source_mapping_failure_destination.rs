@@ -42,7 +42,7 @@ fn unsupported(
         "failure_destination",
         headline,
         destination,
-        "failures of a queue do not come here",
+        "failed messages of a queue do not arrive here",
     )
     .help(format!(
         "remove the destination, and give {} a redrive policy with a dead-letter queue",

@@ -76,7 +76,7 @@ fn back(
         "failure_target",
         headline,
         target,
-        format!("{queue} takes failures and is read by the function"),
+        format!("{queue} receives the failures, and the function reads it"),
     )
     .label(mapping.resource.header, reads)
     .help(format!(

@@ -50,7 +50,7 @@ fn unsupported(
     key: &str,
 ) -> Finding {
     let headline = format!(
-        "{} filters messages of {} by `{key}`, but filters of queues see only `{BODY}`",
+        "{} filters messages of {} by `{key}`, but filters on queues match only `{BODY}`",
         mapping.resource.shown(),
         source.shown
     );

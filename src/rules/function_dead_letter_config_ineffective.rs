@@ -99,7 +99,7 @@ fn unused(function: &Function, setting: &FailureTarget, queue: &Queue, consumpti
             format!("{mapping} invokes the function synchronously"),
         )
         .help(format!(
-            "send from the function itself what should follow a processed message, and remove `{}`",
+            "let the function itself send what should follow a processed message, and remove `{}`",
             setting.name
         ))
 }

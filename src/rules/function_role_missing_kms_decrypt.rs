@@ -49,7 +49,7 @@ fn locked_out(
         .label(key, format!("{} encrypts the queue", lacking.on))
         .show(&worker.poll)
         .help(format!(
-            "allow the role {} on the key's ARN; the ARN of an alias permits nothing",
+            "allow the role {} on the key's ARN; the ARN of an alias has no effect there",
             lacking.actions
         ))
 }

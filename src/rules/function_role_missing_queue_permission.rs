@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Error,
     set: Set::Default,
     fix: None,
-    summary: "the role of a function may not receive from its queue, or delete there, so Lambda refuses the mapping",
+    summary: "the role of a function may not receive from its queue, or delete there, so Lambda rejects the mapping",
     page: include_str!("../../rules/function-role-missing-queue-permission.md"),
     settings: &[],
     check: Some(check),
@@ -30,7 +30,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn refused(worker: &PollingFunction<'_>, lacking: &Lacking<'_>) -> Finding {
     let headline = format!(
-        "{}, the role of {}, does not allow {} on {}, so Lambda refuses {}",
+        "{}, the role of {}, does not allow {} on {}, so Lambda rejects {}",
         lacking.role.shown(),
         worker.function.resource.shown(),
         lacking.actions,
@@ -161,7 +161,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
         let found = findings(&RULE, Terraform, &text);
         assert_eq!(found.len(), 1);
         let headline = "`aws_iam_role.r`, the role of `aws_lambda_function.f`, does not allow `sqs:DeleteMessage` and \
-                        `sqs:GetQueueAttributes` on `aws_sqs_queue.q`, so Lambda refuses \
+                        `sqs:GetQueueAttributes` on `aws_sqs_queue.q`, so Lambda rejects \
                         `aws_lambda_event_source_mapping.m`";
         assert!(found.iter().all(|found| found.headline == headline), "{found:?}");
     }

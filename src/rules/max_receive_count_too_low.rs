@@ -41,12 +41,12 @@ fn too_low(queue: &Queue, count: &Operand<'_>, minimum: i64) -> Finding {
     let enough = if wanted == minimum {
         format!("set `{}` to {wanted} or more", count.name)
     } else {
-        format!("set `{}` to {wanted}, or to {minimum} at the very least", count.name)
+        format!("set `{}` to {wanted}, or at least to {minimum}", count.name)
     };
     Finding::new("max_receive_count", headline, count, label)
         .scenario(scenarios::of_unlucky_receives(queue, receives, false))
         .help(format!(
-            "{enough}; suppress this finding where processing a message twice would do more harm"
+            "{enough}; suppress this finding if processing a message twice would do more harm"
         ))
         .fix((wanted <= limits::MAX_RECEIVE_COUNT.most).then(|| count.set_to(wanted)))
 }

@@ -34,7 +34,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn too_large(pipe: &Pipe, batch: &Operand<'_>, kind: &Known<'_, TargetKind>, most: i64) -> Finding {
     let target = kind.value.shown();
     let headline = format!(
-        "{} has a batch size of {} and delivers to {target}, which takes at most {most} messages at once",
+        "{} has a batch size of {} and delivers to {target}, which accepts at most {most} messages at once",
         pipe.resource.shown(),
         batch.value
     );

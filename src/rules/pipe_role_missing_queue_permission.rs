@@ -53,7 +53,7 @@ fn refused(pipe: &Pipe, queue: &Queue, lacking: &Lacking<'_>) -> Finding {
     );
     lacking
         .finding(headline)
-        .label(pipe.resource.header, format!("{pipe_shown} reads {queue} under it"))
+        .label(pipe.resource.header, format!("{pipe_shown} reads {queue} with this role"))
         .help(
             "allow the role `sqs:ReceiveMessage`, `sqs:DeleteMessage` and `sqs:GetQueueAttributes` on the queue's ARN, and \
              `kms:Decrypt` on the ARN of the key that encrypts it",

@@ -71,7 +71,7 @@ fn both(
     );
     let label = format!("a maximum concurrency of {}", maximum.shown());
     Finding::new("maximum_concurrency", headline, maximum, label)
-        .label(pollers, "provisioned pollers bound the concurrency in their own way")
+        .label(pollers, "provisioned pollers limit the concurrency themselves")
         .help(format!("remove `{}` or `{}`", maximum.name, pollers.name))
 }
 

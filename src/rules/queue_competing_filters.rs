@@ -25,7 +25,7 @@ fn competing(queue: &Queue, pair: &CompetingPair<'_, '_>) -> Finding {
     let (first, second) = (pair.first.resource.shown(), pair.second.resource.shown());
     let shown = queue.resource.shown();
     let headline = format!(
-        "{first} and {second} both read {shown}, and a message that the filters of one do not match is deleted, though the other may want it"
+        "{first} and {second} both read {shown}, and a message that the filters of one do not match is deleted, although the other consumer may need it"
     );
     let finding = Finding::new(
         "consumers",

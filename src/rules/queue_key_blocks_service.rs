@@ -106,7 +106,7 @@ fn locks_out(
 fn blocks(delivery: &Delivery<'_>, key: &Known<'_, Option<Link>>) -> Finding {
     let service = delivery.service_shown();
     let headline = format!(
-        "{} cannot send to {}: the key `{AWS_KEY}` does not let it",
+        "{} cannot send to {}: the key `{AWS_KEY}` does not permit it",
         delivery.resource.shown(),
         delivery.queue.resource.shown()
     );

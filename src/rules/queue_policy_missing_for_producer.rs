@@ -39,7 +39,7 @@ fn refused(delivery: &Delivery<'_>, policy: Option<source::Span>) -> Finding {
         "{} sends to {queue}, and no policy of the queue allows `{service}` to do so",
         delivery.resource.shown()
     );
-    let label = format!("the queue refuses what {} sends here", delivery.service_shown());
+    let label = format!("the queue rejects messages from {}", delivery.service_shown());
     let finding = Finding::new("target", headline, delivery.span, label);
     let finding = match policy {
         Some(policy) => finding.label(policy, format!("this policy does not allow `{service}`")),

@@ -110,8 +110,8 @@ fn overwritten(first: &Written<'_>, second: &Written<'_>) -> Finding {
     );
     let label = |policy: &QueuePolicy| match policy.writer {
         PolicyWriter::Queue => "the queue has a policy in itself".to_owned(),
-        PolicyWriter::Transform => "SAM makes a policy on the queue for this".to_owned(),
-        PolicyWriter::Separate => format!("{} is a policy on the queue", policy.resource.shown()),
+        PolicyWriter::Transform => "SAM generates a policy of the queue for this".to_owned(),
+        PolicyWriter::Separate => format!("{} is a policy of the queue", policy.resource.shown()),
     };
     Finding::new("policy", headline, place(second.policy), label(second.policy))
         .label(place(first.policy), label(first.policy))

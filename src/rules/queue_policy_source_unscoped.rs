@@ -178,12 +178,12 @@ fn unscoped(shown: &str, statement: &Statement, (sender, conditions): (Sender<'_
     let without_effect = conditions.iter().find_map(|one| Some((one, any_value(one)?)));
     let (headline, none) = match sender {
         Sender::Anybody => (
-            format!("{shown} lets anybody send to the queue, from any account"),
-            "no condition says who may send",
+            format!("{shown} lets anyone send to the queue, from any account"),
+            "no condition restricts who may send",
         ),
         Sender::Service(service) => (
             format!("{shown} lets `{service}` send to the queue on behalf of any account"),
-            "no condition restricts on whose behalf",
+            "no condition restricts on whose behalf it sends",
         ),
     };
     let label = match without_effect {

@@ -35,7 +35,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn short(queue: &Queue, wait: &Operand<'_>, worker: &Consumer<'_>) -> Finding {
     let headline = format!(
-        "{} answers its worker at once when it is empty, and each empty answer costs a request",
+        "{} answers a receive at once when it is empty, and each empty answer costs a request",
         queue.resource.shown()
     );
     let label = wait.or_default("SQS", "short polling".to_owned());

@@ -85,7 +85,7 @@ fn regions(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, policy: &R
             let there = node.map_or_else(|| source.value.region(), |node| node.resource.region.as_deref());
             if let Some(there) = there.filter(|there| *there != here) {
                 let headline = format!(
-                    "{} in {here} allows a queue in {there} to use it as a dead-letter queue, but both have to be in one Region",
+                    "{} in {here} allows a queue in {there} to use it as a dead-letter queue, but both must be in the same Region",
                     queue.resource.shown()
                 );
                 let finding = Finding::new("redrive_allow", headline, &source, format!("a queue in {there}"))

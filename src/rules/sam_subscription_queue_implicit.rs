@@ -23,7 +23,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 queue.resource.shown(),
                 limits::VISIBILITY_TIMEOUT_DEFAULT
             );
-            let label = "no template can set a property of the queue that this creates";
+            let label = "the properties of the queue that this creates cannot be set";
             let finding = Finding::new("queue", headline, queue.resource.header, label).help(
                 "declare a queue with a redrive policy, and name it in `SqsSubscription` by `QueueArn` and `QueueUrl`",
             );

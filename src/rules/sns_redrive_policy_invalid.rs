@@ -37,7 +37,7 @@ fn malformed(subscription: &Subscription, fault: &PolicyError) -> Finding {
     let shown = subscription.resource.shown();
     let (headline, label) = match &fault.kind {
         PolicyErrorKind::UnknownKey(key) => (
-            format!("the redrive policy of {shown} has the key `{key}`, and SNS refuses it"),
+            format!("the redrive policy of {shown} has the key `{key}`, which SNS rejects"),
             "SNS does not know this key".to_owned(),
         ),
         PolicyErrorKind::TargetMissing => (
@@ -50,7 +50,7 @@ fn malformed(subscription: &Subscription, fault: &PolicyError) -> Finding {
         ),
     };
     Finding::new("redrive", headline, fault.span, label)
-        .help("write `{\"deadLetterTargetArn\": …}` and nothing else: how often SNS tries is not said here")
+        .help("write `{\"deadLetterTargetArn\": …}` and nothing else: the number of attempts cannot be set here")
 }
 
 /// Requires the dead-letter queue to be in the Region of the topic and in the account of the subscription.

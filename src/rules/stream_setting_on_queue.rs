@@ -42,7 +42,7 @@ fn for_streams(mapping: &EventSourceMapping, source: &str, settings: &[&StreamSe
     let names: Vec<String> = settings.iter().map(|setting| format!("`{}`", setting.name)).collect();
     let names = names.join(", ");
     let headline = format!(
-        "{} sets {names} for {source}, but only streams take that",
+        "{} sets {names} for {source}, which applies to streams only",
         mapping.resource.shown()
     );
     let label = |setting: &StreamSetting| {

@@ -162,7 +162,7 @@ fn refused<T>(sending: &Sending<'_>, target: &Known<'_, T>, lacking: &Lacking<'_
         .finding(headline)
         .label(
             target,
-            format!("{} sends to the queue under it", sending.resource.shown()),
+            format!("{} sends to the queue with this role", sending.resource.shown()),
         )
         .help(format!(
             "allow the role {} on the ARN of {}",

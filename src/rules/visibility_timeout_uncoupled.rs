@@ -166,8 +166,8 @@ fn require(
 ) -> bool {
     findings.require(&visibility.when, queue, enough, || {
         let headline = format!(
-            "{} has a fixed visibility timeout of {}, enough for {what} of up to {covered} s, but whoever sets {} may \
-             choose {most} s",
+            "{} has a fixed visibility timeout of {}, enough for {what} of up to {covered} s, but {} may be \
+             set to {most} s",
             queue.resource.shown(),
             visibility.in_words(),
             input.shown

@@ -87,7 +87,7 @@ fn string_functions_are_evaluated() {
             ("!Select [0, !If [S, [x], !Ref L]]", "x when S; a when not S"),
             (
                 "!Select [2, !Split ['/', !Ref 'AWS::StackId']]",
-                "? `AWS::StackId` is known only when the stack is deployed",
+                "? `AWS::StackId` is known only at deployment",
             ),
             ("!Select [0, !Split ['-', !Select [1, !Split ['/', 'a/b-c']]]]", "b"),
             ("!Select [1, !Cidr [10.0.0.0/16, 2, 8]]", "10.0.1.0/24"),
@@ -104,7 +104,10 @@ fn string_functions_are_evaluated() {
                 "!Join ['', ['{{resolve:', 'ssm:/x}}']]",
                 "? `{{resolve:…}}` values are known only at deployment",
             ),
-            ("!ImportValue {Fn::Sub: '${Env}-q'}", "? import `dev-q`"),
+            (
+                "!ImportValue {Fn::Sub: '${Env}-q'}",
+                "? no template that is read exports `dev-q`",
+            ),
         ],
     );
 }
@@ -155,10 +158,7 @@ fn expressions_that_cloudformation_rejects_are_unresolved() {
             ("!Join [a]", "? `Fn::Join` takes two items"),
             ("!Join [[a], [b]]", "? `Fn::Join` takes a string between the items"),
             ("!Join ['', a]", "? a list is expected here"),
-            (
-                "!Join ['', !GetAtt V.Some]",
-                "? `V.Some` is known only when the stack is deployed",
-            ),
+            ("!Join ['', !GetAtt V.Some]", "? `V.Some` is known only at deployment"),
             ("!Split [',', !Ref L]", "? a single value is expected here"),
             (
                 "!Select [x, !Ref L]",
@@ -181,13 +181,10 @@ fn expressions_that_cloudformation_rejects_are_unresolved() {
                 "? `Fn::ToJsonString` needs the transform `AWS::LanguageExtensions`",
             ),
             ("!Equals [a, a]", "? `Fn::Equals` is only allowed in conditions"),
-            (
-                "!GetAZs ''",
-                "? availability zones are known only when the stack is deployed",
-            ),
+            ("!GetAZs ''", "? availability zones are known only at deployment"),
             (
                 "!Select [0, !GetAZs '']",
-                "? availability zones are known only when the stack is deployed",
+                "? availability zones are known only at deployment",
             ),
             (
                 "!Cidr [a]",

@@ -333,7 +333,7 @@ fn module_without_description_is_unresolved_and_noted() {
         ),
         (
             with("version = \"4.x\""),
-            "`4.x` does not tell which versions of `terraform-aws-modules/sqs/aws` it allows",
+            "`4.x` does not state which versions of `terraform-aws-modules/sqs/aws` it allows",
         ),
         (with("version = var.v"), "its `version` is not a literal"),
         (

@@ -147,7 +147,7 @@ impl<'t> Template<'t> {
             Target::External(_) | Target::Dangling(_) => None,
         };
         let unknown = || {
-            let words = format!("`{}` is known only when the stack is deployed", reference.shown());
+            let words = format!("`{}` is known only at deployment", reference.shown());
             Cause::KnownAfterApply.because(words)
         };
         let kind = kind.ok_or_else(unknown)?;

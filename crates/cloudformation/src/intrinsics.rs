@@ -40,7 +40,7 @@ impl<'t> Template<'t> {
             "Fn::FindInMap" => self.find_in_map(argument, at, assumed),
             "Fn::GetAZs" => unresolved(
                 at,
-                Cause::KnownAfterApply.because("availability zones are known only when the stack is deployed"),
+                Cause::KnownAfterApply.because("availability zones are known only at deployment"),
             ),
             "Fn::Transform" => unresolved(
                 at,

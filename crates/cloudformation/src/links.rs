@@ -171,10 +171,9 @@ impl<'t> Template<'t> {
                     _ => Err(Cause::Derived.because(format!("the function of `{}` is not known", reference.id))),
                 }
             }
-            (kind, _) if is_opaque(kind) => Err(Cause::KnownAfterApply.because(format!(
-                "`{}` is known only when the stack is deployed",
-                reference.shown()
-            ))),
+            (kind, _) if is_opaque(kind) => {
+                Err(Cause::KnownAfterApply.because(format!("`{}` is known only at deployment", reference.shown())))
+            }
             (_, Some(attribute)) if attribute.contains("Arn") => to(Form::Arn),
             (kind, None) if gives_arn(kind) => to(Form::Arn),
             _ => to(Form::Name),

@@ -157,9 +157,7 @@ pub fn literal(parts: &[Part]) -> Result<String, Reason> {
             Part::Text(piece) => text.push_str(piece),
             Part::Reference(reference) => {
                 let shown = reference.shown();
-                return Err(
-                    Cause::KnownAfterApply.because(format!("`{shown}` is known only when the stack is deployed"))
-                );
+                return Err(Cause::KnownAfterApply.because(format!("`{shown}` is known only at deployment")));
             }
             Part::Unresolved { reason, .. } => return Err(reason.clone()),
         }

@@ -242,7 +242,7 @@ impl Evaluator<'_> {
             ExpressionKind::Tuple(items) => Value::list(items.iter().map(|item| self.eval(item, scope)).collect()),
             ExpressionKind::Object(items) => self.object(items, scope),
             ExpressionKind::Variable(_) if expression.is_unread() => {
-                Value::unknown(Cause::NotRead.because("it cannot be read"))
+                Value::unknown(Cause::NotRead.because("the expression cannot be read"))
             }
             ExpressionKind::Variable(_) => self.traverse(expression, &[], scope),
             ExpressionKind::Traversal(base, steps) => self.traverse(base, steps, scope),

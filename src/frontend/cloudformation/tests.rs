@@ -143,7 +143,7 @@ fn numbers_are_evaluated_case_by_case() {
         ("!Join [\"\", [1, !Ref Seconds]]", "145"),
         ("!Sub \"${Seconds}\"", "45"),
         ("!Sub [\"${x}0\", {x: !If [P, 1, 2]}]", "10 when P; 20 when not P"),
-        ("!ImportValue x", "unresolved: import `x`"),
+        ("!ImportValue x", "unresolved: no template that is read exports `x`"),
         (
             "\"{{resolve:ssm:/a}}\"",
             "unresolved: `{{resolve:…}}` values are known only at deployment",
@@ -152,10 +152,7 @@ fn numbers_are_evaluated_case_by_case() {
             "{Fn::Transform: {Name: X}}",
             "unresolved: the result of `Fn::Transform` is unknown",
         ),
-        (
-            "!GetAtt F.Arn",
-            "unresolved: `F.Arn` is known only when the stack is deployed",
-        ),
+        ("!GetAtt F.Arn", "unresolved: `F.Arn` is known only at deployment"),
         ("abc", "unresolved: `abc` is not a whole number"),
         ("[1]", "unresolved: a list or an object is not a whole number"),
     ] {
@@ -223,7 +220,10 @@ fn mappings_of_queues_may_have_stream_settings() {
     for (source, expected) in [
         ("!GetAtt D.Arn, StartingPosition: LATEST", "D by Arn"),
         ("!GetAtt D.Arn, Topics: [t]", "D by Arn"),
-        ("!ImportValue x, StartingPosition: LATEST", "unresolved: import `x`"),
+        (
+            "!ImportValue x, StartingPosition: LATEST",
+            "unresolved: no template that is read exports `x`",
+        ),
     ] {
         assert_eq!(target(&mapping_of(source).mappings[0].queue), expected, "{source}");
     }
@@ -242,7 +242,7 @@ fn qualifiers_of_functions_are_resolved() {
         ("!Ref F", "None"),
         ("!GetAtt F.Arn", "None"),
         ("!Ref A", "Some(\"live\""),
-        ("!Ref V", "unresolved: `V` is known only when the stack is deployed"),
+        ("!Ref V", "unresolved: `V` is known only at deployment"),
         ("!Sub \"${F}:blue\"", "Some(\"blue\""),
         ("!Sub \"${F.Arn}:blue\"", "Some(\"blue\""),
         ("arn:aws:lambda:eu-west-1:1:function:f", "None"),

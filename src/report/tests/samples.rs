@@ -192,7 +192,7 @@ fn summary_counts_resources_and_lists_most_frequent_causes() {
          2 queues and 1 mapping: `var.common` has no value; `var.rare` has no value \
          (set it with `--var`, `--var-file` or `--parameters`)\n\
          sqslint: 4 calls of 2 remote modules are not read (run `terraform init`)\n\
-         sqslint: the template of `d` is not read: there is no file `d.yml`\n\
+         sqslint: infra: the template of `d` is not read: there is no file `d.yml`\n\
          sqslint: 1 error in 4 modules and 2 templates; api/serverless.yml: functions are not read"
     );
     let notes = ["a", "b", "c", "d", "e"].map(|unit| format!("{unit}: its module is not read"));

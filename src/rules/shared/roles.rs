@@ -82,7 +82,7 @@ pub(crate) struct Lacking<'g> {
 impl Lacking<'_> {
     /// Creates a finding that points at the role.
     pub(crate) fn finding(&self, headline: String) -> Finding {
-        let label = format!("this role may not do {} on {}", self.actions, self.on);
+        let label = format!("this role does not allow {} on {}", self.actions, self.on);
         let finding = Finding::new(self.attribute, headline, self.role.header, label);
         match self.policy.filter(|(policy, _)| *policy != self.role.header) {
             Some((policy, words)) => finding.label(policy, words),

@@ -15,7 +15,7 @@ impl<'t> Template<'t> {
         let value = match name {
             "AWS::NoValue" => Evaluated::Absent,
             "AWS::NotificationARNs" => Evaluated::Unresolved(
-                Cause::KnownAfterApply.because("`AWS::NotificationARNs` is known only when the stack is deployed"),
+                Cause::KnownAfterApply.because("`AWS::NotificationARNs` is known only at deployment"),
             ),
             // Composed of placeholders, because templates split it to get its last part.
             "AWS::StackId" => {
@@ -44,7 +44,7 @@ impl<'t> Template<'t> {
             Some(known) => Part::Text(known.to_string()),
             None => Part::Unresolved {
                 text: format!("${{{name}}}"),
-                reason: Cause::KnownAfterApply.because(format!("`{name}` is known only when the stack is deployed")),
+                reason: Cause::KnownAfterApply.because(format!("`{name}` is known only at deployment")),
                 atomic: true,
             },
         }

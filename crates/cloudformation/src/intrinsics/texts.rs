@@ -270,7 +270,7 @@ impl<'t> Template<'t> {
             let text = format!("${{import {shown}}}");
             Cases::one(outcome.with(Evaluated::placeholder(
                 text,
-                Cause::Elsewhere.because(format!("import `{shown}`")),
+                Cause::Elsewhere.because(format!("no template that is read exports `{shown}`")),
             )))
         });
         imports.unwrap_or_else(|TooMany| self.too_many(at))

@@ -126,7 +126,7 @@ pub(crate) fn find(address: &Address, constraint: Option<&str>) -> Option<Result
     };
     let ranges: Vec<Range> = known.iter().map(|known| known.versions).collect();
     let Some(range) = range else {
-        let reason = format!("`{written}` does not tell which versions of `{shown}` it allows");
+        let reason = format!("`{written}` does not state which versions of `{shown}` it allows");
         return Some(Err(reason.into()));
     };
     let found = range.newest_of(&ranges).and_then(|at| known.get(at).copied());
@@ -216,13 +216,13 @@ mod tests {
         );
         assert_eq!(
             told(sqs, Some("newest")),
-            "`newest` does not tell which versions of `terraform-aws-modules/sqs/aws` it allows"
+            "`newest` does not state which versions of `terraform-aws-modules/sqs/aws` it allows"
         );
         assert_eq!(told(&format!("{git}v3.5.0"), None), "# versions: >= 2.0.0, < 4.0.0");
         assert_eq!(told(&format!("{git}master"), None), newest);
         assert_eq!(
             told(&format!("{git}0123abc"), None),
-            "`0123abc` does not tell which versions of `terraform-aws-modules/sqs/aws` it allows"
+            "`0123abc` does not state which versions of `terraform-aws-modules/sqs/aws` it allows"
         );
         assert_eq!(told("terraform-aws-modules/vpc/aws", None), "not described");
     }

@@ -90,10 +90,7 @@ fn qualifier_of(template: &Template<'_>, reference: &Reference) -> Result<Option
             }
         }
         Some(("AWS::Lambda::Function" | "AWS::Serverless::Function", _)) => Ok(None),
-        _ => Err(Cause::KnownAfterApply.because(format!(
-            "`{}` is known only when the stack is deployed",
-            reference.shown()
-        ))),
+        _ => Err(Cause::KnownAfterApply.because(format!("`{}` is known only at deployment", reference.shown()))),
     }
 }
 
