@@ -106,11 +106,9 @@ impl Walk {
     }
 }
 
-/// Returns `true` if a walk includes `path`. Named paths are walked even if git ignores them.
-fn keeps(patterns: &Patterns, path: &Path, kind: EntryKind) -> bool {
-    let is_directory = kind == EntryKind::Directory;
-    let is_skipped = is_directory && SKIPPED_DIRECTORIES.contains(&name_of(path));
-    !is_skipped && !patterns.ignore(path, is_directory)
+/// Returns `true` for directories that are entered only if they are named.
+fn is_skipped_directory(name: &str, kind: EntryKind) -> bool {
+    kind == EntryKind::Directory && SKIPPED_DIRECTORIES.contains(&name)
 }
 
 /// Walk that finds units.
@@ -136,17 +134,24 @@ impl Visitor for Units<'_> {
         self.walk.enter(directory, names)
     }
 
+    fn wants(&self, name: &str, kind: EntryKind) -> bool {
+        match kind {
+            EntryKind::Directory => name != ".git",
+            _ => is_terraform(name) || name == TERRAGRUNT || may_be_template(name) || is_state(name),
+        }
+    }
+
+    // Named paths are walked even if git ignores them.
     fn visits(&self, patterns: &Patterns, path: &Path, kind: EntryKind) -> bool {
-        let is_kept = keeps(patterns, path, kind);
-        let name = name_of(path);
-        let is_skipped = kind == EntryKind::Directory && SKIPPED_DIRECTORIES.contains(&name) && name != ".git";
-        if is_skipped && !patterns.ignore(path, true) {
+        let is_skipped = is_skipped_directory(name_of(path), kind);
+        let is_kept = !patterns.ignore(path, kind == EntryKind::Directory);
+        if is_skipped && is_kept {
             let shown = shown_below(self.shown, self.root, path);
             with(self.found, |found| {
                 found.skipped.insert(shown);
             });
         }
-        is_kept
+        is_kept && !is_skipped
     }
 
     fn visit_file(&self, path: &Path, kind: EntryKind) {
@@ -197,13 +202,16 @@ impl Visitor for All<'_> {
         self.walk.enter(directory, names)
     }
 
-    fn visits(&self, patterns: &Patterns, path: &Path, kind: EntryKind) -> bool {
-        let may_be_wanted = match kind {
-            EntryKind::Directory => true,
-            EntryKind::File(_) => (self.wanted)(name_of(path)),
+    fn wants(&self, name: &str, kind: EntryKind) -> bool {
+        match kind {
+            EntryKind::Directory => !is_skipped_directory(name, kind),
+            EntryKind::File(_) => (self.wanted)(name),
             EntryKind::Link | EntryKind::Other => false,
-        };
-        may_be_wanted && keeps(patterns, path, kind)
+        }
+    }
+
+    fn visits(&self, patterns: &Patterns, path: &Path, kind: EntryKind) -> bool {
+        !patterns.ignore(path, kind == EntryKind::Directory)
     }
 
     fn visit_file(&self, path: &Path, _: EntryKind) {
@@ -250,9 +258,6 @@ fn take(
     let name = name_of(path);
     let terraform = is_terraform(name);
     let terragrunt = name == TERRAGRUNT;
-    if !(terraform || terragrunt || may_be_template(name) || is_state(name)) {
-        return;
-    }
     let linked = kind == EntryKind::Link;
     let is_ordinary = matches!(kind, EntryKind::File(_));
     // Terraform reads anything with such a name, so the module reports special files; directories are ignored.

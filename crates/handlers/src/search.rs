@@ -122,7 +122,8 @@ impl<'f> Search<'f> {
             if paths.len() > limits::MAX_SEARCHED_FILES {
                 return Found::default();
             }
-            paths.sort();
+            // Compares bytes, because comparing paths splits them into components.
+            paths.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
             Found::of(paths)
         })
     }
@@ -136,9 +137,8 @@ impl Found {
                 found.dockerfiles.push(path);
                 continue;
             }
-            let Some(name) = names(&path.with_extension("")).pop() else {
-                continue;
-            };
+            let Some(stem) = path.file_stem() else { continue };
+            let name = stem.to_string_lossy().to_ascii_lowercase();
             if path.extension().is_some_and(|ending| ending == "go") {
                 let directory = path.parent().unwrap_or(&path);
                 if found.programs.last().is_none_or(|last| last != directory) {
@@ -148,8 +148,8 @@ impl Found {
             }
             let same = found.all.entry(name).or_default();
             // A compiled file next to its source is no second candidate.
-            let stem = path.with_extension("");
-            let known = same.last_mut().filter(|known| known.with_extension("") == stem);
+            let is_beside = |known: &&mut PathBuf| known.with_extension("") == path.with_extension("");
+            let known = same.last_mut().filter(is_beside);
             match known {
                 Some(known) if is_preferred(&path, known) => *known = path,
                 Some(_) => {}
@@ -187,19 +187,24 @@ struct Collector {
 impl Visitor for Collector {
     type Inside = Patterns;
 
+    // No other walk follows.
+    const KEEPS_ENTRIES: bool = false;
+
     fn enter(&self, directory: &Path, names: &[DirectoryEntry]) -> Patterns {
         self.ignored.within(directory, names)
     }
 
+    fn wants(&self, name: &str, kind: EntryKind) -> bool {
+        let path = Path::new(name);
+        match kind {
+            EntryKind::Directory => !SKIPPED.contains(name) && !OUTPUTS.contains(name),
+            EntryKind::File(_) => is_dockerfile(path) || language_of(path).is_some() && !is_test(name),
+            EntryKind::Link | EntryKind::Other => false,
+        }
+    }
+
     fn visits(&self, inside: &Patterns, path: &Path, kind: EntryKind) -> bool {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let is_directory = kind == EntryKind::Directory;
-        let is_wanted = if is_directory {
-            !SKIPPED.contains(name) && !OUTPUTS.contains(name)
-        } else {
-            matches!(kind, EntryKind::File(_)) && (is_dockerfile(path) || language_of(path).is_some() && !is_test(name))
-        };
-        is_wanted && !inside.ignore(path, is_directory)
+        !inside.ignore(path, kind == EntryKind::Directory)
     }
 
     fn visit_file(&self, path: &Path, _: EntryKind) {

@@ -125,6 +125,7 @@ pub struct Files {
     /// Real paths of files that the user named, wherever they are.
     trusted: Vec<PathBuf>,
     read_ahead: Arc<Mutex<ReadAhead>>,
+    listed: Arc<Mutex<walk::Listed>>,
     /// Recorder of the paths that are asked about.
     recorder: Option<Arc<PathRecorder>>,
 }
@@ -147,6 +148,7 @@ impl Files {
             roots,
             trusted: Vec::new(),
             read_ahead: Arc::default(),
+            listed: Arc::default(),
             recorder: None,
         }
     }
@@ -164,6 +166,7 @@ impl Files {
     pub fn from_store(mut self, store: Arc<dyn Store>) -> Self {
         self.store = store;
         self.read_ahead = Arc::default();
+        self.listed = Arc::default();
         self
     }
 

@@ -24,14 +24,15 @@ const MAX_SIZE: u64 = 4 << 20;
 #[derive(Debug)]
 pub struct Ignored {
     files: Files,
-    levels: RwLock<FxHashMap<PathBuf, Arc<Level>>>,
+    /// Patterns that apply to the entries of each directory.
+    patterns: RwLock<FxHashMap<PathBuf, Patterns>>,
     refused: Mutex<BTreeMap<PathBuf, Refusal>>,
 }
 
 /// Patterns that apply to one directory, the nearest first.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Patterns {
-    levels: Vec<Arc<Level>>,
+    levels: Arc<[Arc<Level>]>,
 }
 
 impl Patterns {
@@ -51,8 +52,6 @@ struct Level {
     patterns: Option<Gitignore>,
     /// Patterns of `.git/info/exclude`, which apply after all `.gitignore`s.
     excluded: Option<Gitignore>,
-    /// `true` for the root of a repository: patterns above it do not apply.
-    is_root: bool,
 }
 
 impl Ignored {
@@ -60,7 +59,7 @@ impl Ignored {
     pub fn new(files: &Files) -> Self {
         Ignored {
             files: files.clone(),
-            levels: RwLock::default(),
+            patterns: RwLock::default(),
             refused: Mutex::default(),
         }
     }
@@ -70,23 +69,14 @@ impl Ignored {
         let says_something = |one: &DirectoryEntry| one.name == GIT || one.name == GITIGNORE;
         // An earlier commit has no `.git` in its root.
         let is_root = self.files.repository() == Some(directory);
-        // Most directories have no patterns: record that without looking for the files.
-        if !is_root && !names.iter().any(says_something) {
-            let mut levels = self.levels.write().unwrap_or_else(PoisonError::into_inner);
-            levels.entry(directory.to_owned()).or_default();
+        // Most directories have no patterns: those of their parents apply, without looking for the files.
+        match directory
+            .parent()
+            .filter(|_| !is_root && !names.iter().any(says_something))
+        {
+            Some(above) => self.insert(directory, self.patterns(above)),
+            None => self.patterns(directory),
         }
-        let mut patterns = Patterns::default();
-        for above in directory.ancestors() {
-            let level = self.level(above);
-            let is_root = level.is_root;
-            if level.patterns.is_some() || level.excluded.is_some() {
-                patterns.levels.push(level);
-            }
-            if is_root {
-                break;
-            }
-        }
-        patterns
     }
 
     /// Returns the files of patterns that could not be read, with the reasons.
@@ -95,21 +85,32 @@ impl Ignored {
         std::mem::take(&mut *refused).into_iter().collect()
     }
 
-    fn level(&self, directory: &Path) -> Arc<Level> {
-        let known = self.levels.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(level) = known.get(directory) {
-            return level.clone();
+    fn patterns(&self, directory: &Path) -> Patterns {
+        let known = self.patterns.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(patterns) = known.get(directory) {
+            return patterns.clone();
         }
         drop(known);
         let git = directory.join(GIT);
         let is_root = disk::exists(&git);
-        let level = Arc::new(Level {
+        let own = Level {
             patterns: self.read(directory, &directory.join(GITIGNORE), &self.files),
             excluded: exclude_file(&git, is_root).and_then(|(file, files)| self.read(directory, &file, &files)),
-            is_root,
-        });
-        let mut levels = self.levels.write().unwrap_or_else(PoisonError::into_inner);
-        levels.entry(directory.to_owned()).or_insert(level).clone()
+        };
+        // Patterns above the root of a repository do not apply.
+        let above = directory.parent().filter(|_| !is_root);
+        let above = above.map(|above| self.patterns(above)).unwrap_or_default();
+        if own.patterns.is_none() && own.excluded.is_none() {
+            return self.insert(directory, above);
+        }
+        let levels = std::iter::once(Arc::new(own)).chain(above.levels.iter().cloned());
+        let levels = levels.collect();
+        self.insert(directory, Patterns { levels })
+    }
+
+    fn insert(&self, directory: &Path, patterns: Patterns) -> Patterns {
+        let mut all = self.patterns.write().unwrap_or_else(PoisonError::into_inner);
+        all.entry(directory.to_owned()).or_insert(patterns).clone()
     }
 
     fn read(&self, directory: &Path, file: &Path, files: &Files) -> Option<Gitignore> {

@@ -35,21 +35,27 @@ pub trait Store: Debug + Send + Sync {
 /// The file system.
 #[derive(Debug, Default)]
 pub(super) struct Disk {
-    /// Real paths of directories, by the path used for them. So a file takes one lookup, not one per ancestor.
-    directories: RwLock<FxHashMap<PathBuf, PathBuf>>,
+    /// Real paths of directories, by the path used for them; `None` for those that do not exist. So a file takes one
+    /// lookup, not one per ancestor.
+    directories: RwLock<FxHashMap<PathBuf, Option<PathBuf>>>,
 }
 
 impl Disk {
     fn real_directory(&self, path: &Path) -> io::Result<PathBuf> {
         let known = self.directories.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(real) = known.get(path) {
-            return Ok(real.clone());
+            return real.clone().ok_or_else(|| io::ErrorKind::NotFound.into());
         }
         drop(known);
-        let real = disk::real(path)?;
-        let mut known = self.directories.write().unwrap_or_else(PoisonError::into_inner);
-        known.insert(path.to_owned(), real.clone());
-        Ok(real)
+        let real = disk::real(path);
+        if real
+            .as_ref()
+            .map_or_else(|error| error.kind() == io::ErrorKind::NotFound, |_| true)
+        {
+            let mut known = self.directories.write().unwrap_or_else(PoisonError::into_inner);
+            known.insert(path.to_owned(), real.as_ref().ok().cloned());
+        }
+        real
     }
 }
 
