@@ -199,13 +199,13 @@ fn lint_one(
             .filter(|(rule, _)| runs(rule))
             .map(|(rule, check)| Judge::new(rule, check)),
     );
-    let said = rules::run(&chosen, &graph, &settings, trace);
+    let (said, coverage) = rayon::join(|| rules::run(&chosen, &graph, &settings, trace), || coverage(&graph));
     let mut linted = LintedEnvironment {
         name: name.clone(),
         units: units.clone(),
         findings,
         not_evaluated,
-        coverage: coverage(&graph),
+        coverage,
         judgements: Vec::new(),
         broken,
         ties,

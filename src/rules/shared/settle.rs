@@ -112,14 +112,15 @@ pub fn run(judges: &[Judge<'_>], graph: &Graph, settings: &Settings, is_traced: 
     let own: FxHashSet<&str> = judges.iter().map(|judge| judge.rule.id).collect();
     let others = before.values().filter(|before| !own.contains(before.id));
     asked.extend(others.map(|before| Judge::of(before)));
-    let results: Vec<RuleResults<'_>> = (asked.par_iter())
+    // Some rules take much longer than others, so that threads must not receive them in few portions.
+    let results: Vec<RuleResults<'_>> = (asked.par_iter().with_max_len(1))
         .map(|judge| Findings::of(*judge, graph, settings, is_traced))
         .collect();
     let preceding: FxHashMap<&str, PrecedingStatements> = (results.iter())
         .filter(|results| before.contains_key(results.rule.id))
         .map(|results| (results.rule.id, PrecedingStatements::of(results)))
         .collect();
-    let chosen = results.into_par_iter().take(judges.len());
+    let chosen = results.into_par_iter().take(judges.len()).with_max_len(1);
     chosen.map(|one| one.settle(&preceding)).collect()
 }
 
