@@ -4,6 +4,7 @@ use super::prelude::*;
 use crate::graph::Attribute;
 use crate::rules::shared::queue_types::PolledQueue;
 use crate::rules::shared::rivals::pairs;
+use rustc_hash::FxHashMap;
 
 pub(super) static RULE: Rule = Rule {
     id: "filter-discards-messages",
@@ -18,6 +19,8 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
+    // Conditions under which queues have competing consumers.
+    let mut contested = FxHashMap::default();
     for mapping in graph.mappings() {
         for filters in findings.known(&mapping.resource.when, mapping, &mapping.filters) {
             for source in findings.polled_queues(graph, mapping, &filters.when) {
@@ -26,14 +29,18 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     continue;
                 }
                 // `queue-competing-filters` reports queues with another consumer for these messages.
-                let rivals = match source.queue {
-                    Some(queue) => findings.competing_consumers(graph, queue),
-                    None => Vec::new(),
-                };
-                let contested = pairs(&rivals, |_, _| true)
-                    .iter()
-                    .fold(Condition::never(), |all, pair| all.or(&pair.when));
-                let when = source.when.and(&contested.not());
+                let when = source.queue.map_or_else(
+                    || source.when.clone(),
+                    |queue| {
+                        let contested = contested.entry((queue.resource.unit, &queue.resource.address));
+                        let contested = contested.or_insert_with(|| {
+                            let rivals = findings.competing_consumers(graph, queue);
+                            let pairs = pairs(&rivals, |_, _| true);
+                            pairs.iter().fold(Condition::never(), |all, pair| all.or(&pair.when))
+                        });
+                        source.when.and(&contested.not())
+                    },
+                );
                 findings.report(&when, mapping, discards(mapping, &filters, &source));
             }
         }
