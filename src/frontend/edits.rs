@@ -41,6 +41,10 @@ const LARGEST: usize = 1 << 20;
 /// fixed.
 const MOST_READ: u64 = 1 << 30;
 
+/// Share of a template's bytes that counts for one of its edits: most edits only look up nodes, and the others search
+/// for a word.
+const OF_TREE: u64 = 16;
+
 /// Adds to each of `findings` the edits that fix it, if there are any.
 pub fn add_fixes(findings: &mut [Diagnostic], sources: &Sources) {
     let mut read = 0_u64;
@@ -90,7 +94,7 @@ impl<'s> SearchCost<'s> {
         let length = |file: &SourceFile| file.text().len() as u64;
         let file = self.sources.file(id);
         let Some(directory) = file.path().parent().filter(|_| is_of_module(&file)) else {
-            return length(&file);
+            return length(&file) / OF_TREE;
         };
         if let Some(known) = self.modules.get(directory) {
             return *known;

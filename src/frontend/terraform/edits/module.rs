@@ -19,13 +19,18 @@ pub(super) fn mentions(of: FileId, sources: &Sources, word: &str) -> bool {
 
 /// Returns `true` if the module with the file `of` requires Terraform before 0.12.
 pub(super) fn is_pinned_before_012(of: FileId, sources: &Sources) -> bool {
-    if !mentions(of, sources, "required_version") {
+    let files = module_of(of, sources);
+    let may_require = |file: &SourceFile| file.derived(|text| MayRequire(text.contains("required_version"))).0;
+    if !files.iter().any(|(_, file)| may_require(file)) {
         return false;
     }
-    let files = module_of(of, sources).into_iter();
+    let files = files.into_iter();
     let codes: Vec<Arc<Code>> = files.map(|(id, file)| Code::of(id, &file)).collect();
     terraform::module::is_pinned_before_012(codes.iter().flat_map(|code| &code.body.blocks))
 }
+
+/// `true` if a file may require a version of Terraform.
+struct MayRequire(bool);
 
 /// The files of a module, the one to be edited first.
 pub(super) struct Module<'s> {
@@ -50,7 +55,10 @@ impl<'s> Module<'s> {
 
     /// Returns the resources of a type.
     fn resources<'m>(&'m self, kind: &'m str) -> impl Iterator<Item = &'m Block> {
-        let blocks = self.files.iter().flat_map(|(_, code)| &code.body.blocks);
+        // A search of all blocks for each of many edits would take long.
+        let files = self.files.iter();
+        let declaring = files.filter(|(file, code)| file.derived(|_| Declared::of(code)).0.contains_key(kind));
+        let blocks = declaring.flat_map(|(_, code)| &code.body.blocks);
         let of_kind = move |block: &&Arc<Block>| {
             &*block.kind == "resource" && block.labels.first().is_some_and(|label| &**label == kind)
         };
