@@ -130,13 +130,19 @@ output "arn" { value = aws_sqs_queue.q.arn }
             )
         };
         let services: Vec<String> = (0..count).map(service).collect();
-        time(&[(
-            "t.json",
-            &format!("{{\"Resources\": {{\n{}\n}}}}\n", services.join(",\n")),
-        )])
+        let text = format!("{{\"Resources\": {{\n{}\n}}}}\n", services.join(",\n"));
+        let directory = TemporaryDirectory::with_files([("t.json", &*text)]);
+        let (outcome, took) = check(directory.path());
+        assert!(
+            outcome
+                .findings
+                .iter()
+                .all(|found| found.remedy.is_some() == found.fix.is_some())
+        );
+        (took, outcome.graph.queues().len())
     };
     for (few, many, queues) in [
-        (fixes(250), fixes(1000), 1000),
+        (fixes(500), fixes(2000), 2000),
         (calls(250), calls(1000), 3000),
         (keys(2500), keys(10_000), 20_000),
         (sources(500), sources(2000), 2001),
@@ -162,11 +168,17 @@ const NEARLY_LINEAR: f64 = 6.0;
 /// Name of a shape of input, the files of that shape with a number of resources, and the smaller number.
 type Curve = (&'static str, fn(usize) -> Vec<many::File>, usize);
 
-const CURVES: [Curve; 4] = [
+const CURVES: [Curve; 10] = [
     ("statements of a queue's policy", curves::topics, 200),
     ("statements of a role's policy", curves::polled, 100),
     ("alarms", curves::alarms, 1000),
     ("subscriptions", curves::subscriptions, 500),
+    ("filters of one queue's mappings", curves::filters, 200),
+    ("pipes", curves::pipes, 200),
+    ("rules of events", curves::rules, 200),
+    ("unknown names", curves::unknown_names, 200),
+    ("declared consumers", curves::consumers, 500),
+    ("functions of a service", curves::functions, 200),
 ];
 
 #[test]

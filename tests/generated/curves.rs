@@ -64,3 +64,55 @@ pub(crate) fn subscriptions(count: usize) -> Vec<File> {
         aws_sns_topic.t.arn\n  protocol = \"sqs\"\n  endpoint = aws_sqs_queue.q#.arn\n}\n";
     terraform("resource \"aws_sns_topic\" \"t\" {}\n", each, count)
 }
+
+/// Functions that poll one queue through filters.
+pub(crate) fn filters(count: usize) -> Vec<File> {
+    let each = "resource \"aws_lambda_event_source_mapping\" \"m#\" {\n  event_source_arn = aws_sqs_queue.q.arn\n  function_name = \
+        \"f#\"\n  filter_criteria {\n    filter { pattern = jsonencode({ body = { kind = [\"#\"] } }) }\n  }\n}\n";
+    terraform("resource \"aws_sqs_queue\" \"q\" {}\n", each, count)
+}
+
+/// Pipes between two queues each.
+pub(crate) fn pipes(count: usize) -> Vec<File> {
+    let each = "resource \"aws_sqs_queue\" \"q#\" {}\nresource \"aws_sqs_queue\" \"t#\" {}\nresource \"aws_pipes_pipe\" \"p#\" {\n  \
+        role_arn = aws_iam_role.r.arn\n  source = aws_sqs_queue.q#.arn\n  target = aws_sqs_queue.t#.arn\n}\n";
+    terraform("resource \"aws_iam_role\" \"r\" {}\n", each, count)
+}
+
+/// Rules that send events to a queue each.
+pub(crate) fn rules(count: usize) -> Vec<File> {
+    let each = "resource \"aws_sqs_queue\" \"q#\" {}\nresource \"aws_cloudwatch_event_rule\" \"r#\" { name = \"r#\" }\n\
+        resource \"aws_cloudwatch_event_target\" \"t#\" {\n  rule = aws_cloudwatch_event_rule.r#.name\n  arn = \
+        aws_sqs_queue.q#.arn\n}\n";
+    terraform("", each, count)
+}
+
+/// Queues, mappings and alarms whose names depend on variables without a value.
+pub(crate) fn unknown_names(count: usize) -> Vec<File> {
+    let each = "variable \"v#\" {}\nresource \"aws_sqs_queue\" \"q#\" { name = var.v# }\nresource \"aws_lambda_event_source_mapping\" \
+        \"m#\" {\n  event_source_arn = \"arn:aws:sqs:eu-west-1:111122223333:${var.v#}\"\n  function_name = \"f\"\n}\nresource \
+        \"aws_cloudwatch_metric_alarm\" \"a#\" {\n  namespace = \"AWS/SQS\"\n  metric_name = \"ApproximateNumberOfMessagesVisible\"\n  \
+        dimensions = { QueueName = \"${var.v#}-x\" }\n}\n";
+    terraform("", each, count)
+}
+
+/// Queues with a declared consumer each.
+pub(crate) fn consumers(count: usize) -> Vec<File> {
+    let mut files = terraform("", "resource \"aws_sqs_queue\" \"q#\" { name = \"q#\" }\n", count);
+    let each = (0..count).map(|at| format!("[[consumer]]\nqueue = \"q{at}\"\nprocessing = {{ max = \"90s\" }}\n"));
+    files.extend([
+        ("sqslint.toml".to_owned(), each.collect()),
+        (".git/HEAD".to_owned(), String::new()),
+    ]);
+    files
+}
+
+/// A service with functions that poll a queue each.
+pub(crate) fn functions(count: usize) -> Vec<File> {
+    let all = |each: &str| -> String { (0..count).map(|at| each.replace('#', &at.to_string())).collect() };
+    let functions = all("  f#: {handler: a.f#, events: [{sqs: {arn: !GetAtt Q#.Arn}}]}\n");
+    let queues = all("    Q#: {Type: AWS::SQS::Queue}\n");
+    let text =
+        format!("service: s\nprovider: {{name: aws}}\nfunctions:\n{functions}resources:\n  Resources:\n{queues}");
+    vec![("serverless.yml".to_owned(), text)]
+}
