@@ -427,8 +427,8 @@ fn bounds_are_not_exceeded() {
     instances(&mut table, "`for_each` over keys,", tree::keys, 10_000);
     instances(&mut table, "queues with one dead-letter queue,", many::sources, 4000);
     instances(&mut table, "functions on one queue,", many::readers, 4000);
-    one_of_many(&mut table, 1700, Duration::from_millis(10));
-    one_of_many(&mut table, 10_000, Duration::from_millis(40));
+    one_of_many(&mut table, 1700, Duration::from_millis(8));
+    one_of_many(&mut table, 10_000, Duration::from_millis(25));
     one_of_many(&mut table, 100_000, Duration::from_millis(120));
     reports(&mut table);
     typing(&mut table);
