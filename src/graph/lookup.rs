@@ -61,7 +61,10 @@ pub struct Graph {
     pub(super) deployed: Option<(Arc<Deployed>, u32)>,
     /// Declared consumers by queue.
     pub(super) declared: FxHashMap<usize, Vec<Arc<DeclaredConsumer>>>,
+    /// Statements of the code of workers by queue.
     pub(super) stated: FxHashMap<usize, Arc<DeclaredConsumer>>,
+    /// Queues with workers near code that may state times of any queue.
+    pub(super) near_open_programs: FxHashSet<usize>,
     /// Queues and the workers that consume them, computed at the first request.
     pub(super) worker_consumptions: OnceLock<WorkerConsumptions>,
 }

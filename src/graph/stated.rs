@@ -8,8 +8,8 @@ use super::commands::{ContainerCommand, StartedWorker, WorkerKind};
 use super::declared::{DeclaredConsumer, Duration, Heartbeat};
 use super::workers::{Variable, Worker};
 use super::{Graph, Queue, Resource, Target};
-use handlers::{PolledQueue, PollingProgram, Renewal, StatedTime};
-use rustc_hash::FxHashMap;
+use handlers::{PolledQueue, PollingProgram, Programs, Renewal, StatedTime};
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,11 +26,12 @@ impl Graph {
     }
 
     /// Records what `programs` state about the queues that they poll. `path` returns the path of the file of a span.
-    pub(crate) fn learn_programs(&mut self, programs: &[PollingProgram], path: &dyn Fn(Span) -> String) {
+    pub(crate) fn learn_programs(&mut self, programs: &Programs, path: &dyn Fn(Span) -> String) {
+        let near = self.near_open_programs_of(programs, path);
         let mut found: BTreeMap<usize, Vec<&PollingProgram>> = BTreeMap::new();
         {
             let references = self.worker_references();
-            for program in programs {
+            for program in &programs.known {
                 let all = references.get(&program.queue).map_or(&[] as &[_], Vec::as_slice);
                 for (at, ..) in nearest(all, &path(program.span), path) {
                     found.entry(*at).or_default().push(program);
@@ -61,6 +62,7 @@ impl Graph {
             }
         }
         self.stated = stated;
+        self.near_open_programs = near;
     }
 
     /// Returns the workers that the commands of containers start, by the index of the queue that they poll.
@@ -116,6 +118,32 @@ impl Graph {
         all
     }
 
+    /// Returns the queues with a worker of which, among the files that receive messages and are nearest to it, one may
+    /// state times.
+    fn near_open_programs_of(&self, programs: &Programs, path: &dyn Fn(Span) -> String) -> FxHashSet<usize> {
+        let files: Vec<(String, bool)> = programs
+            .files
+            .iter()
+            .map(|(span, is_open)| (path(*span), *is_open))
+            .collect();
+        let is_near = |worker: &str| {
+            let longest = files.iter().map(|(file, _)| common(file, worker)).max();
+            let mut nearest = files.iter().filter(|(file, _)| Some(common(file, worker)) == longest);
+            programs.are_unread || nearest.any(|(_, is_open)| *is_open)
+        };
+        let queues = self.queues().iter().enumerate().filter(|(_, queue)| {
+            let mut workers = self.worker_consumptions(queue).iter().filter(|one| one.is_permitted);
+            workers.any(|one| is_near(&path(one.span)))
+        });
+        queues.map(|(at, _)| at).collect()
+    }
+
+    /// Returns `true` if code that is not linked to any queue may state times about the messages of `queue`.
+    pub fn may_be_timed(&self, queue: &Queue) -> bool {
+        let at = self.queue_index_at(queue.resource.unit, &queue.resource.address);
+        at.is_some_and(|at| self.near_open_programs.contains(&at)) && self.timed(queue).next().is_none()
+    }
+
     /// Returns what is known about the work on messages of `queue`: the declarations, or what the code of its workers
     /// states if no worker is declared.
     pub fn timed<'g>(&'g self, queue: &Queue) -> impl Iterator<Item = &'g DeclaredConsumer> {
@@ -124,6 +152,12 @@ impl Graph {
         let stated = stated.filter(|_| self.declared_workers(queue).next().is_none());
         self.declared(queue).iter().chain(stated).map(|one| &**one)
     }
+}
+
+/// Returns the number of directories that two paths have in common.
+fn common(one: &str, other: &str) -> usize {
+    let names = one.split('/').zip(other.split('/'));
+    names.take_while(|(one, other)| one == other).count()
 }
 
 /// Returns the references of workers that are declared nearest to the program in `file`: those of the longest common
@@ -139,11 +173,7 @@ fn nearest<'r, 'g>(
     };
     let mut found: Vec<&Reference<'g>> = all.iter().collect();
     if !one_queue(&found) {
-        let common = |reference: &&Reference<'g>| {
-            let worker = path(reference.2);
-            let names = worker.split('/').zip(file.split('/'));
-            names.take_while(|(one, other)| one == other).count()
-        };
+        let common = |reference: &&Reference<'g>| common(&path(reference.2), file);
         let longest = found.iter().map(common).max();
         found.retain(|reference| Some(common(reference)) == longest);
     }

@@ -1,7 +1,7 @@
 //! Adds the facts about the source code of functions and workers to the graphs.
 
 use crate::graph::{CodeSource, Function, Graph};
-use handlers::{PollingProgram, Reader};
+use handlers::{Programs, Reader};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Sources, Span};
 
@@ -10,7 +10,7 @@ use source::{Sources, Span};
 pub(super) struct Handlers<'s> {
     reader: Reader<'s>,
     sources: &'s Sources,
-    programs: Option<Vec<PollingProgram>>,
+    programs: Option<Programs>,
     /// Names of handlers that are not unique in the graphs of all units.
     shared: FxHashSet<String>,
 }

@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         // The worker of a queue usually may read its dead-letter queue, too. It then fails there as it failed before.
-        if graph.is_dead_letter_queue(queue) {
+        if graph.is_dead_letter_queue(queue) || graph.may_be_timed(queue) {
             continue;
         }
         let workers = graph.worker_consumptions(queue).iter();

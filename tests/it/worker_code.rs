@@ -437,3 +437,23 @@ fn command_of_a_container_states_times() {
         assert_eq!(found.join(" "), expected, "{container}");
     }
 }
+
+#[test]
+fn code_that_may_set_the_visibility_timeout_is_not_undeclared() {
+    let python =
+        |call: &str| format!("import os, boto3\nsqs = boto3.client('sqs')\nurl = os.environ['QUEUE_URL']\n{call}\n");
+    let go = |field: &str| {
+        format!("out, err := client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{{QueueUrl: url, {field}}})\n")
+    };
+    for (file, code, expected) in [
+        ("w.py", python("sqs.receive_message(QueueUrl=url)"), UNDECLARED),
+        ("w.py", python("sqs.receive_message(QueueUrl=url, VisibilityTimeout=int(os.getenv('TIMEOUT', '300')))"), ""),
+        ("w.py", python("self.sqs.receive_message(QueueUrl=self.url)"), UNDECLARED),
+        ("w.py", python("self.sqs.receive_message(QueueUrl=self.url, VisibilityTimeout=300)"), ""),
+        ("w.ts", "const { Consumer } = require('sqs-consumer');\nConsumer.create({ queueUrl: process.env.QUEUE_URL, visibilityTimeout: Number(process.env.TIMEOUT), handleMessage });\n".to_owned(), ""),
+        ("w.go", go(""), UNDECLARED),
+        ("w.go", go("VisibilityTimeout: 300"), ""),
+    ] {
+        assert_eq!(with_code("", file, &code).join(" "), expected, "{code}");
+    }
+}

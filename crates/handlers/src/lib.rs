@@ -28,7 +28,7 @@ mod values;
 mod words;
 
 pub use facts::{Code, CodeSource, ContinuesAfterFailure, Fact, Handler, Outcome, Response, Unread};
-pub use polling::{PolledQueue, PollingProgram, Renewal, StatedTime};
+pub use polling::{PolledQueue, PollingProgram, Programs, Renewal, StatedTime};
 
 use locate::{FoundSource, Language, Located, Origin, locate};
 use nesting::Refusal;
@@ -60,8 +60,8 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Returns the programs of the repository that poll queues, in the order of their files.
-    pub fn programs(&self) -> Vec<PollingProgram> {
+    /// Returns the programs of the repository that poll queues.
+    pub fn programs(&self) -> Programs {
         polling::programs(&self.search, self.sources)
     }
 

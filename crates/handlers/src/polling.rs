@@ -20,14 +20,35 @@ use source::{Sources, Span};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Words of which a file with a program contains one.
-const MARKS: [&str; 5] = ["sqs-consumer", "celery", "receive_message", "eceiveMessage", "CELERY"];
+/// Words of which a file that receives messages contains one.
+const RECEIVES: [&str; 4] = ["sqs-consumer", "receive_message", "eceiveMessage", "SqsListener"];
+/// Words of which a file with settings of Celery contains one. Its visibility timeout is that of queues that it creates.
+const CELERY: [&str; 2] = ["celery", "CELERY"];
 /// Words of which a file that renews a visibility timeout contains one.
 const RENEWALS: [&str; 3] = [
     "change_message_visibility",
     "hangeMessageVisibility",
     "change_visibility",
 ];
+
+/// Words of which a file that sets the visibility timeout of received messages contains one.
+const TIMEOUTS: [&str; 4] = [
+    "isibilityTimeout",
+    "isibility_timeout",
+    "VISIBILITY_TIMEOUT",
+    "essageVisibility",
+];
+
+/// The programs of a repository that poll queues.
+#[derive(Debug, Default)]
+pub struct Programs {
+    /// Programs with a known queue, in the order of their paths.
+    pub known: Vec<PollingProgram>,
+    /// Files that receive messages or set their visibility timeouts, each with `true` if it may state times of any queue.
+    pub files: Vec<(Span, bool)>,
+    /// `true` if there are too many files to read.
+    pub are_unread: bool,
+}
 
 /// A program that polls a queue.
 #[derive(Debug, Clone)]
@@ -76,7 +97,7 @@ pub enum Renewal {
         /// Visibility timeout that each call sets.
         extend_to: StatedTime,
     },
-    /// The code contains calls, at unknown times.
+    /// The code sets visibility timeouts at unknown times, or to unknown values.
     Unknown,
 }
 
@@ -113,31 +134,44 @@ enum FoundRenewal {
     Unknown,
 }
 
-/// Returns the programs in the repository of `search`, in the order of their paths.
-pub(super) fn programs(search: &Search<'_>, sources: &Sources) -> Vec<PollingProgram> {
-    let paths = search.scripts(limits::MAX_PROGRAM_FILES);
+/// Returns the programs in the repository of `search`.
+pub(super) fn programs(search: &Search<'_>, sources: &Sources) -> Programs {
+    let Some(paths) = search.sources(limits::MAX_PROGRAM_FILES) else {
+        return Programs {
+            are_unread: true,
+            ..Programs::default()
+        };
+    };
     let mut files = Vec::new();
     let mut is_renewed = false;
     for path in paths {
         let Some(text) = marked(path, sources) else { continue };
         is_renewed |= contains(&text, &RENEWALS);
-        if contains(&text, &MARKS) {
-            files.push((path, text));
-        }
+        files.push((path, text));
     }
     let mut all = Vec::new();
+    let mut receiving = Vec::new();
     let mut celery = celery::Settings::default();
     for (path, text) in &files {
         let read = match language_of(path) {
-            Some(Language::Python) => python::read(text),
-            _ => script::read(text),
+            Some(Language::Python) => python::read(text).ok(),
+            Some(Language::Script) => script::read(text).ok(),
+            _ => None,
         };
-        let Ok(module) = read else {
-            // The program, or a part of it, may be in this file.
-            celery.give_up();
-            continue;
+        let found = match read {
+            Some(module) => found(&module, text, &mut celery),
+            None => {
+                // The settings, or a part of them, may be in this file.
+                if contains(text, &CELERY) {
+                    celery.give_up();
+                }
+                Vec::new()
+            }
         };
-        let found = found(&module, text, &mut celery);
+        if contains(text, &RECEIVES) || contains(text, &RENEWALS) {
+            let is_open = found.is_empty() && (contains(text, &TIMEOUTS) || contains(text, &RENEWALS));
+            receiving.push((Span::new(sources.add(path, text), 0..0), is_open));
+        }
         all.extend(
             found
                 .into_iter()
@@ -154,14 +188,21 @@ pub(super) fn programs(search: &Search<'_>, sources: &Sources) -> Vec<PollingPro
                 .map(|found| placed(found, path, text, is_renewed, sources)),
         );
     }
-    all
+    Programs {
+        known: all,
+        files: receiving,
+        are_unread: false,
+    }
 }
 
 /// Returns the text of the file at `path` if it contains one of the words.
 fn marked(path: &Path, sources: &Sources) -> Option<String> {
     let bytes = sources.files().read(path, limits::MAX_SOURCE_SIZE).ok()?;
     let text = String::from_utf8(bytes).ok()?;
-    (contains(&text, &MARKS) || contains(&text, &RENEWALS)).then_some(text)
+    [&RECEIVES[..], &CELERY, &RENEWALS]
+        .iter()
+        .any(|words| contains(&text, words))
+        .then_some(text)
 }
 
 fn contains(text: &str, words: &[&str]) -> bool {
@@ -227,15 +268,16 @@ fn of_sqs_consumer(constants: &Constants<'_>, call: &Expression) -> Option<Found
         }
     })?;
     let queue = options.queue("queueUrl")?;
-    let visibility = options.time("visibilityTimeout", 1000.0).ok()?;
-    let every = options.time("heartbeatInterval", 1000.0).ok()?;
+    let visibility = options.time("visibilityTimeout", 1000.0);
+    let every = options.time("heartbeatInterval", 1000.0);
     let longest = options.time("handleMessageTimeout", 1.0).ok()?;
     let renewal = match (every, &visibility) {
-        (Some(every), Some(visibility)) => FoundRenewal::Heartbeat(every, visibility.clone()),
+        (Ok(Some(every)), Ok(Some(visibility))) => FoundRenewal::Heartbeat(every, visibility.clone()),
+        (Ok(None), Ok(_)) => FoundRenewal::Never,
         // The library rejects an interval without a timeout.
-        (Some(_), None) => FoundRenewal::Unknown,
-        (None, _) => FoundRenewal::Never,
+        _ => FoundRenewal::Unknown,
     };
+    let visibility = visibility.ok().flatten();
     Some(Found {
         queue,
         at: call.at.clone(),
@@ -249,28 +291,30 @@ fn of_sqs_consumer(constants: &Constants<'_>, call: &Expression) -> Option<Found
 /// Returns the programs that receive messages with an SDK: one per queue of the file.
 fn of_receives(calls: &Calls<'_>, is_script: bool) -> Vec<Found> {
     let mut all: Vec<Found> = Vec::new();
+    let mut is_set_to_unknown = false;
     let receives = calls
         .all
         .iter()
         .filter_map(|call| calls::receive(&calls.constants, call.expression));
     for receive in receives {
-        let Ok((queue, visibility)) = receive else {
+        let Ok((queue, at, visibility)) = receive else {
             // The file receives from a queue, or in a way, that is not known.
             return Vec::new();
         };
+        is_set_to_unknown |= visibility.is_err();
+        let visibility = visibility.ok().flatten();
         let known = all.iter_mut().find(|found| found.queue == queue);
         match known {
             Some(known) => {
-                let same =
-                    known.visibility.as_ref().map(|(time, _)| *time) == visibility.1.as_ref().map(|(time, _)| *time);
-                if !same {
+                let time = |time: &Option<Time>| time.as_ref().map(|(time, _)| *time);
+                if time(&known.visibility) != time(&visibility) {
                     return Vec::new();
                 }
             }
             None => all.push(Found {
                 queue,
-                at: visibility.0,
-                visibility: visibility.1,
+                at,
+                visibility,
                 longest: None,
                 renewal: FoundRenewal::Unknown,
                 is_celery: false,
@@ -280,6 +324,7 @@ fn of_receives(calls: &Calls<'_>, is_script: bool) -> Vec<Found> {
     let is_only = all.len() == 1;
     for found in &mut all {
         found.renewal = match calls.heartbeat(is_script) {
+            _ if is_set_to_unknown => FoundRenewal::Unknown,
             calls::FileRenewal::Never => FoundRenewal::Never,
             calls::FileRenewal::Heartbeat(every, extend_to) if is_only => FoundRenewal::Heartbeat(every, extend_to),
             _ => FoundRenewal::Unknown,

@@ -10,7 +10,7 @@
 //! not found    /repo/src/carts/index.ts     carts/index
 //! ```
 
-use super::locate::{Language, is_preferred, language_of};
+use super::locate::{is_preferred, language_of};
 use super::words::{Words, words};
 use crate::limits;
 use rustc_hash::FxHashMap;
@@ -42,6 +42,8 @@ pub(super) struct Search<'f> {
 #[derive(Default)]
 struct Found {
     all: FxHashMap<String, Vec<PathBuf>>,
+    /// Files in Go, which are searched by directory.
+    go: Vec<PathBuf>,
     /// Directories with programs in Go.
     programs: Vec<PathBuf>,
     dockerfiles: Vec<PathBuf>,
@@ -99,12 +101,12 @@ impl<'f> Search<'f> {
         &self.found().dockerfiles
     }
 
-    /// Returns the files in Python, JavaScript and TypeScript, sorted; none if there are more than `most`.
-    pub(super) fn scripts(&self, most: usize) -> Vec<&PathBuf> {
-        let is_parsed = |path: &&PathBuf| matches!(language_of(path), Some(Language::Python | Language::Script));
-        let mut all: Vec<&PathBuf> = self.found().all.values().flatten().filter(is_parsed).collect();
+    /// Returns the source files in any language, sorted, if there are no more than `most`.
+    pub(super) fn sources(&self, most: usize) -> Option<Vec<&PathBuf>> {
+        let found = self.found();
+        let mut all: Vec<&PathBuf> = found.all.values().flatten().chain(&found.go).collect();
         all.sort();
-        if all.len() > most { Vec::new() } else { all }
+        (all.len() <= most).then_some(all)
     }
 
     fn found(&self) -> &Found {
@@ -144,6 +146,7 @@ impl Found {
                 if found.programs.last().is_none_or(|last| last != directory) {
                     found.programs.push(directory.to_owned());
                 }
+                found.go.push(path);
                 continue;
             }
             let same = found.all.entry(name).or_default();

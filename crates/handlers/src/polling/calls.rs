@@ -370,7 +370,7 @@ pub(super) fn options_of<'c, 'm>(
 }
 
 /// A queue, the code that receives from it, and the visibility timeout that the receive sets.
-type Receive = (PolledQueue, (TextRange, Option<Time>));
+type Receive = (PolledQueue, TextRange, Result<Option<Time>, Undetermined>);
 
 /// Returns the receive that `call` performs: `None` if it performs none, and an error if it is unknown.
 pub(super) fn receive(constants: &Constants<'_>, call: &Expression) -> Option<Result<Receive, Undetermined>> {
@@ -385,8 +385,7 @@ pub(super) fn receive(constants: &Constants<'_>, call: &Expression) -> Option<Re
         } else {
             options.queue("QueueUrl")?
         };
-        let visibility = options.time("VisibilityTimeout", 1000.0).ok()?;
-        Some((queue, (call.at.clone(), visibility)))
+        Some((queue, call.at.clone(), options.time("VisibilityTimeout", 1000.0)))
     };
     Some(read().ok_or(Undetermined))
 }
