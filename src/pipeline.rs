@@ -45,7 +45,7 @@ pub(crate) use context::RunContext;
 pub(crate) use load::most_environments;
 pub use options::{Options, Stdin};
 pub use outcome::Outcome;
-pub(crate) use session::{Session, SharedNode};
+pub(crate) use session::{Outside, Session, SharedNode};
 pub(crate) use threads::on_own_threads;
 
 use crate::config::Configs;

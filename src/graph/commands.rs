@@ -63,7 +63,7 @@ const PROGRAMS: [Program; 2] = [
 
 const QUOTES: [char; 2] = ['"', '\''];
 /// Characters that a shell replaces, or that end a command.
-const OF_SHELLS: [char; 7] = ['$', '`', ';', '&', '|', '*', '>'];
+const OF_SHELLS: [char; 11] = ['$', '`', ';', '&', '|', '*', '<', '>', '(', ')', '#'];
 
 /// The worker that a command starts.
 #[derive(Debug, Clone)]
@@ -122,8 +122,16 @@ impl Program {
                 }
             } else if word.contains(OF_SHELLS) || is_program(&word) {
                 return None;
-            } else if program + 1 + at == start + 1 && !word.starts_with('-') {
-                worker.argument = Some((*word).to_owned());
+            } else if program + 1 + at > start && !word.starts_with('-') {
+                let before = words[program + at];
+                let is_number = word.parse::<f64>().is_ok();
+                match before.starts_with('-') && !before.contains('=') {
+                    // The value of an option such as `--sleep`.
+                    true if is_number => {}
+                    // The value of an option, or the word after a flag such as `-v`.
+                    true => return None,
+                    false => worker.argument = worker.argument.or_else(|| Some((*word).to_owned())),
+                }
             }
         }
         Some(worker)

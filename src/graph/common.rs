@@ -8,7 +8,7 @@
 //! ```
 //!
 //! What rules conclude from these nodes is the same wherever they are written, so their digests have no positions: an edit
-//! that only moves them concerns nobody else, and of several equal ones, one suffices.
+//! that only moves them does not concern other parts, and of several equal nodes, one suffices.
 
 use super::access::{Grant, ManagedPolicy, PolicyDocument, RolePolicy};
 use super::alarms::AlarmSubscriber;

@@ -80,7 +80,9 @@ impl Graph {
         let mut all: FxHashMap<usize, Option<StartedWorker>> = FxHashMap::default();
         for worker in self.workers() {
             let queues = polled.get(&key(&worker.resource)).map_or(&[] as &[_], Vec::as_slice);
-            for started in worker.commands.iter().filter_map(ContainerCommand::worker) {
+            // A command that is not always run may not be that of the worker.
+            let commands = worker.commands.iter().filter(|command| command.when.is_always());
+            for started in commands.filter_map(ContainerCommand::worker) {
                 let is_named = |at: usize| match self.queues()[at].name.known() {
                     Some(Some(name)) => started.queues.contains(name),
                     _ => false,

@@ -1,22 +1,38 @@
-//! What a run over a part of a project shares with the runs over the other parts, in an editor.
+//! State that the runs over the parts of a project share, in an editor.
 
 use crate::diagnostic::DEFAULT_ENVIRONMENT;
 use crate::graph::{CommonNode, Graph, UnitGraph};
+use rustc_hash::FxHashSet;
 use source::{Cache, FileId, Ids, SourceFile, Sources};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What a run shares with others over the same files. A batch run shares nothing.
+/// State that a run shares with others over the same files. A batch run shares nothing.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Session {
     /// Results of earlier runs.
     pub(crate) cache: Option<Arc<Cache>>,
     /// Ids of files, which all runs of a project share.
     pub(crate) ids: Option<Arc<Ids>>,
-    /// Nodes of parts that this run does not check.
-    pub(crate) outside: Vec<SharedNode>,
+    pub(crate) outside: Outside,
     /// Flag that cancels the run.
     pub(crate) is_cancelled: Option<Arc<AtomicBool>>,
+}
+
+/// Nodes of parts that a run does not check.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Outside {
+    nodes: Vec<SharedNode>,
+    /// Names of their units.
+    units: FxHashSet<String>,
+}
+
+impl FromIterator<SharedNode> for Outside {
+    fn from_iter<I: IntoIterator<Item = SharedNode>>(nodes: I) -> Self {
+        let nodes = Vec::from_iter(nodes);
+        let units = nodes.iter().map(|one| one.node.unit.name.clone()).collect();
+        Outside { nodes, units }
+    }
 }
 
 /// A node that concerns all parts of a project.
@@ -70,16 +86,16 @@ impl Session {
             let own = one.environment.as_ref();
             own.zip(environment).is_none_or(|(own, name)| own == name)
         };
-        CommonNode::units(self.outside.iter().filter(is_of).map(|one| &one.node))
+        CommonNode::units(self.outside.nodes.iter().filter(is_of).map(|one| &one.node))
     }
 
     /// Returns `true` if this run does not check `unit`.
     pub(super) fn is_outside(&self, unit: &str) -> bool {
-        self.outside.iter().any(|one| one.node.unit.name == unit)
+        self.outside.units.contains(unit)
     }
 
     /// Adds the texts of other parts for the spans of their nodes.
     pub(super) fn add_texts(&self, sources: &Sources) {
-        self.outside.iter().for_each(|one| sources.add_files(&one.texts));
+        self.outside.nodes.iter().for_each(|one| sources.add_files(&one.texts));
     }
 }

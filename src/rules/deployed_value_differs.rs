@@ -137,6 +137,33 @@ mod tests {
     }
 
     #[test]
+    fn block_that_terraform_ignores_differs_from_nothing() {
+        let snapshot = r#"{"sqslint_snapshot": 1, "account": "111122223333", "time": "2026-11-23T10:00:00Z", "resources": [
+{"Type": "AWS::SQS::Queue", "Id": "arn:aws:sqs:eu-west-1:111122223333:orders", "Properties": {"QueueName": "orders"}},
+{"Type": "AWS::Lambda::Function", "Id": "arn:aws:lambda:eu-west-1:111122223333:function:work",
+ "Properties": {"FunctionName": "work", "Timeout": 3}},
+{"Type": "AWS::Lambda::EventSourceMapping",
+ "Id": "arn:aws:lambda:eu-west-1:111122223333:event-source-mapping:11111111-2222-3333-4444-555555555555",
+ "Properties": {"EventSourceArn": "arn:aws:sqs:eu-west-1:111122223333:orders", "BatchSize": 10, "Enabled": true,
+  "FunctionName": "arn:aws:lambda:eu-west-1:111122223333:function:work", "ScalingConfig": {"MaximumConcurrency": 20}}}
+]}"#;
+        for (ignored, expected) in [
+            ("[batch_size]", EXPECTED),
+            ("[scaling_config]", ""),
+            ("[scaling_config[0].maximum_concurrency]", ""),
+        ] {
+            let main = format!(
+                "resource \"aws_sqs_queue\" \"q\" {{\n  name = \"orders\"\n}}\n\
+                 resource \"aws_lambda_function\" \"f\" {{\n  function_name = \"work\"\n}}\n\
+                 resource \"aws_lambda_event_source_mapping\" \"m\" {{\n  event_source_arn = aws_sqs_queue.q.arn\n  \
+                 function_name = aws_lambda_function.f.arn\n  scaling_config {{\n    \
+                 maximum_concurrency = 5 {expected}\n  }}\n  lifecycle {{\n    ignore_changes = {ignored}\n  }}\n}}\n"
+            );
+            check_files(&RULE, &[("main.tf", &main), ("snapshot.json", snapshot)]);
+        }
+    }
+
+    #[test]
     fn default_of_a_called_module_is_compared() {
         let main = "module \"orders\" {\n  source = \"./queue\"\n}\n";
         let queue = format!(

@@ -43,7 +43,7 @@ fn breaks(queue: &Queue, redrive: &Known<'_, Option<Box<RedrivePolicy>>>, fifo: 
     );
     Finding::new("redrive", headline, redrive, "moves a message out of its order")
         .label(fifo, "a FIFO queue")
-        .help("keep it if the order of a group may have gaps; otherwise remove the redrive policy, so that the group waits")
+        .help("keep the redrive policy if the order of a group may have gaps; otherwise remove it, so that the group waits")
 }
 
 #[cfg(test)]

@@ -67,13 +67,13 @@ fn of(unknown: &UnknownProperty) -> Finding {
 
 fn label(unknown: &UnknownProperty) -> String {
     let name = &unknown.name;
-    let default = match (unknown.meant, &unknown.default) {
-        (Some(meant), Some(default)) => format!("; without `{meant}`, the default of {default} applies"),
-        _ => String::new(),
-    };
     match unknown.fault {
-        PropertyFault::Rejected => format!("`{name}` is unknown, so the deployment fails{default}"),
+        PropertyFault::Rejected => format!("`{name}` is unknown, so the deployment fails"),
         PropertyFault::Ignored => {
+            let default = match (unknown.meant, &unknown.default) {
+                (Some(meant), Some(default)) => format!("; without `{meant}`, the default of {default} applies"),
+                _ => String::new(),
+            };
             format!("the framework ignores `{name}`, or rejects it with `configValidationMode: error`{default}")
         }
         PropertyFault::Misplaced => format!("`{name}` is next to `sqs` instead of inside it"),
@@ -102,6 +102,14 @@ mod tests {
              - {event}\nresources:\n  Resources:\n    Q: {{Type: AWS::SQS::Queue}}\n"
         );
         found(Serverless, &text)
+    }
+
+    #[test]
+    fn misspelled_property_next_to_the_one_that_was_meant_is_to_be_removed() {
+        let template = "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties: {DelaySeconds: 5, Delay: 5}\n";
+        assert_eq!(found(CloudFormation, template), ["error remove `Delay`"]);
+        let module = "resource \"aws_sqs_queue\" \"q\" {\n  delay_seconds = 5\n  delay = 5\n}\n";
+        assert_eq!(found(Terraform, module), ["error remove `delay`"]);
     }
 
     #[test]
@@ -228,7 +236,10 @@ mod tests {
                 ..Options::default()
             });
             let all: Vec<&str> = outcome.findings.iter().map(|found| &*found.rule).collect();
-            assert!(all.iter().all(|id| *id == "property-unknown"), "{dialect:?}: {all:?}");
+            assert!(
+                !all.is_empty() && all.iter().all(|id| *id == "property-unknown"),
+                "{dialect:?}: {all:?}"
+            );
         }
     }
 }

@@ -239,6 +239,21 @@ Resources:
         let waits = states("arn:aws:states:::sqs:sendMessage.waitForTaskToken # expect: task-token-without-timeout");
         let sends = states("arn:aws:states:::sqs:sendMessage");
         check_files(&RULE, &[("template.yaml", template), ("states/ask.asl.yaml", &waits)]);
+        // A text is not an intrinsic function, however it looks.
+        let commented = format!("Comment: 'Attention: !Ref and Fn::Sub'\n{waits}");
+        check_files(
+            &RULE,
+            &[("template.yaml", template), ("states/ask.asl.yaml", &commented)],
+        );
+        for intrinsic in [
+            "Comment: {Ref: Queue}",
+            "Comment: !Ref Queue",
+            "Comment: {a: [{Fn::Sub: x}]}",
+        ] {
+            let text = states("arn:aws:states:::sqs:sendMessage.waitForTaskToken");
+            let text = format!("{intrinsic}\n{text}");
+            check_files(&RULE, &[("template.yaml", template), ("states/ask.asl.yaml", &text)]);
+        }
         check_files(&RULE, &[("template.yaml", template), ("states/ask.asl.yaml", &sends)]);
         let outcome = run_files(&RULE, &[("template.yaml", template)]);
         assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);

@@ -4,7 +4,7 @@
 use super::diagnostics::ByFile;
 use crate::discover::Input;
 use crate::graph::Connections;
-use crate::pipeline::{Groups, Part, SharedNode, most_environments};
+use crate::pipeline::{Groups, Outside, Part, SharedNode, most_environments};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use source::Cache;
 use source::files::{Paths, Stamp, stamp};
@@ -30,7 +30,7 @@ pub(super) struct Cluster {
     /// Its nodes that concern all clusters.
     pub(super) shared: Vec<SharedNode>,
     /// Meaning of the nodes of all clusters, as of its last check.
-    pub(super) heard: Heard,
+    pub(super) meaning: Meaning,
     pub(super) found: ByFile,
     /// Errors that prevented the check.
     pub(super) errors: Vec<String>,
@@ -55,7 +55,7 @@ impl Cluster {
             outdated_stamps: BTreeSet::new(),
             reach: Connections::default(),
             shared: Vec::new(),
-            heard: Heard::default(),
+            meaning: Meaning::default(),
             found: ByFile::new(),
             errors: Vec::new(),
             is_surveyed: false,
@@ -138,42 +138,42 @@ impl Cluster {
     }
 }
 
-/// What the nodes mean that concern all clusters.
+/// Hashes of the meaning of the nodes that concern all clusters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Heard {
-    /// Of the nodes that concern clusters with roles.
+pub(super) struct Meaning {
+    /// Sum over the nodes that concern clusters with roles.
     roles: u64,
-    /// Of the nodes that concern clusters with alarms.
+    /// Sum over the nodes that concern clusters with alarms.
     alarms: u64,
 }
 
 /// The nodes that concern all clusters.
 pub(super) struct CommonNodes {
-    /// One node of each meaning, with the index of its cluster.
+    /// A node for each meaning, with the index of its cluster.
     nodes: Vec<(usize, SharedNode)>,
-    pub(super) heard: Heard,
+    pub(super) meaning: Meaning,
 }
 
 impl CommonNodes {
     pub(super) fn of(clusters: &[Cluster]) -> Self {
-        let (mut nodes, mut heard) = (Vec::new(), Heard::default());
+        let (mut nodes, mut meaning) = (Vec::new(), Meaning::default());
         let mut known = FxHashSet::default();
         for (at, cluster) in clusters.iter().enumerate() {
             for one in cluster.shared.iter().filter(|one| known.insert(one.meaning())) {
                 let sum = if one.node.concerns_roles() {
-                    &mut heard.roles
+                    &mut meaning.roles
                 } else {
-                    &mut heard.alarms
+                    &mut meaning.alarms
                 };
                 *sum = sum.wrapping_add(FxBuildHasher.hash_one(one.meaning()));
                 nodes.push((at, one.clone()));
             }
         }
-        CommonNodes { nodes, heard }
+        CommonNodes { nodes, meaning }
     }
 
     /// Returns the nodes for a check of the cluster at the index `at`, which has its own.
-    pub(super) fn outside(&self, at: usize) -> Vec<SharedNode> {
+    pub(super) fn outside(&self, at: usize) -> Outside {
         let others = self.nodes.iter().filter(|(owner, _)| *owner != at);
         others.map(|(_, one)| one.clone()).collect()
     }
@@ -181,8 +181,8 @@ impl CommonNodes {
 
 impl Cluster {
     /// Marks the cluster as stale if the nodes that concern it have changed since its last check.
-    pub(super) fn hear(&mut self, now: Heard) {
-        let Heard { roles, alarms } = self.heard;
+    pub(super) fn compare_meaning(&mut self, now: Meaning) {
+        let Meaning { roles, alarms } = self.meaning;
         self.is_stale |= self.reach.roles && now.roles != roles || self.reach.alarms && now.alarms != alarms;
     }
 }

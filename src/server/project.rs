@@ -191,8 +191,10 @@ impl Project {
 
     /// Returns `true` if a cluster must be checked again, because one of its files or a node that concerns it has changed.
     fn has_stale(&mut self) -> bool {
-        let heard = CommonNodes::of(&self.clusters).heard;
-        self.clusters.iter_mut().for_each(|cluster| cluster.hear(heard));
+        let meaning = CommonNodes::of(&self.clusters).meaning;
+        self.clusters
+            .iter_mut()
+            .for_each(|cluster| cluster.compare_meaning(meaning));
         self.clusters.iter().any(|cluster| cluster.is_stale)
     }
 
@@ -371,7 +373,7 @@ impl Project {
         };
         let found = diagnostics::of(&outcome, names, &self.settings);
         cluster.take(found, outcome.reach, outcome.shared, dependencies.take());
-        cluster.heard = common.heard;
+        cluster.meaning = common.meaning;
         cluster.errors = outcome.errors;
         true
     }

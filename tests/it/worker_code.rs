@@ -422,6 +422,23 @@ fn command_of_a_container_states_times() {
             r#"command = ["sh", "-c", "php artisan queue:work sqs --timeout=45 & php artisan queue:work redis"]"#,
             UNDECLARED,
         ),
+        (
+            r#"command = ["sh", "-c", "php artisan queue:work sqs --timeout=45 (wait)"]"#,
+            UNDECLARED,
+        ),
+        // The connection follows the options, and takes precedence over the environment.
+        (
+            r#"environment = [{ name = "QUEUE_CONNECTION", value = "sqs" }], command = ["php", "artisan", "queue:work", "--tries=3", "redis", "--timeout=45"]"#,
+            UNDECLARED,
+        ),
+        (
+            r#"environment = [{ name = "QUEUE_CONNECTION", value = "sqs" }], command = ["php", "artisan", "queue:work", "-v", "redis", "--timeout=45"]"#,
+            UNDECLARED,
+        ),
+        (
+            r#"command = ["php", "artisan", "queue:work", "--sleep", "3", "sqs", "--timeout=45"]"#,
+            TOO_SHORT,
+        ),
         (r#"command = ["celery", "-A", "app", "beat"]"#, UNDECLARED),
         // The timeout of a shutdown.
         (r#"command = ["bundle", "exec", "shoryuken", "-t", "45"]"#, UNDECLARED),

@@ -23,9 +23,6 @@ const DEFINED: [(&str, &str, &str); 6] = [
     ("AWS::ApiGatewayV2::Api", "BodyS3Location", "Body"),
 ];
 
-/// Parts of texts with intrinsic functions.
-const INTRINSICS: [&str; 3] = ["Fn::", ": !", "- !"];
-
 /// Returns `root`, the document at `path`, with its definitions inlined.
 pub(crate) fn placed<'d>(root: Cow<'d, Node>, path: &Path, sources: &Sources) -> Cow<'d, Node> {
     let resources = root.get("Resources").and_then(Node::entries).unwrap_or_default();
@@ -69,13 +66,23 @@ fn definition(location: &Node, from: &Path, sources: &Sources) -> Option<Node> {
     let file = read(&path, sources).ok()?;
     let source = sources.file(file);
     let text = source.text();
-    if text.len() > limits::MAX_DEFINITION_SIZE || INTRINSICS.iter().any(|part| text.contains(part)) {
+    if text.len() > limits::MAX_DEFINITION_SIZE {
         return None;
     }
     let parsed = parsed::tree(file, &source);
     let is_whole = parsed.errors.is_empty() && parsed.limits.is_empty();
     let definition = parsed.documents.first().filter(|_| is_whole)?;
-    definition.entries().is_some().then(|| definition.clone())
+    (definition.entries().is_some() && !has_intrinsics(definition)).then(|| definition.clone())
+}
+
+/// Returns `true` if a part of `node` is an intrinsic function, in its long form or as a tag.
+fn has_intrinsics(node: &Node) -> bool {
+    let is_intrinsic = |entry: &Entry| &*entry.key == "Ref" || entry.key.starts_with("Fn::");
+    let entries = node.entries().unwrap_or_default();
+    entries
+        .iter()
+        .any(|entry| is_intrinsic(entry) || has_intrinsics(&entry.value))
+        || node.items().unwrap_or_default().iter().any(has_intrinsics)
 }
 
 fn section<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {

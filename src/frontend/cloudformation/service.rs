@@ -81,6 +81,8 @@ fn note_fault(graph: &mut UnitGraph, fault: &EventFault) {
             unsettle(&mut mapping.report_batch_item_failures, fault, meant);
             unsettle(&mut mapping.maximum_concurrency, fault, meant);
             unsettle(&mut mapping.enabled, fault, meant);
+            unsettle(&mut mapping.filters, fault, meant);
+            unsettle(&mut mapping.provisioned_pollers, fault, meant);
             Some(mapping.resource.clone())
         }
         None => {

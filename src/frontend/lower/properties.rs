@@ -27,13 +27,14 @@ impl<V: View> Lowering<V> {
         }
         let is_known = |name: &str| known.split(' ').any(|known| known == name);
         for (name, span) in self.view.unknown(written, is_known) {
-            let meant = nearest(&name, known.split(' '));
-            if meant.is_some() {
+            if let Some(meant) = nearest(&name, known.split(' ')) {
+                let cases = self.view.attribute(written, meant).cases;
+                let is_set = cases.iter().any(|case| !case.is_default());
                 self.misspelled.push(UnknownProperty {
                     resource: resource.clone(),
                     name,
                     span,
-                    meant,
+                    meant: (!is_set).then_some(meant),
                     default: None,
                     fault: PropertyFault::Rejected,
                 });
@@ -61,16 +62,9 @@ impl<V: View> Lowering<V> {
         }
     }
 
-    /// Records the default of the attribute at `path`, for the property that was meant to set it.
-    pub(super) fn note_default(&mut self, path: Path, default: impl FnOnce() -> String) {
-        if let Some(unknown) = self.misspelling(path) {
-            unknown.default = Some(default());
-        }
-    }
-
-    fn misspelling(&mut self, path: Path) -> Option<&mut UnknownProperty> {
+    fn misspelling(&self, path: Path) -> Option<&UnknownProperty> {
         let first = path.split('.').next();
-        self.misspelled.iter_mut().find(|unknown| unknown.meant == first)
+        self.misspelled.iter().find(|unknown| unknown.meant == first)
     }
 }
 

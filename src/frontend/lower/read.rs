@@ -49,7 +49,6 @@ impl<V: View> Lowering<V> {
 
     pub(super) fn integer(&mut self, within: &V::Value, path: Path, default: i64) -> Attribute<i64> {
         let number = self.read(within, path, &default, V::integer);
-        self.note_default(path, || default.to_string());
         self.without_null(within, path, number)
     }
 
@@ -66,7 +65,6 @@ impl<V: View> Lowering<V> {
 
     pub(super) fn seconds(&mut self, within: &V::Value, path: Path, default: Seconds) -> Attribute<Seconds> {
         let number = self.read(within, path, &default, |view, value| view.integer(value).map(Seconds));
-        self.note_default(path, || default.to_string());
         self.without_null(within, path, number)
     }
 

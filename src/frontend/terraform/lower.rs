@@ -72,7 +72,14 @@ fn ignored(body: &Body) -> Vec<Arc<str>> {
         ExpressionKind::Traversal(base, _) => name_of(base),
         _ => name_of(item),
     });
-    names.collect()
+    let mut names: Vec<Arc<str>> = names.collect();
+    // An attribute in a block is called by its own name.
+    if let Some((block, name)) = names::MAPPING.maximum_concurrency.split_once('.')
+        && names.iter().any(|ignored| &**ignored == block)
+    {
+        names.push(name.into());
+    }
+    names
 }
 
 /// Returns the name that an expression consists of; in JSON, it is a string.

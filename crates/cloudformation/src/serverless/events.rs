@@ -32,7 +32,7 @@ pub struct EventFault {
     pub resource: Arc<str>,
     /// Key as written.
     pub key: Arc<str>,
-    /// Span of the key with its value.
+    /// Span of the key.
     pub span: Span,
     /// Kind of fault.
     pub kind: EventFaultKind,

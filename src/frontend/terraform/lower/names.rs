@@ -168,7 +168,7 @@ static RECURSION_CONFIG: SeparateNames = SeparateNames {
     setting: "recursive_loop",
 };
 
-static MAPPING: MappingNames = MappingNames {
+pub(super) static MAPPING: MappingNames = MappingNames {
     queues: &["event_source_arn"],
     function: "function_name",
     batch_size: "batch_size",
