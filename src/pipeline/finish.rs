@@ -8,11 +8,13 @@ use super::outcome::Failing;
 use super::suppress::Unsuppressed;
 use super::{Outcome, Run};
 use crate::config::{Config, FailLevel};
-use crate::diagnostic::{Diagnostic, Silencer, Subject};
+use crate::diagnostic::{Diagnostic, NotEvaluated, Silencer, Subject};
 use crate::frontend;
+use crate::graph::Cause;
 use crate::history::{Baselines, History, KnownBecause, KnownFindings};
+use crate::rules;
 use shared::{Shared, SharedFiles};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the outcome; `before` contains the findings of an earlier commit.
 pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Option<KnownFindings>) -> Outcome {
@@ -72,6 +74,8 @@ pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Opti
     let open = (unread.map(|open| &open.subject)).chain(coverage.gaps.iter().map(|gap| &gap.subject));
     let fails = |subject: &&Subject| run.options.fail_on_unjudged || policies.of(&subject.unit).fail_on_unjudged;
     failing.unjudged = open.filter(fails).count();
+    let mut notes = gathered.notes;
+    notes.extend(notes_on_limits(&not_evaluated));
     let mut errors = gathered.errors;
     errors.sort();
     errors.dedup();
@@ -83,7 +87,7 @@ pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Opti
         coverage,
         errors,
         skipped: gathered.skipped,
-        notes: gathered.notes,
+        notes,
         dependents: gathered.dependents,
         environments: gathered.environments,
         excluded: gathered.excluded,
@@ -101,6 +105,24 @@ pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Opti
         },
         sources,
     }
+}
+
+/// Returns a note for each policy that did not judge some resources because of a limit.
+fn notes_on_limits(not_evaluated: &[NotEvaluated]) -> Vec<String> {
+    let mut resources: BTreeMap<&str, BTreeSet<(&str, &str)>> = BTreeMap::new();
+    let is_limit = |open: &&NotEvaluated| open.cause == Cause::Limit.name() && rules::by_id(&open.rule).is_none();
+    for open in not_evaluated.iter().filter(is_limit) {
+        let resource = (&*open.subject.unit, &*open.subject.address);
+        resources.entry(&open.rule).or_default().insert(resource);
+    }
+    let notes = resources.into_iter().map(|(policy, resources)| {
+        let plural = if resources.len() == 1 { "" } else { "s" };
+        format!(
+            "a limit kept the policy `{policy}` from judging {} resource{plural}",
+            resources.len()
+        )
+    });
+    notes.collect()
 }
 
 /// Determines which findings are known, and why.

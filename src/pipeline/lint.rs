@@ -1,16 +1,17 @@
 //! Runs the rules over the graph of each environment, and keeps the findings that the configurations and the command
 //! line select.
 
-use super::clusters::{Around, Relations};
+use super::clusters::Relations;
 use super::coverage::coverage;
 use super::declarations::Declarations;
 use super::handlers::Handlers;
-use super::load::{self, Environment, EnvironmentInputs, Loaded};
+use super::load::{self, Environment, EnvironmentInputs, FoundEnvironments, Loaded};
 use super::overrides;
 use super::policies::Policies;
+use super::select::Group;
 use super::{Gathered, Run, SharedNode};
 use crate::config::RuleSettings;
-use crate::diagnostic::{Coverage, DEFAULT_ENVIRONMENT, Diagnostic, NotEvaluated, Subject};
+use crate::diagnostic::{Coverage, DEFAULT_ENVIRONMENT, Diagnostic, NotEvaluated, RuleId, Subject};
 use crate::frontend::Ties;
 use crate::graph::deployed::{Deployed, DeployedFinding};
 use crate::graph::{Graph, UnitId};
@@ -18,8 +19,10 @@ use crate::policy::Policy;
 use crate::rules::{self, Findings, Judge, Judgement, RULES, Rule, RuleOutcome, Settings, Verdict};
 use crate::selection::Selection;
 use rustc_hash::{FxHashMap, FxHashSet};
-use source::Sources;
+use source::{Sources, Span};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Results of the rules.
 pub(super) struct Linted {
@@ -74,35 +77,17 @@ pub(super) fn lint(run: &Run<'_>, loaded: Loaded) -> Linted {
         }
         attach(deployed, &mut environments);
     }
-    let count = environments.len() + found.len();
+    let linter = Linter {
+        run,
+        sources: &sources,
+        steps: AtomicU64::new(Policy::STEPS),
+    };
     let mut linted: Vec<LintedEnvironment> = (environments.into_iter())
-        .map(|environment| lint_one(run, environment, &sources, &policies, count))
+        .map(|environment| linter.lint_one(environment, &policies))
         .collect();
-    let first = linted.first().filter(|_| !found.is_empty());
-    let mut relations = first.map(|first| Relations::of(run, &groups, first, &sources));
-    for (name, own) in found {
-        let mut around = relations.as_mut().map(|all| all.around(&own));
-        loop {
-            let (groups, context) = around.as_ref().map(Around::units).unwrap_or_default();
-            let inputs = EnvironmentInputs {
-                name: Some(name.clone()),
-                groups: &groups,
-                own: &own,
-                context,
-            };
-            let (mut one, _) = load::environment(run, inputs, &sources, &mut policies, &mut gathered);
-            if let Some(first) = linted.first() {
-                one.findings
-                    .retain(|found| !is_reported_elsewhere(found, &first.findings));
-            }
-            add_code(&mut one, &policies);
-            let one = lint_one(run, one, &sources, &policies, count);
-            let has_grown = around.as_mut().is_some_and(|around| around.grow(&one.graph, &one.ties));
-            if !has_grown {
-                linted.push(one);
-                break;
-            }
-        }
+    if let Some(first) = linted.first().filter(|_| !found.is_empty()) {
+        let further = linter.lint_found(found, &groups, first, (&mut policies, &mut gathered), &mut add_code);
+        linted.extend(further);
     }
     gathered.unmatched = declarations.unmatched(run);
     let graphs: Vec<&Graph> = linted.iter().map(|one| &one.graph).collect();
@@ -122,12 +107,162 @@ pub(super) fn lint(run: &Run<'_>, loaded: Loaded) -> Linted {
     }
 }
 
-/// Returns `true` if another unit already reports the problem that `found` is about. A run with all units attributes a
-/// file that several units read to the first of them.
-fn is_reported_elsewhere(found: &Diagnostic, known: &[Diagnostic]) -> bool {
-    let key = |one: &Diagnostic| (one.rule.clone(), one.primary().span, one.headline.clone());
-    let mut others = known.iter().filter(|other| other.subject.unit != found.subject.unit);
-    others.any(|other| key(other) == key(found))
+/// State of all environments.
+struct Linter<'l> {
+    run: &'l Run<'l>,
+    sources: &'l Sources,
+    /// Remaining steps that policies share.
+    steps: AtomicU64,
+}
+
+impl Linter<'_> {
+    /// Runs the rules in the environments `found` by name, each with the inputs that differ from those of `first`.
+    fn lint_found(
+        &self,
+        found: BTreeMap<String, FoundEnvironments>,
+        groups: &[Group],
+        first: &LintedEnvironment,
+        (policies, gathered): (&mut Policies, &mut Gathered),
+        add_code: &mut dyn FnMut(&mut Environment, &Policies),
+    ) -> Vec<LintedEnvironment> {
+        let mut relations = Relations::of(self.run, groups, first, self.sources);
+        let reported = Reported::of(&first.findings);
+        let mut linted = Vec::with_capacity(found.len());
+        for (name, own) in found {
+            let mut around = relations.around(&own);
+            let steps = self.steps.load(Ordering::Relaxed);
+            loop {
+                let (groups, context) = around.units();
+                let inputs = EnvironmentInputs {
+                    name: Some(name.clone()),
+                    groups: &groups,
+                    own: &own,
+                    context,
+                };
+                let (mut one, _) = load::environment(self.run, inputs, self.sources, policies, gathered);
+                one.findings.retain(|found| !reported.has_elsewhere(found));
+                add_code(&mut one, policies);
+                let one = self.lint_one(one, policies);
+                if !around.grow(&one.graph, &one.ties) {
+                    linted.push(one);
+                    break;
+                }
+                self.steps.store(steps, Ordering::Relaxed);
+            }
+        }
+        linted
+    }
+
+    /// Judges one environment.
+    fn lint_one(&self, environment: Environment, policies: &Policies) -> LintedEnvironment {
+        let (run, sources) = (self.run, self.sources);
+        let (selection, trace) = (&run.options.selection, run.options.trace);
+        let Environment {
+            name,
+            graph,
+            units,
+            findings,
+            not_evaluated,
+            broken,
+            ties,
+        } = environment;
+        let has_it = |unit: &str| match &units {
+            Some(units) => units.contains(unit),
+            None => !run.session.is_outside(unit),
+        };
+        let settings = policies.settings(&graph);
+        let runs = |rule: &Rule<'_>| {
+            let mut units = graph.units().iter();
+            units.any(|unit| policies.of(&unit.name).runs(rule, selection))
+        };
+        let built_in = RULES.iter().filter(|rule| runs(rule)).map(|rule| Judge::of(rule));
+        let mut chosen: Vec<Judge<'_>> = built_in.collect();
+        let mut own = own_policies(&graph, policies);
+        own.retain(|(policy, _)| runs(&policy.rule()));
+        let checks: Vec<_> = (own.iter())
+            .map(|(policy, units)| {
+                let environment = name.as_deref().filter(|name| *name != DEFAULT_ENVIRONMENT);
+                move |graph: &Graph, findings: &mut Findings<'_>| {
+                    policy.judge(graph, environment, &|unit| units.contains(&unit), &self.steps, findings);
+                }
+            })
+            .collect();
+        let with_rules = own.iter().map(|(policy, _)| policy.rule()).zip(&checks);
+        let own: Vec<Judge<'_>> = with_rules.map(|(rule, check)| Judge::new(rule, check)).collect();
+        let judge = |judges: &[Judge<'_>]| rules::run(judges, &graph, &settings, trace);
+        // Policies share their steps, so that they run one after the other: the result must not depend on timing.
+        let of_policies = || own.chunks(1).flat_map(judge).collect::<Vec<_>>();
+        let (mut said, (of_policies, coverage)) =
+            rayon::join(|| judge(&chosen), || rayon::join(of_policies, || coverage(&graph)));
+        chosen.extend(&own);
+        said.extend(of_policies);
+        let mut linted = LintedEnvironment {
+            name: name.clone(),
+            units: units.clone(),
+            findings,
+            not_evaluated,
+            coverage,
+            judgements: Vec::new(),
+            broken,
+            ties,
+            graph: Graph::default(),
+        };
+        for (Judge { rule, .. }, settled) in chosen.iter().zip(said) {
+            let RuleOutcome {
+                findings,
+                not_evaluated,
+                judgements,
+                ..
+            } = settled;
+            if trace {
+                let ignored = findings
+                    .iter()
+                    .filter_map(|found| ignored(rule, found, sources, policies));
+                linted.judgements.extend(ignored);
+            }
+            let findings = findings.into_iter();
+            let findings = findings.filter(|found| has_it(&found.subject.unit));
+            let wanted = findings.filter_map(|found| asked_for(rule, found, sources, selection, policies));
+            linted.findings.extend(wanted);
+            let is_asked =
+                |subject: &Subject| has_it(&subject.unit) && policies.of(&subject.unit).runs(rule, selection);
+            let not_evaluated = not_evaluated.into_iter();
+            linted
+                .not_evaluated
+                .extend(not_evaluated.filter(|one| is_asked(&one.subject)));
+            let judgements = judgements.into_iter();
+            linted
+                .judgements
+                .extend(judgements.filter(|one| is_asked(&one.subject)));
+        }
+        linted.coverage.gaps.retain(|gap| has_it(&gap.subject.unit));
+        linted.graph = graph;
+        linted
+    }
+}
+
+/// Units that report a problem, by rule, span and headline.
+struct Reported<'f>(FxHashMap<(&'f RuleId, Span, &'f str), FxHashSet<&'f str>>);
+
+impl<'f> Reported<'f> {
+    fn of(findings: &'f [Diagnostic]) -> Self {
+        let mut units: FxHashMap<_, FxHashSet<&str>> = FxHashMap::default();
+        for found in findings {
+            units.entry(Self::key(found)).or_default().insert(&found.subject.unit);
+        }
+        Reported(units)
+    }
+
+    fn key(found: &Diagnostic) -> (&RuleId, Span, &str) {
+        (&found.rule, found.primary().span, &found.headline)
+    }
+
+    /// Returns `true` if another unit already reports the problem that `found` is about. A run with all units attributes
+    /// a file that several units read to the first of them.
+    fn has_elsewhere(&self, found: &Diagnostic) -> bool {
+        let units = self.0.get(&Self::key(found));
+        units.is_some_and(|units| units.iter().any(|unit| *unit != &*found.subject.unit))
+    }
 }
 
 /// Judges what is deployed, and adds it to the graph of every environment.
@@ -149,98 +284,6 @@ fn attach(mut deployed: Deployed, environments: &mut [Environment]) {
     for environment in environments {
         environment.graph.attach(deployed.clone());
     }
-}
-
-/// Judges one of `environments` environments.
-fn lint_one(
-    run: &Run<'_>,
-    environment: Environment,
-    sources: &Sources,
-    policies: &Policies,
-    environments: usize,
-) -> LintedEnvironment {
-    let (selection, trace) = (&run.options.selection, run.options.trace);
-    let Environment {
-        name,
-        graph,
-        units,
-        findings,
-        not_evaluated,
-        broken,
-        ties,
-    } = environment;
-    let has_it = |unit: &str| match &units {
-        Some(units) => units.contains(unit),
-        None => !run.session.is_outside(unit),
-    };
-    let settings = policies.settings(&graph);
-    let runs = |rule: &Rule<'_>| {
-        let mut units = graph.units().iter();
-        units.any(|unit| policies.of(&unit.name).runs(rule, selection))
-    };
-    let mut chosen: Vec<Judge<'_>> = RULES
-        .iter()
-        .filter(|rule| runs(rule))
-        .map(|rule| Judge::of(rule))
-        .collect();
-    let own = own_policies(&graph, policies);
-    let steps = Policy::share_of_steps(own.len() * environments);
-    let checks: Vec<_> = (own.iter())
-        .map(|(policy, units)| {
-            let environment = name.as_deref().filter(|name| *name != DEFAULT_ENVIRONMENT);
-            move |graph: &Graph, findings: &mut Findings<'_>| {
-                policy.judge(graph, environment, &|unit| units.contains(&unit), steps, findings);
-            }
-        })
-        .collect();
-    let with_rules = own.iter().map(|(policy, _)| policy.rule()).zip(&checks);
-    chosen.extend(
-        with_rules
-            .filter(|(rule, _)| runs(rule))
-            .map(|(rule, check)| Judge::new(rule, check)),
-    );
-    let (said, coverage) = rayon::join(|| rules::run(&chosen, &graph, &settings, trace), || coverage(&graph));
-    let mut linted = LintedEnvironment {
-        name: name.clone(),
-        units: units.clone(),
-        findings,
-        not_evaluated,
-        coverage,
-        judgements: Vec::new(),
-        broken,
-        ties,
-        graph: Graph::default(),
-    };
-    for (Judge { rule, .. }, settled) in chosen.iter().zip(said) {
-        let RuleOutcome {
-            findings,
-            not_evaluated,
-            judgements,
-            ..
-        } = settled;
-        if trace {
-            let ignored = findings
-                .iter()
-                .filter_map(|found| ignored(rule, found, sources, policies));
-            linted.judgements.extend(ignored);
-        }
-        let findings = findings.into_iter();
-        let findings = findings.filter(|found| has_it(&found.subject.unit));
-        let wanted = findings.filter_map(|found| asked_for(rule, found, sources, selection, policies));
-        linted.findings.extend(wanted);
-        let is_asked = |subject: &Subject| has_it(&subject.unit) && policies.of(&subject.unit).runs(rule, selection);
-        let not_evaluated = not_evaluated.into_iter();
-        linted
-            .not_evaluated
-            .extend(not_evaluated.filter(|one| is_asked(&one.subject)));
-        let judgements = judgements.into_iter();
-        linted
-            .judgements
-            .extend(judgements.filter(|one| is_asked(&one.subject)));
-    }
-    linted.coverage.gaps.retain(|gap| has_it(&gap.subject.unit));
-    linted.graph = graph;
-    linted
 }
 
 /// Returns the policies that apply to the units of `graph`, each with its units. Several configurations may share a

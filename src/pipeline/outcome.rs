@@ -30,7 +30,7 @@ pub struct Outcome {
     pub skipped: Vec<String>,
     /// Units that were checked because they depend on named ones.
     pub dependents: Vec<String>,
-    /// Notes on generated files that were read or are missing.
+    /// Notes on generated files that were read or are missing, and on policies that reached a limit.
     pub notes: Vec<String>,
     /// Environments that files name and that were checked in addition to the default values, one line each.
     pub environments: Vec<String>,

@@ -30,6 +30,10 @@ impl Budget {
         Budget { left: Cell::new(steps) }
     }
 
+    pub(super) fn left(&self) -> u64 {
+        self.left.get()
+    }
+
     /// Uses up `steps`, and returns `false` if fewer were left.
     fn take(&self, steps: u64) -> bool {
         let left = self.left.get().checked_sub(steps);

@@ -8,34 +8,32 @@ use super::{Demand, Policy, Target};
 use crate::graph::{Graph, Plain, Resource, UnitId};
 use crate::rules::{Finding, Findings, fact};
 use conditions::Condition;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Maximum number of steps of all policies of a run, in addition to those of each policy per object.
-const STEPS: u64 = 2_000_000;
+/// Number of steps that each policy has per object.
 const STEPS_PER_OBJECT: u64 = 60;
 /// Maximum number of labels of a finding.
 const MOST_LABELS: usize = 8;
 
 impl Policy {
-    /// Returns the share of a policy in the steps of a run that evaluates policies `evaluations` times: each in every
-    /// environment.
-    pub fn share_of_steps(evaluations: usize) -> u64 {
-        STEPS / u64::try_from(evaluations).unwrap_or(u64::MAX).max(1)
-    }
+    /// Number of steps that the policies of a run share, in addition to those that each has per object.
+    pub const STEPS: u64 = 2_000_000;
 
-    /// Checks `graph`, which is that of `environment`, in the units that `applies` accepts. `steps` is its share in the
-    /// steps of the run.
+    /// Checks `graph`, which is that of `environment`, in the units that `applies` accepts. `steps` are the
+    /// remaining ones that the policies of the run share; those beyond the policy's own are taken from them.
     pub fn judge(
         &self,
         graph: &Graph,
         environment: Option<&str>,
         applies: &dyn Fn(UnitId) -> bool,
-        steps: u64,
+        steps: &AtomicU64,
         findings: &mut Findings<'_>,
     ) {
         let context = Context::new(graph, environment);
         let objects = self.objects(&context);
         let count = u64::try_from(objects.len()).unwrap_or(u64::MAX);
-        let budget = Budget::new(steps.saturating_add(count.saturating_mul(STEPS_PER_OBJECT)));
+        let shared = steps.load(Ordering::Relaxed);
+        let budget = Budget::new(shared.saturating_add(count.saturating_mul(STEPS_PER_OBJECT)));
         for (object, when) in objects {
             if let Some(resource) = object.resource().filter(|resource| applies(resource.unit)) {
                 context.forget_readings();
@@ -47,6 +45,7 @@ impl Policy {
                 judging.judge(object, &when, &budget, findings);
             }
         }
+        steps.store(shared.min(budget.left()), Ordering::Relaxed);
     }
 
     /// Returns the objects that the policy checks, with their conditions.

@@ -413,6 +413,50 @@ fn unresolved_value_is_counted_and_not_reported() {
 }
 
 #[test]
+fn policies_share_their_steps_with_those_that_run_only() {
+    let queues: String = (0..300)
+        .map(|at| format!("resource \"aws_sqs_queue\" \"q{at}\" {{}}\n"))
+        .collect();
+    let directory = TemporaryDirectory::with_files([("main.tf", queues.as_str())]);
+    let policy = |id: &str, require: &str| {
+        format!("[[policy]]\nid = \"{id}\"\nfor = \"queue\"\nrequire = '{require}'\nmessage = \"is refused\"\n")
+    };
+    let trivial: String = (0..250)
+        .map(|at| policy(&format!("trivial-{at}"), "queue.fifo"))
+        .collect();
+    let terms: Vec<String> = (1..20)
+        .map(|at| format!("queue.delay == duration(\"{at}s\")"))
+        .collect();
+    let broad = policy("broad", &terms.join(" || "));
+    let outcome = judge(directory.path(), &(trivial + &broad), &["broad"]);
+    assert_eq!((outcome.findings.len(), outcome.notes.as_slice()), (300, [].as_slice()));
+    // A policy that takes all steps does not keep others from their own.
+    let ten = "[1,2,3,4,5,6,7,8,9,10]";
+    let costly = policy(
+        "costly",
+        &format!("{ten}.all(a, {ten}.all(b, {ten}.all(c, {ten}.all(d, a + b + c + d > 0))))"),
+    );
+    let outcome = judge(
+        directory.path(),
+        &(costly + &broad + &policy("cheap", "queue.fifo")),
+        &["policy"],
+    );
+    let cheap = outcome.findings.iter().filter(|found| &*found.rule == "cheap");
+    assert_eq!(cheap.count(), 300);
+    let [of_broad, of_costly] = outcome.notes.as_slice() else {
+        panic!("{:?}", outcome.notes)
+    };
+    assert!(
+        of_broad.starts_with("a limit kept the policy `broad` from judging "),
+        "{of_broad}"
+    );
+    assert!(
+        of_costly.starts_with("a limit kept the policy `costly` from judging "),
+        "{of_costly}"
+    );
+}
+
+#[test]
 fn policy_finding_names_its_condition() {
     let text = "
 Parameters: {Stage: {Type: String, AllowedValues: [dev, prod]}}
