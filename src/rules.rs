@@ -177,7 +177,7 @@ mod prelude {
     pub(super) use super::shared::findings::Findings;
     pub(super) use super::shared::operands::{Known, Operand};
     pub(super) use super::shared::settings::settings;
-    pub(super) use super::{Category, Cause, Rule, Set};
+    pub(super) use super::{Category, Cause, Rule, Set, rule};
     pub(super) use crate::diagnostic::{Change, Safety, Severity};
     pub(super) use crate::graph::limits::{self, Quota, Unit};
     pub(super) use crate::graph::{Condition, EventSourceMapping, Function, Graph, Link, Queue};
@@ -292,11 +292,17 @@ pub struct Rule<'r> {
 }
 
 impl<'r> Rule<'r> {
-    /// Creates a rule that the pipeline raises; it has no check.
-    const fn raised(id: &'r str, severity: Severity, summary: &'r str, page: &'r str) -> Self {
+    /// Creates a rule of the default set without a check, fixes and settings.
+    pub(crate) const fn unchecked(
+        id: &'r str,
+        category: Category,
+        severity: Severity,
+        summary: &'r str,
+        page: &'r str,
+    ) -> Self {
         Rule {
             id,
-            category: Category::Tool,
+            category,
             severity,
             set: Set::Default,
             fix: None,
@@ -312,6 +318,29 @@ impl<'r> Rule<'r> {
         self.check.is_none() && self.category != Category::Policy
     }
 }
+
+/// Creates a rule from its id, category, severity and summary, followed by fields that differ from
+/// [`Rule::unchecked`]. Its page is `rules/<id>.md`, and its check is the function `check` of the same file.
+///
+/// ```ignore
+/// pub(super) static RULE: Rule = rule!(
+///     "batch-size-out-of-range",
+///     Category::Mapping,
+///     Severity::Error,
+///     "a mapping has a batch size that Lambda rejects",
+///     fix = Some(Safety::Unsafe)
+/// );
+/// ```
+macro_rules! rule {
+    ($id:literal, $category:expr, $severity:expr, $summary:literal $(, $field:ident = $value:expr)*) => {
+        Rule {
+            check: Some(check),
+            $($field: $value,)*
+            ..Rule::unchecked($id, $category, $severity, $summary, include_str!(concat!("../../rules/", $id, ".md")))
+        }
+    };
+}
+use rule;
 
 /// Every built-in rule, by category and then in the order of the catalogue.
 pub static RULES: &[&Rule<'static>] = &[

@@ -5,17 +5,12 @@ use crate::graph::alarms::{is_age, is_depth};
 use crate::graph::{Alarm, Watch};
 use crate::rules::shared::alarms::QueueMetric;
 
-pub(super) static RULE: Rule = Rule {
-    id: "alarm-comparison-reversed",
-    category: Category::Alarms,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "the only alarm on a dead-letter queue goes off when the queue is empty, not when it fills",
-    page: include_str!("../../rules/alarm-comparison-reversed.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "alarm-comparison-reversed",
+    Category::Alarms,
+    Severity::Warning,
+    "the only alarm on a dead-letter queue goes off when the queue is empty, not when it fills"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let watch = graph.dead_letter_watch();

@@ -4,17 +4,12 @@ use super::prelude::*;
 use crate::graph::alarms::{DIMENSION, NAMESPACE, is_misspelled_namespace, is_sqs_metric, misspelled_metric};
 use crate::graph::{Alarm, AlarmMetric, Form};
 
-pub(super) static RULE: Rule = Rule {
-    id: "alarm-dimension-invalid",
-    category: Category::Alarms,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "an alarm names a metric or a dimension that SQS does not publish, so it never gets data",
-    page: include_str!("../../rules/alarm-dimension-invalid.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "alarm-dimension-invalid",
+    Category::Alarms,
+    Severity::Warning,
+    "an alarm names a metric or a dimension that SQS does not publish, so it never gets data"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for alarm in graph.alarms() {

@@ -5,17 +5,13 @@ use super::prelude::*;
 use crate::graph::Alarm;
 use crate::graph::alarms::reveals_backlog;
 
-pub(super) static RULE: Rule = Rule {
-    id: "alarm-missing-data-unset",
-    category: Category::Alarms,
-    severity: Severity::Warning,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "an alarm on a dead-letter queue does not say that periods without data are fine",
-    page: include_str!("../../rules/alarm-missing-data-unset.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "alarm-missing-data-unset",
+    Category::Alarms,
+    Severity::Warning,
+    "an alarm on a dead-letter queue does not say that periods without data are fine",
+    set = Set::Pedantic
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for alarm in graph.alarms() {

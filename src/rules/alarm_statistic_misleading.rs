@@ -6,17 +6,12 @@ use crate::graph::alarms::{is_counter, is_depth, is_gauge};
 use crate::rules::shared::alarms::QueueMetric;
 use std::ops::RangeInclusive;
 
-pub(super) static RULE: Rule = Rule {
-    id: "alarm-statistic-misleading",
-    category: Category::Alarms,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "the statistic of an alarm makes another number of the metric than the threshold is about",
-    page: include_str!("../../rules/alarm-statistic-misleading.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "alarm-statistic-misleading",
+    Category::Alarms,
+    Severity::Warning,
+    "the statistic of an alarm makes another number of the metric than the threshold is about"
+);
 
 /// Interval at which SQS publishes metrics, in seconds. In a period of that length there is one sample, so most
 /// statistics equal it.

@@ -5,17 +5,12 @@ use crate::graph::alarms::is_age;
 use crate::graph::{Alarm, Watch};
 use rustc_hash::FxHashSet;
 
-pub(super) static RULE: Rule = Rule {
-    id: "alarm-without-action",
-    category: Category::Alarms,
-    severity: Severity::Info,
-    set: Set::Default,
-    fix: None,
-    summary: "the only alarm on a queue notifies no one",
-    page: include_str!("../../rules/alarm-without-action.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "alarm-without-action",
+    Category::Alarms,
+    Severity::Info,
+    "the only alarm on a queue notifies no one"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let (failures, ages) = (graph.dead_letter_watch(), graph.alarm_watch(is_age));

@@ -4,17 +4,12 @@ use super::prelude::*;
 use crate::graph::FailureTarget;
 use crate::rules::shared::queue_types::TypedQueue;
 
-pub(super) static RULE: Rule = Rule {
-    id: "async-failure-target-fifo",
-    category: Category::FailureChannel,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "failures of asynchronous invocations go to a FIFO queue, which Lambda rejects",
-    page: include_str!("../../rules/async-failure-target-fifo.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "async-failure-target-fifo",
+    Category::FailureChannel,
+    Severity::Error,
+    "failures of asynchronous invocations go to a FIFO queue, which Lambda rejects"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for function in graph.functions() {

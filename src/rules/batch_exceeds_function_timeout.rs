@@ -5,17 +5,12 @@ use crate::graph::declared::DeclaredConsumer;
 use crate::rules::shared::consumers::{PollingMapping, RunTime, default_timeout_of};
 use crate::rules::shared::work::ProcessingTime;
 
-pub(super) static RULE: Rule = Rule {
-    id: "batch-exceeds-function-timeout",
-    category: Category::Consumers,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "a batch takes longer than the function may run, by the declared time for a message",
-    page: include_str!("../../rules/batch-exceeds-function-timeout.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "batch-exceeds-function-timeout",
+    Category::Consumers,
+    Severity::Warning,
+    "a batch takes longer than the function may run, by the declared time for a message"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for (declared, poll, time) in findings.declared_runs(graph) {

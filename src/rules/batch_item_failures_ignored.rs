@@ -5,17 +5,13 @@ use crate::graph::{Fact, Response};
 use crate::rules::shared::handlers::InvokedHandler;
 use crate::rules::shared::queue_types::PolledQueue;
 
-pub(super) static RULE: Rule = Rule {
-    id: "batch-item-failures-ignored",
-    category: Category::Handlers,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: Some(Safety::Safe),
-    summary: "the function returns the messages that failed, and Lambda ignores that and deletes them",
-    page: include_str!("../../rules/batch-item-failures-ignored.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "batch-item-failures-ignored",
+    Category::Handlers,
+    Severity::Error,
+    "the function returns the messages that failed, and Lambda ignores that and deletes them",
+    fix = Some(Safety::Safe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

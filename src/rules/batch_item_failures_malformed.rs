@@ -4,17 +4,12 @@ use super::prelude::*;
 use crate::graph::Fact;
 use crate::rules::shared::handlers::{InvokedHandler, invokes};
 
-pub(super) static RULE: Rule = Rule {
-    id: "batch-item-failures-malformed",
-    category: Category::Handlers,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "the function names failed messages in a form that Lambda rejects, and every message is processed again",
-    page: include_str!("../../rules/batch-item-failures-malformed.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "batch-item-failures-malformed",
+    Category::Handlers,
+    Severity::Warning,
+    "the function names failed messages in a form that Lambda rejects, and every message is processed again"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

@@ -4,17 +4,12 @@ use super::prelude::*;
 use crate::graph::{Outcome, Response};
 use crate::rules::shared::handlers::InvokedHandler;
 
-pub(super) static RULE: Rule = Rule {
-    id: "batch-item-failures-never-returned",
-    category: Category::Handlers,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "Lambda asks which messages failed, and the function never says: what it caught is deleted",
-    page: include_str!("../../rules/batch-item-failures-never-returned.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "batch-item-failures-never-returned",
+    Category::Handlers,
+    Severity::Warning,
+    "Lambda asks which messages failed, and the function never says: what it caught is deleted"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

@@ -5,17 +5,12 @@ use crate::graph::{Outcome, Response};
 use crate::rules::shared::handlers::InvokedHandler;
 use crate::rules::shared::queue_types::PolledQueue;
 
-pub(super) static RULE: Rule = Rule {
-    id: "batch-item-failures-unreported",
-    category: Category::Mapping,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "one failed message makes Lambda retry its whole batch, so processed messages run again",
-    page: include_str!("../../rules/batch-item-failures-unreported.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "batch-item-failures-unreported",
+    Category::Mapping,
+    Severity::Warning,
+    "one failed message makes Lambda retry its whole batch, so processed messages run again"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

@@ -4,17 +4,13 @@ use super::prelude::*;
 use crate::graph::limits::BATCH_SIZE;
 use crate::rules::shared::wrong_types::Accepts;
 
-pub(super) static RULE: Rule = Rule {
-    id: "batch-size-out-of-range",
-    category: Category::Mapping,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "a mapping has a batch size that Lambda rejects",
-    page: include_str!("../../rules/batch-size-out-of-range.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "batch-size-out-of-range",
+    Category::Mapping,
+    Severity::Error,
+    "a mapping has a batch size that Lambda rejects",
+    fix = Some(Safety::Unsafe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

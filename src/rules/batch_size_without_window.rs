@@ -4,17 +4,13 @@ use super::prelude::*;
 use crate::graph::limits::{BATCH_SIZE, BATCH_SIZE_WITHOUT_WINDOW};
 use crate::rules::shared::queue_types::TypedQueue;
 
-pub(super) static RULE: Rule = Rule {
-    id: "batch-size-without-window",
-    category: Category::Mapping,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "a batch of more than 10 messages has no batching window, which Lambda requires",
-    page: include_str!("../../rules/batch-size-without-window.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "batch-size-without-window",
+    Category::Mapping,
+    Severity::Error,
+    "a batch of more than 10 messages has no batching window, which Lambda requires",
+    fix = Some(Safety::Unsafe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

@@ -4,17 +4,13 @@ use super::prelude::*;
 use crate::graph::limits::WINDOW;
 use crate::rules::shared::wrong_types::Accepts;
 
-pub(super) static RULE: Rule = Rule {
-    id: "batching-window-out-of-range",
-    category: Category::Mapping,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "a mapping has a batching window that Lambda rejects",
-    page: include_str!("../../rules/batching-window-out-of-range.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "batching-window-out-of-range",
+    Category::Mapping,
+    Severity::Error,
+    "a mapping has a batching window that Lambda rejects",
+    fix = Some(Safety::Unsafe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

@@ -3,17 +3,13 @@
 use super::prelude::*;
 use crate::rules::shared::handlers::{InvokedHandler, invokes};
 
-pub(super) static RULE: Rule = Rule {
-    id: "check-then-act",
-    category: Category::Handlers,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "the function looks for a record and writes it later without a condition: two workers both find nothing",
-    page: include_str!("../../rules/check-then-act.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "check-then-act",
+    Category::Handlers,
+    Severity::Info,
+    "the function looks for a record and writes it later without a condition: two workers both find nothing",
+    set = Set::Pedantic
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

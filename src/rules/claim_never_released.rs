@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::rules::shared::handlers::{InvokedHandler, invokes};
 
-pub(super) static RULE: Rule = Rule {
-    id: "claim-never-released",
-    category: Category::Handlers,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "the function claims a message before the work and keeps the claim if that fails: the retry is skipped",
-    page: include_str!("../../rules/claim-never-released.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "claim-never-released",
+    Category::Handlers,
+    Severity::Warning,
+    "the function claims a message before the work and keeps the claim if that fails: the retry is skipped"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

@@ -4,17 +4,12 @@ use super::prelude::*;
 use crate::graph::declared::{Duration, Heartbeat};
 use crate::rules::shared::scenarios;
 
-pub(super) static RULE: Rule = Rule {
-    id: "consumer-heartbeat-too-slow",
-    category: Category::Consumers,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "a declared worker renews the visibility timeout after the message has reappeared, or hardly before",
-    page: include_str!("../../rules/consumer-heartbeat-too-slow.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "consumer-heartbeat-too-slow",
+    Category::Consumers,
+    Severity::Warning,
+    "a declared worker renews the visibility timeout after the message has reappeared, or hardly before"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

@@ -4,17 +4,12 @@ use super::prelude::*;
 use crate::rules::shared::scenarios;
 use crate::rules::shared::work::ProcessingTime;
 
-pub(super) static RULE: Rule = Rule {
-    id: "consumer-processing-exceeds-maximum",
-    category: Category::Consumers,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a declared consumer works on a message for longer than the 12 hours that it can be kept",
-    page: include_str!("../../rules/consumer-processing-exceeds-maximum.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "consumer-processing-exceeds-maximum",
+    Category::Consumers,
+    Severity::Error,
+    "a declared consumer works on a message for longer than the 12 hours that it can be kept"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

@@ -10,17 +10,13 @@ const LONG: i64 = 900;
 /// Largest acceptable ratio of the visibility timeout to the time of a slow message.
 const TIMES: i64 = 10;
 
-pub(super) static RULE: Rule = Rule {
-    id: "consumer-recovery-slow",
-    category: Category::Consumers,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "the message of a worker that dies stays invisible for more than ten times as long as the work takes",
-    page: include_str!("../../rules/consumer-recovery-slow.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "consumer-recovery-slow",
+    Category::Consumers,
+    Severity::Info,
+    "the message of a worker that dies stays invisible for more than ten times as long as the work takes",
+    set = Set::Pedantic
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

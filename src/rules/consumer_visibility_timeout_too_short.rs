@@ -8,17 +8,13 @@ use crate::rules::shared::work::{DeclaredProcessor, ProcessingTime, with_room};
 /// Multiple of the median that some teams start with; AWS recommends no number.
 const MEDIANS: i64 = 2;
 
-pub(super) static RULE: Rule = Rule {
-    id: "consumer-visibility-timeout-too-short",
-    category: Category::Consumers,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "a declared consumer takes longer for a message than the visibility timeout",
-    page: include_str!("../../rules/consumer-visibility-timeout-too-short.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "consumer-visibility-timeout-too-short",
+    Category::Consumers,
+    Severity::Warning,
+    "a declared consumer takes longer for a message than the visibility timeout",
+    fix = Some(Safety::Unsafe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

@@ -5,17 +5,12 @@ use super::prelude::*;
 use crate::graph::AWS_KEY;
 use crate::rules::shared::places::LocationKind;
 
-pub(super) static RULE: Rule = Rule {
-    id: "cross-account-queue-default-key",
-    category: Category::Permissions,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a function polls a queue in another account that `alias/aws/sqs` encrypts, a key for its own account alone",
-    page: include_str!("../../rules/cross-account-queue-default-key.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "cross-account-queue-default-key",
+    Category::Permissions,
+    Severity::Error,
+    "a function polls a queue in another account that `alias/aws/sqs` encrypts, a key for its own account alone"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::rules::shared::senders::Delivery;
 
-pub(super) static RULE: Rule = Rule {
-    id: "dead-letter-policy-missing",
-    category: Category::Permissions,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "no policy of a dead-letter queue lets SNS or EventBridge send to it, so what fails is lost",
-    page: include_str!("../../rules/dead-letter-policy-missing.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "dead-letter-policy-missing",
+    Category::Permissions,
+    Severity::Error,
+    "no policy of a dead-letter queue lets SNS or EventBridge send to it, so what fails is lost"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let policies = graph.policies();

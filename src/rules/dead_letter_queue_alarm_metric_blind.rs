@@ -4,17 +4,12 @@ use super::prelude::*;
 use crate::graph::alarms::{RECEIVED, SENT, VISIBLE, is_blind, misspelled_metric};
 use crate::graph::{Alarm, Attribute};
 
-pub(super) static RULE: Rule = Rule {
-    id: "dead-letter-queue-alarm-metric-blind",
-    category: Category::Alarms,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "the metric of a dead-letter queue's only alarm does not count what a redrive policy moves there",
-    page: include_str!("../../rules/dead-letter-queue-alarm-metric-blind.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "dead-letter-queue-alarm-metric-blind",
+    Category::Alarms,
+    Severity::Warning,
+    "the metric of a dead-letter queue's only alarm does not count what a redrive policy moves there"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let watch = graph.dead_letter_watch();

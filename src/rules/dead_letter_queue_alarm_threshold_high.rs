@@ -4,17 +4,13 @@ use super::prelude::*;
 use crate::graph::Alarm;
 use crate::graph::alarms::is_depth;
 
-pub(super) static RULE: Rule = Rule {
-    id: "dead-letter-queue-alarm-threshold-high",
-    category: Category::Alarms,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "the alarm on a dead-letter queue waits for several messages, or for long",
-    page: include_str!("../../rules/dead-letter-queue-alarm-threshold-high.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "dead-letter-queue-alarm-threshold-high",
+    Category::Alarms,
+    Severity::Info,
+    "the alarm on a dead-letter queue waits for several messages, or for long",
+    set = Set::Pedantic
+);
 
 /// Longest acceptable time until the alarm goes off, in seconds.
 const LONGEST: i64 = 900;

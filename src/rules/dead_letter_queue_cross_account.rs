@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::rules::shared::places::{LocationKind, require_same_location};
 
-pub(super) static RULE: Rule = Rule {
-    id: "dead-letter-queue-cross-account",
-    category: Category::Redrive,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "a dead-letter queue is in another account than its source",
-    page: include_str!("../../rules/dead-letter-queue-cross-account.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "dead-letter-queue-cross-account",
+    Category::Redrive,
+    Severity::Warning,
+    "a dead-letter queue is in another account than its source"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     require_same_location(graph, findings, LocationKind::Account);

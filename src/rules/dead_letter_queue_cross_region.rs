@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::rules::shared::places::{LocationKind, require_same_location};
 
-pub(super) static RULE: Rule = Rule {
-    id: "dead-letter-queue-cross-region",
-    category: Category::Redrive,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a dead-letter queue is in another Region than its source, which SQS rejects",
-    page: include_str!("../../rules/dead-letter-queue-cross-region.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "dead-letter-queue-cross-region",
+    Category::Redrive,
+    Severity::Error,
+    "a dead-letter queue is in another Region than its source, which SQS rejects"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     require_same_location(graph, findings, LocationKind::Region);

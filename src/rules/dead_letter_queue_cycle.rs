@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::graph::UnitId;
 
-pub(super) static RULE: Rule = Rule {
-    id: "dead-letter-queue-cycle",
-    category: Category::Redrive,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "redrive policies form a cycle, so failed messages come back",
-    page: include_str!("../../rules/dead-letter-queue-cycle.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "dead-letter-queue-cycle",
+    Category::Redrive,
+    Severity::Error,
+    "redrive policies form a cycle, so failed messages come back"
+);
 
 /// Maximum length of a path; longer cycles are not found.
 const MAX_LENGTH: usize = 16;

@@ -3,17 +3,13 @@
 use super::prelude::*;
 use crate::graph::RedrivePolicy;
 
-pub(super) static RULE: Rule = Rule {
-    id: "dead-letter-queue-redriven",
-    category: Category::Redrive,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "a dead-letter queue that nothing reads has a redrive policy of its own",
-    page: include_str!("../../rules/dead-letter-queue-redriven.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "dead-letter-queue-redriven",
+    Category::Redrive,
+    Severity::Info,
+    "a dead-letter queue that nothing reads has a redrive policy of its own",
+    set = Set::Pedantic
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     findings.note_unresolved_sources(graph);

@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::graph::Resource;
 
-pub(super) static RULE: Rule = Rule {
-    id: "dead-letter-queue-reprocessed",
-    category: Category::Redrive,
-    severity: Severity::Info,
-    set: Set::Default,
-    fix: None,
-    summary: "a function reads both a queue and its dead-letter queue, so failures are not kept apart",
-    page: include_str!("../../rules/dead-letter-queue-reprocessed.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "dead-letter-queue-reprocessed",
+    Category::Redrive,
+    Severity::Info,
+    "a function reads both a queue and its dead-letter queue, so failures are not kept apart"
+);
 
 /// Function that receives the messages of a queue.
 struct Reader<'g> {

@@ -5,17 +5,13 @@ use crate::graph::limits::RETENTION;
 use crate::rules::shared::retries::Retries;
 use crate::rules::shared::scenarios;
 
-pub(super) static RULE: Rule = Rule {
-    id: "dead-letter-queue-retention-too-short",
-    category: Category::Redrive,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "a message keeps its original enqueue time when it is moved, so little or no time is left to look at it",
-    page: include_str!("../../rules/dead-letter-queue-retention-too-short.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "dead-letter-queue-retention-too-short",
+    Category::Redrive,
+    Severity::Warning,
+    "a message keeps its original enqueue time when it is moved, so little or no time is left to look at it",
+    fix = Some(Safety::Unsafe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for source in graph.queues() {

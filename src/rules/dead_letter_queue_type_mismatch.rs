@@ -4,17 +4,12 @@ use super::prelude::*;
 use crate::graph::Form;
 use crate::rules::shared::queue_types::{TypedQueue, kind};
 
-pub(super) static RULE: Rule = Rule {
-    id: "dead-letter-queue-type-mismatch",
-    category: Category::Redrive,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a queue and its dead-letter queue are of different types: one is FIFO, the other is not",
-    page: include_str!("../../rules/dead-letter-queue-type-mismatch.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "dead-letter-queue-type-mismatch",
+    Category::Redrive,
+    Severity::Error,
+    "a queue and its dead-letter queue are of different types: one is FIFO, the other is not"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for source in graph.queues() {

@@ -6,17 +6,13 @@ use crate::rules::shared::alarms::{Unwatched, Words};
 use rustc_hash::FxHashSet;
 use source::Span;
 
-pub(super) static RULE: Rule = Rule {
-    id: "dead-letter-queue-unalarmed",
-    category: Category::Alarms,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "no alarm reports messages in a dead-letter queue",
-    page: include_str!("../../rules/dead-letter-queue-unalarmed.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "dead-letter-queue-unalarmed",
+    Category::Alarms,
+    Severity::Warning,
+    "no alarm reports messages in a dead-letter queue",
+    fix = Some(Safety::Unsafe)
+);
 
 const HELP: &str = "add an alarm on `ApproximateNumberOfMessagesVisible` in `AWS/SQS` with the dimension `QueueName`: \
                     statistic `Maximum`, threshold 1, `GreaterThanOrEqualToThreshold`, and an action that notifies someone";

@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::graph::{Attribute, Resource, Target};
 
-pub(super) static RULE: Rule = Rule {
-    id: "dead-letter-queue-undeclared",
-    category: Category::Redrive,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a redrive policy refers to a dead-letter queue that is not declared",
-    page: include_str!("../../rules/dead-letter-queue-undeclared.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "dead-letter-queue-undeclared",
+    Category::Redrive,
+    Severity::Error,
+    "a redrive policy refers to a dead-letter queue that is not declared"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

@@ -2,17 +2,13 @@
 
 use super::prelude::*;
 
-pub(super) static RULE: Rule = Rule {
-    id: "declared-not-deployed",
-    category: Category::Deployed,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "a declared queue does not exist in the account",
-    page: include_str!("../../rules/declared-not-deployed.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "declared-not-deployed",
+    Category::Deployed,
+    Severity::Info,
+    "a declared queue does not exist in the account",
+    set = Set::Pedantic
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for (queue, name) in graph.undeployed() {

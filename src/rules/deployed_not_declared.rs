@@ -2,17 +2,13 @@
 
 use super::prelude::*;
 
-pub(super) static RULE: Rule = Rule {
-    id: "deployed-not-declared",
-    category: Category::Deployed,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "a queue or mapping in the account is not in the code",
-    page: include_str!("../../rules/deployed-not-declared.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "deployed-not-declared",
+    Category::Deployed,
+    Severity::Info,
+    "a queue or mapping in the account is not in the code",
+    set = Set::Pedantic
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for resource in graph.undeclared() {

@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::graph::deployed::{Deployed, DeployedValue};
 
-pub(super) static RULE: Rule = Rule {
-    id: "deployed-value-differs",
-    category: Category::Deployed,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "a value that rules use is another one in the account than in the code",
-    page: include_str!("../../rules/deployed-value-differs.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "deployed-value-differs",
+    Category::Deployed,
+    Severity::Warning,
+    "a value that rules use is another one in the account than in the code"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let Some(deployed) = graph.deployed() else { return };

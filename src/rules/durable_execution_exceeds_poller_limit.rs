@@ -5,17 +5,12 @@ use crate::graph::Seconds;
 use crate::rules::shared::queue_types::PolledQueue;
 use crate::rules::shared::scenarios;
 
-pub(super) static RULE: Rule = Rule {
-    id: "durable-execution-exceeds-poller-limit",
-    category: Category::Visibility,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "a durable function may run for longer than Lambda waits for it when a queue invokes it",
-    page: include_str!("../../rules/durable-execution-exceeds-poller-limit.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "durable-execution-exceeds-poller-limit",
+    Category::Visibility,
+    Severity::Warning,
+    "a durable function may run for longer than Lambda waits for it when a queue invokes it"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

@@ -2,17 +2,12 @@
 
 use super::prelude::*;
 
-pub(super) static RULE: Rule = Rule {
-    id: "event-source-mapping-cross-region",
-    category: Category::Mapping,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a mapping reads a queue in another Region than its function, which Lambda rejects",
-    page: include_str!("../../rules/event-source-mapping-cross-region.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "event-source-mapping-cross-region",
+    Category::Mapping,
+    Severity::Error,
+    "a mapping reads a queue in another Region than its function, which Lambda rejects"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

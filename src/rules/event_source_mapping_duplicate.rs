@@ -4,17 +4,12 @@ use super::prelude::*;
 use crate::graph::{Target, UnitId};
 use std::collections::BTreeMap;
 
-pub(super) static RULE: Rule = Rule {
-    id: "event-source-mapping-duplicate",
-    category: Category::Mapping,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "two mappings link the same queue to the same function, which Lambda rejects",
-    page: include_str!("../../rules/event-source-mapping-duplicate.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "event-source-mapping-duplicate",
+    Category::Mapping,
+    Severity::Error,
+    "two mappings link the same queue to the same function, which Lambda rejects"
+);
 
 /// Ends that only one mapping of a unit may have: queue, function and the function's qualifier.
 type Ends = (UnitId, End, End, Option<String>);

@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::rules::shared::queue_types::PolledQueue;
 
-pub(super) static RULE: Rule = Rule {
-    id: "event-source-mapping-failure-destination",
-    category: Category::FailureChannel,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "a mapping on a queue has a destination for failures, which only streams support",
-    page: include_str!("../../rules/event-source-mapping-failure-destination.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "event-source-mapping-failure-destination",
+    Category::FailureChannel,
+    Severity::Warning,
+    "a mapping on a queue has a destination for failures, which only streams support"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::graph::{Attribute, Resource, Target};
 
-pub(super) static RULE: Rule = Rule {
-    id: "event-source-mapping-source-undeclared",
-    category: Category::Mapping,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a mapping or pipe reads something that is not declared, or that it cannot read",
-    page: include_str!("../../rules/event-source-mapping-source-undeclared.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "event-source-mapping-source-undeclared",
+    Category::Mapping,
+    Severity::Error,
+    "a mapping or pipe reads something that is not declared, or that it cannot read"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

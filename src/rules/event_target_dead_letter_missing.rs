@@ -3,17 +3,13 @@
 use super::prelude::*;
 use crate::graph::delivery::{EventTarget, Sender};
 
-pub(super) static RULE: Rule = Rule {
-    id: "event-target-dead-letter-missing",
-    category: Category::Permissions,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "a rule's target has no dead-letter queue, so events that EventBridge cannot deliver are lost",
-    page: include_str!("../../rules/event-target-dead-letter-missing.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "event-target-dead-letter-missing",
+    Category::Permissions,
+    Severity::Info,
+    "a rule's target has no dead-letter queue, so events that EventBridge cannot deliver are lost",
+    set = Set::Pedantic
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let targets = graph.deliveries().targets.iter();

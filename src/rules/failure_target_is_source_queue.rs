@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::graph::FailureTarget;
 
-pub(super) static RULE: Rule = Rule {
-    id: "failure-target-is-source-queue",
-    category: Category::FailureChannel,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a function puts its failures into a queue that it reads, so they come back as messages",
-    page: include_str!("../../rules/failure-target-is-source-queue.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "failure-target-is-source-queue",
+    Category::FailureChannel,
+    Severity::Error,
+    "a function puts its failures into a queue that it reads, so they come back as messages"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for function in graph.functions() {

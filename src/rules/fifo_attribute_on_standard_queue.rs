@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::graph::Attribute;
 
-pub(super) static RULE: Rule = Rule {
-    id: "fifo-attribute-on-standard-queue",
-    category: Category::Fifo,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a standard queue sets an attribute that only FIFO queues have, which SQS rejects",
-    page: include_str!("../../rules/fifo-attribute-on-standard-queue.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "fifo-attribute-on-standard-queue",
+    Category::Fifo,
+    Severity::Error,
+    "a standard queue sets an attribute that only FIFO queues have, which SQS rejects"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

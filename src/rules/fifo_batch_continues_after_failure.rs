@@ -5,17 +5,12 @@ use crate::graph::{ContinuesAfterFailure, Response};
 use crate::rules::shared::handlers::{InvokedHandler, invokes};
 use crate::rules::shared::queue_types::TypedQueue;
 
-pub(super) static RULE: Rule = Rule {
-    id: "fifo-batch-continues-after-failure",
-    category: Category::Handlers,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "the function continues after a failed message of a FIFO queue, and later ones overtake it",
-    page: include_str!("../../rules/fifo-batch-continues-after-failure.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "fifo-batch-continues-after-failure",
+    Category::Handlers,
+    Severity::Warning,
+    "the function continues after a failed message of a FIFO queue, and later ones overtake it"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

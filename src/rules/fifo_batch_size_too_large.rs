@@ -4,17 +4,13 @@ use super::prelude::*;
 use crate::graph::limits::BATCH_SIZE_FIFO;
 use crate::rules::shared::queue_types::TypedQueue;
 
-pub(super) static RULE: Rule = Rule {
-    id: "fifo-batch-size-too-large",
-    category: Category::Mapping,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "a mapping on a FIFO queue has a batch size of more than 10",
-    page: include_str!("../../rules/fifo-batch-size-too-large.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "fifo-batch-size-too-large",
+    Category::Mapping,
+    Severity::Error,
+    "a mapping on a FIFO queue has a batch size of more than 10",
+    fix = Some(Safety::Unsafe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

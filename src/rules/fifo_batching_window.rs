@@ -3,17 +3,13 @@
 use super::prelude::*;
 use crate::rules::shared::queue_types::TypedQueue;
 
-pub(super) static RULE: Rule = Rule {
-    id: "fifo-batching-window",
-    category: Category::Mapping,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "a mapping on a FIFO queue has a batching window, which FIFO does not support",
-    page: include_str!("../../rules/fifo-batching-window.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "fifo-batching-window",
+    Category::Mapping,
+    Severity::Error,
+    "a mapping on a FIFO queue has a batching window, which FIFO does not support",
+    fix = Some(Safety::Unsafe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

@@ -3,17 +3,13 @@
 use super::prelude::*;
 use crate::graph::RedrivePolicy;
 
-pub(super) static RULE: Rule = Rule {
-    id: "fifo-dead-letter-breaks-order",
-    category: Category::Fifo,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "a FIFO queue has a dead-letter queue, so later messages overtake one that failed",
-    page: include_str!("../../rules/fifo-dead-letter-breaks-order.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "fifo-dead-letter-breaks-order",
+    Category::Fifo,
+    Severity::Info,
+    "a FIFO queue has a dead-letter queue, so later messages overtake one that failed",
+    set = Set::Pedantic
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

@@ -5,17 +5,15 @@ use crate::graph::Seconds;
 use crate::graph::limits::RETENTION_DEFAULT;
 use crate::rules::shared::scenarios;
 
-pub(super) static RULE: Rule = Rule {
-    id: "fifo-dead-letter-queue-retention-short",
-    category: Category::Redrive,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: Some(Safety::Unsafe),
-    summary: "a FIFO dead-letter queue keeps messages for less than 4 days",
-    page: include_str!("../../rules/fifo-dead-letter-queue-retention-short.md"),
-    settings: Kept::ALL,
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "fifo-dead-letter-queue-retention-short",
+    Category::Redrive,
+    Severity::Info,
+    "a FIFO dead-letter queue keeps messages for less than 4 days",
+    set = Set::Pedantic,
+    fix = Some(Safety::Unsafe),
+    settings = Kept::ALL
+);
 
 settings! {
     /// Minimum retention period for failed messages.

@@ -7,17 +7,13 @@ use crate::rules::shared::consumers::Consumer;
 use crate::rules::shared::retries::Retries;
 use crate::rules::shared::scenarios;
 
-pub(super) static RULE: Rule = Rule {
-    id: "fifo-group-blocked-too-long",
-    category: Category::Fifo,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "a message that fails keeps its message group waiting for more than 15 minutes",
-    page: include_str!("../../rules/fifo-group-blocked-too-long.md"),
-    settings: Waiting::ALL,
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "fifo-group-blocked-too-long",
+    Category::Fifo,
+    Severity::Warning,
+    "a message that fails keeps its message group waiting for more than 15 minutes",
+    settings = Waiting::ALL
+);
 
 settings! {
     /// Acceptable waiting times of a message group.

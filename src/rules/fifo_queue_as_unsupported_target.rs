@@ -5,17 +5,12 @@ use crate::graph::delivery::Sender;
 use crate::graph::{Attribute, Resource};
 use crate::rules::shared::queue_types::TypedQueue;
 
-pub(super) static RULE: Rule = Rule {
-    id: "fifo-queue-as-unsupported-target",
-    category: Category::Fifo,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a FIFO queue is used where AWS accepts only a standard queue",
-    page: include_str!("../../rules/fifo-queue-as-unsupported-target.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "fifo-queue-as-unsupported-target",
+    Category::Fifo,
+    Severity::Error,
+    "a FIFO queue is used where AWS accepts only a standard queue"
+);
 
 /// Setting that does not accept a FIFO queue.
 struct Place<'g> {

@@ -3,17 +3,13 @@
 
 use super::prelude::*;
 
-pub(super) static RULE: Rule = Rule {
-    id: "fifo-queue-false",
-    category: Category::Fifo,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: Some(Safety::Safe),
-    summary: "`FifoQueue: false` is written out, but SQS rejects the attribute on a standard queue",
-    page: include_str!("../../rules/fifo-queue-false.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "fifo-queue-false",
+    Category::Fifo,
+    Severity::Error,
+    "`FifoQueue: false` is written out, but SQS rejects the attribute on a standard queue",
+    fix = Some(Safety::Safe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues().iter().filter(|queue| queue.sends_fifo_false) {

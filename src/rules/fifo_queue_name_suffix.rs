@@ -5,17 +5,12 @@ use crate::graph::FIFO_SUFFIX;
 use crate::graph::limits::QUEUE_NAME_LENGTH;
 use crate::rules::shared::names::QueueName;
 
-pub(super) static RULE: Rule = Rule {
-    id: "fifo-queue-name-suffix",
-    category: Category::Fifo,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a queue's name and type disagree: FIFO names end in `.fifo`, others do not",
-    page: include_str!("../../rules/fifo-queue-name-suffix.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "fifo-queue-name-suffix",
+    Category::Fifo,
+    Severity::Error,
+    "a queue's name and type disagree: FIFO names end in `.fifo`, others do not"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::graph::delivery::{EventTarget, Sender};
 
-pub(super) static RULE: Rule = Rule {
-    id: "fifo-target-without-deduplication",
-    category: Category::Fifo,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a rule or schedule sends to a FIFO queue without content-based deduplication, and every send fails",
-    page: include_str!("../../rules/fifo-target-without-deduplication.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "fifo-target-without-deduplication",
+    Category::Fifo,
+    Severity::Error,
+    "a rule or schedule sends to a FIFO queue without content-based deduplication, and every send fails"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for target in &graph.deliveries().targets {

@@ -4,17 +4,12 @@ use super::prelude::*;
 use crate::graph::delivery::Sender;
 use crate::graph::{Attribute, Resource};
 
-pub(super) static RULE: Rule = Rule {
-    id: "fifo-target-without-message-group",
-    category: Category::Fifo,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a rule, schedule, pipe or API sends to a FIFO queue without a message group, and every send fails",
-    page: include_str!("../../rules/fifo-target-without-message-group.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "fifo-target-without-message-group",
+    Category::Fifo,
+    Severity::Error,
+    "a rule, schedule, pipe or API sends to a FIFO queue without a message group, and every send fails"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let deliveries = graph.deliveries();

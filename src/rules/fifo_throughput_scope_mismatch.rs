@@ -2,17 +2,12 @@
 
 use super::prelude::*;
 
-pub(super) static RULE: Rule = Rule {
-    id: "fifo-throughput-scope-mismatch",
-    category: Category::Fifo,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a FIFO queue's throughput limit and deduplication scope do not go together",
-    page: include_str!("../../rules/fifo-throughput-scope-mismatch.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "fifo-throughput-scope-mismatch",
+    Category::Fifo,
+    Severity::Error,
+    "a FIFO queue's throughput limit and deduplication scope do not go together"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

@@ -5,17 +5,12 @@ use crate::graph::Attribute;
 use crate::graph::limits::{FILTERS, FILTERS_AT_FIRST, PATTERN_LENGTH};
 use crate::rules::shared::patterns::{PatternFault, parse};
 
-pub(super) static RULE: Rule = Rule {
-    id: "filter-criteria-invalid",
-    category: Category::Mapping,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a mapping has filters that Lambda rejects: too many, too long, or not JSON objects",
-    page: include_str!("../../rules/filter-criteria-invalid.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "filter-criteria-invalid",
+    Category::Mapping,
+    Severity::Error,
+    "a mapping has filters that Lambda rejects: too many, too long, or not JSON objects"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

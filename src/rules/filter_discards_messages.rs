@@ -6,17 +6,12 @@ use crate::rules::shared::queue_types::PolledQueue;
 use crate::rules::shared::rivals::pairs;
 use rustc_hash::FxHashMap;
 
-pub(super) static RULE: Rule = Rule {
-    id: "filter-discards-messages",
-    category: Category::Mapping,
-    severity: Severity::Info,
-    set: Set::Default,
-    fix: None,
-    summary: "messages that a mapping's filters do not match are deleted, without a dead-letter queue",
-    page: include_str!("../../rules/filter-discards-messages.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "filter-discards-messages",
+    Category::Mapping,
+    Severity::Info,
+    "messages that a mapping's filters do not match are deleted, without a dead-letter queue"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     // Conditions under which queues have competing consumers.

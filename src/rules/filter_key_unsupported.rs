@@ -4,17 +4,12 @@ use super::prelude::*;
 use crate::rules::shared::patterns::parse;
 use crate::rules::shared::queue_types::PolledQueue;
 
-pub(super) static RULE: Rule = Rule {
-    id: "filter-key-unsupported",
-    category: Category::Mapping,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "a filter on a queue asks for something other than the message body, so it matches nothing",
-    page: include_str!("../../rules/filter-key-unsupported.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "filter-key-unsupported",
+    Category::Mapping,
+    Severity::Warning,
+    "a filter on a queue asks for something other than the message body, so it matches nothing"
+);
 
 /// Only part of a message to which filters apply.
 const BODY: &str = "body";

@@ -7,17 +7,12 @@ use crate::graph::delivery::Subscription;
 use crate::rules::shared::patterns::all;
 use serde_json::{Map, Value};
 
-pub(super) static RULE: Rule = Rule {
-    id: "filter-misses-sns-envelope",
-    category: Category::Mapping,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "a filter asks for fields that SNS's envelope hides, so every message is deleted",
-    page: include_str!("../../rules/filter-misses-sns-envelope.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "filter-misses-sns-envelope",
+    Category::Mapping,
+    Severity::Warning,
+    "a filter asks for fields that SNS's envelope hides, so every message is deleted"
+);
 
 /// Top-level keys of a message that SNS sends without raw message delivery.
 /// <https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html>

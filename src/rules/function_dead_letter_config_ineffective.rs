@@ -4,17 +4,12 @@ use super::prelude::*;
 use crate::graph::{Consumption, FailureTarget, RedrivePolicy};
 use std::collections::BTreeSet;
 
-pub(super) static RULE: Rule = Rule {
-    id: "function-dead-letter-config-ineffective",
-    category: Category::FailureChannel,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "a function's dead-letter setting does not apply to messages from a queue, and the queue has none",
-    page: include_str!("../../rules/function-dead-letter-config-ineffective.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "function-dead-letter-config-ineffective",
+    Category::FailureChannel,
+    Severity::Warning,
+    "a function's dead-letter setting does not apply to messages from a queue, and the queue has none"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let mut seen = BTreeSet::new();

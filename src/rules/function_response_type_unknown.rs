@@ -2,17 +2,12 @@
 
 use super::prelude::*;
 
-pub(super) static RULE: Rule = Rule {
-    id: "function-response-type-unknown",
-    category: Category::Mapping,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a mapping asks for a response type that Lambda does not have",
-    page: include_str!("../../rules/function-response-type-unknown.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "function-response-type-unknown",
+    Category::Mapping,
+    Severity::Error,
+    "a mapping asks for a response type that Lambda does not have"
+);
 
 /// Only supported response type.
 const KNOWN: &str = "ReportBatchItemFailures";

@@ -4,17 +4,12 @@ use super::prelude::*;
 use crate::rules::shared::roles::{Lacking, PollingFunction};
 use crate::rules::shared::trace::ReadValue;
 
-pub(super) static RULE: Rule = Rule {
-    id: "function-role-missing-kms-decrypt",
-    category: Category::Permissions,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "the role of a function may not use the key that encrypts its queue, so it gets no message",
-    page: include_str!("../../rules/function-role-missing-kms-decrypt.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "function-role-missing-kms-decrypt",
+    Category::Permissions,
+    Severity::Warning,
+    "the role of a function may not use the key that encrypts its queue, so it gets no message"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let policies = graph.policies();

@@ -4,17 +4,12 @@ use super::prelude::*;
 use crate::rules::shared::roles::{Lacking, PollingFunction};
 use crate::rules::shared::trace::ReadValue;
 
-pub(super) static RULE: Rule = Rule {
-    id: "function-role-missing-queue-permission",
-    category: Category::Permissions,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "the role of a function may not receive from its queue, or delete there, so Lambda rejects the mapping",
-    page: include_str!("../../rules/function-role-missing-queue-permission.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "function-role-missing-queue-permission",
+    Category::Permissions,
+    Severity::Error,
+    "the role of a function may not receive from its queue, or delete there, so Lambda rejects the mapping"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let policies = graph.policies();

@@ -2,17 +2,13 @@
 
 use super::prelude::*;
 
-pub(super) static RULE: Rule = Rule {
-    id: "function-timeout-defaulted",
-    category: Category::Visibility,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "a function that gets batches leaves its timeout to the default of a few seconds",
-    page: include_str!("../../rules/function-timeout-defaulted.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "function-timeout-defaulted",
+    Category::Visibility,
+    Severity::Info,
+    "a function that gets batches leaves its timeout to the default of a few seconds",
+    set = Set::Pedantic
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

@@ -3,17 +3,13 @@
 use super::prelude::*;
 use crate::rules::shared::wrong_types::Accepts;
 
-pub(super) static RULE: Rule = Rule {
-    id: "function-timeout-out-of-range",
-    category: Category::Visibility,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "Lambda does not accept the function timeout",
-    page: include_str!("../../rules/function-timeout-out-of-range.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "function-timeout-out-of-range",
+    Category::Visibility,
+    Severity::Error,
+    "Lambda does not accept the function timeout",
+    fix = Some(Safety::Unsafe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for function in graph.functions() {

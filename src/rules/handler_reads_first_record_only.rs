@@ -5,17 +5,12 @@ use crate::graph::Fact;
 use crate::rules::shared::handlers::{InvokedHandler, invokes};
 use crate::rules::shared::queue_types::PolledQueue;
 
-pub(super) static RULE: Rule = Rule {
-    id: "handler-reads-first-record-only",
-    category: Category::Handlers,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "the function uses one record of a batch, and Lambda deletes the others unread",
-    page: include_str!("../../rules/handler-reads-first-record-only.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "handler-reads-first-record-only",
+    Category::Handlers,
+    Severity::Error,
+    "the function uses one record of a batch, and Lambda deletes the others unread"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

@@ -6,17 +6,12 @@ use crate::graph::Fact;
 use crate::rules::shared::handlers::{InvokedHandler, invokes};
 use crate::rules::shared::queue_types::PolledQueue;
 
-pub(super) static RULE: Rule = Rule {
-    id: "handler-swallows-failures",
-    category: Category::Handlers,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "the function catches every failure of a message or does not wait for it, and Lambda deletes it as done",
-    page: include_str!("../../rules/handler-swallows-failures.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "handler-swallows-failures",
+    Category::Handlers,
+    Severity::Warning,
+    "the function catches every failure of a message or does not wait for it, and Lambda deletes it as done"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

@@ -4,17 +4,13 @@ use super::prelude::*;
 use crate::graph::{Fact, Response};
 use crate::rules::shared::handlers::{InvokedHandler, invokes};
 
-pub(super) static RULE: Rule = Rule {
-    id: "handler-without-time-budget",
-    category: Category::Handlers,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "the function works through a batch without a look at the time left, and a timeout returns all of it",
-    page: include_str!("../../rules/handler-without-time-budget.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "handler-without-time-budget",
+    Category::Handlers,
+    Severity::Info,
+    "the function works through a batch without a look at the time left, and a timeout returns all of it",
+    set = Set::Pedantic
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

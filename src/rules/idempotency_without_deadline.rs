@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::rules::shared::handlers::{InvokedHandler, invokes};
 
-pub(super) static RULE: Rule = Rule {
-    id: "idempotency-without-deadline",
-    category: Category::Handlers,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "after a timeout, idempotent work counts as in progress, and its retries are refused",
-    page: include_str!("../../rules/idempotency-without-deadline.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "idempotency-without-deadline",
+    Category::Handlers,
+    Severity::Warning,
+    "after a timeout, idempotent work counts as in progress, and its retries are refused"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

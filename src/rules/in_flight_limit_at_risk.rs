@@ -5,17 +5,13 @@ use crate::graph::limits::{IN_FLIGHT, LEAST_FAILURES};
 use crate::rules::shared::consumers::Consumer;
 use crate::rules::shared::scenarios;
 
-pub(super) static RULE: Rule = Rule {
-    id: "in-flight-limit-at-risk",
-    category: Category::Visibility,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "fewer than 20 failures per second fill the quota of messages in flight",
-    page: include_str!("../../rules/in-flight-limit-at-risk.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "in-flight-limit-at-risk",
+    Category::Visibility,
+    Severity::Info,
+    "fewer than 20 failures per second fill the quota of messages in flight",
+    set = Set::Pedantic
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.read() {

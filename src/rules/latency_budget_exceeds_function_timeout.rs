@@ -4,17 +4,12 @@ use super::prelude::*;
 use crate::rules::shared::consumers::{PollingMapping, RunTime, default_timeout_of};
 use crate::rules::shared::work::ProcessingTime;
 
-pub(super) static RULE: Rule = Rule {
-    id: "latency-budget-exceeds-function-timeout",
-    category: Category::Consumers,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "a message takes as long as the function may run, or longer, by its declared time",
-    page: include_str!("../../rules/latency-budget-exceeds-function-timeout.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "latency-budget-exceeds-function-timeout",
+    Category::Consumers,
+    Severity::Warning,
+    "a message takes as long as the function may run, or longer, by its declared time"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for (declared, poll, time) in findings.declared_runs(graph) {

@@ -10,17 +10,13 @@ settings! {
     }
 }
 
-pub(super) static RULE: Rule = Rule {
-    id: "latency-budget-stale",
-    category: Category::Consumers,
-    severity: Severity::Info,
-    set: Set::Default,
-    fix: None,
-    summary: "the declared time for a message was measured long ago",
-    page: include_str!("../../rules/latency-budget-stale.md"),
-    settings: Freshness::ALL,
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "latency-budget-stale",
+    Category::Consumers,
+    Severity::Info,
+    "the declared time for a message was measured long ago",
+    settings = Freshness::ALL
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     // A declaration may match many queues and is reported once.

@@ -5,17 +5,14 @@ use crate::rules::shared::advice::{AdvisedReceives, FewestReceives};
 use crate::rules::shared::consumers::Consumer;
 use crate::rules::shared::scenarios;
 
-pub(super) static RULE: Rule = Rule {
-    id: "max-receive-count-low-for-poller",
-    category: Category::Redrive,
-    severity: Severity::Info,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "fewer than five receives: throttling of the function counts against the message",
-    page: include_str!("../../rules/max-receive-count-low-for-poller.md"),
-    settings: AdvisedReceives::ALL,
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "max-receive-count-low-for-poller",
+    Category::Redrive,
+    Severity::Info,
+    "fewer than five receives: throttling of the function counts against the message",
+    fix = Some(Safety::Unsafe),
+    settings = AdvisedReceives::ALL
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.read() {

@@ -4,17 +4,13 @@ use super::prelude::*;
 use crate::graph::limits::{ADVISED_RECEIVES, MAX_RECEIVE_COUNT};
 use crate::graph::{PolicyError, PolicyErrorKind};
 
-pub(super) static RULE: Rule = Rule {
-    id: "max-receive-count-out-of-range",
-    category: Category::Redrive,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "SQS does not accept the max receive count of a redrive policy",
-    page: include_str!("../../rules/max-receive-count-out-of-range.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "max-receive-count-out-of-range",
+    Category::Redrive,
+    Severity::Error,
+    "SQS does not accept the max receive count of a redrive policy",
+    fix = Some(Safety::Unsafe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

@@ -5,17 +5,14 @@ use crate::graph::Seconds;
 use crate::rules::shared::advice::AdvisedReceives;
 use crate::rules::shared::scenarios;
 
-pub(super) static RULE: Rule = Rule {
-    id: "max-receive-count-too-high",
-    category: Category::Redrive,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "a message that always fails is retried more than 100 times, or for more than a day",
-    page: include_str!("../../rules/max-receive-count-too-high.md"),
-    settings: MostReceives::ALL,
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "max-receive-count-too-high",
+    Category::Redrive,
+    Severity::Info,
+    "a message that always fails is retried more than 100 times, or for more than a day",
+    set = Set::Pedantic,
+    settings = MostReceives::ALL
+);
 
 settings! {
     /// Maximum number of receives.

@@ -4,17 +4,14 @@ use super::prelude::*;
 use crate::rules::shared::advice::FewestReceives;
 use crate::rules::shared::scenarios;
 
-pub(super) static RULE: Rule = Rule {
-    id: "max-receive-count-too-low",
-    category: Category::Redrive,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "a single failed receive sends a good message to the dead-letter queue",
-    page: include_str!("../../rules/max-receive-count-too-low.md"),
-    settings: FewestReceives::ALL,
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "max-receive-count-too-low",
+    Category::Redrive,
+    Severity::Warning,
+    "a single failed receive sends a good message to the dead-letter queue",
+    fix = Some(Safety::Unsafe),
+    settings = FewestReceives::ALL
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

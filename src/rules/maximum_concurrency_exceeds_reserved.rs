@@ -3,17 +3,13 @@
 use super::prelude::*;
 use crate::graph::limits::MAXIMUM_CONCURRENCY;
 
-pub(super) static RULE: Rule = Rule {
-    id: "maximum-concurrency-exceeds-reserved",
-    category: Category::Mapping,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "mappings may invoke a function more often at one time than its reserved concurrency allows",
-    page: include_str!("../../rules/maximum-concurrency-exceeds-reserved.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "maximum-concurrency-exceeds-reserved",
+    Category::Mapping,
+    Severity::Warning,
+    "mappings may invoke a function more often at one time than its reserved concurrency allows",
+    fix = Some(Safety::Unsafe)
+);
 
 /// Maximum number of combinations of conditions for one function. Each mapping may double them, so functions with more
 /// are not judged.

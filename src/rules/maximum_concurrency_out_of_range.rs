@@ -4,17 +4,13 @@ use super::prelude::*;
 use crate::graph::limits::MAXIMUM_CONCURRENCY;
 use crate::rules::shared::wrong_types::Accepts;
 
-pub(super) static RULE: Rule = Rule {
-    id: "maximum-concurrency-out-of-range",
-    category: Category::Mapping,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "a mapping has a maximum concurrency below 2, which Lambda rejects",
-    page: include_str!("../../rules/maximum-concurrency-out-of-range.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "maximum-concurrency-out-of-range",
+    Category::Mapping,
+    Severity::Error,
+    "a mapping has a maximum concurrency below 2, which Lambda rejects",
+    fix = Some(Safety::Unsafe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let Quota { least, unit, .. } = MAXIMUM_CONCURRENCY;

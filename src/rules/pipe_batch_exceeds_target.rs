@@ -3,17 +3,13 @@
 use super::prelude::*;
 use crate::graph::delivery::{Pipe, TargetKind};
 
-pub(super) static RULE: Rule = Rule {
-    id: "pipe-batch-exceeds-target",
-    category: Category::PipesAndSam,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "a pipe has a larger batch size than its target takes",
-    page: include_str!("../../rules/pipe-batch-exceeds-target.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "pipe-batch-exceeds-target",
+    Category::PipesAndSam,
+    Severity::Error,
+    "a pipe has a larger batch size than its target takes",
+    fix = Some(Safety::Unsafe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for pipe in &graph.deliveries().pipes {

@@ -4,17 +4,12 @@ use super::prelude::*;
 use crate::graph::delivery::Pipe;
 use crate::rules::shared::roles::{Edge, Lacking, RoleUse};
 
-pub(super) static RULE: Rule = Rule {
-    id: "pipe-role-missing-queue-permission",
-    category: Category::PipesAndSam,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "the role of a pipe may not receive from its queue, or delete there, so the pipe cannot read it",
-    page: include_str!("../../rules/pipe-role-missing-queue-permission.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "pipe-role-missing-queue-permission",
+    Category::PipesAndSam,
+    Severity::Error,
+    "the role of a pipe may not receive from its queue, or delete there, so the pipe cannot read it"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let policies = graph.policies();

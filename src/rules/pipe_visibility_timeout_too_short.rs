@@ -7,17 +7,13 @@ use crate::rules::shared::consumers::RunTime;
 use crate::rules::shared::operands::FavorableBound;
 use crate::rules::shared::scenarios;
 
-pub(super) static RULE: Rule = Rule {
-    id: "pipe-visibility-timeout-too-short",
-    category: Category::PipesAndSam,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "the visibility timeout is less than six times what the functions of a pipe may take",
-    page: include_str!("../../rules/pipe-visibility-timeout-too-short.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "pipe-visibility-timeout-too-short",
+    Category::PipesAndSam,
+    Severity::Warning,
+    "the visibility timeout is less than six times what the functions of a pipe may take",
+    fix = Some(Safety::Unsafe)
+);
 
 /// Invocation type for which a pipe does not wait.
 const NOT_WAITED_FOR: &str = "FIRE_AND_FORGET";

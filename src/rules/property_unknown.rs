@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::graph::{PropertyFault, UnknownProperty};
 
-pub(super) static RULE: Rule = Rule {
-    id: "property-unknown",
-    category: Category::Queue,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a queue, a mapping or an `sqs` event has a misspelled or misplaced property",
-    page: include_str!("../../rules/property-unknown.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "property-unknown",
+    Category::Queue,
+    Severity::Error,
+    "a queue, a mapping or an `sqs` event has a misspelled or misplaced property"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let is_same = |one: &UnknownProperty, other: &UnknownProperty| {

@@ -5,17 +5,13 @@ use crate::graph::limits::{MAXIMUM_POLLERS, MAXIMUM_POLLERS_OLD, MINIMUM_POLLERS
 use crate::graph::{Attribute, ProvisionedPollers};
 use crate::rules::shared::wrong_types::Accepts;
 
-pub(super) static RULE: Rule = Rule {
-    id: "provisioned-pollers-out-of-range",
-    category: Category::Mapping,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "a mapping has provisioned pollers in a number or a group that Lambda rejects",
-    page: include_str!("../../rules/provisioned-pollers-out-of-range.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "provisioned-pollers-out-of-range",
+    Category::Mapping,
+    Severity::Error,
+    "a mapping has provisioned pollers in a number or a group that Lambda rejects",
+    fix = Some(Safety::Unsafe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

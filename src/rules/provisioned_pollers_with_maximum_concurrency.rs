@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::graph::ProvisionedPollers;
 
-pub(super) static RULE: Rule = Rule {
-    id: "provisioned-pollers-with-maximum-concurrency",
-    category: Category::Mapping,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a mapping has provisioned pollers and a maximum concurrency, which exclude each other",
-    page: include_str!("../../rules/provisioned-pollers-with-maximum-concurrency.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "provisioned-pollers-with-maximum-concurrency",
+    Category::Mapping,
+    Severity::Error,
+    "a mapping has provisioned pollers and a maximum concurrency, which exclude each other"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

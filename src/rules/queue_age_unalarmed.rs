@@ -4,17 +4,13 @@ use super::prelude::*;
 use crate::graph::alarms::{AGE, is_age};
 use crate::rules::shared::alarms::{Unwatched, Words};
 
-pub(super) static RULE: Rule = Rule {
-    id: "queue-age-unalarmed",
-    category: Category::Alarms,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "no alarm reports that a queue's messages wait too long",
-    page: include_str!("../../rules/queue-age-unalarmed.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "queue-age-unalarmed",
+    Category::Alarms,
+    Severity::Info,
+    "no alarm reports that a queue's messages wait too long",
+    set = Set::Pedantic
+);
 
 static WORDS: Words = Words {
     start: "no alarm reports that messages wait too long in",

@@ -5,17 +5,13 @@ use crate::graph::Attribute;
 use crate::rules::shared::operands::Number;
 use crate::rules::shared::wrong_types::Accepts;
 
-pub(super) static RULE: Rule = Rule {
-    id: "queue-attribute-out-of-range",
-    category: Category::Queue,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "an attribute of a queue has a value that SQS rejects",
-    page: include_str!("../../rules/queue-attribute-out-of-range.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "queue-attribute-out-of-range",
+    Category::Queue,
+    Severity::Error,
+    "an attribute of a queue has a value that SQS rejects",
+    fix = Some(Safety::Unsafe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

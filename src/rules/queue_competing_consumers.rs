@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::rules::shared::rivals::{CompetingConsumer, CompetingPair};
 
-pub(super) static RULE: Rule = Rule {
-    id: "queue-competing-consumers",
-    category: Category::Mapping,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "several consumers read one queue, so each message reaches only one of them",
-    page: include_str!("../../rules/queue-competing-consumers.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "queue-competing-consumers",
+    Category::Mapping,
+    Severity::Warning,
+    "several consumers read one queue, so each message reaches only one of them"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     // `queue-competing-filters` reports consumers with filters.

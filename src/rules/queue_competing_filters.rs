@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::rules::shared::rivals::{CompetingConsumer, CompetingPair};
 
-pub(super) static RULE: Rule = Rule {
-    id: "queue-competing-filters",
-    category: Category::Mapping,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a filter of one consumer deletes messages that another consumer of the queue wants",
-    page: include_str!("../../rules/queue-competing-filters.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "queue-competing-filters",
+    Category::Mapping,
+    Severity::Error,
+    "a filter of one consumer deletes messages that another consumer of the queue wants"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let concerns =

@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::rules::shared::scenarios;
 
-pub(super) static RULE: Rule = Rule {
-    id: "queue-delay-exceeds-retention",
-    category: Category::Queue,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "messages are delayed for as long as the queue keeps them, so each expires unseen",
-    page: include_str!("../../rules/queue-delay-exceeds-retention.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "queue-delay-exceeds-retention",
+    Category::Queue,
+    Severity::Error,
+    "messages are delayed for as long as the queue keeps them, so each expires unseen"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

@@ -2,17 +2,12 @@
 
 use super::prelude::*;
 
-pub(super) static RULE: Rule = Rule {
-    id: "queue-encryption-conflict",
-    category: Category::Queue,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a queue asks for SSE-SQS and names a KMS key, and SQS accepts only one of them",
-    page: include_str!("../../rules/queue-encryption-conflict.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "queue-encryption-conflict",
+    Category::Queue,
+    Severity::Error,
+    "a queue asks for SSE-SQS and names a KMS key, and SQS accepts only one of them"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

@@ -7,17 +7,12 @@ use crate::graph::{access, permits::Policies};
 use crate::rules::shared::roles::{Edge, listed};
 use crate::rules::shared::senders::Delivery;
 
-pub(super) static RULE: Rule = Rule {
-    id: "queue-key-blocks-service",
-    category: Category::Permissions,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "the queue is encrypted with a key that the service which sends to it may not use",
-    page: include_str!("../../rules/queue-key-blocks-service.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "queue-key-blocks-service",
+    Category::Permissions,
+    Severity::Error,
+    "the queue is encrypted with a key that the service which sends to it may not use"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let policies = graph.policies();

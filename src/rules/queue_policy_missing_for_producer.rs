@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::rules::shared::senders::Delivery;
 
-pub(super) static RULE: Rule = Rule {
-    id: "queue-policy-missing-for-producer",
-    category: Category::Permissions,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "no policy of the queue lets the topic, rule or bucket send to it, so messages are refused and lost",
-    page: include_str!("../../rules/queue-policy-missing-for-producer.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "queue-policy-missing-for-producer",
+    Category::Permissions,
+    Severity::Error,
+    "no policy of the queue lets the topic, rule or bucket send to it, so messages are refused and lost"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let policies = graph.policies();

@@ -5,17 +5,12 @@ use crate::graph::access::{PolicyWriter, QueuePolicy};
 use crate::graph::{Target, UnitKind};
 use source::Span;
 
-pub(super) static RULE: Rule = Rule {
-    id: "queue-policy-overwritten",
-    category: Category::Queue,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "a queue has two policies, and whichever is written last replaces the other",
-    page: include_str!("../../rules/queue-policy-overwritten.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "queue-policy-overwritten",
+    Category::Queue,
+    Severity::Warning,
+    "a queue has two policies, and whichever is written last replaces the other"
+);
 
 /// Policy on a queue, under the condition `when`.
 struct Written<'g> {

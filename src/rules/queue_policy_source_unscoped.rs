@@ -5,17 +5,13 @@ use crate::graph::access::{Effect, PolicyWriter, Principal, QueuePolicy, Stateme
 use crate::graph::permits::matches;
 use crate::graph::{Resource, Target};
 
-pub(super) static RULE: Rule = Rule {
-    id: "queue-policy-source-unscoped",
-    category: Category::Permissions,
-    severity: Severity::Warning,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "a queue policy lets a service send for any account, without `aws:SourceArn` or `aws:SourceAccount`",
-    page: include_str!("../../rules/queue-policy-source-unscoped.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "queue-policy-source-unscoped",
+    Category::Permissions,
+    Severity::Warning,
+    "a queue policy lets a service send for any account, without `aws:SourceArn` or `aws:SourceAccount`",
+    set = Set::Pedantic
+);
 
 const SEND: &str = "sqs:SendMessage";
 const SOURCE_ARN: &str = "aws:sourcearn";

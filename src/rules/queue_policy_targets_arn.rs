@@ -4,17 +4,12 @@ use super::prelude::*;
 use crate::graph::Form;
 use crate::graph::access::{PolicyWriter, QueuePolicy};
 
-pub(super) static RULE: Rule = Rule {
-    id: "queue-policy-targets-arn",
-    category: Category::Queue,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a queue policy names its queue by the ARN, and SQS takes only the URL",
-    page: include_str!("../../rules/queue-policy-targets-arn.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "queue-policy-targets-arn",
+    Category::Queue,
+    Severity::Error,
+    "a queue policy names its queue by the ARN, and SQS takes only the URL"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let policies = graph.access().queue_policies.iter();

@@ -3,17 +3,13 @@
 use super::prelude::*;
 use crate::graph::access::PolicyDocument;
 
-pub(super) static RULE: Rule = Rule {
-    id: "queue-policy-version-missing",
-    category: Category::Queue,
-    severity: Severity::Warning,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "a queue policy has no `Version`, and Terraform may wait for it until it times out",
-    page: include_str!("../../rules/queue-policy-version-missing.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "queue-policy-version-missing",
+    Category::Queue,
+    Severity::Warning,
+    "a queue policy has no `Version`, and Terraform may wait for it until it times out",
+    set = Set::Pedantic
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let policies = graph.access().queue_policies.iter();

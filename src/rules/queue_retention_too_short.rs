@@ -12,17 +12,14 @@ settings! {
     }
 }
 
-pub(super) static RULE: Rule = Rule {
-    id: "queue-retention-too-short",
-    category: Category::Queue,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "a queue keeps messages for less than a day, so that an outage of its consumer loses them",
-    page: include_str!("../../rules/queue-retention-too-short.md"),
-    settings: Outage::ALL,
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "queue-retention-too-short",
+    Category::Queue,
+    Severity::Info,
+    "a queue keeps messages for less than a day, so that an outage of its consumer loses them",
+    set = Set::Pedantic,
+    settings = Outage::ALL
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.consumed() {

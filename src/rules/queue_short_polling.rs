@@ -3,17 +3,14 @@
 use super::prelude::*;
 use crate::rules::shared::consumers::Consumer;
 
-pub(super) static RULE: Rule = Rule {
-    id: "queue-short-polling",
-    category: Category::Queue,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: Some(Safety::Unsafe),
-    summary: "workers poll a queue that answers at once when it is empty, and pay for each answer",
-    page: include_str!("../../rules/queue-short-polling.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "queue-short-polling",
+    Category::Queue,
+    Severity::Info,
+    "workers poll a queue that answers at once when it is empty, and pay for each answer",
+    set = Set::Pedantic,
+    fix = Some(Safety::Unsafe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.consumed() {

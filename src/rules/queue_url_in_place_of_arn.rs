@@ -4,17 +4,13 @@ use super::prelude::*;
 use crate::graph::delivery::Sender;
 use crate::graph::{Attribute, Form, Resource};
 
-pub(super) static RULE: Rule = Rule {
-    id: "queue-url-in-place-of-arn",
-    category: Category::Queue,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: Some(Safety::Safe),
-    summary: "a queue's URL or name is used where AWS requires its ARN",
-    page: include_str!("../../rules/queue-url-in-place-of-arn.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "queue-url-in-place-of-arn",
+    Category::Queue,
+    Severity::Error,
+    "a queue's URL or name is used where AWS requires its ARN",
+    fix = Some(Safety::Safe)
+);
 
 /// Attribute that requires the ARN of a queue.
 struct Place<'g> {

@@ -4,17 +4,13 @@ use super::prelude::*;
 use crate::graph::RedrivePolicy;
 use crate::rules::shared::names::is_named_dead_letter_queue;
 
-pub(super) static RULE: Rule = Rule {
-    id: "queue-without-redrive-policy",
-    category: Category::Redrive,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "a queue that nothing in the files reads has no redrive policy",
-    page: include_str!("../../rules/queue-without-redrive-policy.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "queue-without-redrive-policy",
+    Category::Redrive,
+    Severity::Info,
+    "a queue that nothing in the files reads has no redrive policy",
+    set = Set::Pedantic
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

@@ -2,17 +2,12 @@
 
 use super::prelude::*;
 
-pub(super) static RULE: Rule = Rule {
-    id: "redrive-allow-policy-dependency-cycle",
-    category: Category::Redrive,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a queue and its dead-letter queue refer to each other, so neither can be created first",
-    page: include_str!("../../rules/redrive-allow-policy-dependency-cycle.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "redrive-allow-policy-dependency-cycle",
+    Category::Redrive,
+    Severity::Error,
+    "a queue and its dead-letter queue refer to each other, so neither can be created first"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for source in graph.queues() {

@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::graph::{RedriveAllowPolicy, Target};
 
-pub(super) static RULE: Rule = Rule {
-    id: "redrive-allow-policy-excludes-source",
-    category: Category::Redrive,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a dead-letter queue does not allow the queue that names it, so SQS rejects the redrive policy",
-    page: include_str!("../../rules/redrive-allow-policy-excludes-source.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "redrive-allow-policy-excludes-source",
+    Category::Redrive,
+    Severity::Error,
+    "a dead-letter queue does not allow the queue that names it, so SQS rejects the redrive policy"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for source in graph.queues() {

@@ -4,17 +4,12 @@ use super::prelude::*;
 use crate::graph::limits::ALLOWED_SOURCES;
 use crate::graph::{Attribute, RedriveAllowPolicy};
 
-pub(super) static RULE: Rule = Rule {
-    id: "redrive-allow-policy-invalid",
-    category: Category::Redrive,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "SQS rejects the redrive allow policy: a wrong permission, or the wrong queues beside it",
-    page: include_str!("../../rules/redrive-allow-policy-invalid.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "redrive-allow-policy-invalid",
+    Category::Redrive,
+    Severity::Error,
+    "SQS rejects the redrive allow policy: a wrong permission, or the wrong queues beside it"
+);
 
 const PERMISSIONS: [&str; 3] = ["allowAll", "byQueue", "denyAll"];
 

@@ -3,17 +3,12 @@
 
 use super::prelude::*;
 
-pub(super) static RULE: Rule = Rule {
-    id: "redrive-allow-policy-reversed",
-    category: Category::Redrive,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a redrive allow policy is on the source queue and names its dead-letter queue, not the reverse",
-    page: include_str!("../../rules/redrive-allow-policy-reversed.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "redrive-allow-policy-reversed",
+    Category::Redrive,
+    Severity::Error,
+    "a redrive allow policy is on the source queue and names its dead-letter queue, not the reverse"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for source in graph.queues() {

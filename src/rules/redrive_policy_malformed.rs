@@ -4,17 +4,13 @@ use super::prelude::*;
 use crate::graph::{Form, PolicyError, PolicyErrorKind, RedrivePolicy, Target};
 use source::Span;
 
-pub(super) static RULE: Rule = Rule {
-    id: "redrive-policy-malformed",
-    category: Category::Redrive,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: Some(Safety::Safe),
-    summary: "SQS rejects the redrive policy: not a JSON object, a wrong key, or a target that is not a queue's ARN",
-    page: include_str!("../../rules/redrive-policy-malformed.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "redrive-policy-malformed",
+    Category::Redrive,
+    Severity::Error,
+    "SQS rejects the redrive policy: not a JSON object, a wrong key, or a target that is not a queue's ARN",
+    fix = Some(Safety::Safe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

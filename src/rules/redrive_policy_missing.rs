@@ -6,17 +6,13 @@ use crate::rules::shared::consumers::Consumer;
 use crate::rules::shared::dead_letter::{IneffectiveFailureQueue, dead_letter_queue, ineffective_failure_queue};
 use rustc_hash::FxHashMap;
 
-pub(super) static RULE: Rule = Rule {
-    id: "redrive-policy-missing",
-    category: Category::Redrive,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "a message that always fails is retried until it expires and is then lost",
-    page: include_str!("../../rules/redrive-policy-missing.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "redrive-policy-missing",
+    Category::Redrive,
+    Severity::Warning,
+    "a message that always fails is retried until it expires and is then lost",
+    fix = Some(Safety::Unsafe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     findings.note_unresolved_sources(graph);

@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::graph::{RedriveKind, RedriveWriter};
 
-pub(super) static RULE: Rule = Rule {
-    id: "redrive-policy-overwritten",
-    category: Category::Queue,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "the redrive policy of a queue is set in two places, which overwrite each other",
-    page: include_str!("../../rules/redrive-policy-overwritten.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "redrive-policy-overwritten",
+    Category::Queue,
+    Severity::Warning,
+    "the redrive policy of a queue is set in two places, which overwrite each other"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

@@ -2,17 +2,12 @@
 
 use super::prelude::*;
 
-pub(super) static RULE: Rule = Rule {
-    id: "redrive-target-not-a-queue",
-    category: Category::Redrive,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "SQS rejects the redrive policy: its target is not a queue",
-    page: include_str!("../../rules/redrive-target-not-a-queue.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "redrive-target-not-a-queue",
+    Category::Redrive,
+    Severity::Error,
+    "SQS rejects the redrive policy: its target is not a queue"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

@@ -5,17 +5,13 @@ use crate::graph::limits::{FIRST_CONCURRENT_BATCHES, MAXIMUM_CONCURRENCY, POLLER
 use crate::rules::shared::queue_types::TypedQueue;
 use crate::rules::shared::wrong_types::Accepts;
 
-pub(super) static RULE: Rule = Rule {
-    id: "reserved-concurrency-too-low",
-    category: Category::Mapping,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "a function reserves less concurrency than Lambda polls its queue with, so good messages are throttled",
-    page: include_str!("../../rules/reserved-concurrency-too-low.md"),
-    settings: Concurrency::ALL,
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "reserved-concurrency-too-low",
+    Category::Mapping,
+    Severity::Warning,
+    "a function reserves less concurrency than Lambda polls its queue with, so good messages are throttled",
+    settings = Concurrency::ALL
+);
 
 settings! {
     /// Minimum concurrency of a function for a queue.

@@ -2,17 +2,12 @@
 
 use super::prelude::*;
 
-pub(super) static RULE: Rule = Rule {
-    id: "reserved-concurrency-zero",
-    category: Category::Mapping,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "a function that a mapping invokes has a reserved concurrency of 0, so it never runs",
-    page: include_str!("../../rules/reserved-concurrency-zero.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "reserved-concurrency-zero",
+    Category::Mapping,
+    Severity::Warning,
+    "a function that a mapping invokes has a reserved concurrency of 0, so it never runs"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

@@ -8,17 +8,13 @@ use crate::rules::shared::consumers::Consumer;
 use crate::rules::shared::retries::Retries;
 use crate::rules::shared::scenarios;
 
-pub(super) static RULE: Rule = Rule {
-    id: "retries-outlast-retention",
-    category: Category::Redrive,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "a failing message expires before it reaches the dead-letter queue",
-    page: include_str!("../../rules/retries-outlast-retention.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "retries-outlast-retention",
+    Category::Redrive,
+    Severity::Error,
+    "a failing message expires before it reaches the dead-letter queue",
+    fix = Some(Safety::Unsafe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.consumed() {

@@ -2,17 +2,12 @@
 
 use super::prelude::*;
 
-pub(super) static RULE: Rule = Rule {
-    id: "sam-subscription-enabled-ignored",
-    category: Category::PipesAndSam,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "`SqsSubscription.Enabled: false` is ignored, and the mapping polls",
-    page: include_str!("../../rules/sam-subscription-enabled-ignored.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "sam-subscription-enabled-ignored",
+    Category::PipesAndSam,
+    Severity::Warning,
+    "`SqsSubscription.Enabled: false` is ignored, and the mapping polls"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

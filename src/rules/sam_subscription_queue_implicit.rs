@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::graph::Implicit;
 
-pub(super) static RULE: Rule = Rule {
-    id: "sam-subscription-queue-implicit",
-    category: Category::PipesAndSam,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "`SqsSubscription: true` creates a queue with default settings, without a redrive policy",
-    page: include_str!("../../rules/sam-subscription-queue-implicit.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "sam-subscription-queue-implicit",
+    Category::PipesAndSam,
+    Severity::Warning,
+    "`SqsSubscription: true` creates a queue with default settings, without a redrive policy"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

@@ -6,17 +6,12 @@ use crate::graph::{PolicyError, PolicyErrorKind};
 use crate::rules::shared::places::LocationKind;
 use crate::rules::shared::queue_types::{TypedQueue, kind};
 
-pub(super) static RULE: Rule = Rule {
-    id: "sns-redrive-policy-invalid",
-    category: Category::Permissions,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "the redrive policy of a subscription is not one that SNS takes, or leads to a queue that it cannot use",
-    page: include_str!("../../rules/sns-redrive-policy-invalid.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "sns-redrive-policy-invalid",
+    Category::Permissions,
+    Severity::Error,
+    "the redrive policy of a subscription is not one that SNS takes, or leads to a queue that it cannot use"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for subscription in &graph.deliveries().subscriptions {

@@ -3,17 +3,13 @@
 use super::prelude::*;
 use crate::graph::delivery::Subscription;
 
-pub(super) static RULE: Rule = Rule {
-    id: "sns-subscription-dead-letter-missing",
-    category: Category::Permissions,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "a subscription has no redrive policy, so messages that SNS cannot deliver are lost",
-    page: include_str!("../../rules/sns-subscription-dead-letter-missing.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "sns-subscription-dead-letter-missing",
+    Category::Permissions,
+    Severity::Info,
+    "a subscription has no redrive policy, so messages that SNS cannot deliver are lost",
+    set = Set::Pedantic
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for subscription in &graph.deliveries().subscriptions {

@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::graph::StreamSetting;
 
-pub(super) static RULE: Rule = Rule {
-    id: "stream-setting-on-queue",
-    category: Category::Mapping,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a mapping on a queue has a setting that only streams take",
-    page: include_str!("../../rules/stream-setting-on-queue.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "stream-setting-on-queue",
+    Category::Mapping,
+    Severity::Error,
+    "a mapping on a queue has a setting that only streams take"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {

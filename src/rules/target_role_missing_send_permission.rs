@@ -7,17 +7,12 @@ use crate::graph::{Attribute, Resource};
 use crate::rules::shared::roles::{Edge, Lacking, RoleUse};
 use crate::rules::shared::senders::EVENTS;
 
-pub(super) static RULE: Rule = Rule {
-    id: "target-role-missing-send-permission",
-    category: Category::Permissions,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "the role of a function, schedule, pipe, rule or API may not send to the queue that it has to send to",
-    page: include_str!("../../rules/target-role-missing-send-permission.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "target-role-missing-send-permission",
+    Category::Permissions,
+    Severity::Error,
+    "the role of a function, schedule, pipe, rule or API may not send to the queue that it has to send to"
+);
 
 /// Resource that sends under a role.
 struct Sending<'g> {

@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::graph::delivery::{StateMachine, TokenTask};
 
-pub(super) static RULE: Rule = Rule {
-    id: "task-token-without-timeout",
-    category: Category::PipesAndSam,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "a state machine waits without a limit for the token that it sent to a queue",
-    page: include_str!("../../rules/task-token-without-timeout.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "task-token-without-timeout",
+    Category::PipesAndSam,
+    Severity::Warning,
+    "a state machine waits without a limit for the token that it sent to a queue"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for machine in &graph.deliveries().machines {

@@ -2,17 +2,12 @@
 
 use super::prelude::*;
 
-pub(super) static RULE: Rule = Rule {
-    id: "tenant-isolation-with-queue",
-    category: Category::Mapping,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "a mapping invokes a function with tenant isolation, which needs a tenant id that no mapping passes",
-    page: include_str!("../../rules/tenant-isolation-with-queue.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "tenant-isolation-with-queue",
+    Category::Mapping,
+    Severity::Error,
+    "a mapping invokes a function with tenant isolation, which needs a tenant id that no mapping passes"
+);
 
 /// Mode in which each tenant has environments of its own.
 const PER_TENANT: &str = "PER_TENANT";

@@ -4,8 +4,9 @@ use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
     fix: Some(Safety::Safe),
-    ..Rule::raised(
+    ..Rule::unchecked(
         "unused-suppression",
+        Category::Tool,
         Severity::Warning,
         "a suppression suppresses nothing",
         include_str!("../../rules/unused-suppression.md"),

@@ -5,17 +5,13 @@ use crate::rules::shared::advice::{Advice, set_to_needed};
 use crate::rules::shared::consumers::{PollingMapping, RunTime};
 use crate::rules::shared::scenarios;
 
-pub(super) static RULE: Rule = Rule {
-    id: "visibility-timeout-below-function-timeout",
-    category: Category::Visibility,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "messages become visible again while the function may still be working on them",
-    page: include_str!("../../rules/visibility-timeout-below-function-timeout.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "visibility-timeout-below-function-timeout",
+    Category::Visibility,
+    Severity::Error,
+    "messages become visible again while the function may still be working on them",
+    fix = Some(Safety::Unsafe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     findings.note_unresolved_sources(graph);

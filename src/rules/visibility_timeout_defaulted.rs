@@ -4,17 +4,13 @@ use super::prelude::*;
 use crate::rules::shared::advice::Advice;
 use crate::rules::shared::consumers::{PollingMapping, RunTime};
 
-pub(super) static RULE: Rule = Rule {
-    id: "visibility-timeout-defaulted",
-    category: Category::Visibility,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "the visibility timeout is left to its default, and is enough by accident",
-    page: include_str!("../../rules/visibility-timeout-defaulted.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "visibility-timeout-defaulted",
+    Category::Visibility,
+    Severity::Info,
+    "the visibility timeout is left to its default, and is enough by accident",
+    set = Set::Pedantic
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for (queue, _) in graph.polled() {

@@ -4,17 +4,13 @@ use super::prelude::*;
 use crate::rules::shared::consumers::Consumer;
 use crate::rules::shared::scenarios;
 
-pub(super) static RULE: Rule = Rule {
-    id: "visibility-timeout-exceeds-retention",
-    category: Category::Visibility,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "a message expires before its visibility timeout ends, so nothing is ever retried",
-    page: include_str!("../../rules/visibility-timeout-exceeds-retention.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "visibility-timeout-exceeds-retention",
+    Category::Visibility,
+    Severity::Error,
+    "a message expires before its visibility timeout ends, so nothing is ever retried",
+    fix = Some(Safety::Unsafe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.consumed() {

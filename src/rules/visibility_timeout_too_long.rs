@@ -4,17 +4,14 @@ use super::prelude::*;
 use crate::rules::shared::advice::Advice;
 use crate::rules::shared::scenarios;
 
-pub(super) static RULE: Rule = Rule {
-    id: "visibility-timeout-too-long",
-    category: Category::Visibility,
-    severity: Severity::Info,
-    set: Set::Pedantic,
-    fix: None,
-    summary: "the visibility timeout is far longer than the function needs, so failures are retried late",
-    page: include_str!("../../rules/visibility-timeout-too-long.md"),
-    settings: Longest::ALL,
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "visibility-timeout-too-long",
+    Category::Visibility,
+    Severity::Info,
+    "the visibility timeout is far longer than the function needs, so failures are retried late",
+    set = Set::Pedantic,
+    settings = Longest::ALL
+);
 
 settings! {
     /// Thresholds above which a timeout is too long.

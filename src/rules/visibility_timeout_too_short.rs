@@ -5,17 +5,14 @@ use crate::rules::shared::advice::{Advice, set_to_needed};
 use crate::rules::shared::consumers::{PollingMapping, RunTime};
 use crate::rules::shared::scenarios;
 
-pub(super) static RULE: Rule = Rule {
-    id: "visibility-timeout-too-short",
-    category: Category::Visibility,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "the visibility timeout is less than six times the function timeout plus the batching window",
-    page: include_str!("../../rules/visibility-timeout-too-short.md"),
-    settings: Advice::ALL,
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "visibility-timeout-too-short",
+    Category::Visibility,
+    Severity::Warning,
+    "the visibility timeout is less than six times the function timeout plus the batching window",
+    fix = Some(Safety::Unsafe),
+    settings = Advice::ALL
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for (queue, _) in graph.polled() {

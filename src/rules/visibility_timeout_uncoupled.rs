@@ -6,17 +6,12 @@ use crate::rules::shared::advice::Advice;
 use crate::rules::shared::compare::Comparison;
 use crate::rules::shared::consumers::RunTime;
 
-pub(super) static RULE: Rule = Rule {
-    id: "visibility-timeout-uncoupled",
-    category: Category::Visibility,
-    severity: Severity::Info,
-    set: Set::Default,
-    fix: None,
-    summary: "the visibility timeout is fixed, while whoever uses the module may raise what it has to cover",
-    page: include_str!("../../rules/visibility-timeout-uncoupled.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "visibility-timeout-uncoupled",
+    Category::Visibility,
+    Severity::Info,
+    "the visibility timeout is fixed, while whoever uses the module may raise what it has to cover"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for (queue, _) in graph.polled() {

@@ -5,17 +5,13 @@ use crate::rules::shared::advice::{Advice, set_to_needed};
 use crate::rules::shared::consumers::PollingMapping;
 use crate::rules::shared::scenarios;
 
-pub(super) static RULE: Rule = Rule {
-    id: "visibility-timeout-zero",
-    category: Category::Visibility,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: Some(Safety::Unsafe),
-    summary: "the visibility timeout is 0, so several consumers may receive a message at the same time",
-    page: include_str!("../../rules/visibility-timeout-zero.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "visibility-timeout-zero",
+    Category::Visibility,
+    Severity::Error,
+    "the visibility timeout is 0, so several consumers may receive a message at the same time",
+    fix = Some(Safety::Unsafe)
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

@@ -5,17 +5,12 @@ use crate::graph::Target;
 use crate::graph::workers::WorkerConsumption;
 use crate::rules::shared::roles::{Edge, Lacking, RoleUse};
 
-pub(super) static RULE: Rule = Rule {
-    id: "worker-role-missing-queue-permission",
-    category: Category::Permissions,
-    severity: Severity::Error,
-    set: Set::Default,
-    fix: None,
-    summary: "the role of a worker may receive from its queue, but not delete there or extend the visibility timeout",
-    page: include_str!("../../rules/worker-role-missing-queue-permission.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "worker-role-missing-queue-permission",
+    Category::Permissions,
+    Severity::Error,
+    "the role of a worker may receive from its queue, but not delete there or extend the visibility timeout"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let policies = graph.policies();

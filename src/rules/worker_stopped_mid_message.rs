@@ -5,17 +5,12 @@ use crate::graph::{Resource, UnitId, Worker};
 use crate::rules::shared::work::ProcessingTime;
 use rustc_hash::FxHashMap;
 
-pub(super) static RULE: Rule = Rule {
-    id: "worker-stopped-mid-message",
-    category: Category::Consumers,
-    severity: Severity::Warning,
-    set: Set::Default,
-    fix: None,
-    summary: "ECS kills a task before the work on a message can end",
-    page: include_str!("../../rules/worker-stopped-mid-message.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "worker-stopped-mid-message",
+    Category::Consumers,
+    Severity::Warning,
+    "ECS kills a task before the work on a message can end"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let policies = graph.policies();

@@ -3,17 +3,12 @@
 use super::prelude::*;
 use crate::graph::workers::WorkerConsumption;
 
-pub(super) static RULE: Rule = Rule {
-    id: "worker-time-undeclared",
-    category: Category::Consumers,
-    severity: Severity::Info,
-    set: Set::Default,
-    fix: None,
-    summary: "a worker reads a queue with the default visibility timeout, and nothing states how long a message takes",
-    page: include_str!("../../rules/worker-time-undeclared.md"),
-    settings: &[],
-    check: Some(check),
-};
+pub(super) static RULE: Rule = rule!(
+    "worker-time-undeclared",
+    Category::Consumers,
+    Severity::Info,
+    "a worker reads a queue with the default visibility timeout, and nothing states how long a message takes"
+);
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {

@@ -6,7 +6,7 @@ use crate::config::file::{self, PolicyFile};
 use crate::config::packs::{self, Pack};
 use crate::diagnostic::Severity;
 use crate::policy::{Definition, Demand, Example, Policy, Target};
-use crate::rules::{self, Category, Rule, Set};
+use crate::rules::{self, Category, Rule};
 use crate::selection;
 use globset::GlobSet;
 use std::cell::RefCell;
@@ -22,17 +22,7 @@ const MAX_POLICIES: usize = 256;
 
 /// Returns a placeholder for a rule of which only the name is known, so that its settings can be checked.
 pub(super) fn nameless(id: &str) -> Rule<'_> {
-    Rule {
-        id,
-        category: Category::Policy,
-        severity: Severity::Warning,
-        set: Set::Default,
-        fix: None,
-        summary: "",
-        page: "",
-        settings: &[],
-        check: None,
-    }
+    Rule::unchecked(id, Category::Policy, Severity::Warning, "", "")
 }
 
 impl Checked {

@@ -4,7 +4,7 @@
 //! module.
 
 use crate::diagnostic::{RuleId, Severity};
-use crate::rules::{self, Category, RULES, Rule, Set};
+use crate::rules::{self, Category, RULES, Rule};
 use std::sync::Arc;
 
 /// Metadata of a policy, for code that does not evaluate it.
@@ -23,17 +23,7 @@ pub struct PolicyMetadata {
 impl PolicyMetadata {
     /// Returns the policy's metadata as a [`Rule`].
     pub fn rule(&self) -> Rule<'_> {
-        Rule {
-            id: &self.id,
-            category: Category::Policy,
-            severity: self.severity,
-            set: Set::Default,
-            fix: None,
-            summary: &self.summary,
-            page: &self.page,
-            settings: &[],
-            check: None,
-        }
+        Rule::unchecked(&self.id, Category::Policy, self.severity, &self.summary, &self.page)
     }
 }
 
