@@ -92,8 +92,8 @@ impl ContainerCommand {
 impl Program {
     /// Returns the worker that `words` start, if they are one simple command.
     fn started(&self, words: &[&str], span: Span) -> Option<StartedWorker> {
-        let is_program = |word: &&str| word.rsplit('/').next() == Some(self.name);
-        let program = words.iter().position(is_program)?;
+        let is_program = |word: &str| word.rsplit('/').next() == Some(self.name);
+        let program = words.iter().position(|word| is_program(word))?;
         let start = words.iter().skip(program).position(|word| self.starts.contains(word))? + program;
         let mut worker = StartedWorker {
             kind: self.kind,
@@ -116,11 +116,14 @@ impl Program {
                     return None;
                 }
                 if is_time {
-                    worker.limit = duration(value, span)?;
+                    let milliseconds = value.parse::<i64>().ok()?.checked_mul(1000)?;
+                    let span = Some(span);
+                    // Without a limit, the option is 0.
+                    worker.limit = (milliseconds > 0).then_some(Duration { milliseconds, span });
                 } else {
                     worker.queues = value.split(',').map(str::to_owned).collect();
                 }
-            } else if word.contains(OF_SHELLS) || is_program(&word) {
+            } else if word.contains(OF_SHELLS) || is_program(word) {
                 return None;
             } else if program + 1 + at > start && !word.starts_with('-') {
                 let before = words[program + at];
@@ -144,11 +147,4 @@ impl StartedWorker {
         let time = |worker: &StartedWorker| worker.limit.map(|limit| limit.milliseconds);
         self.kind == other.kind && time(self) == time(other)
     }
-}
-
-/// Returns a number of seconds as a duration, `Some(None)` for 0, which means that there is no limit.
-fn duration(seconds: &str, span: Span) -> Option<Option<Duration>> {
-    let milliseconds = seconds.parse::<i64>().ok()?.checked_mul(1000)?;
-    let span = Some(span);
-    Some((milliseconds > 0).then_some(Duration { milliseconds, span }))
 }

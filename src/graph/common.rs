@@ -31,7 +31,7 @@ pub(crate) struct CommonNode {
 #[derive(Debug, Clone)]
 enum Node {
     /// A grant to an unresolved role, with the managed policy that it attaches, if that is declared.
-    Grant(RolePolicy, Option<ManagedPolicy>),
+    Grant(Box<(RolePolicy, Option<ManagedPolicy>)>),
     Subscriber(AlarmSubscriber),
 }
 
@@ -47,7 +47,7 @@ impl CommonNode {
             (
                 granted.resource.unit,
                 grant(&granted, managed),
-                Node::Grant(granted, managed.cloned()),
+                Node::Grant(Box::new((granted, managed.cloned()))),
             )
         });
         let subscribers = graph.alarm_subscribers().iter().map(|one| {
@@ -73,7 +73,8 @@ impl CommonNode {
         for one in nodes {
             let unit = (units.entry(&one.unit.name)).or_insert_with(|| UnitGraph::new(one.unit.clone()));
             match &one.node {
-                Node::Grant(granted, managed) => {
+                Node::Grant(grant) => {
+                    let (granted, managed) = &**grant;
                     unit.access.role_policies.push(granted.clone());
                     unit.access.managed_policies.extend(managed.clone());
                 }

@@ -66,7 +66,7 @@ impl Graph {
     }
 
     /// Returns the workers that the commands of containers start, by the index of the queue that they poll.
-    fn worker_commands(&self) -> FxHashMap<usize, StartedWorker> {
+    fn worker_commands(&self) -> BTreeMap<usize, StartedWorker> {
         let key = |resource: &Resource| (resource.unit, resource.address.clone());
         let mut polled: FxHashMap<_, Vec<usize>> = FxHashMap::default();
         for (at, queue) in self.queues().iter().enumerate() {
@@ -77,7 +77,7 @@ impl Graph {
                 }
             }
         }
-        let mut all: FxHashMap<usize, Option<StartedWorker>> = FxHashMap::default();
+        let mut all: BTreeMap<usize, Option<StartedWorker>> = BTreeMap::new();
         for worker in self.workers() {
             let queues = polled.get(&key(&worker.resource)).map_or(&[] as &[_], Vec::as_slice);
             // A command that is not always run may not be that of the worker.

@@ -158,15 +158,14 @@ pub(super) fn programs(search: &Search<'_>, sources: &Sources) -> Programs {
             Some(Language::Script) => script::read(text).ok(),
             _ => None,
         };
-        let found = match read {
-            Some(module) => found(&module, text, &mut celery),
-            None => {
-                // The settings, or a part of them, may be in this file.
-                if contains(text, &CELERY) {
-                    celery.give_up();
-                }
-                Vec::new()
+        let found = if let Some(module) = read {
+            found(&module, text, &mut celery)
+        } else {
+            // The settings, or a part of them, may be in this file.
+            if contains(text, &CELERY) {
+                celery.give_up();
             }
+            Vec::new()
         };
         if contains(text, &RECEIVES) || contains(text, &RENEWALS) {
             let is_open = found.is_empty() && (contains(text, &TIMEOUTS) || contains(text, &RENEWALS));

@@ -74,21 +74,18 @@ fn note_fault(graph: &mut UnitGraph, fault: &EventFault) {
     }
     let is_meant = |resource: &Resource| resource.address == fault.resource;
     let mapping = graph.mappings.iter_mut().find(|one| is_meant(&one.resource));
-    let resource = match mapping {
-        Some(mapping) => {
-            unsettle(&mut mapping.batch_size, fault, meant);
-            unsettle(&mut mapping.window, fault, meant);
-            unsettle(&mut mapping.report_batch_item_failures, fault, meant);
-            unsettle(&mut mapping.maximum_concurrency, fault, meant);
-            unsettle(&mut mapping.enabled, fault, meant);
-            unsettle(&mut mapping.filters, fault, meant);
-            unsettle(&mut mapping.provisioned_pollers, fault, meant);
-            Some(mapping.resource.clone())
-        }
-        None => {
-            let function = graph.functions.iter().find(|one| is_meant(&one.resource));
-            function.map(|function| function.resource.clone())
-        }
+    let resource = if let Some(mapping) = mapping {
+        unsettle(&mut mapping.batch_size, fault, meant);
+        unsettle(&mut mapping.window, fault, meant);
+        unsettle(&mut mapping.report_batch_item_failures, fault, meant);
+        unsettle(&mut mapping.maximum_concurrency, fault, meant);
+        unsettle(&mut mapping.enabled, fault, meant);
+        unsettle(&mut mapping.filters, fault, meant);
+        unsettle(&mut mapping.provisioned_pollers, fault, meant);
+        Some(mapping.resource.clone())
+    } else {
+        let function = graph.functions.iter().find(|one| is_meant(&one.resource));
+        function.map(|function| function.resource.clone())
     };
     let default = match meant {
         Some(BATCH_SIZE) => Some(limits::BATCH_SIZE_DEFAULT.to_string()),
