@@ -31,9 +31,9 @@ pub(super) struct Checked {
     default_environment_only: Option<bool>,
     /// Names that are not built-in rules but may be policies. The error with each is reported if they are not, and also
     /// otherwise if it has a message.
-    names: Vec<(String, ConfigError)>,
-    /// Ids of the policies, once policy files add to them.
-    policy_ids: FxHashSet<String>,
+    names: Vec<(Spanned<String>, ConfigError)>,
+    /// Ids of the policies. A policy of a pack has its index, since a policy file may replace it.
+    policy_ids: FxHashMap<String, Option<usize>>,
     /// Globs of further policy files.
     policy_files: Vec<(GlobSet, PathBuf, ConfigError)>,
     /// Keys that the file sets, and the file's name as their origin.
@@ -47,7 +47,7 @@ pub(super) struct FileChecker<'t> {
     path: Option<&'t Path>,
     base: &'t Path,
     /// Names of rules that are still unknown.
-    names: RefCell<Vec<(String, ConfigError)>>,
+    names: RefCell<Vec<(Spanned<String>, ConfigError)>>,
 }
 
 /// Keys whose values accumulate over the files.
@@ -173,7 +173,7 @@ impl FileChecker<'_> {
                     Ok(own) => {
                         settings.insert(self.later(name), own);
                     }
-                    Err(error) => self.names.borrow_mut().push((name.get_ref().clone(), error)),
+                    Err(error) => self.names.borrow_mut().push((name.clone(), error)),
                 }
             }
         }
@@ -201,7 +201,11 @@ impl FileChecker<'_> {
             consumers: self.consumers(&file.consumers)?,
             policies: self.with_packs(self.policies(&file.own_policies)?, &file.packs)?,
         };
+        let own = file.own_policies.len();
+        let policy_ids = config.policies.iter().enumerate();
+        let policy_ids = policy_ids.map(|(at, policy)| (policy.rule().id.to_owned(), (at >= own).then_some(at)));
         Ok(Checked {
+            policy_ids: policy_ids.collect(),
             extend: file.extend.map(|path| {
                 let span = path.span();
                 (self.base.join(path.into_inner()), span)
@@ -212,7 +216,6 @@ impl FileChecker<'_> {
             default_environment_only: file
                 .environments
                 .map(|which| matches!(which, file::Environments::Default)),
-            policy_ids: FxHashSet::default(),
             policy_files: self.policy_globs(&file.policies)?,
             names: self.names.take(),
             keys,
@@ -245,7 +248,7 @@ impl FileChecker<'_> {
     /// Records a name that is not a built-in rule, to be checked once the policies are known.
     fn later(&self, name: &Spanned<String>) -> RuleId {
         let error = self.error(name.span(), String::new());
-        self.names.borrow_mut().push((name.get_ref().clone(), error));
+        self.names.borrow_mut().push((name.clone(), error));
         Arc::<str>::from(name.get_ref().as_str()).into()
     }
 

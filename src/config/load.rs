@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use source::files::{self, Files};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use toml::Spanned;
 
 /// Names of configuration files, in order of precedence.
 pub const NAMES: [&str; 2] = ["sqslint.toml", ".sqslint.toml"];
@@ -199,16 +200,15 @@ fn read_chain(file: &Path, files: &Files) -> Result<(Config, UnknownNames), Conf
 
 /// Names that are not built-in rules, each with the error to report if no policy has that name. An error with a message
 /// is also reported if there is such a policy.
-type UnknownNames = Vec<(String, ConfigError)>;
+type UnknownNames = Vec<(Spanned<String>, ConfigError)>;
 
 /// Checks that each of `names` is a policy in `config`.
 fn known(config: &Config, names: UnknownNames) -> Result<(), ConfigError> {
     let catalogue = config.catalogue();
     for (name, error) in names {
-        if let Err(unknown) = selection::check(&name, &catalogue) {
+        if let Err(unknown) = selection::check(name.get_ref(), &catalogue) {
             let message = unknown.to_string();
-            let span = error.text.find(&name).map(|at| at..at + name.len());
-            let span = span.filter(|_| !error.message.is_empty()).or(error.span);
+            let span = Some(name.span());
             return Err(ConfigError { span, message, ..error });
         }
         if !error.message.is_empty() {

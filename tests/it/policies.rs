@@ -515,6 +515,45 @@ fn refusal(text: &str) -> String {
 }
 
 #[test]
+fn unknown_name_is_underlined_at_its_key() {
+    let text = "# [rules.tpyo]\nignore = []\n[rules.tpyo]\nseverity = \"eror\"\n";
+    let said = refusal(text);
+    assert!(said.starts_with("3:8: "), "{said}");
+}
+
+#[test]
+fn policy_file_replaces_the_policy_of_a_pack() {
+    let policy =
+        "[[policy]]\nid = \"queue-has-an-owner\"\nfor = \"queue\"\nrequire = \"true\"\nmessage = \"is refused\"\n";
+    let check = |files: &[(&str, &str)]| {
+        let directory = TemporaryDirectory::with_files(files.iter().copied());
+        let outcome = sqslint::check(&Options {
+            paths: vec![directory.path().to_owned()],
+            ..Options::default()
+        });
+        let own = outcome
+            .findings
+            .iter()
+            .filter(|found| &*found.rule == "queue-has-an-owner");
+        (own.count(), outcome.errors)
+    };
+    let queue = ("main.tf", "resource \"aws_sqs_queue\" \"q\" {}\n");
+    let config = "packs = [\"ownership\"]\n";
+    assert_eq!(check(&[queue, ("sqslint.toml", config)]), (1, Vec::new()));
+    let with_files = format!("{config}policies = [\"rules/*.toml\"]\n");
+    let config = ("sqslint.toml", with_files.as_str());
+    assert_eq!(check(&[queue, config, ("rules/own.toml", policy)]), (0, Vec::new()));
+    let (_, errors) = check(&[queue, config, ("rules/a.toml", policy), ("rules/own.toml", policy)]);
+    let [error] = errors.as_slice() else {
+        panic!("{errors:?}")
+    };
+    assert!(
+        error.contains("there are two policies called `queue-has-an-owner`"),
+        "{error}"
+    );
+}
+
+#[test]
 fn typo_in_a_policy_is_reported_with_its_span() {
     for (from, to, expected) in [
         (

@@ -26,7 +26,7 @@ pub(super) fn nameless(id: &str) -> Rule<'_> {
 }
 
 impl Checked {
-    /// Adds the policies of the policy file at `path`.
+    /// Adds the policies of the policy file at `path`, which replace those of packs.
     pub(in crate::config) fn add_policies(&mut self, text: &str, path: &Path) -> Checks<()> {
         let reader = FileChecker {
             text,
@@ -35,15 +35,12 @@ impl Checked {
             names: RefCell::default(),
         };
         let file: PolicyFile = toml::from_str(text).map_err(|error| reader.syntax(&error))?;
-        if self.policy_ids.is_empty() {
-            let known = self.config.policies.iter().map(|policy| policy.rule().id.to_owned());
-            self.policy_ids = known.collect();
-        }
         for (policy, written) in reader.policies(&file.policies)?.into_iter().zip(&file.policies) {
-            if !self.policy_ids.insert(policy.rule().id.to_owned()) {
-                return Err(reader.twice(&written.id));
+            match self.policy_ids.insert(policy.rule().id.to_owned(), None) {
+                Some(None) => return Err(reader.twice(&written.id)),
+                Some(Some(of_pack)) => self.config.policies[of_pack] = policy,
+                None => self.config.policies.push(policy),
             }
-            self.config.policies.push(policy);
         }
         Ok(())
     }
@@ -54,7 +51,7 @@ impl Checked {
     }
 
     /// Returns the names that are not built-in rules.
-    pub(in crate::config) fn names(&self) -> &[(String, ConfigError)] {
+    pub(in crate::config) fn names(&self) -> &[(Spanned<String>, ConfigError)] {
         &self.names
     }
 }
