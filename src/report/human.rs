@@ -23,6 +23,7 @@ use crate::diagnostic::{Diagnostic, Label, Severity};
 pub use drawing::wrapped;
 use drawing::{Drawing, Renderer};
 use order::Group;
+use rustc_hash::FxHashMap;
 use source::FileId;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -136,11 +137,14 @@ impl DrawnLines {
 
 /// Replaces several labels with one text, such as the entries of a mapping that have one value, by the first.
 fn folded(labels: &[Label]) -> Vec<Label> {
-    let same = |label: &Label| labels.iter().filter(|other| other.message == label.message).count();
+    let mut counts: FxHashMap<&str, usize> = FxHashMap::default();
+    for label in labels {
+        *counts.entry(&label.message).or_default() += 1;
+    }
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
     for label in labels {
-        let count = same(label);
+        let count = counts.get(&*label.message).copied().unwrap_or_default();
         if count < MANY_EQUAL {
             all.push(label.clone());
         } else if seen.insert(&label.message) {

@@ -10,6 +10,9 @@ pub(super) static RULE: Rule = rule!(
     "a queue, a mapping or an `sqs` event has a misspelled or misplaced property"
 );
 
+/// Maximum number of further properties that have labels.
+const MOST_LABELS: usize = 20;
+
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     let is_same = |one: &UnknownProperty, other: &UnknownProperty| {
         (one.resource.unit, &one.resource.address) == (other.resource.unit, &other.resource.address)
@@ -25,7 +28,16 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         let others = unknown
             .iter()
             .filter(|one| !std::ptr::eq::<UnknownProperty>(*one, first));
-        let finding = others.fold(of(first), |finding, other| finding.label(other.span, label(other)));
+        let labelled = others.clone().take(MOST_LABELS);
+        let mut finding = labelled.fold(of(first), |finding, other| finding.label(other.span, label(other)));
+        let mut further = others.skip(MOST_LABELS);
+        if let Some(next) = further.next() {
+            let more = match further.count() {
+                0 => String::new(),
+                more => format!(" (and {more} more)"),
+            };
+            finding = finding.label(next.span, label(next) + &more);
+        }
         findings.report(&first.resource.when, first, finding);
     }
 }
@@ -153,6 +165,25 @@ mod tests {
                 [expected],
                 "{name}"
             );
+        }
+    }
+
+    #[test]
+    fn labels_are_bounded_and_the_others_counted() {
+        for (count, labels, last) in [
+            (22, 22, "so the deployment fails"),
+            (23, 22, "(and 1 more)"),
+            (500, 22, "(and 478 more)"),
+        ] {
+            let names = ('a'..='z').flat_map(|one| ('a'..='z').map(move |other| format!("timeout{one}{other}")));
+            let names = names.take(count);
+            let properties: String = names.map(|name| format!("  visibility_{name}_seconds = 1\n")).collect();
+            let text = format!("resource \"aws_sqs_queue\" \"q\" {{\n{properties}}}\n");
+            let all = findings(&RULE, Terraform, &text);
+            let [found] = all.as_slice() else { panic!("{all:?}") };
+            assert_eq!(found.labels().len(), labels);
+            let message = &found.labels()[labels - 1].message;
+            assert!(message.contains(last), "{message}");
         }
     }
 

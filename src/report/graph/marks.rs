@@ -36,6 +36,12 @@ impl<'a> Marks<'a> {
         Some((severity, rule, all.len() - 1))
     }
 
+    /// Returns the addresses of the resources of `unit` with findings, sorted.
+    pub(super) fn addresses<'s>(&'s self, unit: &'s str) -> impl Iterator<Item = &'s str> {
+        let all = self.0.range((unit, "")..).map(|(key, _)| *key);
+        all.take_while(move |(of, _)| *of == unit).map(|(_, address)| address)
+    }
+
     /// Returns the units and addresses of all resources with findings, sorted.
     pub(super) fn resources(&self) -> impl Iterator<Item = (&'a str, &'a str)> + '_ {
         self.0.keys().copied()

@@ -69,7 +69,8 @@ impl<'g> Writer<'g> {
             self.alarm(alarm);
         }
         let name = &*graph.unit(unit).name;
-        for (_, address) in self.marks.resources().filter(|(unit, _)| *unit == name) {
+        let marks = self.marks;
+        for address in marks.addresses(name) {
             if !self.written.contains(address) {
                 self.line(1, address);
                 self.marks(name, address);

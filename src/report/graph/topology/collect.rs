@@ -264,12 +264,15 @@ impl<'g> Collector<'g> {
 
     /// Adds a box for each resource that is not drawn, but has an error.
     fn other_errors(&mut self) {
+        let mut units: FxHashMap<&str, usize> = FxHashMap::default();
+        for (at, unit) in self.graph.units().iter().enumerate() {
+            units.entry(&unit.name).or_insert(at);
+        }
         for (name, address) in self.marks.resources() {
             let Some(worst) = self.marks.worst(name, address) else {
                 continue;
             };
-            let unit = self.graph.units().iter().position(|unit| unit.name == name);
-            let (Severity::Error, Some(unit)) = (worst.0, unit) else {
+            let (Severity::Error, Some(&unit)) = (worst.0, units.get(name)) else {
                 continue;
             };
             if !self.drawn.contains(&(name, address)) {
