@@ -40,6 +40,14 @@ pub(super) enum LabelText<'g> {
     Words(&'static str),
 }
 
+/// Part of a label's text that distinguishes the readings of a span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum LabelKey<'g> {
+    Value(&'g str),
+    Resource(*const Resource),
+    Words(&'static str),
+}
+
 /// Value as text.
 #[derive(Debug, Clone)]
 pub(super) enum ShownValue<'g> {
@@ -54,8 +62,8 @@ pub(super) struct Context<'g> {
     pub(super) graph: &'g Graph,
     pub(super) environment: Option<&'g str>,
     readings: RefCell<Vec<Reading<'g>>>,
-    /// Indexes of the readings by span.
-    by_span: RefCell<FxHashMap<Span, Vec<ReadingIndex>>>,
+    /// Indexes of the readings by span and by what they read there.
+    places: RefCell<FxHashMap<(Span, LabelKey<'g>), ReadingIndex>>,
     /// Number of values read, and not yet counted as steps.
     read: Cell<u64>,
     /// Index, created on first use.
@@ -91,7 +99,7 @@ impl<'g> Context<'g> {
             graph,
             environment,
             readings: RefCell::default(),
-            by_span: RefCell::default(),
+            places: RefCell::default(),
             read: Cell::new(0),
             index: OnceCell::new(),
         }
@@ -120,7 +128,7 @@ impl<'g> Context<'g> {
     /// Clears the readings before the next object is evaluated.
     pub(super) fn forget_readings(&self) {
         self.readings.borrow_mut().clear();
-        self.by_span.borrow_mut().clear();
+        self.places.borrow_mut().clear();
     }
 
     pub(super) fn reading(&self, place: ReadingIndex) -> Option<Reading<'g>> {
@@ -129,19 +137,12 @@ impl<'g> Context<'g> {
 
     pub(super) fn note(&self, reading: Reading<'g>) -> ReadingIndex {
         self.read.set(self.read.get() + 1);
-        let (mut all, mut by_span) = (self.readings.borrow_mut(), self.by_span.borrow_mut());
-        let known = by_span.entry(reading.span).or_default();
-        let is_same = |at: &&ReadingIndex| {
-            let known = all.get(**at as usize);
-            known.is_some_and(|known| known.shown.is_same(&reading.shown))
-        };
-        if let Some(at) = known.iter().find(is_same) {
-            return *at;
-        }
-        let at = ReadingIndex::try_from(all.len()).unwrap_or(ReadingIndex::MAX);
-        known.push(at);
-        all.push(reading);
-        at
+        let (mut all, mut places) = (self.readings.borrow_mut(), self.places.borrow_mut());
+        *places.entry((reading.span, reading.shown.key())).or_insert_with(|| {
+            let at = ReadingIndex::try_from(all.len()).unwrap_or(ReadingIndex::MAX);
+            all.push(reading);
+            at
+        })
     }
 
     /// Returns the number of values read since the last call.
@@ -483,13 +484,12 @@ fn linked<'g>(graph: &'g Graph, resource: &Resource, link: &'g Attribute<Link>) 
     found.collect()
 }
 
-impl LabelText<'_> {
-    fn is_same(&self, other: &LabelText<'_>) -> bool {
-        match (self, other) {
-            (LabelText::Value(one, _), LabelText::Value(other, _)) => one == other,
-            (LabelText::Resource(one, _), LabelText::Resource(other, _)) => std::ptr::eq(*one, *other),
-            (LabelText::Words(one), LabelText::Words(other)) => one == other,
-            _ => false,
+impl<'g> LabelText<'g> {
+    fn key(&self) -> LabelKey<'g> {
+        match *self {
+            LabelText::Value(name, _) => LabelKey::Value(name),
+            LabelText::Resource(resource, _) => LabelKey::Resource(resource),
+            LabelText::Words(words) => LabelKey::Words(words),
         }
     }
 }

@@ -553,11 +553,11 @@ static DECLARATION: LazyLock<Vec<Field>> = LazyLock::new(|| {
     fields! { Object::Declaration(declared) => [
         "is_worker": Type::Bool, false, "Whether it is about a worker, not about functions.",
             |context, when| flag(declared.is_worker(), when);
-        "p50": Type::Duration, true, "How long half of the messages take at most. Null where nothing is declared.",
+        "p50": Type::Duration, true, "How long half of the messages take at most. Null if nothing is declared.",
             |context, when| time(declared.p50, when);
-        "p99": Type::Duration, true, "How long 99 % of the messages take at most. Null where nothing is declared.",
+        "p99": Type::Duration, true, "How long 99 % of the messages take at most. Null if nothing is declared.",
             |context, when| time(declared.p99, when);
-        "max": Type::Duration, true, "How long the slowest message takes. Null where nothing is declared.",
+        "max": Type::Duration, true, "How long the slowest message takes. Null if nothing is declared.",
             |context, when| time(declared.max, when);
         "heartbeat": Type::Duration, true, "The interval at which a worker renews the visibility timeout. Null without a heartbeat.",
             |context, when| time(declared.heartbeat.map(|heartbeat| heartbeat.every), when);
