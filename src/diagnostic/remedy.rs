@@ -148,14 +148,6 @@ impl Remedy {
     pub fn arn<T>(written: Span, origins: &[T]) -> Option<Self> {
         origins.is_empty().then(|| Remedy::safe(Change::Arn(written)))
     }
-
-    /// Creates a remedy that changes the behaviour of deployed resources.
-    pub fn not_safe(change: Change) -> Self {
-        Remedy {
-            change,
-            safety: Safety::Unsafe,
-        }
-    }
 }
 
 /// A replacement of a byte range by a text.

@@ -62,6 +62,14 @@ use std::sync::Arc;
 /// Path of an attribute: keys, arguments or blocks, separated by dots.
 pub(super) type Path = &'static str;
 
+/// Principals of permissions that wait for the response of the functions they invoke.
+pub(super) const SYNCHRONOUS_PRINCIPALS: [&str; 3] = [
+    "apigateway.amazonaws.com",
+    "elasticloadbalancing.amazonaws.com",
+    // A mapping invokes its function and waits; it needs no permission of the function.
+    "sqs.amazonaws.com",
+];
+
 /// A dialect's view of resources.
 pub(super) trait View {
     /// A written value: a resource, a nested block, an object, an element of a list, a scalar.

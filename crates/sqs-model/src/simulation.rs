@@ -66,7 +66,6 @@ struct Record {
     /// Number of attempts in progress.
     running: u32,
     location: MessageLocation,
-    was_tried: bool,
     has_overlapped: bool,
     is_poison: bool,
     /// `true` if nothing more happens to the message.
@@ -434,7 +433,6 @@ impl<'s> Simulation<'s> {
         if let Some(crashed) = self.crashed.remove(&receipt.message) {
             let wait = now - crashed;
             self.tally.recovery += wait;
-            self.tally.recoveries += 1;
             self.tally.longest_recovery = self.tally.longest_recovery.max(wait);
         }
         self.trace(now, receipt.message, receipt.receive, EventKind::Received);
@@ -446,9 +444,7 @@ impl<'s> Simulation<'s> {
             self.trace(now, moved.message, moved.receives, EventKind::Moved);
             self.tally.dead_lettered += 1;
             let record = self.records.get(moved.message);
-            let (was_done, was_tried) = record.map_or((false, false), |record| (record.done > 0, record.was_tried));
-            self.tally.dead_lettered_done += u64::from(was_done);
-            self.tally.dead_lettered_untried += u64::from(!was_tried);
+            self.tally.dead_lettered_done += u64::from(record.is_some_and(|record| record.done > 0));
             let dead = self.setup.queue.dead_letter;
             let is_too_old = dead.is_some_and(|dead| !self.setup.queue.fifo && moved.sent + dead.retention <= now);
             if let Some(dead_letter_queue) = &mut self.dead_letter_queue {

@@ -21,8 +21,6 @@ pub struct Tally {
     pub dead_lettered: u64,
     /// Messages moved to the dead-letter queue although they had been processed.
     pub dead_lettered_done: u64,
-    /// Messages moved to the dead-letter queue without any attempt.
-    pub dead_lettered_untried: u64,
     /// Messages deleted without having been processed: they expired in the queue, or on arrival in the dead-letter
     /// queue.
     pub lost: u64,
@@ -34,8 +32,6 @@ pub struct Tally {
     pub recovery: u64,
     /// Maximum time from a crash to the next receive.
     pub longest_recovery: u64,
-    /// Number of receives after a crash.
-    pub recoveries: u64,
     /// Maximum time from sending a message to its first completed attempt.
     pub longest_wait: u64,
     /// `true` if the run was aborted because it would not have ended.

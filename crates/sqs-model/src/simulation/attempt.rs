@@ -52,7 +52,6 @@ impl Simulation<'_> {
             let is_idle = consumer.recheck == Recheck::First && is_done;
             if let Some(record) = record {
                 record.running += 1;
-                record.was_tried = true;
             }
             let outcome = if is_idle {
                 AttemptOutcome::Works(1)

@@ -433,11 +433,6 @@ static LAUNCH_TEMPLATE: WorkerNames = WorkerNames {
 
 static APP_RUNNER_SERVICE: WorkerNames = WorkerNames {
     roles: &["InstanceConfiguration.InstanceRoleArn"],
-    containers: None,
-    stop_timeout: None,
-    commands: &[],
-    launch_types: None,
-    container_role: None,
     environments: &[
         EnvironmentNames::Pairs {
             list: "SourceConfiguration.ImageRepository.ImageConfiguration.RuntimeEnvironmentVariables",
@@ -450,6 +445,7 @@ static APP_RUNNER_SERVICE: WorkerNames = WorkerNames {
             value: "Value",
         },
     ],
+    ..INSTANCE
 };
 
 static POD_IDENTITY: WorkerNames = WorkerNames {

@@ -4,7 +4,7 @@
 use super::view::CloudFormation;
 use super::{names, target};
 use crate::frontend::lower::unread::expose_roles;
-use crate::frontend::lower::{Lowering, NodeKind};
+use crate::frontend::lower::{Lowering, NodeKind, SYNCHRONOUS_PRINCIPALS};
 use crate::graph::{self, Attribute, DeadLetterUse, Form, Invocation, Owner, Target};
 use cloudformation::eval::intrinsic;
 use cloudformation::links::Link;
@@ -30,20 +30,13 @@ const NOT_INVOKING: [&str; 9] = [
     "AWS::CloudFormation::WaitConditionHandle",
 ];
 
-/// Callers that wait for the response of a function and so receive its failures: prefixes of types, and principals of
-/// permissions.
+/// Callers that wait for the response of a function and so receive its failures: prefixes of types.
 const SYNCHRONOUS: [&str; 5] = [
     "AWS::ApiGateway::",
     "AWS::ApiGatewayV2::",
     "AWS::ElasticLoadBalancingV2::",
     "AWS::Serverless::Api",
     "AWS::Serverless::HttpApi",
-];
-const SYNCHRONOUS_PRINCIPALS: [&str; 3] = [
-    "apigateway.amazonaws.com",
-    "elasticloadbalancing.amazonaws.com",
-    // A mapping invokes its function and waits; it needs no permission of the function.
-    "sqs.amazonaws.com",
 ];
 /// Custom resource with which CDK sets the notifications of a bucket: it does not use queues.
 const NOTIFICATIONS: &str = "Custom::S3BucketNotifications";

@@ -419,11 +419,6 @@ static LAUNCH_TEMPLATE: WorkerNames = WorkerNames {
 
 static APP_RUNNER_SERVICE: WorkerNames = WorkerNames {
     roles: &["instance_configuration.instance_role_arn"],
-    containers: None,
-    stop_timeout: None,
-    commands: &[],
-    launch_types: None,
-    container_role: None,
     environments: &[
         EnvironmentNames::Object(
             "source_configuration.image_repository.image_configuration.runtime_environment_variables",
@@ -432,6 +427,7 @@ static APP_RUNNER_SERVICE: WorkerNames = WorkerNames {
             "source_configuration.code_repository.code_configuration.code_configuration_values.runtime_environment_variables",
         ),
     ],
+    ..INSTANCE
 };
 
 static POD_IDENTITY: WorkerNames = WorkerNames {

@@ -5,7 +5,7 @@ use super::Declared;
 use super::link::link;
 use super::names;
 use super::view::{ConfigurationPart, Terraform};
-use crate::frontend::lower::{Lowering, NodeKind};
+use crate::frontend::lower::{Lowering, NodeKind, SYNCHRONOUS_PRINCIPALS};
 use crate::graph::{Attribute, DeadLetterUse, Invocation, Link, Name, Owner};
 use conditions::Condition;
 use source::Span;
@@ -22,12 +22,6 @@ const SYNCHRONOUS: [&str; 5] = [
     "aws_apigatewayv2_",
     "aws_lb_target_group",
     "aws_lambda_function_url",
-];
-const SYNCHRONOUS_PRINCIPALS: [&str; 3] = [
-    "apigateway.amazonaws.com",
-    "elasticloadbalancing.amazonaws.com",
-    // A mapping invokes its function and waits; it needs no permission of the function.
-    "sqs.amazonaws.com",
 ];
 
 /// Maximum depth to which values and blocks are searched.
