@@ -89,6 +89,9 @@ impl fmt::Display for Seconds {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnitId(pub u32);
 
+/// Identifier of a resource: its unit and its address.
+pub type ResourceKey = (UnitId, Arc<str>);
+
 /// Kinds of units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum UnitKind {
@@ -143,6 +146,13 @@ pub struct Resource {
     pub when: Condition,
     /// Data that it usually shares with other resources.
     pub common: Arc<Common>,
+}
+
+impl Resource {
+    /// Returns the identifier of this resource.
+    pub fn key(&self) -> ResourceKey {
+        (self.unit, self.address.clone())
+    }
 }
 
 /// Data that the resources of one type and module usually share. Among tens of thousands of resources there are few

@@ -4,7 +4,7 @@
 //! It knows configuration files only by spans.
 
 use super::stated::CodeStatement;
-use super::{Function, Graph, Queue, Resource, UnitId};
+use super::{Function, Graph, Queue, Resource, ResourceKey};
 use rustc_hash::FxHashSet;
 use source::Span;
 use std::fmt;
@@ -18,7 +18,7 @@ pub struct DeclaredConsumer {
     /// Span of the queues; `None` on a command line.
     pub span: Option<Span>,
     /// Functions that the declaration applies to; `None` for a worker.
-    pub functions: Option<FxHashSet<(UnitId, Arc<str>)>>,
+    pub functions: Option<FxHashSet<ResourceKey>>,
     /// Median duration of the work on a message.
     pub p50: Option<Duration>,
     /// 99th percentile of the duration.
@@ -93,7 +93,7 @@ impl DeclaredConsumer {
 
     /// Returns `true` if the declaration applies to `function`.
     pub fn is_of(&self, function: &Function) -> bool {
-        let key = (function.resource.unit, function.resource.address.clone());
+        let key = function.resource.key();
         self.functions
             .as_ref()
             .is_some_and(|functions| functions.contains(&key))
@@ -102,7 +102,7 @@ impl DeclaredConsumer {
 
 impl Graph {
     /// Adds a declaration about the queue `resource`.
-    pub fn declare(&mut self, resource: &(UnitId, Arc<str>), consumer: &Arc<DeclaredConsumer>) {
+    pub fn declare(&mut self, resource: &ResourceKey, consumer: &Arc<DeclaredConsumer>) {
         if let Some(at) = self.queue_index_at(resource.0, &resource.1) {
             self.declared.entry(at).or_default().push(consumer.clone());
         }

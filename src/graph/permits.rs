@@ -11,7 +11,7 @@ mod matching;
 mod statements;
 
 use super::access::{self, Grant, ManagedPolicy, PolicyDocument, QueuePolicy, Role, RolePolicy};
-use super::{Attribute, Cause, Graph, Link, Queue, Reason, Resource, State, Target, UnitId};
+use super::{Attribute, Cause, Graph, Link, Queue, Reason, Resource, ResourceKey, State, Target, UnitId};
 use conditions::Condition;
 use managed::actions_of;
 pub use matching::matches;
@@ -141,11 +141,11 @@ impl Permits {
 pub struct Policies<'g> {
     graph: &'g Graph,
     /// Policies by queue, with their conditions.
-    queues: FxHashMap<Key, Vec<(Condition, &'g QueuePolicy)>>,
+    queues: FxHashMap<ResourceKey, Vec<(Condition, &'g QueuePolicy)>>,
     /// Policies of unresolved queues, by the deployment that contains them.
     unresolved_queues: FxHashMap<&'g str, Vec<(Reason, Span)>>,
     /// Grants by role, with their conditions.
-    roles: FxHashMap<Key, Vec<(Condition, &'g RolePolicy)>>,
+    roles: FxHashMap<ResourceKey, Vec<(Condition, &'g RolePolicy)>>,
     /// Grants to unresolved roles.
     unresolved_roles: Vec<UnresolvedGrant<'g>>,
     /// Grants to physical names that no declared role is known to have.
@@ -153,16 +153,16 @@ pub struct Policies<'g> {
     /// Statements of long documents, by unit and document.
     by_queue: RefCell<FxHashMap<(UnitId, *const PolicyDocument), ByQueue>>,
     /// Cached results of [`Policies::send`].
-    sends: RefCell<FxHashMap<(Key, String), Rc<Permits>>>,
+    sends: RefCell<FxHashMap<(ResourceKey, String), Rc<Permits>>>,
     /// Cached results of [`Policies::unresolved_grant`].
     unresolved_actions: RefCell<FxHashMap<(String, bool), Option<(Reason, Span)>>>,
     /// Roles that are passed to modules or nested stacks whose files are not available.
-    handed_roles: FxHashSet<Key>,
-    managed: FxHashMap<Key, &'g ManagedPolicy>,
-    keys: FxHashMap<Key, &'g access::Key>,
-    aliases: FxHashMap<Key, &'g access::KeyAlias>,
+    handed_roles: FxHashSet<ResourceKey>,
+    managed: FxHashMap<ResourceKey, &'g ManagedPolicy>,
+    keys: FxHashMap<ResourceKey, &'g access::Key>,
+    aliases: FxHashMap<ResourceKey, &'g access::KeyAlias>,
     /// Aliases by unit and name.
-    alias_names: FxHashMap<Key, &'g access::KeyAlias>,
+    alias_names: FxHashMap<ResourceKey, &'g access::KeyAlias>,
 }
 
 /// A grant to an unresolved role.
@@ -173,16 +173,14 @@ struct UnresolvedGrant<'g> {
     span: Span,
 }
 
-type Key = (UnitId, Arc<str>);
-
 /// Indexes of statements by the queue that they concern; `None` for any queue.
-type ByQueue = FxHashMap<Option<Key>, Vec<usize>>;
+type ByQueue = FxHashMap<Option<ResourceKey>, Vec<usize>>;
 
 impl<'g> Policies<'g> {
     /// Evaluates whether a policy of `queue` lets `service` send to it. Thousands of topics may send to one queue, so the
     /// result is cached.
     pub fn send(&self, queue: &'g Queue, service: &str) -> Rc<Permits> {
-        let at = (key(&queue.resource), service.to_owned());
+        let at = (queue.resource.key(), service.to_owned());
         if let Some(known) = self.sends.borrow().get(&at) {
             return known.clone();
         }
@@ -265,7 +263,7 @@ impl<'g> Policies<'g> {
 
     /// Returns the policies of `queue`.
     pub fn on(&self, queue: &Queue) -> &[(Condition, &'g QueuePolicy)] {
-        self.queues.get(&key(&queue.resource)).map_or(&[], Vec::as_slice)
+        self.queues.get(&queue.resource.key()).map_or(&[], Vec::as_slice)
     }
 
     /// Evaluates whether the role at `link`, written in `unit`, may perform `action` on a queue or with a key. Returns
@@ -338,7 +336,7 @@ impl<'g> Policies<'g> {
         if let Some((reason, span)) = self.unresolved_grant(action, !is_named) {
             all.add_possible(&Condition::always(), &reason, span);
         }
-        if self.handed_roles.contains(&key(role)) {
+        if self.handed_roles.contains(&role.key()) {
             let reason = "the role is passed to code that is not read and may grant it more";
             all.add_possible(&Condition::always(), &Cause::MissingModule.because(reason), role.header);
         }
@@ -434,7 +432,7 @@ impl<'g> Policies<'g> {
 
     /// Returns the grants to `role`, each with its condition.
     pub(super) fn granted(&self, role: &Resource) -> &[(Condition, &'g RolePolicy)] {
-        self.roles.get(&key(role)).map_or(&[], Vec::as_slice)
+        self.roles.get(&role.key()).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the managed policy that `link`, written in `unit`, refers to, if the project declares it.
@@ -501,10 +499,6 @@ impl<'g> Policies<'g> {
             self.evaluate_document(permits, &when, unit, (document, case.span), request);
         }
     }
-}
-
-fn key(resource: &Resource) -> Key {
-    (resource.unit, resource.address.clone())
 }
 
 fn unknown_policy(written: &str) -> Reason {

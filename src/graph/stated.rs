@@ -7,7 +7,7 @@
 use super::commands::{ContainerCommand, StartedWorker, WorkerKind};
 use super::declared::{DeclaredConsumer, Duration, Heartbeat};
 use super::workers::{Variable, Worker};
-use super::{Graph, Queue, Resource, Target};
+use super::{Graph, Queue, Target};
 use handlers::{PolledQueue, PollingProgram, Programs, Renewal, StatedTime};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
@@ -67,19 +67,18 @@ impl Graph {
 
     /// Returns the workers that the commands of containers start, by the index of the queue that they poll.
     fn worker_commands(&self) -> BTreeMap<usize, StartedWorker> {
-        let key = |resource: &Resource| (resource.unit, resource.address.clone());
         let mut polled: FxHashMap<_, Vec<usize>> = FxHashMap::default();
         for (at, queue) in self.queues().iter().enumerate() {
             // The worker of a queue usually may read its dead-letter queue, too.
             if !self.is_dead_letter_queue(queue) {
                 for one in self.worker_consumptions(queue).iter().filter(|one| one.is_permitted) {
-                    polled.entry(key(&one.resource)).or_default().push(at);
+                    polled.entry(one.resource.key()).or_default().push(at);
                 }
             }
         }
         let mut all: BTreeMap<usize, Option<StartedWorker>> = BTreeMap::new();
         for worker in self.workers() {
-            let queues = polled.get(&key(&worker.resource)).map_or(&[] as &[_], Vec::as_slice);
+            let queues = polled.get(&worker.resource.key()).map_or(&[] as &[_], Vec::as_slice);
             // A command that is not always run may not be that of the worker.
             let commands = worker.commands.iter().filter(|command| command.when.is_always());
             for started in commands.filter_map(ContainerCommand::worker) {

@@ -6,15 +6,12 @@
 
 use super::alarms::{NAMESPACE, is_blind, is_misspelled_namespace, reveals_backlog};
 use super::{
-    Alarm, AlarmMetric, Attribute, Cause, Graph, Link, Pattern, Queue, Reason, Resource, State, Target, UnitId,
-    Unresolved,
+    Alarm, AlarmMetric, Attribute, Cause, Graph, Link, Pattern, Queue, Reason, Resource, ResourceKey, State, Target,
+    UnitId, Unresolved,
 };
 use conditions::Condition;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
-use std::sync::Arc;
-
-type Key = (UnitId, Arc<str>);
 
 /// A resource that may notice messages in a queue.
 #[derive(Debug, Clone)]
@@ -45,13 +42,13 @@ type Counts = fn(&str) -> bool;
 #[derive(Debug, Default)]
 pub struct Watch<'g> {
     /// Alarms on the selected metrics by queue, including those that do not exist.
-    alarms: FxHashMap<Key, Vec<&'g Alarm>>,
+    alarms: FxHashMap<ResourceKey, Vec<&'g Alarm>>,
     /// Condition under which a queue is a dead-letter queue, by queue.
-    dead_letter: FxHashMap<Key, Condition>,
+    dead_letter: FxHashMap<ResourceKey, Condition>,
     /// Condition under which an alarm, a mapping or a pipe notices messages, by queue.
-    noticed_when: FxHashMap<Key, Condition>,
+    noticed_when: FxHashMap<ResourceKey, Condition>,
     /// Doubts about a single queue, by queue.
-    doubts: FxHashMap<Key, Vec<Doubt>>,
+    doubts: FxHashMap<ResourceKey, Vec<Doubt>>,
     /// Doubts about all queues of a unit, by unit.
     unit_doubts: FxHashMap<UnitId, Vec<Doubt>>,
     /// Doubts about queues with a matching name.
@@ -65,25 +62,25 @@ pub struct Watch<'g> {
 impl<'g> Watch<'g> {
     /// Returns the alarms that watch `queue`, or may, in any unit.
     pub fn alarms(&self, queue: &Queue) -> &[&'g Alarm] {
-        self.alarms.get(&key(queue)).map_or(&[], Vec::as_slice)
+        self.alarms.get(&queue.resource.key()).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the condition under which `queue` is a dead-letter queue.
     pub fn dead_letter_when(&self, queue: &Queue) -> Condition {
-        let when = self.dead_letter.get(&key(queue));
+        let when = self.dead_letter.get(&queue.resource.key());
         when.map_or_else(Condition::never, |when| when.and(&queue.resource.when))
     }
 
     /// Returns the condition under which messages in `queue` are noticed.
     pub fn noticed_when(&self, queue: &Queue) -> Condition {
-        let when = self.noticed_when.get(&key(queue));
+        let when = self.noticed_when.get(&queue.resource.key());
         when.cloned().unwrap_or_else(Condition::never)
     }
 
     /// Returns the doubts about `queue`.
     pub fn doubts(&self, queue: &Queue) -> Vec<&Doubt> {
         let unit = queue.resource.unit;
-        let own = self.doubts.get(&key(queue)).into_iter().flatten();
+        let own = self.doubts.get(&queue.resource.key()).into_iter().flatten();
         let here = self.unit_doubts.get(&unit).into_iter().flatten();
         let mut all: Vec<&Doubt> = own.chain(here).collect();
         for name in names(queue) {
@@ -105,12 +102,15 @@ impl<'g> Watch<'g> {
     }
 
     fn notice(&mut self, queue: &Queue, when: &Condition) {
-        let entry = self.noticed_when.entry(key(queue)).or_insert_with(Condition::never);
+        let entry = self
+            .noticed_when
+            .entry(queue.resource.key())
+            .or_insert_with(Condition::never);
         *entry = entry.or(when);
     }
 
     fn doubt(&mut self, queue: &Queue, doubt: Doubt) {
-        self.doubts.entry(key(queue)).or_default().push(doubt);
+        self.doubts.entry(queue.resource.key()).or_default().push(doubt);
     }
 
     /// Adds a doubt about the queues of `unit` with a matching name, or about all of them if the name is unknown.
@@ -259,7 +259,10 @@ impl Graph {
     fn find_dead_letter_queues(&self, watch: &mut Watch<'_>) {
         let mut add = |unit: UnitId, link: &Link, when: &Condition| {
             if let Some(queue) = self.queue(unit, link) {
-                let entry = watch.dead_letter.entry(key(queue)).or_insert_with(Condition::never);
+                let entry = watch
+                    .dead_letter
+                    .entry(queue.resource.key())
+                    .or_insert_with(Condition::never);
                 *entry = entry.or(when);
             }
         };
@@ -304,7 +307,7 @@ impl Graph {
             _ => None,
         };
         for queue in self.watched_queues(alarm, metric) {
-            watch.alarms.entry(key(queue)).or_default().push(alarm);
+            watch.alarms.entry(queue.resource.key()).or_default().push(alarm);
             // Queues that share a name (for example one per Region): each of them may be the one.
             match &open {
                 None => watch.notice(queue, &Condition::always()),
@@ -373,10 +376,6 @@ fn comes_from_outside(reason: &Reason) -> bool {
         | Cause::Undeclared
         | Cause::Derived => false,
     }
-}
-
-fn key(queue: &Queue) -> Key {
-    (queue.resource.unit, queue.resource.address.clone())
 }
 
 fn always(reason: Reason, span: Span) -> Doubt {

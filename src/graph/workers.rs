@@ -7,7 +7,7 @@
 use super::access::{Effect, Grant, PolicyDocument, Principal, Role, Statement};
 use super::commands::ContainerCommand;
 use super::permits::{On, Policies, matches};
-use super::{Attribute, Form, Graph, Link, Queue, Resource, Seconds, State, Target, UnitId};
+use super::{Attribute, Form, Graph, Link, Queue, Resource, ResourceKey, Seconds, State, Target, UnitId};
 use conditions::Condition;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
@@ -94,34 +94,32 @@ pub struct WorkerConsumption {
     /// `true` if a policy permits it, `false` if it is only not known to be forbidden.
     pub is_permitted: bool,
     /// Addresses of the declared roles under which it does, and their units.
-    pub roles: Vec<(UnitId, Arc<str>)>,
+    pub roles: Vec<ResourceKey>,
     /// Role that permits it, if only programs assume that role and it may not send to the queue: a role that may do both
     /// is often that of a sender.
-    pub receiver: Option<(UnitId, Arc<str>)>,
+    pub receiver: Option<ResourceKey>,
     /// Environment variables of the worker that hold the queue.
     pub variables: Vec<Arc<str>>,
 }
 
 impl WorkerConsumption {
     fn is_of_same(&self, other: &WorkerConsumption) -> bool {
-        key(&self.resource) == key(&other.resource)
+        self.resource.key() == other.resource.key()
     }
 }
 
-type Key = (UnitId, Arc<str>);
-
 /// Readings by queue.
-pub(super) type WorkerConsumptions = FxHashMap<Key, Vec<WorkerConsumption>>;
+pub(super) type WorkerConsumptions = FxHashMap<ResourceKey, Vec<WorkerConsumption>>;
 
 impl Graph {
     /// Returns the workers that consume `queue`.
     pub fn worker_consumptions(&self, queue: &Queue) -> &[WorkerConsumption] {
         let all = self.worker_consumptions.get_or_init(|| WorkerFinder::new(self).find());
-        all.get(&key(&queue.resource)).map_or(&[], Vec::as_slice)
+        all.get(&queue.resource.key()).map_or(&[], Vec::as_slice)
     }
 
     /// Returns `true` if one of `roles` may set the scale-in protection of its tasks, or may have a policy for it.
-    pub fn may_protect_tasks(&self, policies: &Policies<'_>, roles: &[(UnitId, Arc<str>)]) -> bool {
+    pub fn may_protect_tasks(&self, policies: &Policies<'_>, roles: &[ResourceKey]) -> bool {
         let protects = |document: &Attribute<PolicyDocument>| match document.known() {
             None => true,
             Some(document) => {
@@ -187,7 +185,7 @@ struct WorkerFinder<'g> {
     graph: &'g Graph,
     policies: Policies<'g>,
     /// Queues that the policies of a role name, by role.
-    receiving: FxHashMap<Key, Vec<(Condition, &'g Queue)>>,
+    receiving: FxHashMap<ResourceKey, Vec<(Condition, &'g Queue)>>,
     consumptions: WorkerConsumptions,
 }
 
@@ -204,7 +202,7 @@ impl<'g> WorkerFinder<'g> {
             for role in &graph.access().roles {
                 let named = finder.named_by(role);
                 if !named.is_empty() {
-                    finder.receiving.insert(key(&role.resource), named);
+                    finder.receiving.insert(role.resource.key(), named);
                 }
             }
         }
@@ -212,16 +210,16 @@ impl<'g> WorkerFinder<'g> {
     }
 
     fn find(mut self) -> WorkerConsumptions {
-        let mut assumed: FxHashSet<Key> = FxHashSet::default();
+        let mut assumed: FxHashSet<ResourceKey> = FxHashSet::default();
         for worker in self.graph.workers() {
             let roles = self.roles(worker);
-            assumed.extend(roles.iter().filter_map(|role| Some(key(&role.declared?.resource))));
+            assumed.extend(roles.iter().filter_map(|role| Some(role.declared?.resource.key())));
             self.add_from_policies(worker, &roles);
             self.add_from_environment(worker, &roles);
         }
         // Roles of workers that are deployed elsewhere.
         for role in &self.graph.access().roles {
-            if let Some(host) = host(role).filter(|_| !assumed.contains(&key(&role.resource))) {
+            if let Some(host) = host(role).filter(|_| !assumed.contains(&role.resource.key())) {
                 self.by_role(role, host);
             }
         }
@@ -320,7 +318,7 @@ impl<'g> WorkerFinder<'g> {
             let Some(declared) = role.declared else { continue };
             for (when, queue) in self
                 .receiving
-                .get(&key(&declared.resource))
+                .get(&declared.resource.key())
                 .cloned()
                 .unwrap_or_default()
             {
@@ -331,7 +329,7 @@ impl<'g> WorkerFinder<'g> {
                     evidence: format!("{shown} may read the queue: its role allows it to receive from it"),
                     resource: worker.resource.clone(),
                     is_permitted: true,
-                    roles: vec![key(&declared.resource)],
+                    roles: vec![declared.resource.key()],
                     receiver: self.receiver(declared, queue),
                     variables: Vec::new(),
                 };
@@ -341,11 +339,11 @@ impl<'g> WorkerFinder<'g> {
     }
 
     /// Returns the key of `role` if only programs assume it and it certainly may not send to `queue`.
-    fn receiver(&self, role: &Role, queue: &'g Queue) -> Option<Key> {
+    fn receiver(&self, role: &Role, queue: &'g Queue) -> Option<ResourceKey> {
         host(role)?;
         let link = Link::to(Target::Resource(role.resource.address.clone()));
         let send = self.policies.role(role.resource.unit, &link, SEND, On::Queue(queue))?;
-        (!send.when.is_possible() && send.possible.is_empty()).then(|| key(&role.resource))
+        (!send.when.is_possible() && send.possible.is_empty()).then(|| role.resource.key())
     }
 
     /// Adds the queues in the worker's environment.
@@ -360,7 +358,7 @@ impl<'g> WorkerFinder<'g> {
                         let when = when.and(&role.when);
                         if let Some((when, is_permitted)) = self.may_receive(role, queue, &when) {
                             let consumption = WorkerConsumption {
-                                roles: role.declared.iter().map(|role| key(&role.resource)).collect(),
+                                roles: role.declared.iter().map(|role| role.resource.key()).collect(),
                                 ..variable.consumption(worker, link, when, is_permitted)
                             };
                             self.add(queue, consumption);
@@ -422,7 +420,7 @@ impl<'g> WorkerFinder<'g> {
 
     /// Adds the queues named by policies of `role`, which programs on `host` assume.
     fn by_role(&mut self, role: &Role, host: &str) {
-        for (when, queue) in self.receiving.get(&key(&role.resource)).cloned().unwrap_or_default() {
+        for (when, queue) in self.receiving.get(&role.resource.key()).cloned().unwrap_or_default() {
             let shown = role.resource.shown();
             let consumption = WorkerConsumption {
                 when: when.and(&role.resource.when),
@@ -430,7 +428,7 @@ impl<'g> WorkerFinder<'g> {
                 evidence: format!("{shown} lets {host} receive from the queue"),
                 resource: role.resource.clone(),
                 is_permitted: true,
-                roles: vec![key(&role.resource)],
+                roles: vec![role.resource.key()],
                 receiver: self.receiver(role, queue),
                 variables: Vec::new(),
             };
@@ -444,12 +442,12 @@ impl<'g> WorkerFinder<'g> {
         if !when.is_possible() {
             return;
         }
-        let all = self.consumptions.entry(key(&queue.resource)).or_default();
+        let all = self.consumptions.entry(queue.resource.key()).or_default();
         match all.iter_mut().find(|known| known.is_of_same(&consumption)) {
             Some(known) => {
                 known.when = known.when.or(&when);
                 let other = consumption.roles.into_iter().filter(|role| !known.roles.contains(role));
-                let other: Vec<Key> = other.collect();
+                let other: Vec<ResourceKey> = other.collect();
                 known.roles.extend(other);
                 known.variables.extend(consumption.variables);
             }
@@ -515,10 +513,6 @@ impl Variable {
             variables: self.name.iter().map(|name| name.as_str().into()).collect(),
         }
     }
-}
-
-fn key(resource: &Resource) -> Key {
-    (resource.unit, resource.address.clone())
 }
 
 /// Returns `true` if `link`, written in `unit`, refers to `resource`, by its address or, within its unit, by its name.

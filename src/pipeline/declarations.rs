@@ -5,7 +5,7 @@ use super::policies::Policies;
 use super::{Options, Run};
 use crate::config::{Consumer, Duration, Located, NamePattern};
 use crate::graph::declared::{self, DeclaredConsumer, Measured};
-use crate::graph::{Attribute, EventSourceMapping, Function, Graph, Queue, Resource, UnitId};
+use crate::graph::{Attribute, EventSourceMapping, Function, Graph, Queue, Resource, ResourceKey, UnitId};
 use crate::selection;
 use crate::suppress::Day;
 use rustc_hash::FxHashSet;
@@ -30,8 +30,6 @@ pub(super) struct UnmatchedDeclaration {
     pub(super) at: usize,
     pub(super) message: String,
 }
-
-type Key = (UnitId, Arc<str>);
 
 impl<'s> Declarations<'s> {
     pub(super) fn new(options: &Options, sources: &'s Sources) -> Self {
@@ -78,12 +76,13 @@ impl<'s> Declarations<'s> {
         queues: &Names<'_, Queue>,
         functions: &Names<'_, Function>,
         consumer: &Consumer,
-        all: &mut Vec<(Key, Arc<DeclaredConsumer>)>,
+        all: &mut Vec<(ResourceKey, Arc<DeclaredConsumer>)>,
     ) {
         let found = matching_queues(graph, queues, &consumer.queue.value);
         let functions = consumer.function.as_ref().map(|names| {
             let all = functions.matching(&names.value).into_iter();
-            all.map(|function| key(&function.resource)).collect::<FxHashSet<Key>>()
+            all.map(|function| function.resource.key())
+                .collect::<FxHashSet<ResourceKey>>()
         });
         let missing_function = || missing_function(graph, &found, functions.as_ref(), consumer);
         let file = consumer.file.as_ref().map(|file| file.path.clone());
@@ -101,11 +100,11 @@ impl<'s> Declarations<'s> {
             }
         }
         let declared = Arc::new(self.declared(functions, consumer));
-        all.extend(found.iter().map(|queue| (key(&queue.resource), declared.clone())));
+        all.extend(found.iter().map(|queue| (queue.resource.key(), declared.clone())));
     }
 
     /// Converts `consumer` for the graph, with its locations.
-    fn declared(&self, functions: Option<FxHashSet<Key>>, consumer: &Consumer) -> DeclaredConsumer {
+    fn declared(&self, functions: Option<FxHashSet<ResourceKey>>, consumer: &Consumer) -> DeclaredConsumer {
         // Adding a file compares its text with the known one, and a file may declare thousands of consumers.
         let file = consumer.file.as_ref().map(|file| {
             let known = self.sources.find_read(&file.path);
@@ -190,10 +189,6 @@ impl UnmatchedDeclaration {
     }
 }
 
-fn key(resource: &Resource) -> Key {
-    (resource.unit, resource.address.clone())
-}
-
 /// Nodes by their names, sorted: the address, with or without the key of the instance, the construct that generated it,
 /// and the physical name, if known.
 struct Names<'g, N> {
@@ -271,7 +266,7 @@ fn missing_queue(queues: &Names<'_, Queue>, consumer: &Consumer) -> UnmatchedDec
 fn missing_function(
     graph: &Graph,
     queues: &[&Queue],
-    wanted: Option<&FxHashSet<Key>>,
+    wanted: Option<&FxHashSet<ResourceKey>>,
     consumer: &Consumer,
 ) -> Option<UnmatchedDeclaration> {
     let (names, wanted) = (consumer.function.as_ref()?, wanted?);
@@ -282,7 +277,7 @@ fn missing_function(
     let may_invoke = |mapping: &&EventSourceMapping| {
         let mut invoked = graph.functions_of(mapping, &mapping.resource.when).into_iter();
         mapping.function.unresolved_reason().is_some()
-            || invoked.any(|(_, function)| wanted.contains(&key(&function.resource)))
+            || invoked.any(|(_, function)| wanted.contains(&function.resource.key()))
     };
     if mappings.iter().any(may_invoke) {
         return None;

@@ -1,8 +1,8 @@
 //! Groups policies by the queue, role or key that they apply to.
 
-use super::{Key, Policies, UnresolvedGrant, key};
+use super::{Policies, UnresolvedGrant};
 use crate::graph::access;
-use crate::graph::{Cause, Graph, Link, Reason, Resource, State, Target, UnitId};
+use crate::graph::{Cause, Graph, Link, Reason, Resource, ResourceKey, State, Target, UnitId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 
@@ -43,7 +43,7 @@ impl<'g> Policies<'g> {
                         for queue in self.graph.queue_candidates(unit, link) {
                             let when = policy.resource.when.and(&case.when);
                             self.queues
-                                .entry(key(&queue.resource))
+                                .entry(queue.resource.key())
                                 .or_default()
                                 .push((when, policy));
                         }
@@ -95,14 +95,14 @@ impl<'g> Policies<'g> {
             self.handed_roles.extend(self.graph.role_keys(*unit, link, &names));
         }
         let managed = access.managed_policies.iter();
-        self.managed = managed.map(|policy| (key(&policy.resource), policy)).collect();
+        self.managed = managed.map(|policy| (policy.resource.key(), policy)).collect();
     }
 
     fn add_keys(&mut self) {
         let access = self.graph.access();
-        self.keys = access.keys.iter().map(|known| (key(&known.resource), known)).collect();
+        self.keys = access.keys.iter().map(|known| (known.resource.key(), known)).collect();
         for alias in &access.key_aliases {
-            self.aliases.insert(key(&alias.resource), alias);
+            self.aliases.insert(alias.resource.key(), alias);
             for name in alias.name.cases.iter().filter_map(|case| case.value()?.as_deref()) {
                 self.alias_names.insert((alias.resource.unit, name.into()), alias);
             }
@@ -132,7 +132,7 @@ impl<'g> Policies<'g> {
 
 impl Graph {
     /// Returns the unit and address that `link`, written in `unit`, refers to.
-    pub(super) fn address_key(&self, unit: UnitId, link: &Link) -> Option<Key> {
+    pub(super) fn address_key(&self, unit: UnitId, link: &Link) -> Option<ResourceKey> {
         match &link.target {
             Target::Resource(address) => Some((unit, address.clone())),
             Target::OtherUnit { unit: other, address } => Some((self.unit_by_key(unit, other)?, address.clone())),
@@ -141,19 +141,24 @@ impl Graph {
     }
 
     /// Returns the roles that `link`, written in `unit`, may refer to: several if they share a physical name.
-    pub(super) fn role_keys(&self, unit: UnitId, link: &Link, names: &FxHashMap<&str, Vec<&Resource>>) -> Vec<Key> {
+    pub(super) fn role_keys(
+        &self,
+        unit: UnitId,
+        link: &Link,
+        names: &FxHashMap<&str, Vec<&Resource>>,
+    ) -> Vec<ResourceKey> {
         let Target::External(written) = &link.target else {
             return self.address_key(unit, link).into_iter().collect();
         };
         let roles = written.rsplit('/').next().and_then(|name| names.get(name));
         let roles = roles.into_iter().flatten();
-        let here: Vec<Key> = roles
+        let here: Vec<ResourceKey> = roles
             .clone()
             .filter(|role| role.unit == unit)
-            .map(|role| key(role))
+            .map(|role| role.key())
             .collect();
         if here.is_empty() {
-            roles.map(|role| key(role)).collect()
+            roles.map(|role| role.key()).collect()
         } else {
             here
         }

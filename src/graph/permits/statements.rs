@@ -1,9 +1,9 @@
 //! Evaluates the statements of a policy document for a request.
 
 use super::matching::{Match, matches, of_account, of_everybody, of_role, of_service, over_cases};
-use super::{ByQueue, Key, On, Permits, Policies, Request, RequestPrincipal, key};
+use super::{ByQueue, On, Permits, Policies, Request, RequestPrincipal};
 use crate::graph::access::{self, Effect, PolicyDocument, Principal, Statement};
-use crate::graph::{Cause, Link, Queue, Resource, Target, UnitId};
+use crate::graph::{Cause, Link, Queue, Resource, ResourceKey, Target, UnitId};
 use conditions::Condition;
 use source::Span;
 use std::collections::BTreeSet;
@@ -55,8 +55,8 @@ impl Policies<'_> {
         let by_queue = known
             .entry((unit, std::ptr::from_ref(document)))
             .or_insert_with(|| self.by_queue(all, unit));
-        let of = |queue: Option<Key>| by_queue.get(&queue).map_or(&[][..], Vec::as_slice);
-        let mut concerning = [of(None), of(Some(key(&queue.resource)))].concat();
+        let of = |queue: Option<ResourceKey>| by_queue.get(&queue).map_or(&[][..], Vec::as_slice);
+        let mut concerning = [of(None), of(Some(queue.resource.key()))].concat();
         concerning.sort_unstable();
         concerning.into_iter().filter_map(|at| all.get(at)).collect()
     }
@@ -74,7 +74,7 @@ impl Policies<'_> {
                 queues.extend(
                     links
                         .flat_map(|link| self.graph.queue_candidates(unit, link))
-                        .map(|queue| Some(key(&queue.resource))),
+                        .map(|queue| Some(queue.resource.key())),
                 );
                 if queues.len() == before {
                     queues.insert(None);

@@ -11,7 +11,7 @@ use super::findings::Findings;
 use super::settings::Settings;
 use super::trace::{JudgedResource, Judgement, ReadValue, Trace, Verdict};
 use crate::diagnostic::{Diagnostic, NotEvaluated, RuleId, Severity, Subject};
-use crate::graph::{Attribute, Cause, Condition, Graph, Reason, Resource, UnitId};
+use crate::graph::{Attribute, Cause, Condition, Graph, Reason, Resource, ResourceKey, UnitId};
 use crate::rules::{Rule, rules_with_precedence};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -62,7 +62,7 @@ pub(super) struct RuleResults<'r> {
     id: RuleId,
     statements: Vec<Statement>,
     /// Number of conditional statements about each resource.
-    conditional: FxHashMap<(UnitId, Arc<str>), usize>,
+    conditional: FxHashMap<ResourceKey, usize>,
     notes: Notes,
     /// Verdicts without a finding, in a traced run.
     trace: Option<Trace>,
@@ -265,7 +265,7 @@ impl<'r> RuleResults<'r> {
         if when.is_always() {
             return true;
         }
-        let key = (resource.unit, resource.address.clone());
+        let key = resource.key();
         let conditional = self.conditional.entry(key).or_default();
         *conditional += 1;
         *conditional <= MAX_CONDITIONAL
