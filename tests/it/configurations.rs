@@ -6,54 +6,22 @@
 //! recorded under the file names that Terraform reads). Every value of our graph must be equal. If the recording
 //! contains a value that the files do not determine, `differs.json` in the same directory has our value and the reason.
 
-use crate::inputs::{check, directories, json, repository};
+use crate::inputs::{LISTS, check, directories, json, repository};
 use serde_json::{Value, json};
 use sqslint::testing::graph_json;
 use std::collections::BTreeMap;
 use std::path::Path;
-
-/// Names of lists and fields in our document and in the recorded one.
-const LISTS: [(&str, &str, &[(&str, &str)]); 3] = [
-    (
-        "queues",
-        "queues",
-        &[
-            ("visibility_timeout", "visibility_timeout"),
-            ("retention", "retention"),
-            ("fifo", "fifo"),
-            ("redrive", "redrive"),
-        ],
-    ),
-    (
-        "functions",
-        "functions",
-        &[("timeout", "timeout"), ("reserved_concurrency", "reserved_concurrency")],
-    ),
-    (
-        "event_source_mappings",
-        "esms",
-        &[
-            ("queue", "queue"),
-            ("function", "function"),
-            ("batch_size", "batch_size"),
-            ("window", "window"),
-            ("report_batch_item_failures", "report_batch_item_failures"),
-            ("maximum_concurrency", "max_concurrency"),
-            ("enabled", "enabled"),
-        ],
-    ),
-];
 
 /// Values by `address field`.
 type Values = BTreeMap<String, Value>;
 
 fn recorded(document: &Value) -> Values {
     let mut values = Values::new();
-    for (_, list, fields) in LISTS {
+    for (list, _, fields) in LISTS {
         for node in document[list].as_array().unwrap() {
             let address = node["address"].as_str().unwrap();
             values.insert(address.to_owned(), Value::Null);
-            for (_, field) in fields {
+            for (field, _) in fields {
                 values.insert(format!("{address} {field}"), node[field].clone());
             }
         }
@@ -70,7 +38,7 @@ fn ours(directory: &Path) -> Values {
     let document: Value = serde_json::from_str(&graph_json(&outcome.graph, &outcome.sources)).unwrap();
     let name = format!("fixtures/configurations/{}", directory.file_name().unwrap().display());
     let mut values = Values::new();
-    for (list, _, fields) in LISTS {
+    for (_, list, fields) in LISTS {
         for node in document[list].as_array().unwrap() {
             if node["unit"] != name {
                 continue;
@@ -80,7 +48,7 @@ fn ours(directory: &Path) -> Values {
                 .into_iter()
                 .find(|value| !value.is_null());
             values.insert(address.to_owned(), exists.cloned().unwrap_or_default());
-            for (ours, theirs) in fields {
+            for (theirs, ours) in fields {
                 values.insert(format!("{address} {theirs}"), translated(&node[ours]));
             }
         }

@@ -1,7 +1,7 @@
 //! Compares our graph with those of Terraform, the SAM translator and CloudFormation for the same files, and checks
 //! real projects. Both tests need a collection of projects next to the checkout.
 
-use crate::inputs::{check, directories, entries, json};
+use crate::inputs::{LISTS, check, directories, entries, json};
 use needs::{PROJECTS, RECORDINGS};
 use serde_json::Value;
 use sqslint::Outcome;
@@ -54,38 +54,6 @@ fn recordings(shared: &Path) -> Vec<Recording> {
     }
     all
 }
-
-/// Lists of nodes: their recorded names, our names, and their fields in both.
-const LISTS: [(&str, &str, &[(&str, &str)]); 3] = [
-    (
-        "queues",
-        "queues",
-        &[
-            ("visibility_timeout", "visibility_timeout"),
-            ("retention", "retention"),
-            ("fifo", "fifo"),
-            ("redrive", "redrive"),
-        ],
-    ),
-    (
-        "functions",
-        "functions",
-        &[("timeout", "timeout"), ("reserved_concurrency", "reserved_concurrency")],
-    ),
-    (
-        "esms",
-        "event_source_mappings",
-        &[
-            ("queue", "queue"),
-            ("function", "function"),
-            ("batch_size", "batch_size"),
-            ("window", "window"),
-            ("report_batch_item_failures", "report_batch_item_failures"),
-            ("max_concurrency", "maximum_concurrency"),
-            ("enabled", "enabled"),
-        ],
-    ),
-];
 
 /// Relation between our value and the recorded one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,38 @@ use sqslint::testing::TemporaryDirectory;
 use sqslint::{Options, Outcome};
 use std::path::{Path, PathBuf};
 
+/// Lists of nodes in recorded graphs: their recorded names, our names, and their fields in both.
+pub(crate) const LISTS: [(&str, &str, &[(&str, &str)]); 3] = [
+    (
+        "queues",
+        "queues",
+        &[
+            ("visibility_timeout", "visibility_timeout"),
+            ("retention", "retention"),
+            ("fifo", "fifo"),
+            ("redrive", "redrive"),
+        ],
+    ),
+    (
+        "functions",
+        "functions",
+        &[("timeout", "timeout"), ("reserved_concurrency", "reserved_concurrency")],
+    ),
+    (
+        "esms",
+        "event_source_mappings",
+        &[
+            ("queue", "queue"),
+            ("function", "function"),
+            ("batch_size", "batch_size"),
+            ("window", "window"),
+            ("report_batch_item_failures", "report_batch_item_failures"),
+            ("max_concurrency", "maximum_concurrency"),
+            ("enabled", "enabled"),
+        ],
+    ),
+];
+
 /// Returns the absolute path of `path`, a path relative to this repository.
 pub(crate) fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)

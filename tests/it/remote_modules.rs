@@ -3,43 +3,11 @@
 //! configuration is replaced by the version of the recording. Also checks the findings in described modules, and in
 //! modules that `terraform init` fetched.
 
-use crate::inputs::{check, entries, repository};
+use crate::inputs::{LISTS, check, entries, repository};
 use serde_json::Value;
 use sqslint::testing::{TemporaryDirectory, describe, graph_json_by_default};
 use std::fmt::Write as _;
 use std::path::Path;
-
-/// Lists of nodes: their recorded names, our names, and their fields in both.
-const LISTS: [(&str, &str, &[(&str, &str)]); 3] = [
-    (
-        "queues",
-        "queues",
-        &[
-            ("visibility_timeout", "visibility_timeout"),
-            ("retention", "retention"),
-            ("fifo", "fifo"),
-            ("redrive", "redrive"),
-        ],
-    ),
-    (
-        "functions",
-        "functions",
-        &[("timeout", "timeout"), ("reserved_concurrency", "reserved_concurrency")],
-    ),
-    (
-        "esms",
-        "event_source_mappings",
-        &[
-            ("queue", "queue"),
-            ("function", "function"),
-            ("batch_size", "batch_size"),
-            ("window", "window"),
-            ("report_batch_item_failures", "report_batch_item_failures"),
-            ("max_concurrency", "maximum_concurrency"),
-            ("enabled", "enabled"),
-        ],
-    ),
-];
 
 /// Converts our value to the form of the recording.
 fn recorded_form(field: &str, ours: &Value) -> Value {

@@ -4,30 +4,12 @@
 //!
 //! "unknown" was recorded for values known only at deployment; exactly these must be unresolved.
 
-use crate::inputs::{entries, repository};
+use crate::inputs::{LISTS, entries, repository};
 use serde_json::{Value, json};
 use sqslint::Options;
 use sqslint::inputs::{Inputs, Parameters};
 use sqslint::testing::graph_json_by_default;
 use std::path::{Path, PathBuf};
-
-/// Recorded names of fields, and our names.
-const QUEUES: [(&str, &str); 4] = [
-    ("visibility_timeout", "visibility_timeout"),
-    ("retention", "retention"),
-    ("fifo", "fifo"),
-    ("redrive", "redrive"),
-];
-const FUNCTIONS: [(&str, &str); 2] = [("timeout", "timeout"), ("reserved_concurrency", "reserved_concurrency")];
-const MAPPINGS: [(&str, &str); 7] = [
-    ("queue", "queue"),
-    ("function", "function"),
-    ("batch_size", "batch_size"),
-    ("window", "window"),
-    ("report_batch_item_failures", "report_batch_item_failures"),
-    ("max_concurrency", "maximum_concurrency"),
-    ("enabled", "enabled"),
-];
 
 fn graph(directory: &Path) -> Value {
     let is_template = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == "template");
@@ -72,12 +54,7 @@ fn differences(directory: &Path) -> Vec<String> {
     let recorded: Value = serde_json::from_slice(&std::fs::read(directory.join("expected.json")).unwrap()).unwrap();
     let ours = graph(directory);
     let mut all = Vec::new();
-    let lists: [(&str, &str, &[(&str, &str)]); 3] = [
-        ("queues", "queues", &QUEUES),
-        ("functions", "functions", &FUNCTIONS),
-        ("esms", "event_source_mappings", &MAPPINGS),
-    ];
-    for (theirs, mine, fields) in lists {
+    for (theirs, mine, fields) in LISTS {
         let nodes = |list: &Value| list.as_array().cloned().unwrap_or_default();
         let address = |node: &Value| node["address"].as_str().unwrap().to_owned();
         let (recorded, ours) = (nodes(&recorded[theirs]), nodes(&ours[mine]));
