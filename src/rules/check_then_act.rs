@@ -12,16 +12,7 @@ pub(super) static RULE: Rule = rule!(
 );
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
-        for handled in findings.handled_bodies(graph, mapping) {
-            if let Some(finding) = unconditional(mapping, &handled) {
-                findings.report(&handled.when, mapping, finding);
-            } else {
-                let bound = fact(true, || "nothing is checked first and written later".to_owned());
-                findings.satisfied(&handled.when, mapping, bound);
-            }
-        }
-    }
+    findings.report_bodies(graph, "nothing is checked first and written later", unconditional);
 }
 
 fn unconditional(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>) -> Option<Finding> {

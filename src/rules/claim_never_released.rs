@@ -11,16 +11,7 @@ pub(super) static RULE: Rule = rule!(
 );
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
-        for handled in findings.handled_bodies(graph, mapping) {
-            if let Some(finding) = unreleased(mapping, &handled) {
-                findings.report(&handled.when, mapping, finding);
-            } else {
-                let released = fact(true, || "no claim stays after a failure".to_owned());
-                findings.satisfied(&handled.when, mapping, released);
-            }
-        }
-    }
+    findings.report_bodies(graph, "no claim stays after a failure", unreleased);
 }
 
 fn unreleased(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>) -> Option<Finding> {

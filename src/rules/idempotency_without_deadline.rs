@@ -11,18 +11,7 @@ pub(super) static RULE: Rule = rule!(
 );
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
-        for handled in findings.handled_bodies(graph, mapping) {
-            if let Some(finding) = undated(mapping, &handled) {
-                findings.report(&handled.when, mapping, finding);
-            } else {
-                let dated = fact(true, || {
-                    "no record of idempotency is left without a deadline".to_owned()
-                });
-                findings.satisfied(&handled.when, mapping, dated);
-            }
-        }
-    }
+    findings.report_bodies(graph, "no record of idempotency is left without a deadline", undated);
 }
 
 fn undated(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>) -> Option<Finding> {

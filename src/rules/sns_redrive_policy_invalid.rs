@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::graph::delivery::{Subscription, SubscriptionRedrivePolicy};
 use crate::graph::{PolicyError, PolicyErrorKind};
-use crate::rules::shared::places::LocationKind;
+use crate::rules::shared::places::{LocationKind, different_locations};
 use crate::rules::shared::queue_types::{TypedQueue, kind};
 
 pub(super) static RULE: Rule = rule!(
@@ -66,7 +66,7 @@ fn judge_place(
             if let Some((here, there)) = here.zip(there) {
                 let is_same = fact(here == there, || format!("topic and queue are in {here}")).depending_on(&target);
                 findings.require(&topic.when, resource, is_same.depending_on(&topic), || {
-                    apart(subscription, &target, LocationKind::Region, (here, there))
+                    different_locations(resource, &target, LocationKind::Region, (here, there))
                 });
             }
         }
@@ -74,25 +74,10 @@ fn judge_place(
         if let Some((here, there)) = LocationKind::Account.of(resource).zip(there) {
             let is_same = fact(here == there, || format!("both are in account {here}")).depending_on(&target);
             findings.require(&target.when, resource, is_same, || {
-                apart(subscription, &target, LocationKind::Account, (here, there))
+                different_locations(resource, &target, LocationKind::Account, (here, there))
             });
         }
     }
-}
-
-fn apart(
-    subscription: &Subscription,
-    target: &Known<'_, Link>,
-    place: LocationKind,
-    (here, there): (&str, &str),
-) -> Finding {
-    let (name, here, there) = (place.name(), place.describe(here), place.describe(there));
-    let headline = format!(
-        "{} is in {here} and its dead-letter queue in {there}, but both have to be in one {name}",
-        subscription.resource.shown()
-    );
-    let label = format!("a queue in {there}{}", target.provenance());
-    Finding::new("redrive", headline, target, label).help(format!("use a dead-letter queue in {here}"))
 }
 
 /// Requires the dead-letter queue to have the topic's type. AWS does not document the required type if a standard queue

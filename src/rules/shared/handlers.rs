@@ -1,5 +1,7 @@
 //! Queries about the source code of the functions that a mapping invokes.
 
+use super::compare::fact;
+use super::finding::Finding;
 use super::findings::Findings;
 use crate::graph::{Cause, Condition, EventSourceMapping, Function, Graph, Handler, Reason, Unread};
 
@@ -28,6 +30,24 @@ pub(crate) fn invokes(mapping: &EventSourceMapping) -> String {
 }
 
 impl Findings<'_> {
+    /// Reports what `problem` finds in each function body that a mapping invokes; `met` is the fact if it finds nothing.
+    pub(crate) fn report_bodies(
+        &mut self,
+        graph: &Graph,
+        met: &str,
+        problem: fn(&EventSourceMapping, &InvokedHandler<'_>) -> Option<Finding>,
+    ) {
+        for mapping in graph.mappings() {
+            for handled in self.handled_bodies(graph, mapping) {
+                if let Some(finding) = problem(mapping, &handled) {
+                    self.report(&handled.when, mapping, finding);
+                } else {
+                    self.satisfied(&handled.when, mapping, fact(true, || met.to_owned()));
+                }
+            }
+        }
+    }
+
     /// Returns the functions that `mapping` invokes, if their source is understood. An unreadable source is noted. A
     /// source that is missing, as most are, is only noted in a traced run.
     pub(crate) fn handled<'g>(

@@ -4,7 +4,7 @@ use super::compare::fact;
 use super::finding::Finding;
 use super::findings::Findings;
 use super::operands::Known;
-use crate::graph::{Graph, Link, Queue, Resource};
+use crate::graph::{Graph, Link, Resource};
 
 /// Kind of location that two resources must share.
 #[derive(Debug, Clone, Copy)]
@@ -63,14 +63,18 @@ pub(crate) fn require_same_location(graph: &Graph, findings: &mut Findings<'_>, 
             let is_same =
                 fact(here == there, || format!("both queues are in {}", place.describe(here))).depending_on(&target);
             findings.require(&target.when, source, is_same, || {
-                different_locations(source, &target, place, (here, there))
+                different_locations(&source.resource, &target, place, (here, there)).label(
+                    source.resource.header,
+                    format!("this queue is in {}", place.describe(here)),
+                )
             });
         }
     }
 }
 
-fn different_locations(
-    source: &Queue,
+/// Creates the finding for `resource`, whose dead-letter queue `target` is in another `place`.
+pub(crate) fn different_locations(
+    resource: &Resource,
     target: &Known<'_, Link>,
     place: LocationKind,
     (here, there): (&str, &str),
@@ -78,10 +82,8 @@ fn different_locations(
     let (name, here, there) = (place.name(), place.describe(here), place.describe(there));
     let headline = format!(
         "{} is in {here} and its dead-letter queue in {there}, but both have to be in one {name}",
-        source.resource.shown()
+        resource.shown()
     );
     let label = format!("a queue in {there}{}", target.provenance());
-    Finding::new("redrive", headline, target, label)
-        .label(source.resource.header, format!("this queue is in {here}"))
-        .help(format!("use a dead-letter queue in {here}"))
+    Finding::new("redrive", headline, target, label).help(format!("use a dead-letter queue in {here}"))
 }
