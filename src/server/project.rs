@@ -585,6 +585,32 @@ resource "aws_lambda_event_source_mapping" "orders" {
     }
 
     #[test]
+    fn search_for_the_source_of_a_function_does_not_join_modules() {
+        let function = ROLE.replace(
+            "  timeout       = 3",
+            "  handler       = \"app.handler\"\n  timeout       = 3",
+        );
+        let place = TemporaryDirectory::with_files([("a/main.tf", &*function), ("b/main.tf", QUEUE), ("b/app.py", "")]);
+        let (settings, _) = Settings::new(&lsp_types::InitializeParams::default());
+        let mut project = Project::new(Root::Folder(place.path().to_owned()), &settings);
+        let watch = CheckObserver {
+            tell: &|_, _| {},
+            cancelled: None,
+        };
+        let texts = UnsavedTexts::default();
+        crate::pipeline::on_own_threads(|| project.refresh(&texts, &Names::default(), &watch));
+        let of = |name: &str| {
+            project
+                .clusters
+                .iter()
+                .position(|one| one.inputs.iter().any(|input| input.path().ends_with(name)))
+        };
+        let searches = |at: usize| project.clusters[at].dependencies.contains_key(&*place.path().join("b"));
+        assert!(of("a").is_some_and(searches), "the search lists the other module");
+        assert_ne!(of("a"), of("b"));
+    }
+
+    #[test]
     fn opened_project_is_checked_once() {
         let files = [("a/main.tf", QUEUE), ("b/main.tf", READER), ("c/template.yaml", ALONE)];
         let place = TemporaryDirectory::with_files(files);
