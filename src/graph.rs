@@ -21,9 +21,12 @@ pub mod permits;
 mod plain;
 mod polling;
 mod reach;
+mod redrive;
 pub mod relations;
 pub mod stated;
 mod tags;
+mod unit;
+mod unknown;
 pub mod values;
 mod watch;
 pub mod workers;
@@ -45,12 +48,17 @@ pub use name::Name;
 pub use nodes::Nodes;
 pub use plain::{AsPlain, Plain};
 pub(crate) use reach::{Connections, join_watching_parts};
+pub use redrive::{
+    DeadLetterUse, Owner, PolicyError, PolicyErrorKind, RedriveAllowPolicy, RedriveKind, RedrivePolicy, RedriveWriter,
+};
 pub use tags::{Tag, Tags};
+pub use unit::{Unit, UnitGraph, UnitId, UnitKind};
+pub use unknown::{PropertyFault, UnknownProperty};
 pub use watch::{Doubt, Watch};
 pub use workers::Worker;
 
 use source::Span;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -85,53 +93,8 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// Identifier of a unit: its index in [`Graph::units`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct UnitId(pub u32);
-
 /// Identifier of a resource: its unit and its address.
 pub type ResourceKey = (UnitId, Arc<str>);
-
-/// Kinds of units.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum UnitKind {
-    /// A Terraform root module, or a module without a caller.
-    TerraformModule,
-    /// A CloudFormation or SAM template.
-    Template,
-    /// A synthesised stack of a CDK app, nested or not.
-    CdkStack,
-    /// A `serverless.yml`.
-    ServerlessService,
-    /// A Terraform plan as JSON.
-    Plan,
-    /// A Terraform state, as JSON or as stored.
-    State,
-    /// A snapshot of what an account has deployed.
-    Snapshot,
-}
-
-/// A configuration that one tool deploys as one.
-#[derive(Debug, Clone)]
-pub struct Unit {
-    /// Directory or file, relative to the repository root.
-    pub name: String,
-    /// Kind of unit.
-    pub kind: UnitKind,
-    /// Parts of it that are not supported, for the summary ("functions and their events are not read").
-    pub notes: Vec<String>,
-    /// Sources of remote modules that are not read, each with the number of its calls.
-    pub unread_modules: BTreeMap<String, usize>,
-    /// Call for which it is evaluated, if another unit calls it: `parent.yaml#Orders`.
-    pub call: Option<Arc<str>>,
-}
-
-impl Unit {
-    /// Returns the key that links of other units use for it: its call, or else its name.
-    pub fn key(&self) -> &str {
-        self.call.as_deref().unwrap_or(&self.name)
-    }
-}
 
 /// Data that every node has. It dereferences to its [`Common`].
 #[derive(Debug, Clone)]
@@ -238,81 +201,6 @@ impl Link {
             form: Form::Name,
         }
     }
-}
-
-/// Errors in the form of a redrive policy.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PolicyErrorKind {
-    /// Text that is not JSON, or JSON that is not an object.
-    NotAnObject,
-    /// A key that redrive policies do not have.
-    UnknownKey(String),
-    /// No `deadLetterTargetArn`.
-    TargetMissing,
-    /// No `maxReceiveCount`.
-    CountMissing,
-    /// A string with a whole number, in a dialect that does not convert it.
-    CountQuoted(String),
-    /// A value, as written, that is neither a whole number nor a string with one.
-    CountNotInteger(String),
-}
-
-/// An error in a redrive policy and its span.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PolicyError {
-    /// Kind of error.
-    pub kind: PolicyErrorKind,
-    /// Span of the error.
-    pub span: Span,
-}
-
-/// Redrive policy of a source queue: its dead-letter queue, and after how many receives messages move there.
-#[derive(Debug, Clone)]
-pub struct RedrivePolicy {
-    /// `deadLetterTargetArn`; unresolved if it is missing (see `faults`).
-    pub target: Attribute<Link>,
-    /// `maxReceiveCount`; unresolved if it is missing or not a whole number (see `faults`).
-    pub max_receive_count: Attribute<i64>,
-    /// Errors in its form.
-    pub faults: Vec<PolicyError>,
-    /// Resources that the queue refers to in the policy, so that it can only be created after them.
-    pub depends_on: Vec<Target>,
-}
-
-/// Redrive allow policy of a dead-letter queue: the queues that may use it.
-#[derive(Debug, Clone)]
-pub struct RedriveAllowPolicy {
-    /// `redrivePermission`: `allowAll`, `denyAll`, `byQueue`.
-    pub permission: Attribute<String>,
-    /// `sourceQueueArns`; empty if absent.
-    pub sources: Vec<Attribute<Link>>,
-    /// Like [`RedrivePolicy::depends_on`].
-    pub depends_on: Vec<Target>,
-}
-
-/// The two redrive policies of a queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RedriveKind {
-    /// Redrive policy of a source queue.
-    Policy,
-    /// Redrive allow policy of a dead-letter queue.
-    AllowPolicy,
-}
-
-/// A writer of a queue's redrive policy or redrive allow policy, if it has several. At least one of them is a separate
-/// resource.
-#[derive(Debug, Clone)]
-pub struct RedriveWriter {
-    /// Policy that it writes.
-    pub kind: RedriveKind,
-    /// Separate resource; `None` for the queue itself.
-    pub resource: Option<Arc<str>>,
-    /// Span of the policy in the queue, or of the resource's header.
-    pub span: Span,
-    /// Condition under which it writes one.
-    pub when: Condition,
-    /// Reason why it may not write one.
-    pub doubt: Option<Reason>,
 }
 
 /// Kinds of queues that the SAM transform creates implicitly.
@@ -471,38 +359,6 @@ pub struct StreamSetting {
     pub is_start: bool,
 }
 
-/// A property that its resource does not have.
-#[derive(Debug, Clone)]
-pub struct UnknownProperty {
-    /// The resource that sets it.
-    pub resource: Resource,
-    /// Name as written.
-    pub name: Arc<str>,
-    /// Span of the name.
-    pub span: Span,
-    /// Property that was probably meant.
-    pub meant: Option<&'static str>,
-    /// Default of that property, if it is a number.
-    pub default: Option<String>,
-    /// Effect of the property.
-    pub fault: PropertyFault,
-}
-
-/// Effects of an unknown property.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PropertyFault {
-    /// The deployment fails.
-    Rejected,
-    /// The tool that creates the resource ignores it.
-    Ignored,
-    /// The tool ignores the object that the property belongs into, because the property is next to it.
-    Misplaced,
-    /// The tool ignores the property, which is known, because it has no value.
-    Empty,
-    /// The deployment fails because the property, which is known, lacks a required key.
-    Incomplete,
-}
-
 /// An event source mapping whose source is a queue, may be one, or cannot be the source of any mapping.
 #[derive(Debug, Clone)]
 pub struct EventSourceMapping {
@@ -544,63 +400,6 @@ pub struct EventSourceMapping {
     pub ignored_disabling: Option<Span>,
 }
 
-/// Kinds of resources that use a dead-letter queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Owner {
-    /// A function.
-    Function,
-    /// A subscription to a topic.
-    Subscription,
-    /// A topic with its subscriptions.
-    Topic,
-    /// A rule with its targets.
-    Rule,
-    /// A target of a rule.
-    Target,
-    /// A schedule.
-    Schedule,
-    /// A pipe.
-    Pipe,
-    /// An event source mapping of a stream.
-    Mapping,
-    /// Any other resource.
-    Other,
-}
-
-impl DeadLetterUse {
-    /// Returns the resource for a sentence: "the function `worker`".
-    pub fn owner_shown(&self) -> String {
-        let kind = match self.owner {
-            Owner::Function => "the function ",
-            Owner::Subscription => "the subscription ",
-            Owner::Topic => "the topic ",
-            Owner::Rule => "the rule ",
-            Owner::Target => "the event target ",
-            Owner::Schedule => "the schedule ",
-            Owner::Pipe => "the pipe ",
-            Owner::Mapping => "the event source mapping ",
-            Owner::Other => "",
-        };
-        format!("{kind}`{}`", self.resource)
-    }
-}
-
-/// A reference that makes a queue the dead-letter queue of a resource other than a queue: a function, a destination, a
-/// rule, a schedule, a subscription, a pipe.
-#[derive(Debug, Clone)]
-pub struct DeadLetterUse {
-    /// Resource with the reference.
-    pub resource: Arc<str>,
-    /// Kind of that resource.
-    pub owner: Owner,
-    /// Span of the argument.
-    pub span: Span,
-    /// Target of the failures.
-    pub target: Attribute<Link>,
-    /// Condition under which it is set.
-    pub when: Condition,
-}
-
 /// A source other than a queue that may invoke a function: a permission, a subscription, a rule, a schedule.
 #[derive(Debug, Clone)]
 pub struct Invocation {
@@ -610,110 +409,4 @@ pub struct Invocation {
     pub span: Span,
     /// Function; unresolved represents any function.
     pub function: Attribute<Link>,
-}
-
-/// A unit as its frontend lowered it. Links use addresses of the same unit.
-#[derive(Debug, Clone)]
-pub struct UnitGraph {
-    /// The unit.
-    pub unit: Unit,
-    /// Queues.
-    pub queues: Vec<Queue>,
-    /// Functions.
-    pub functions: Vec<Function>,
-    /// Event source mappings, except those of streams and other sources that are not queues.
-    pub mappings: Vec<EventSourceMapping>,
-    /// Alarms on any metric.
-    pub alarms: Vec<Alarm>,
-    /// Alarms that are declared but do not exist: under a condition that does not hold, or with a `count` of zero.
-    pub nonexistent_alarms: Vec<Alarm>,
-    /// Subscribers to alarms, other than alarm actions.
-    pub alarm_subscribers: Vec<AlarmSubscriber>,
-    /// Resources other than mappings that send to queues or consume them.
-    pub deliveries: Deliveries,
-    /// Resources that run programs, which may consume queues.
-    pub workers: Vec<Worker>,
-    /// Sources of values for environment variables.
-    pub parameters: Vec<workers::Parameter>,
-    /// Policies, roles and keys.
-    pub access: Access,
-    /// Uses of dead-letter queues by resources other than queues.
-    pub dead_letter_uses: Vec<DeadLetterUse>,
-    /// Other sources that may invoke functions.
-    pub invocations: Vec<Invocation>,
-    /// References to queues and roles that are passed to a module or nested stack whose files are not available. It may
-    /// consume the queues or alarm on them, and grant more to the roles.
-    pub passed_to_missing_code: Vec<Link>,
-    /// References, in place of a queue, to declared resources that are not queues, with their types: `AWS::SNS::Topic`.
-    pub not_queues: Vec<(Target, Arc<str>)>,
-    /// Properties that their resources do not have.
-    pub unknown_properties: Vec<UnknownProperty>,
-    /// References to queues in calls of modules without an instance, which may contain alarms.
-    pub uninstantiated_calls: Vec<(Link, Span)>,
-    /// Number of queues that do not exist, by the variable whose default leaves them out.
-    pub switched_off: BTreeMap<Arc<str>, usize>,
-}
-
-impl UnitGraph {
-    /// Creates an empty unit.
-    pub fn new(unit: Unit) -> Self {
-        UnitGraph {
-            unit,
-            queues: Vec::new(),
-            functions: Vec::new(),
-            mappings: Vec::new(),
-            alarms: Vec::new(),
-            nonexistent_alarms: Vec::new(),
-            alarm_subscribers: Vec::new(),
-            deliveries: Deliveries::default(),
-            workers: Vec::new(),
-            parameters: Vec::new(),
-            access: Access::default(),
-            dead_letter_uses: Vec::new(),
-            invocations: Vec::new(),
-            passed_to_missing_code: Vec::new(),
-            not_queues: Vec::new(),
-            unknown_properties: Vec::new(),
-            uninstantiated_calls: Vec::new(),
-            switched_off: BTreeMap::new(),
-        }
-    }
-
-    /// Forgets which numbers the inputs `set` of the unit set, because files of an environment set these inputs. If there
-    /// are such files, each of them sets the inputs without a default, also those that only one environment needs.
-    pub(crate) fn forget_inputs(&mut self, set: &BTreeSet<Arc<str>>) {
-        if set.is_empty() {
-            return;
-        }
-        let is_set = |input: &Input| input.is_required || (input.within.is_empty() && set.contains(&input.name));
-        let functions = self.functions.iter_mut().map(|function| &mut function.timeout_set_by);
-        let mappings = self.mappings.iter_mut().map(|mapping| &mut mapping.window_set_by);
-        for set_by in functions.chain(mappings) {
-            if matches!(set_by, Some(SetBy::Input(input)) if is_set(input)) {
-                *set_by = None;
-            }
-        }
-    }
-
-    /// Adds a note for each variable that leaves out queues and that no file of an environment sets.
-    pub(crate) fn note_switches(&mut self, is_set: impl Fn(&Arc<str>) -> bool) {
-        for (name, count) in std::mem::take(&mut self.switched_off) {
-            if is_set(&name) {
-                continue;
-            }
-            let (queues, them) = match count {
-                1 => ("1 queue exists".to_owned(), "it"),
-                _ => (format!("{count} queues exist"), "them"),
-            };
-            let note = format!("{queues} only with `var.{name}`, whose default leaves {them} out");
-            self.unit.notes.push(note);
-        }
-    }
-
-    /// Releases the spare capacity of the longest lists.
-    pub(crate) fn trim(&mut self) {
-        self.queues.shrink_to_fit();
-        self.functions.shrink_to_fit();
-        self.mappings.shrink_to_fit();
-    }
 }

@@ -2,7 +2,7 @@
 //!
 //! It stores documents as they were understood. The rules decide whether an action is allowed.
 
-use super::lookup::append_sorted;
+use super::nodes::append_sorted;
 use super::workers::InstanceProfile;
 use super::{Attribute, Link, Resource, UnitId};
 use crate::graph::Reason;
@@ -227,26 +227,14 @@ pub struct Access {
 impl Access {
     /// Adds the contents of `other`, which belong to `unit`.
     pub(super) fn append(&mut self, other: Access, unit: UnitId) {
-        append_sorted(&mut self.queue_policies, other.queue_policies, unit, |node| {
-            &mut node.resource
-        });
-        append_sorted(&mut self.roles, other.roles, unit, |node| &mut node.resource);
-        append_sorted(&mut self.instance_profiles, other.instance_profiles, unit, |node| {
-            &mut node.resource
-        });
-        append_sorted(&mut self.role_policies, other.role_policies, unit, |node| {
-            &mut node.resource
-        });
-        append_sorted(&mut self.managed_policies, other.managed_policies, unit, |node| {
-            &mut node.resource
-        });
-        append_sorted(&mut self.keys, other.keys, unit, |node| &mut node.resource);
-        append_sorted(&mut self.key_aliases, other.key_aliases, unit, |node| {
-            &mut node.resource
-        });
-        append_sorted(&mut self.permissions, other.permissions, unit, |node| {
-            &mut node.resource
-        });
+        append_sorted(&mut self.queue_policies, other.queue_policies, unit);
+        append_sorted(&mut self.roles, other.roles, unit);
+        append_sorted(&mut self.instance_profiles, other.instance_profiles, unit);
+        append_sorted(&mut self.role_policies, other.role_policies, unit);
+        append_sorted(&mut self.managed_policies, other.managed_policies, unit);
+        append_sorted(&mut self.keys, other.keys, unit);
+        append_sorted(&mut self.key_aliases, other.key_aliases, unit);
+        append_sorted(&mut self.permissions, other.permissions, unit);
     }
 
     /// Releases the spare capacity of the longest lists.

@@ -1,7 +1,7 @@
 //! Senders to queues, and consumers other than event source mappings: topics and subscriptions, targets of rules and
 //! schedules, notifications of buckets, pipes, and state machines.
 
-use super::lookup::append_sorted;
+use super::nodes::append_sorted;
 use super::{Attribute, Link, PolicyError, Reason, Resource, Seconds, Tags, UnitId};
 use conditions::Condition;
 use source::Span;
@@ -216,12 +216,10 @@ pub struct Deliveries {
 impl Deliveries {
     /// Adds the contents of `other`, which belong to `unit`.
     pub(super) fn append(&mut self, other: Deliveries, unit: UnitId) {
-        append_sorted(&mut self.pipes, other.pipes, unit, |node| &mut node.resource);
-        append_sorted(&mut self.topics, other.topics, unit, |node| &mut node.resource);
-        append_sorted(&mut self.subscriptions, other.subscriptions, unit, |node| {
-            &mut node.resource
-        });
-        append_sorted(&mut self.targets, other.targets, unit, |node| &mut node.resource);
-        append_sorted(&mut self.machines, other.machines, unit, |node| &mut node.resource);
+        append_sorted(&mut self.pipes, other.pipes, unit);
+        append_sorted(&mut self.topics, other.topics, unit);
+        append_sorted(&mut self.subscriptions, other.subscriptions, unit);
+        append_sorted(&mut self.targets, other.targets, unit);
+        append_sorted(&mut self.machines, other.machines, unit);
     }
 }

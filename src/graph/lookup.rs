@@ -1,20 +1,23 @@
 //! The linked graph, with the queries that more than one rule needs.
 
-use super::arn::{FIFO_SUFFIX, account, is_queue_name, physical_name, region};
+mod assemble;
+mod index;
+
 use super::declared::DeclaredConsumer;
 use super::delivery::{Pipe, Topic};
 use super::deployed::Deployed;
-use super::nodes::{self, Nodes};
+use super::nodes::Nodes;
 use super::reach::hash_of;
 use super::workers::{Parameter, Worker, WorkerConsumptions};
 use super::{
-    Access, Alarm, AlarmSubscriber, Attribute, Case, Cause, Code, Condition, DeadLetterUse, Deliveries,
-    EventSourceMapping, Form, Function, Handler, Invocation, Link, Queue, Reason, Resource, State, Target, Unit,
-    UnitGraph, UnitId, UnknownProperty, Unread,
+    Access, Alarm, AlarmSubscriber, Case, Cause, Code, Condition, DeadLetterUse, Deliveries, EventSourceMapping,
+    Function, Handler, Invocation, Link, Queue, Reason, Resource, State, Target, Unit, UnitId, UnknownProperty, Unread,
 };
+use crate::graph::arn::FIFO_SUFFIX;
+use index::Index;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 /// All units of a project, linked.
 #[derive(Debug, Default)]
@@ -69,147 +72,6 @@ pub struct Graph {
     pub(super) worker_consumptions: OnceLock<WorkerConsumptions>,
 }
 
-/// Index of a list of nodes, by address and by physical name.
-#[derive(Debug, Default)]
-struct Index {
-    /// Nodes by unit and address.
-    by_address: Vec<FxHashMap<Arc<str>, usize>>,
-    /// Units by [`Unit::key`].
-    units: FxHashMap<Arc<str>, UnitId>,
-    by_name: FxHashMap<String, Vec<NamedNode>>,
-    /// Recorder of the names that are looked up, each with the unit that contains the link.
-    lookups: Option<Mutex<FxHashSet<(UnitId, u64)>>>,
-}
-
-/// A node with a physical name.
-#[derive(Debug)]
-struct NamedNode {
-    unit: UnitId,
-    at: usize,
-    region: Option<Arc<str>>,
-    account: Option<Arc<str>>,
-}
-
-impl Index {
-    fn build<'a>(units: &[Unit], nodes: impl Iterator<Item = (&'a Resource, &'a Attribute<Option<String>>)>) -> Index {
-        let mut index = Index {
-            by_address: vec![FxHashMap::default(); units.len()],
-            ..Index::default()
-        };
-        for (at, unit) in units.iter().enumerate() {
-            let id = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
-            index.units.entry(unit.key().into()).or_insert(id);
-        }
-        for (at, (resource, name)) in nodes.enumerate() {
-            if let Some(nodes) = index.by_address.get_mut(resource.unit.0 as usize) {
-                nodes.insert(resource.address.clone(), at);
-            }
-            for name in name.cases.iter().filter_map(|case| case.value()?.as_ref()) {
-                // Two nodes rarely have the same name.
-                let bearers = index.by_name.entry(name.clone());
-                bearers.or_insert_with(|| Vec::with_capacity(1)).push(NamedNode {
-                    unit: resource.unit,
-                    at,
-                    region: resource.region.clone(),
-                    account: resource.account.clone(),
-                });
-            }
-        }
-        index
-    }
-
-    fn at(&self, unit: UnitId, address: &str) -> Option<usize> {
-        self.by_address.get(unit.0 as usize)?.get(address).copied()
-    }
-
-    /// Returns the node that `link`, written in `unit`, points to: by address, or by physical name if exactly one node
-    /// of the unit, or else exactly one of the project, has that name.
-    fn find(&self, unit: UnitId, link: &Link) -> Option<usize> {
-        match &link.target {
-            Target::Resource(address) => self.at(unit, address),
-            Target::OtherUnit { unit: other, address } => {
-                self.record(unit, "unit", other);
-                let other = *self.units.get(other)?;
-                self.at(other, address)
-            }
-            Target::Dangling(_) => None,
-            Target::External(written) => {
-                let named = self.nodes_named(unit, written, link.form);
-                let mut here = named.iter().filter(|node| node.unit == unit);
-                match (here.next(), here.next(), named.as_slice()) {
-                    (Some(node), None, _) | (None, _, [node]) => Some(node.at),
-                    _ => None,
-                }
-            }
-        }
-    }
-
-    /// Returns the nodes that `attribute`, written in `unit`, points to under any condition.
-    fn all(&self, unit: UnitId, attribute: &Attribute<Link>) -> impl Iterator<Item = usize> {
-        let links = attribute.cases.iter().filter_map(|case| case.value());
-        links.filter_map(move |link| self.find(unit, link))
-    }
-
-    /// Records that a link in `unit` refers to a name.
-    fn record(&self, unit: UnitId, kind: &str, name: &str) {
-        if let Some(lookups) = &self.lookups {
-            let mut lookups = lookups.lock().unwrap_or_else(PoisonError::into_inner);
-            lookups.insert((unit, hash_of(kind, name)));
-        }
-    }
-
-    /// Returns all nodes with the physical name in `written`, which is written in `unit`, except those known to be in
-    /// another Region or account.
-    fn nodes_named(&self, unit: UnitId, written: &str, form: Form) -> Vec<&NamedNode> {
-        let (region, account) = (region(written, form), account(written, form));
-        let name = physical_name(written, form);
-        if let Some(name) = name {
-            self.record(unit, "name", name);
-        }
-        let named = name.and_then(|name| self.by_name.get(name));
-        let elsewhere = move |node: &NamedNode| {
-            let regions = region.zip(node.region.as_deref());
-            let accounts = account.zip(node.account.as_deref());
-            regions.into_iter().chain(accounts).any(|(one, other)| one != other)
-        };
-        named.into_iter().flatten().filter(|node| !elsewhere(node)).collect()
-    }
-
-    /// Returns all nodes that `link` may point to: several if nodes of `unit` share a physical name.
-    fn candidates(&self, unit: UnitId, link: &Link) -> Vec<usize> {
-        let Target::External(written) = &link.target else {
-            return self.find(unit, link).into_iter().collect();
-        };
-        let named = self.nodes_named(unit, written, link.form).into_iter();
-        let here: Vec<usize> = named.filter(|node| node.unit == unit).map(|node| node.at).collect();
-        if here.is_empty() {
-            self.find(unit, link).into_iter().collect()
-        } else {
-            here
-        }
-    }
-}
-
-/// Appends the nodes of `unit`, sorted by address.
-pub(super) fn append_sorted<T>(
-    all: &mut Vec<T>,
-    mut nodes: Vec<T>,
-    unit: UnitId,
-    resource: fn(&mut T) -> &mut Resource,
-) {
-    nodes::sort(&mut nodes, unit, resource);
-    all.append(&mut nodes);
-}
-
-/// Adds the pair (`from`, `to`) once.
-fn add_edge(map: &mut FxHashMap<usize, Vec<usize>>, from: usize, to: usize) {
-    let noted = map.entry(from).or_default();
-    // All pairs with the same `to` are added in succession.
-    if noted.last() != Some(&to) {
-        noted.push(to);
-    }
-}
-
 /// A mapping that polls a queue, and the condition under which it does.
 #[derive(Debug)]
 pub struct Consumption<'g> {
@@ -222,17 +84,6 @@ pub struct Consumption<'g> {
 }
 
 impl Graph {
-    /// Links units; the order of `parts` is the order of units.
-    pub fn assemble(parts: Vec<UnitGraph>) -> Graph {
-        Graph::assembled(parts, false)
-    }
-
-    /// Like [`assemble`](Self::assemble), but records all names that are looked up, for
-    /// [`Connections`](super::Connections).
-    pub(crate) fn assemble_recording_lookups(parts: Vec<UnitGraph>) -> Graph {
-        Graph::assembled(parts, true)
-    }
-
     /// Passes the hashes of all physical names to `take`, each with the unit that declares it and `true`, and those of
     /// all names that were looked up, each with the unit that refers to it and `false`.
     pub(super) fn names_in_indexes(&self, take: &mut impl FnMut(UnitId, u64, bool)) {
@@ -253,157 +104,6 @@ impl Graph {
                 take(*unit, *hash, false);
             }
         }
-    }
-
-    fn assembled(parts: Vec<UnitGraph>, notes: bool) -> Graph {
-        let mut graph = Graph::default();
-        for (at, part) in parts.into_iter().enumerate() {
-            let unit = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
-            graph.units.push(part.unit);
-            graph.queues.take(part.queues, unit, |node| &mut node.resource);
-            graph.functions.take(part.functions, unit, |node| &mut node.resource);
-            graph.mappings.take(part.mappings, unit, |node| &mut node.resource);
-            append_sorted(&mut graph.alarms, part.alarms, unit, |node| &mut node.resource);
-            append_sorted(&mut graph.nonexistent_alarms, part.nonexistent_alarms, unit, |node| {
-                &mut node.resource
-            });
-            append_sorted(&mut graph.alarm_subscribers, part.alarm_subscribers, unit, |node| {
-                &mut node.resource
-            });
-            graph.deliveries.append(part.deliveries, unit);
-            append_sorted(&mut graph.workers, part.workers, unit, |node| &mut node.resource);
-            append_sorted(&mut graph.parameters, part.parameters, unit, |node| &mut node.resource);
-            graph.access.append(part.access, unit);
-            graph
-                .dead_letter_uses
-                .extend(part.dead_letter_uses.into_iter().map(|node| (unit, node)));
-            graph
-                .invocations
-                .extend(part.invocations.into_iter().map(|node| (unit, node)));
-            graph
-                .links_passed_to_missing_code
-                .extend(part.passed_to_missing_code.into_iter().map(|link| (unit, link)));
-            let not_queues = part.not_queues.into_iter();
-            graph
-                .types_of_non_queues
-                .extend(not_queues.map(|(target, kind)| ((unit, target), kind)));
-            append_sorted(&mut graph.unknown_properties, part.unknown_properties, unit, |node| {
-                &mut node.resource
-            });
-            let left_out = part.uninstantiated_calls.into_iter();
-            graph
-                .uninstantiated_calls
-                .extend(left_out.map(|(link, span)| (unit, link, span)));
-        }
-        graph.access.trim();
-        graph.index(notes);
-        graph
-    }
-
-    fn index(&mut self, notes: bool) {
-        self.queue_index = Index::build(&self.units, self.queues.iter().map(|node| (&node.resource, &node.name)));
-        self.function_index = Index::build(
-            &self.units,
-            self.functions.iter().map(|node| (&node.resource, &node.name)),
-        );
-        let topics = self.deliveries.topics.iter();
-        self.topic_index = Index::build(&self.units, topics.map(|node| (&node.resource, &node.name)));
-        if notes {
-            for index in [&mut self.queue_index, &mut self.function_index, &mut self.topic_index] {
-                index.lookups = Some(Mutex::default());
-            }
-        }
-        for (at, mapping) in self.mappings.iter().enumerate() {
-            let queues = self.queue_index.all(mapping.resource.unit, &mapping.queue);
-            queues.for_each(|queue| add_edge(&mut self.polling_mappings, queue, at));
-            let functions = self.function_index.all(mapping.resource.unit, &mapping.function);
-            functions.for_each(|function| add_edge(&mut self.invoking, function, at));
-        }
-        for (at, pipe) in self.deliveries.pipes.iter().enumerate() {
-            let queues = self.queue_index.all(pipe.resource.unit, &pipe.source);
-            queues.for_each(|queue| add_edge(&mut self.pipes, queue, at));
-        }
-        let Deliveries {
-            pipes,
-            subscriptions,
-            targets,
-            ..
-        } = &self.deliveries;
-        let pipes = pipes.iter().map(|one| (one.resource.unit, &one.target));
-        let subscriptions = subscriptions.iter().map(|one| (one.resource.unit, &one.endpoint));
-        let targets = targets.iter().map(|one| (one.resource.unit, &one.target));
-        let sent = pipes.chain(subscriptions).chain(targets);
-        self.sent_to = sent
-            .flat_map(|(unit, target)| self.queue_index.all(unit, target))
-            .collect();
-        for (at, queue) in self.queues.iter().enumerate() {
-            for (_, link) in queue.redrive_targets(&Condition::always()) {
-                if let Some(target) = self.queue_index.find(queue.resource.unit, link) {
-                    add_edge(&mut self.sources, target, at);
-                }
-            }
-        }
-        for (at, (unit, used)) in self.dead_letter_uses.iter().enumerate() {
-            let queues = self.queue_index.all(*unit, &used.target);
-            queues.for_each(|queue| add_edge(&mut self.uses, queue, at));
-        }
-        for (at, (unit, invocation)) in self.invocations.iter().enumerate() {
-            let functions = self.function_index.all(*unit, &invocation.function);
-            functions.for_each(|function| add_edge(&mut self.invoked, function, at));
-            if invocation.function.unresolved_reason().is_some() {
-                self.invoking_any.entry(*unit).or_default().push(at);
-            }
-        }
-        let links = self.links_passed_to_missing_code.iter();
-        self.queues_passed_to_missing_code = links
-            .filter_map(|(unit, link)| self.queue_index.find(*unit, link))
-            .collect();
-        self.open_placeholders();
-    }
-
-    /// Makes sources, targets and failure destinations unresolved if they are neither an ARN, a URL nor the name of a
-    /// declared resource, but text such as `"not-used"` or a placeholder of another tool. Equal placeholders may refer
-    /// to different queues.
-    fn open_placeholders(&mut self) {
-        let indexes = [&self.queue_index, &self.function_index, &self.topic_index];
-        let doubt = |link: &Link| {
-            let name = physical_name(link.written(), link.form);
-            let is_declared = || {
-                indexes
-                    .iter()
-                    .any(|index| name.is_some_and(|name| index.by_name.contains_key(name)))
-            };
-            let is_placeholder = link.is_placeholder() && !is_declared();
-            is_placeholder.then(|| Cause::Invalid.because(format!("`{}` is not an ARN", link.written())))
-        };
-        let optional = |link: &Option<Link>| doubt(link.as_ref()?);
-        for queue in self.queues.iter_mut() {
-            let cases = queue.redrive.cases.iter_mut();
-            for policy in cases.filter_map(|case| case.value_mut()?.as_mut()) {
-                let doubt = |link: &Link| doubt(link).filter(|_| !is_queue_name(link.written()));
-                // A bare queue name is kept, because a rule reports it.
-                policy.target.doubt(doubt);
-            }
-        }
-        for mapping in self.mappings.iter_mut() {
-            mapping.queue.doubt(doubt);
-            mapping.failure_destination.doubt(optional);
-        }
-        for function in self.functions.iter_mut() {
-            let settings = function.failure_targets.iter_mut().chain(&mut function.success_targets);
-            settings.for_each(|setting| setting.target.doubt(doubt));
-        }
-        for pipe in &mut self.deliveries.pipes {
-            pipe.source.doubt(doubt);
-            pipe.target.doubt(doubt);
-        }
-        for target in &mut self.deliveries.targets {
-            target.target.doubt(doubt);
-            target.dead_letter.doubt(optional);
-        }
-        self.dead_letter_uses
-            .iter_mut()
-            .for_each(|(_, used)| used.target.doubt(doubt));
     }
 
     /// Adds units without nodes.
@@ -692,16 +392,5 @@ impl Queue {
                 .and_then(|name| name.ends_with(FIFO_SUFFIX))
                 .is_some_and(|is_fifo| is_fifo != fifo),
         })
-    }
-
-    /// Returns the targets of its redrive policy under `assumed`, each with its condition.
-    pub fn redrive_targets<'g>(&'g self, assumed: &Condition) -> Vec<(Condition, &'g Link)> {
-        let mut all = Vec::new();
-        for (assumed, _, policy) in self.redrive.known_in(assumed) {
-            for (assumed, _, link) in policy.iter().flat_map(|policy| policy.target.known_in(&assumed)) {
-                all.push((assumed, link));
-            }
-        }
-        all
     }
 }

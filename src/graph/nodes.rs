@@ -1,8 +1,10 @@
 //! Lists of nodes of one kind. The nodes stay in the vectors of their units, because a project has tens of thousands of
 //! large nodes, and moving them is slow.
 
-use super::delivery::{EventTarget, Pipe, StateMachine, Subscription};
-use super::{Alarm, EventSourceMapping, Function, Queue, Resource, UnitId, UnknownProperty};
+use super::access::{Key, KeyAlias, ManagedPolicy, Permission, QueuePolicy, Role, RolePolicy};
+use super::delivery::{EventTarget, Pipe, StateMachine, Subscription, Topic};
+use super::workers::{InstanceProfile, Parameter, Worker};
+use super::{Alarm, AlarmSubscriber, EventSourceMapping, Function, Queue, Resource, UnitId, UnknownProperty};
 use std::ops::Index;
 use std::slice;
 use std::sync::Arc;
@@ -55,11 +57,14 @@ impl<T> Nodes<T> {
     }
 
     /// Adds the nodes of `unit`, sorted by address.
-    pub(super) fn take(&mut self, mut nodes: Vec<T>, unit: UnitId, resource: fn(&mut T) -> &mut Resource) {
+    pub(super) fn take(&mut self, mut nodes: Vec<T>, unit: UnitId)
+    where
+        T: AsMut<Resource>,
+    {
         if nodes.is_empty() {
             return;
         }
-        sort(&mut nodes, unit, resource);
+        sort(&mut nodes, unit);
         let start = self.count;
         self.count += nodes.len();
         self.units.push((start, nodes));
@@ -67,11 +72,11 @@ impl<T> Nodes<T> {
 }
 
 /// Sets the unit of `nodes` and sorts them by address.
-pub(super) fn sort<T>(nodes: &mut Vec<T>, unit: UnitId, resource: fn(&mut T) -> &mut Resource) {
+fn sort<T: AsMut<Resource>>(nodes: &mut Vec<T>, unit: UnitId) {
     let addresses = nodes.iter_mut().map(|node| {
-        let place = resource(node);
-        place.unit = unit;
-        place.address.clone()
+        let resource = node.as_mut();
+        resource.unit = unit;
+        resource.address.clone()
     });
     let addresses: Vec<Arc<str>> = addresses.collect();
     if addresses.is_sorted() {
@@ -83,6 +88,12 @@ pub(super) fn sort<T>(nodes: &mut Vec<T>, unit: UnitId, resource: fn(&mut T) -> 
     let mut unsorted: Vec<Option<T>> = std::mem::take(nodes).into_iter().map(Some).collect();
     nodes.reserve_exact(unsorted.len());
     nodes.extend(places.into_iter().filter_map(|at| unsorted.get_mut(at)?.take()));
+}
+
+/// Appends the nodes of `unit`, sorted by address.
+pub(super) fn append_sorted<T: AsMut<Resource>>(all: &mut Vec<T>, mut nodes: Vec<T>, unit: UnitId) {
+    sort(&mut nodes, unit);
+    all.append(&mut nodes);
 }
 
 /// Iterator over [`Nodes`].
@@ -122,26 +133,46 @@ impl<T> Index<usize> for Nodes<T> {
     }
 }
 
-/// Implements `AsRef<Resource>`, so that nodes can be passed where a resource is expected.
+/// Implements `AsRef<Resource>` and `AsMut<Resource>` for all types of nodes.
 macro_rules! resources {
     ($($node:ty),* $(,)?) => {
-        $(impl AsRef<Resource> for $node {
-            fn as_ref(&self) -> &Resource {
-                &self.resource
+        $(
+            impl AsRef<Resource> for $node {
+                fn as_ref(&self) -> &Resource {
+                    &self.resource
+                }
             }
-        })*
+
+            impl AsMut<Resource> for $node {
+                fn as_mut(&mut self) -> &mut Resource {
+                    &mut self.resource
+                }
+            }
+        )*
     };
 }
 resources!(
     Alarm,
+    AlarmSubscriber,
     EventSourceMapping,
     EventTarget,
     Function,
+    InstanceProfile,
+    Key,
+    KeyAlias,
+    ManagedPolicy,
+    Parameter,
+    Permission,
     Pipe,
     Queue,
+    QueuePolicy,
+    Role,
+    RolePolicy,
     StateMachine,
     Subscription,
+    Topic,
     UnknownProperty,
+    Worker,
 );
 
 impl AsRef<Resource> for Resource {

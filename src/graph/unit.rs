@@ -1,0 +1,162 @@
+//! Units, and the nodes of one unit as its frontend lowered it.
+
+use super::workers::{Parameter, Worker};
+use super::{
+    Access, Alarm, AlarmSubscriber, DeadLetterUse, Deliveries, EventSourceMapping, Function, Invocation, Link, Queue,
+    SetBy, Target, UnknownProperty,
+};
+use knowledge::Input;
+use source::Span;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Identifier of a unit: its index in [`Graph::units`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UnitId(pub u32);
+
+/// Kinds of units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum UnitKind {
+    /// A Terraform root module, or a module without a caller.
+    TerraformModule,
+    /// A CloudFormation or SAM template.
+    Template,
+    /// A synthesised stack of a CDK app, nested or not.
+    CdkStack,
+    /// A `serverless.yml`.
+    ServerlessService,
+    /// A Terraform plan as JSON.
+    Plan,
+    /// A Terraform state, as JSON or as stored.
+    State,
+    /// A snapshot of what an account has deployed.
+    Snapshot,
+}
+
+/// A configuration that one tool deploys as one.
+#[derive(Debug, Clone)]
+pub struct Unit {
+    /// Directory or file, relative to the repository root.
+    pub name: String,
+    /// Kind of unit.
+    pub kind: UnitKind,
+    /// Parts of it that are not supported, for the summary ("functions and their events are not read").
+    pub notes: Vec<String>,
+    /// Sources of remote modules that are not read, each with the number of its calls.
+    pub unread_modules: BTreeMap<String, usize>,
+    /// Call for which it is evaluated, if another unit calls it: `parent.yaml#Orders`.
+    pub call: Option<Arc<str>>,
+}
+
+impl Unit {
+    /// Returns the key that links of other units use for it: its call, or else its name.
+    pub fn key(&self) -> &str {
+        self.call.as_deref().unwrap_or(&self.name)
+    }
+}
+
+/// A unit as its frontend lowered it. Links use addresses of the same unit.
+#[derive(Debug, Clone)]
+pub struct UnitGraph {
+    /// The unit.
+    pub unit: Unit,
+    /// Queues.
+    pub queues: Vec<Queue>,
+    /// Functions.
+    pub functions: Vec<Function>,
+    /// Event source mappings, except those of streams and other sources that are not queues.
+    pub mappings: Vec<EventSourceMapping>,
+    /// Alarms on any metric.
+    pub alarms: Vec<Alarm>,
+    /// Alarms that are declared but do not exist: under a condition that does not hold, or with a `count` of zero.
+    pub nonexistent_alarms: Vec<Alarm>,
+    /// Subscribers to alarms, other than alarm actions.
+    pub alarm_subscribers: Vec<AlarmSubscriber>,
+    /// Resources other than mappings that send to queues or consume them.
+    pub deliveries: Deliveries,
+    /// Resources that run programs, which may consume queues.
+    pub workers: Vec<Worker>,
+    /// Sources of values for environment variables.
+    pub parameters: Vec<Parameter>,
+    /// Policies, roles and keys.
+    pub access: Access,
+    /// Uses of dead-letter queues by resources other than queues.
+    pub dead_letter_uses: Vec<DeadLetterUse>,
+    /// Other sources that may invoke functions.
+    pub invocations: Vec<Invocation>,
+    /// References to queues and roles that are passed to a module or nested stack whose files are not available. It may
+    /// consume the queues or alarm on them, and grant more to the roles.
+    pub passed_to_missing_code: Vec<Link>,
+    /// References, in place of a queue, to declared resources that are not queues, with their types: `AWS::SNS::Topic`.
+    pub not_queues: Vec<(Target, Arc<str>)>,
+    /// Properties that their resources do not have.
+    pub unknown_properties: Vec<UnknownProperty>,
+    /// References to queues in calls of modules without an instance, which may contain alarms.
+    pub uninstantiated_calls: Vec<(Link, Span)>,
+    /// Number of queues that do not exist, by the variable whose default leaves them out.
+    pub switched_off: BTreeMap<Arc<str>, usize>,
+}
+
+impl UnitGraph {
+    /// Creates an empty unit.
+    pub fn new(unit: Unit) -> Self {
+        UnitGraph {
+            unit,
+            queues: Vec::new(),
+            functions: Vec::new(),
+            mappings: Vec::new(),
+            alarms: Vec::new(),
+            nonexistent_alarms: Vec::new(),
+            alarm_subscribers: Vec::new(),
+            deliveries: Deliveries::default(),
+            workers: Vec::new(),
+            parameters: Vec::new(),
+            access: Access::default(),
+            dead_letter_uses: Vec::new(),
+            invocations: Vec::new(),
+            passed_to_missing_code: Vec::new(),
+            not_queues: Vec::new(),
+            unknown_properties: Vec::new(),
+            uninstantiated_calls: Vec::new(),
+            switched_off: BTreeMap::new(),
+        }
+    }
+
+    /// Forgets which numbers the inputs `set` of the unit set, because files of an environment set these inputs. If there
+    /// are such files, each of them sets the inputs without a default, also those that only one environment needs.
+    pub(crate) fn forget_inputs(&mut self, set: &BTreeSet<Arc<str>>) {
+        if set.is_empty() {
+            return;
+        }
+        let is_set = |input: &Input| input.is_required || (input.within.is_empty() && set.contains(&input.name));
+        let functions = self.functions.iter_mut().map(|function| &mut function.timeout_set_by);
+        let mappings = self.mappings.iter_mut().map(|mapping| &mut mapping.window_set_by);
+        for set_by in functions.chain(mappings) {
+            if matches!(set_by, Some(SetBy::Input(input)) if is_set(input)) {
+                *set_by = None;
+            }
+        }
+    }
+
+    /// Adds a note for each variable that leaves out queues and that no file of an environment sets.
+    pub(crate) fn note_switches(&mut self, is_set: impl Fn(&Arc<str>) -> bool) {
+        for (name, count) in std::mem::take(&mut self.switched_off) {
+            if is_set(&name) {
+                continue;
+            }
+            let (queues, them) = match count {
+                1 => ("1 queue exists".to_owned(), "it"),
+                _ => (format!("{count} queues exist"), "them"),
+            };
+            let note = format!("{queues} only with `var.{name}`, whose default leaves {them} out");
+            self.unit.notes.push(note);
+        }
+    }
+
+    /// Releases the spare capacity of the longest lists.
+    pub(crate) fn trim(&mut self) {
+        self.queues.shrink_to_fit();
+        self.functions.shrink_to_fit();
+        self.mappings.shrink_to_fit();
+    }
+}
