@@ -53,7 +53,7 @@ pub use redrive::{
 };
 pub use tags::{Tag, Tags};
 pub use unit::{Unit, UnitGraph, UnitId, UnitKind};
-pub use unknown::{PropertyFault, UnknownProperty};
+pub use unknown::{EventWithoutQueue, UnknownProperty};
 pub use watch::{Doubt, Watch};
 pub use workers::Worker;
 

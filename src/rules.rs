@@ -45,6 +45,7 @@ mod event_source_mapping_duplicate;
 mod event_source_mapping_failure_destination;
 mod event_source_mapping_source_undeclared;
 mod event_target_dead_letter_missing;
+mod event_without_queue;
 mod expired_suppression;
 mod failure_target_is_source_queue;
 mod fifo_attribute_on_standard_queue;
@@ -400,6 +401,7 @@ pub static RULES: &[&Rule<'static>] = &[
     &provisioned_pollers_out_of_range::RULE,
     &event_source_mapping_duplicate::RULE,
     &event_source_mapping_source_undeclared::RULE,
+    &event_without_queue::RULE,
     &queue_competing_consumers::RULE,
     &queue_competing_filters::RULE,
     &filter_discards_messages::RULE,

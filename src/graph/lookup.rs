@@ -11,7 +11,8 @@ use super::reach::hash_of;
 use super::workers::{Parameter, Worker, WorkerConsumptions};
 use super::{
     Access, Alarm, AlarmSubscriber, Case, Cause, Code, Condition, DeadLetterUse, Deliveries, EventSourceMapping,
-    Function, Handler, Invocation, Link, Queue, Reason, Resource, State, Target, Unit, UnitId, UnknownProperty, Unread,
+    EventWithoutQueue, Function, Handler, Invocation, Link, Queue, Reason, Resource, State, Target, Unit, UnitId,
+    UnknownProperty, Unread,
 };
 use crate::graph::arn::FIFO_SUFFIX;
 use index::Index;
@@ -39,6 +40,7 @@ pub struct Graph {
     types_of_non_queues: FxHashMap<(UnitId, Target), Arc<str>>,
     uninstantiated_calls: Vec<(UnitId, Link, Span)>,
     unknown_properties: Vec<UnknownProperty>,
+    events_without_queue: Vec<EventWithoutQueue>,
     queue_index: Index,
     function_index: Index,
     topic_index: Index,
@@ -174,6 +176,11 @@ impl Graph {
     /// Returns the properties that their resources do not have, by unit and address.
     pub fn unknown_properties(&self) -> &[UnknownProperty] {
         &self.unknown_properties
+    }
+
+    /// Returns the events of functions that name no queue, by unit and address of the function.
+    pub fn events_without_queue(&self) -> &[EventWithoutQueue] {
+        &self.events_without_queue
     }
 
     /// Returns the resources other than mappings that send to queues or consume them; each list by unit and address.

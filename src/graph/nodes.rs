@@ -4,7 +4,9 @@
 use super::access::{Key, KeyAlias, ManagedPolicy, Permission, QueuePolicy, Role, RolePolicy};
 use super::delivery::{EventTarget, Pipe, StateMachine, Subscription, Topic};
 use super::workers::{InstanceProfile, Parameter, Worker};
-use super::{Alarm, AlarmSubscriber, EventSourceMapping, Function, Queue, Resource, UnitId, UnknownProperty};
+use super::{
+    Alarm, AlarmSubscriber, EventSourceMapping, EventWithoutQueue, Function, Queue, Resource, UnitId, UnknownProperty,
+};
 use std::ops::Index;
 use std::slice;
 use std::sync::Arc;
@@ -156,6 +158,7 @@ resources!(
     AlarmSubscriber,
     EventSourceMapping,
     EventTarget,
+    EventWithoutQueue,
     Function,
     InstanceProfile,
     Key,

@@ -2,8 +2,8 @@
 
 use super::workers::{Parameter, Worker};
 use super::{
-    Access, Alarm, AlarmSubscriber, DeadLetterUse, Deliveries, EventSourceMapping, Function, Invocation, Link, Queue,
-    SetBy, Target, UnknownProperty,
+    Access, Alarm, AlarmSubscriber, DeadLetterUse, Deliveries, EventSourceMapping, EventWithoutQueue, Function,
+    Invocation, Link, Queue, SetBy, Target, UnknownProperty,
 };
 use knowledge::Input;
 use source::Span;
@@ -91,6 +91,8 @@ pub struct UnitGraph {
     pub not_queues: Vec<(Target, Arc<str>)>,
     /// Properties that their resources do not have.
     pub unknown_properties: Vec<UnknownProperty>,
+    /// Events of functions that name no queue.
+    pub events_without_queue: Vec<EventWithoutQueue>,
     /// References to queues in calls of modules without an instance, which may contain alarms.
     pub uninstantiated_calls: Vec<(Link, Span)>,
     /// Number of queues that do not exist, by the variable whose default leaves them out.
@@ -117,6 +119,7 @@ impl UnitGraph {
             passed_to_missing_code: Vec::new(),
             not_queues: Vec::new(),
             unknown_properties: Vec::new(),
+            events_without_queue: Vec::new(),
             uninstantiated_calls: Vec::new(),
             switched_off: BTreeMap::new(),
         }

@@ -1,4 +1,4 @@
-//! Properties that their resources do not have.
+//! Properties that their resources do not have, and events that name no queue.
 
 use super::Resource;
 use source::Span;
@@ -17,21 +17,19 @@ pub struct UnknownProperty {
     pub meant: Option<&'static str>,
     /// Default of that property, if it is a number.
     pub default: Option<String>,
-    /// Effect of the property.
-    pub fault: PropertyFault,
+    /// `true` if the tool that creates the resource ignores the property; otherwise the deployment fails.
+    pub is_ignored: bool,
 }
 
-/// Effects of an unknown property.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PropertyFault {
-    /// The deployment fails.
-    Rejected,
-    /// The tool that creates the resource ignores it.
-    Ignored,
-    /// The tool ignores the object that the property belongs into, because the property is next to it.
-    Misplaced,
-    /// The tool ignores the property, which is known, because it has no value.
-    Empty,
-    /// The deployment fails because the property, which is known, lacks a required key.
-    Incomplete,
+/// An event that should connect a function to a queue and names none.
+#[derive(Debug, Clone)]
+pub struct EventWithoutQueue {
+    /// The function.
+    pub resource: Resource,
+    /// Span of the event's type.
+    pub span: Span,
+    /// `true` if the tool that creates the mapping skips the event; otherwise the deployment fails.
+    pub is_skipped: bool,
+    /// Keys that belong into the event and are next to it, with their spans.
+    pub misplaced: Vec<(Arc<str>, Span)>,
 }

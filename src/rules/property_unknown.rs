@@ -1,13 +1,13 @@
-//! Flags misspelled properties of queues and mappings, and events of the Serverless Framework that have no effect.
+//! Flags misspelled properties of queues and mappings.
 
 use super::prelude::*;
-use crate::graph::{PropertyFault, UnknownProperty};
+use crate::graph::UnknownProperty;
 
 pub(super) static RULE: Rule = rule!(
     "property-unknown",
     Category::Queue,
     Severity::Error,
-    "a queue, a mapping or an `sqs` event has a misspelled or misplaced property"
+    "a queue or an event source mapping has a misspelled property"
 );
 
 /// Maximum number of further properties that have labels.
@@ -43,30 +43,19 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 fn severity(unknown: &UnknownProperty) -> Severity {
-    match unknown.fault {
-        PropertyFault::Rejected | PropertyFault::Incomplete => Severity::Error,
-        PropertyFault::Ignored | PropertyFault::Misplaced | PropertyFault::Empty => Severity::Warning,
+    if unknown.is_ignored {
+        Severity::Warning
+    } else {
+        Severity::Error
     }
 }
 
 fn of(unknown: &UnknownProperty) -> Finding {
     let (shown, name) = (unknown.resource.shown(), &unknown.name);
-    let (headline, help) = match unknown.fault {
-        PropertyFault::Rejected | PropertyFault::Ignored => (
-            format!("{shown} sets `{name}`, which does not exist"),
-            match unknown.meant {
-                Some(meant) => format!("write `{meant}` instead of `{name}`"),
-                None => format!("remove `{name}`"),
-            },
-        ),
-        PropertyFault::Misplaced | PropertyFault::Empty => (
-            format!("{shown} has an `sqs` event without a value, so it polls no queue"),
-            "set `arn` inside `sqs`, indented further than `sqs` itself".to_owned(),
-        ),
-        PropertyFault::Incomplete => (
-            format!("{shown} has an `sqs` event without an ARN"),
-            "set `arn` to the ARN of the queue".to_owned(),
-        ),
+    let headline = format!("{shown} sets `{name}`, which does not exist");
+    let help = match unknown.meant {
+        Some(meant) => format!("write `{meant}` instead of `{name}`"),
+        None => format!("remove `{name}`"),
     };
     let finding = Finding::new("unknown_properties", headline, unknown.span, label(unknown));
     finding.severity(severity(unknown)).help(help)
@@ -74,18 +63,14 @@ fn of(unknown: &UnknownProperty) -> Finding {
 
 fn label(unknown: &UnknownProperty) -> String {
     let name = &unknown.name;
-    match unknown.fault {
-        PropertyFault::Rejected => format!("`{name}` is unknown, so the deployment fails"),
-        PropertyFault::Ignored => {
-            let default = match (unknown.meant, &unknown.default) {
-                (Some(meant), Some(default)) => format!("; without `{meant}`, the default of {default} applies"),
-                _ => String::new(),
-            };
-            format!("the framework ignores `{name}`, or rejects it with `configValidationMode: error`{default}")
+    if !unknown.is_ignored {
+        return format!("`{name}` is unknown, so the deployment fails");
+    }
+    match (unknown.meant, &unknown.default) {
+        (Some(meant), Some(default)) => {
+            format!("`{name}` is ignored; without `{meant}`, the default of {default} applies")
         }
-        PropertyFault::Misplaced => format!("`{name}` is next to `sqs` instead of inside it"),
-        PropertyFault::Empty => "the framework skips an event without a value".to_owned(),
-        PropertyFault::Incomplete => "the framework fails on an event without `arn`".to_owned(),
+        _ => format!("`{name}` is ignored"),
     }
 }
 
@@ -222,19 +207,11 @@ mod tests {
     }
 
     #[test]
-    fn events_without_effect_are_flagged_once() {
+    fn event_with_several_unknown_keys_is_flagged_once() {
         let stream = "sqs: {arn: !GetAtt Q.Arn, startingPosition: LATEST}";
         assert_eq!(event(stream), ["warning remove `startingPosition`"]);
         let two = "sqs: {arn: !GetAtt Q.Arn, startingPosition: LATEST, batchsize: 5}";
         assert_eq!(event(two).len(), 1);
-        let empty = ["warning set `arn` inside `sqs`, indented further than `sqs` itself"];
-        assert_eq!(event("sqs: null"), empty);
-        assert_eq!(event("sqs:"), empty);
-        assert_eq!(event("sqs:\n        arn: !GetAtt Q.Arn\n        batchSize: 5"), empty);
-        let incomplete = ["error set `arn` to the ARN of the queue"];
-        assert_eq!(event("sqs: {batchSize: 5}"), incomplete);
-        assert_eq!(event("sqs: !GetAtt Q.Arn"), incomplete);
-        assert_eq!(event("sqs: {arn: null, batchSize: 5}"), incomplete);
     }
 
     #[test]

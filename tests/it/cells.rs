@@ -78,6 +78,12 @@ const CANNOT: &[(&str, &[Dialect], &[Expectation], &str)] = &[
         "only the SAM transform drops the setting",
     ),
     (
+        "event-without-queue",
+        &[Terraform, Plan, CloudFormation, Sam, Cdk],
+        &[Finding, Silence],
+        "only the Serverless Framework deploys such an event",
+    ),
+    (
         "property-unknown",
         &[Plan],
         &[Finding, Silence],

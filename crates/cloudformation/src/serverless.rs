@@ -22,7 +22,7 @@ use super::parameters::Values;
 use super::sections::{Dialect, Sections};
 use super::unit::Unit;
 use crate::limits;
-pub use events::{EVENT_KEYS, EventFault, EventFaultKind};
+pub use events::{EVENT_KEYS, EventWithoutArn, UnknownKey};
 use resolve::{Resolver, unresolved_reason};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{FileId, Sources, Span};
@@ -50,8 +50,8 @@ struct Compiled {
     places: FxHashMap<Arc<str>, usize>,
     /// Keys and timeouts of the compiled functions by id.
     timeouts: FxHashMap<Arc<str>, (Span, Timeout)>,
-    /// Faults of `sqs` events.
-    event_faults: Vec<EventFault>,
+    unknown_keys: Vec<UnknownKey>,
+    events_without_arn: Vec<EventWithoutArn>,
     /// Unread parts of the service, as notes on the unit.
     notes: Vec<String>,
 }
@@ -65,16 +65,6 @@ impl Compiled {
             Some(known) => *known = resource,
             None => self.resources.push(resource),
         }
-    }
-
-    /// Records a fault of `key` in an event, which concerns the resource `id`.
-    fn fault(&mut self, id: &Arc<str>, key: &Entry, kind: EventFaultKind) {
-        self.event_faults.push(EventFault {
-            resource: id.clone(),
-            key: key.key.clone(),
-            span: key.key_span,
-            kind,
-        });
     }
 }
 
@@ -98,8 +88,10 @@ pub struct Service {
     pub span: Span,
     generated: FxHashSet<Arc<str>>,
     timeouts: FxHashMap<Arc<str>, (Span, Timeout)>,
-    /// Faults of `sqs` events.
-    pub event_faults: Vec<EventFault>,
+    /// Unknown keys of `sqs` events.
+    pub unknown_keys: Vec<UnknownKey>,
+    /// `sqs` events that name no queue.
+    pub events_without_arn: Vec<EventWithoutArn>,
 }
 
 impl Service {
@@ -173,7 +165,8 @@ pub(crate) fn evaluate(
         span: document.span,
         generated: generated.into_keys().filter(|id| !written.contains(id)).collect(),
         timeouts: compiled.timeouts,
-        event_faults: compiled.event_faults,
+        unknown_keys: compiled.unknown_keys,
+        events_without_arn: compiled.events_without_arn,
     };
     let name = unit.name.clone();
     let mut sections = Sections::new(&name, Dialect::Serverless, &[&root], values);

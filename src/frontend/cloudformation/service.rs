@@ -7,11 +7,11 @@ mod tests;
 use crate::frontend::lower::properties::nearest;
 use crate::frontend::lower::unread::expose_roles;
 use crate::graph::{
-    Attribute, Cause, EventSourceMapping, Form, Function, Invocation, Link, Origin, PropertyFault, Resource, Seconds,
-    State, Target, UnitGraph, UnknownProperty, limits,
+    Attribute, Cause, EventSourceMapping, EventWithoutQueue, Form, Function, Invocation, Link, Origin, Seconds, State,
+    Target, UnitGraph, UnknownProperty, limits,
 };
 use cloudformation::serverless::{
-    BATCH_SIZE, EVENT_KEYS, EventFault, EventFaultKind, MAXIMUM_CONCURRENCY, RESPONSE_TYPE, Service, Timeout, WINDOW,
+    BATCH_SIZE, EVENT_KEYS, EventWithoutArn, MAXIMUM_CONCURRENCY, RESPONSE_TYPE, Service, Timeout, UnknownKey, WINDOW,
 };
 use source::Span;
 
@@ -38,8 +38,11 @@ pub(super) fn respell(graph: &mut UnitGraph, service: &Service, note: Option<&St
             respell_mapping(mapping);
         }
     }
-    for fault in &service.event_faults {
-        note_fault(graph, fault);
+    for unknown in &service.unknown_keys {
+        note_unknown(graph, unknown);
+    }
+    for event in &service.events_without_arn {
+        note_without_queue(graph, event);
     }
     if !service.is_whole {
         // An unread part may watch or poll any queue.
@@ -60,57 +63,60 @@ pub(super) fn respell(graph: &mut UnitGraph, service: &Service, note: Option<&St
     }
 }
 
-/// Adds a fault of an event to the graph. The attribute that an unknown key was meant to set is unresolved.
-fn note_fault(graph: &mut UnitGraph, fault: &EventFault) {
-    let (meant, kind) = match fault.kind {
-        EventFaultKind::Unknown => (nearest(&fault.key, EVENT_KEYS.into_iter()), PropertyFault::Ignored),
-        EventFaultKind::Misplaced => (None, PropertyFault::Misplaced),
-        EventFaultKind::Empty => (None, PropertyFault::Empty),
-        EventFaultKind::WithoutArn => (None, PropertyFault::Incomplete),
-    };
+/// Adds an unknown key of an event to the graph. The attribute that it was meant to set is unresolved.
+fn note_unknown(graph: &mut UnitGraph, unknown: &UnknownKey) {
+    let meant = nearest(&unknown.key, EVENT_KEYS.into_iter());
     // A newer version of the framework may know it.
-    if kind == PropertyFault::Ignored && meant.is_none() && !STREAM_KEYS.split(' ').any(|key| *key == *fault.key) {
+    if meant.is_none() && !STREAM_KEYS.split(' ').any(|key| *key == *unknown.key) {
         return;
     }
-    let is_meant = |resource: &Resource| resource.address == fault.resource;
-    let mapping = graph.mappings.iter_mut().find(|one| is_meant(&one.resource));
-    let resource = if let Some(mapping) = mapping {
-        unsettle(&mut mapping.batch_size, fault, meant);
-        unsettle(&mut mapping.window, fault, meant);
-        unsettle(&mut mapping.report_batch_item_failures, fault, meant);
-        unsettle(&mut mapping.maximum_concurrency, fault, meant);
-        unsettle(&mut mapping.enabled, fault, meant);
-        unsettle(&mut mapping.filters, fault, meant);
-        unsettle(&mut mapping.provisioned_pollers, fault, meant);
-        Some(mapping.resource.clone())
-    } else {
-        let function = graph.functions.iter().find(|one| is_meant(&one.resource));
-        function.map(|function| function.resource.clone())
+    let mut mappings = graph.mappings.iter_mut();
+    let Some(mapping) = mappings.find(|one| one.resource.address == unknown.mapping) else {
+        return;
     };
+    unsettle(&mut mapping.batch_size, unknown, meant);
+    unsettle(&mut mapping.window, unknown, meant);
+    unsettle(&mut mapping.report_batch_item_failures, unknown, meant);
+    unsettle(&mut mapping.maximum_concurrency, unknown, meant);
+    unsettle(&mut mapping.enabled, unknown, meant);
+    unsettle(&mut mapping.filters, unknown, meant);
+    unsettle(&mut mapping.provisioned_pollers, unknown, meant);
     let default = match meant {
         Some(BATCH_SIZE) => Some(limits::BATCH_SIZE_DEFAULT.to_string()),
         Some(WINDOW) => Some(limits::WINDOW_DEFAULT.to_string()),
         _ => None,
     };
+    graph.unknown_properties.push(UnknownProperty {
+        resource: mapping.resource.clone(),
+        name: unknown.key.clone(),
+        span: unknown.span,
+        meant,
+        default,
+        is_ignored: true,
+    });
+}
+
+/// Adds an event that names no queue to the graph.
+fn note_without_queue(graph: &mut UnitGraph, event: &EventWithoutArn) {
+    let mut functions = graph.functions.iter();
+    let function = functions.find(|one| one.resource.address == event.function);
     graph
-        .unknown_properties
-        .extend(resource.map(|resource| UnknownProperty {
-            resource,
-            name: fault.key.clone(),
-            span: fault.span,
-            meant,
-            default,
-            fault: kind,
+        .events_without_queue
+        .extend(function.map(|function| EventWithoutQueue {
+            resource: function.resource.clone(),
+            span: event.span,
+            is_skipped: event.is_skipped,
+            misplaced: event.misplaced.clone(),
         }));
 }
 
-/// Makes `attribute` unresolved if it is absent and called `meant`, the key that `fault` misspells.
-fn unsettle<T>(attribute: &mut Attribute<T>, fault: &EventFault, meant: Option<&str>) {
+/// Makes `attribute` unresolved if it is absent and called `meant`, the key that `unknown` misspells.
+fn unsettle<T>(attribute: &mut Attribute<T>, unknown: &UnknownKey, meant: Option<&str>) {
     if meant != Some(&*attribute.name) {
         return;
     }
     for case in attribute.cases.iter_mut().filter(|case| case.is_default()) {
-        let reason = Cause::Invalid.because(format!("`{}` is misspelled", fault.key));
+        let reason = Cause::Invalid.because(format!("`{}` is misspelled", unknown.key));
         case.state = State::Unresolved(reason.into());
     }
 }

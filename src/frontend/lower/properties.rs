@@ -1,7 +1,7 @@
 //! Finds properties that a resource does not have and that resemble one that it has.
 
 use super::{Lowering, Path, View};
-use crate::graph::{Attribute, Cause, PropertyFault, Resource, State, UnitKind, UnknownProperty};
+use crate::graph::{Attribute, Cause, Resource, State, UnitKind, UnknownProperty};
 
 /// Words that do not distinguish one property from another.
 const FILLERS: [&str; 11] = [
@@ -36,7 +36,7 @@ impl<V: View> Lowering<V> {
                     span,
                     meant: (!is_set).then_some(meant),
                     default: None,
-                    fault: PropertyFault::Rejected,
+                    is_ignored: false,
                 });
             }
         }

@@ -58,6 +58,7 @@ impl Graph {
                 .types_of_non_queues
                 .extend(not_queues.map(|(target, kind)| ((unit, target), kind)));
             append_sorted(&mut graph.unknown_properties, part.unknown_properties, unit);
+            append_sorted(&mut graph.events_without_queue, part.events_without_queue, unit);
             let left_out = part.uninstantiated_calls.into_iter();
             graph
                 .uninstantiated_calls

@@ -25,30 +25,28 @@ pub const EVENT_KEYS: [&str; 9] = [
 ];
 const ARN: &str = "arn";
 
-/// A fault of an `sqs` event.
+/// A key of an `sqs` event that the framework does not know.
 #[derive(Debug, Clone)]
-pub struct EventFault {
-    /// Id of the mapping, or of the function if the framework generates no mapping.
-    pub resource: Arc<str>,
+pub struct UnknownKey {
+    /// Id of the event's mapping.
+    pub mapping: Arc<str>,
     /// Key as written.
     pub key: Arc<str>,
     /// Span of the key.
     pub span: Span,
-    /// Kind of fault.
-    pub kind: EventFaultKind,
 }
 
-/// Faults of `sqs` events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EventFaultKind {
-    /// A key that the framework does not know.
-    Unknown,
-    /// A key next to `sqs` that belongs into it.
-    Misplaced,
-    /// An event without a value, which the framework skips.
-    Empty,
-    /// An object without an ARN, on which the framework fails.
-    WithoutArn,
+/// An `sqs` event that names no queue.
+#[derive(Debug, Clone)]
+pub struct EventWithoutArn {
+    /// Id of the function.
+    pub function: Arc<str>,
+    /// Span of the key `sqs`.
+    pub span: Span,
+    /// `true` if the framework skips it because it has no value; otherwise the framework fails.
+    pub is_skipped: bool,
+    /// Keys that belong into the event and are next to it, with their spans.
+    pub misplaced: Vec<(Arc<str>, Span)>,
 }
 
 /// Events that become event source mappings of something other than a queue.
@@ -80,12 +78,17 @@ pub(super) fn compile(entry: &Entry, id: &Arc<str>, name: &str, compiled: &mut C
                 let empty = entries
                     .iter()
                     .find(|entry| &*entry.key == "sqs" && !is_truthy(&entry.value));
-                let is_misplaced = |key: &str| empty.is_some() && EVENT_KEYS.contains(&key);
-                for event in entries {
-                    if is_misplaced(&event.key) {
-                        compiled.fault(id, event, EventFaultKind::Misplaced);
-                        continue;
-                    }
+                let is_misplaced = |entry: &Entry| empty.is_some() && EVENT_KEYS.contains(&&*entry.key);
+                if let Some(empty) = empty {
+                    let misplaced = entries.iter().filter(|entry| is_misplaced(entry));
+                    compiled.events_without_arn.push(EventWithoutArn {
+                        function: id.clone(),
+                        span: empty.key_span,
+                        is_skipped: true,
+                        misplaced: misplaced.map(|entry| (entry.key.clone(), entry.key_span)).collect(),
+                    });
+                }
+                for event in entries.iter().filter(|entry| !is_misplaced(entry)) {
                     let is_schedule = &*event.key == "schedule";
                     schedules += usize::from(is_schedule);
                     function.event(event, if is_schedule { schedules } else { at + 1 }, compiled);
@@ -110,7 +113,7 @@ impl Consumer<'_> {
     fn event(&self, event: &Entry, at: usize, compiled: &mut Compiled) {
         let key = names::normalized(self.key);
         match &*event.key {
-            "sqs" if !is_truthy(&event.value) => compiled.fault(self.id, event, EventFaultKind::Empty),
+            "sqs" if !is_truthy(&event.value) => {}
             "sqs" => {
                 let mapping = self.mapping(event);
                 let entries = event.value.entries().unwrap_or_default();
@@ -121,14 +124,22 @@ impl Consumer<'_> {
                 };
                 if has_no_arn {
                     // The framework does not read an intrinsic function in place of the object either.
-                    compiled.fault(self.id, event, EventFaultKind::WithoutArn);
+                    compiled.events_without_arn.push(EventWithoutArn {
+                        function: self.id.clone(),
+                        span: event.key_span,
+                        is_skipped: false,
+                        misplaced: Vec::new(),
+                    });
                     if !entries.iter().any(is_intrinsic) {
                         return;
                     }
                 }
-                for unknown in entries.iter().filter(|entry| !EVENT_KEYS.contains(&&*entry.key)) {
-                    compiled.fault(&mapping.key, unknown, EventFaultKind::Unknown);
-                }
+                let unknown = entries.iter().filter(|entry| !EVENT_KEYS.contains(&&*entry.key));
+                compiled.unknown_keys.extend(unknown.map(|entry| UnknownKey {
+                    mapping: mapping.key.clone(),
+                    key: entry.key.clone(),
+                    span: entry.key_span,
+                }));
                 compiled.put(mapping);
             }
             kind if STREAMS.contains(&kind) => {
