@@ -9,7 +9,7 @@ mod stack;
 mod table;
 
 pub use stack::{Stack, queue, stack};
-pub use table::check_cases;
+pub use table::{check_cases, check_file_cases};
 
 use crate::diagnostic::Diagnostic;
 use crate::graph::Graph;

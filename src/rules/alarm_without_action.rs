@@ -77,83 +77,76 @@ fn judge(graph: &Graph, findings: &mut Findings<'_>, alarm: &Alarm, queue: &Queu
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, findings};
+    use crate::testing::{check, check_cases};
 
-    fn count(arguments: &str, more: &str) -> usize {
-        let text = format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{
-  redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 }})
-}}
-resource "aws_sqs_queue" "d" {{}}
-resource "aws_cloudwatch_metric_alarm" "a" {{
-  alarm_name  = "depth"
-  namespace   = "AWS/SQS"
-  metric_name = "ApproximateNumberOfMessagesVisible"
-  dimensions  = {{ QueueName = aws_sqs_queue.d.name }}
-  {arguments}
-}}
-{more}
-"#
-        );
-        findings(&RULE, Terraform, &text).len()
-    }
+    const ALARM: &str = r#"
+variable "open" {}
+resource "aws_sqs_queue" "q" {
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "d" {}
+resource "aws_cloudwatch_metric_alarm" "a" {
+  alarm_name      = "depth"
+  namespace       = "AWS/SQS"
+  metric_name     = "ApproximateNumberOfMessagesVisible"
+  dimensions      = { QueueName = aws_sqs_queue.d.name }
+  <actions>
+}
+"#;
 
     #[test]
     fn alarm_without_enabled_action_is_flagged() {
-        assert_eq!(count("", ""), 1);
-        assert_eq!(count("alarm_actions = []", ""), 1);
-        assert_eq!(count("ok_actions = [\"arn:aws:sns:eu-west-1:111122223333:t\"]", ""), 1);
-        assert_eq!(
-            count(
-                "alarm_actions = [\"arn:aws:sns:eu-west-1:111122223333:t\"]\nactions_enabled = false",
-                ""
-            ),
-            1
+        check_cases(
+            &RULE,
+            Terraform,
+            ALARM,
+            r#"
+            actions                                                                           | finding
+                                                                                              | 1
+            alarm_actions = []                                                                | 1
+            ok_actions = ["arn:aws:sns:eu-west-1:111122223333:t"]                             | 1
+            alarm_actions = ["arn:aws:sns:eu-west-1:111122223333:t"]\nactions_enabled = false | 1
+            alarm_actions = ["arn:aws:sns:eu-west-1:111122223333:t"]                          |
+            alarm_actions = [var.open]                                                        |
+            alarm_actions = compact([var.open])                                               |
+            alarm_actions = var.open                                                          |
+            actions_enabled = var.open                                                        |
+            "#,
         );
-        assert_eq!(
-            count("alarm_actions = [\"arn:aws:sns:eu-west-1:111122223333:t\"]", ""),
-            0
-        );
-        assert_eq!(count("alarm_actions = [var.open]", ""), 0);
-        assert_eq!(count("alarm_actions = compact([var.open])", ""), 0);
-        assert_eq!(count("alarm_actions = var.open", ""), 0);
-        assert_eq!(count("actions_enabled = var.open", ""), 0);
     }
 
     #[test]
-    fn composite_alarm_or_event_rule_counts_as_action() {
-        let composite = |rule: &str| {
-            format!("resource \"aws_cloudwatch_composite_alarm\" \"c\" {{\n  alarm_rule = \"{rule}\"\n}}\n")
-        };
-        assert_eq!(count("", &composite("ALARM(\\\"depth\\\")")), 0);
-        assert_eq!(
-            count("", &composite("ALARM(${aws_cloudwatch_metric_alarm.a.alarm_name})")),
-            0
+    fn composite_alarm_event_rule_or_second_alarm_counts_as_action() {
+        let more = "resource <type> \"more\" {\n  <arguments>\n}\n";
+        check_cases(
+            &RULE,
+            Terraform,
+            &format!("{}{more}", ALARM.replace("<actions>", "")),
+            r#"
+            type                             | arguments                                                         | finding
+            "aws_cloudwatch_composite_alarm" | alarm_rule = "ALARM(\"depth\")"                                   |
+            "aws_cloudwatch_composite_alarm" | alarm_rule = "ALARM(${aws_cloudwatch_metric_alarm.a.alarm_name})" |
+            "aws_cloudwatch_composite_alarm" | alarm_rule = "${var.open}"                                        |
+            "aws_cloudwatch_composite_alarm" | alarm_rule = "ALARM(other)"                                       | 1
+            "aws_cloudwatch_event_rule"      | event_pattern = jsonencode({ source = ["aws.cloudwatch"] })       |
+            "aws_cloudwatch_event_rule"      | event_pattern = jsonencode({ source = ["aws.ec2"] })              | 1
+            "#,
         );
-        assert_eq!(count("", &composite("${var.open}")), 0);
-        assert_eq!(count("", &composite("ALARM(other)")), 1);
-        let rule = |source: &str| {
-            format!(
-                "resource \"aws_cloudwatch_event_rule\" \"r\" {{\n  event_pattern = jsonencode({{ source = [\"{source}\"] }})\n}}\n"
-            )
-        };
-        assert_eq!(count("", &rule("aws.cloudwatch")), 0);
-        assert_eq!(count("", &rule("aws.ec2")), 1);
-    }
-
-    #[test]
-    fn queue_with_second_alarm_is_accepted() {
-        let other = |existence: &str| {
-            format!(
-                "resource \"aws_cloudwatch_metric_alarm\" \"b\" {{\n  {existence}\n  namespace = \"AWS/SQS\"\n  \
-                 metric_name = \"ApproximateAgeOfOldestMessage\"\n  dimensions = {{ QueueName = aws_sqs_queue.d.name }}\n  \
-                 alarm_actions = [\"arn:aws:sns:eu-west-1:111122223333:t\"]\n}}\n"
-            )
-        };
-        assert_eq!(count("", &other("")), 0);
-        assert_eq!(count("", &other("count = 0")), 0);
+        let second = r#"
+resource "aws_cloudwatch_metric_alarm" "b" {
+  count         = <count>
+  namespace     = "AWS/SQS"
+  metric_name   = "ApproximateAgeOfOldestMessage"
+  dimensions    = { QueueName = aws_sqs_queue.d.name }
+  alarm_actions = ["arn:aws:sns:eu-west-1:111122223333:t"]
+}
+"#;
+        check_cases(
+            &RULE,
+            Terraform,
+            &format!("{}{second}", ALARM.replace("<actions>", "")),
+            "count | finding\n 1 |\n 0 |",
+        );
     }
 
     #[test]

@@ -63,87 +63,50 @@ fn ignored(
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::check_files;
     use crate::testing::handlers::template;
+    use crate::testing::{check_file_cases, check_files, run_files};
 
-    const HANDLER: &str = "\
-def handler(event, context):
-    failures = []
-    for record in event['Records']:
-        try:
-            work(record)
-        except Exception:
-            failures.append({'itemIdentifier': record['messageId']})
-    return {'batchItemFailures': failures}
-";
-
-    /// Checks a function with this source that a queue invokes, with a marker on its event.
-    fn sam(handler: &str, mark: &str) {
-        let template = template("").replace("        E:\n", &format!("        E:{mark}\n"));
-        check_files(&RULE, &[("template.yaml", &template), ("src/app.py", handler)]);
-    }
-
-    const FLAGGED: &str = " # expect: batch-item-failures-ignored";
-
-    #[test]
-    fn returned_failures_without_report_setting_are_flagged() {
-        sam(HANDLER, FLAGGED);
+    /// Checks a Python function that a queue invokes.
+    fn check_python(table: &str) {
+        check_file_cases(
+            &RULE,
+            &[("template.yaml", &template("")), ("src/app.py", "<handler>")],
+            table,
+        );
     }
 
     #[test]
     fn function_without_batch_item_failures_is_accepted() {
-        sam("def handler(event, context):\n    return {'statusCode': 200}\n", "");
-    }
-
-    #[test]
-    fn comments_strings_and_other_functions_are_ignored() {
-        sam(
-            "# return {'batchItemFailures': []}\ndef handler(event, context):\n    '''batchItemFailures'''\n    print('batchItemFailures')\n",
-            "",
-        );
-        sam(
-            "def other(event, context):\n    return {'batchItemFailures': f()}\ndef handler(event, context):\n    pass\n",
-            "",
-        );
-    }
-
-    #[test]
-    fn list_that_stays_empty_is_accepted() {
-        sam(
-            "def handler(event, context):\n    return {'batchItemFailures': []}\n",
-            "",
-        );
-        sam(
-            "def handler(event, context):\n    failures = []\n    return {'batchItemFailures': failures}\n",
-            "",
+        check_python(
+            "
+            handler                                                                                                                                       | finding
+            def handler(event, context):\\n    return {'statusCode': 200}                                                                                 |
+            # return {'batchItemFailures': []}\\ndef handler(event, context):\\n    '''batchItemFailures'''\\n    print('batchItemFailures')              |
+            def other(event, context):\\n    return {'batchItemFailures': f()}\\ndef handler(event, context):\\n    pass                                  |
+            // A list that stays empty.
+            def handler(event, context):\\n    return {'batchItemFailures': []}                                                                           |
+            def handler(event, context):\\n    failures = []\\n    return {'batchItemFailures': failures}                                                 |
+            // Source that cannot be parsed, and that is elsewhere.
+            def handler(event, context:\\n    return {'batchItemFailures': f()}                                                                           |
+            from other import handler                                                                                                                     |
+            // Records of a stream.
+            def handler(event, context):\\n    return {'batchItemFailures': [{'itemIdentifier': r['dynamodb']['SequenceNumber']} for r in failed(event)]} |
+            ",
         );
     }
 
     #[test]
     fn powertools_batch_processors_are_recognized() {
-        for import in [
-            "processor = BatchProcessor(event_type=EventType.SQS)\ndef handler(event, context):\n    return process_partial_response(event=event, record_handler=work, processor=processor, context=context)\n",
-            "processor = BatchProcessor(event_type=EventType.SQS)\n@batch_processor(record_handler=work, processor=processor)\ndef handler(event, context):\n    return processor.response()\n",
-            "processor = BatchProcessor(event_type=EventType.SQS)\n@logger.inject_lambda_context\ndef handler(event, context):\n    with processor(records=event['Records'], handler=work):\n        processor.process()\n    return processor.response()\n",
-        ] {
-            sam(import, FLAGGED);
-        }
-    }
-
-    #[test]
-    fn unparsable_source_is_not_judged() {
-        sam(
-            "def handler(event, context:\n    return {'batchItemFailures': f()}\n",
-            "",
-        );
-        sam("from other import handler\n", "");
-    }
-
-    #[test]
-    fn stream_records_are_ignored() {
-        sam(
-            "def handler(event, context):\n    return {'batchItemFailures': [{'itemIdentifier': r['dynamodb']['SequenceNumber']} for r in failed(event)]}\n",
-            "",
+        let processor = "processor = BatchProcessor(event_type=EventType.SQS)\n<handler>";
+        check_file_cases(
+            &RULE,
+            &[("template.yaml", &template("")), ("src/app.py", processor)],
+            "
+            handler                                                                                                                                                                                    | finding
+            def handler(event, context):\\n    return process_partial_response(event=event, record_handler=work, processor=processor, context=context)                                                 | 1
+            @batch_processor(record_handler=work, processor=processor)\\ndef handler(event, context):\\n    return processor.response()                                                                | 1
+            @logger.inject_lambda_context\\ndef handler(event, context):\\n    with processor(records=event['Records'], handler=work):\\n        processor.process()\\n    return processor.response() | 1
+            ",
         );
     }
 
@@ -161,153 +124,129 @@ export const handler = async (event: SQSEvent): Promise<SQSBatchResponse> => {
 };
 ";
 
-    /// Returns a Terraform module that builds an archive of `source`, uploads `filename`, and has a mapping with
-    /// `settings`.
-    fn module(source: &str, filename: &str, settings: &str) -> String {
-        format!(
-            r#"
-resource "aws_sqs_queue" "q" {{}}
-{source}
-resource "aws_lambda_function" "f" {{
+    /// Module that builds an archive of the source.
+    const MODULE: &str = r#"
+resource "aws_sqs_queue" "q" {}
+data "archive_file" "code" {
+  type        = "zip"
+  output_path = "${path.module}/code.zip"
+  <archive>
+}
+resource "aws_lambda_function" "f" {
   function_name = "f"
   role          = "arn:aws:iam::123456789012:role/r"
   handler       = "index.handler"
-  filename      = {filename}
-}}
-resource "aws_lambda_event_source_mapping" "m" {{{settings}
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name    = aws_lambda_function.f.arn
-}}
-"#
-        )
-    }
-
-    /// Checks such a module together with `files`.
-    fn terraform(source: &str, settings: &str, files: &[(&str, &str)]) {
-        let module = module(source, "data.archive_file.code.output_path", settings);
-        let mut all = vec![("infra/main.tf", module.as_str())];
-        all.extend(files);
-        check_files(&RULE, &all);
-    }
-
-    fn archive(arguments: &str) -> String {
-        format!(
-            "data \"archive_file\" \"code\" {{\n  type = \"zip\"\n  output_path = \"${{path.module}}/code.zip\"\n{arguments}\n}}"
-        )
-    }
+  filename      = <filename>
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn        = aws_sqs_queue.q.arn
+  function_name           = aws_lambda_function.f.arn
+  function_response_types = <types>
+}
+"#;
 
     #[test]
     fn archive_of_directory_file_or_inline_text_is_read() {
-        let script = ("infra/src/index.ts", SCRIPT);
-        terraform(&archive("source_dir = \"${path.module}/src\""), FLAGGED, &[script]);
-        terraform(
-            &archive("source_file = \"${path.module}/src/index.ts\""),
-            FLAGGED,
-            &[script],
+        check_file_cases(
+            &RULE,
+            &[("infra/main.tf", MODULE), ("infra/src/index.ts", SCRIPT)],
+            r#"
+            archive                                                                                                                                          | filename                           | types                       | finding
+            source_dir = "${path.module}/src"                                                                                                                | data.archive_file.code.output_path | null                        | types
+            source_file = "${path.module}/src/index.ts"                                                                                                      | data.archive_file.code.output_path | null                        | types
+            source {\n filename = "index.js"\n content = <<-EOT\n exports.handler = async (event) => ({ batchItemFailures: await failed(event) });\n EOT\n } | data.archive_file.code.output_path | null                        | types
+            // The archive is found by its path.
+            source_dir = "${path.module}/src"                                                                                                                | "${path.module}/code.zip"          | null                        | types
+            source_dir = "${path.module}/src"                                                                                                                | data.archive_file.code.output_path | ["ReportBatchItemFailures"] |
+            "#,
         );
-        let inline = "source {\n  filename = \"index.js\"\n  content = <<-EOT\n    exports.handler = async (event) => ({ batchItemFailures: await failed(event) });\n  EOT\n}";
-        terraform(&archive(inline), FLAGGED, &[]);
     }
 
     #[test]
-    fn archive_is_found_by_output_path() {
-        let named = archive("source_dir = \"${path.module}/src\"");
-        let module = module(&named, "\"${path.module}/code.zip\"", FLAGGED);
-        check_files(&RULE, &[("main.tf", &module), ("src/index.ts", SCRIPT)]);
+    fn missing_source_is_not_judged() {
+        check_file_cases(
+            &RULE,
+            &[("main.tf", MODULE)],
+            r#"
+            archive                                 | filename                           | types | finding
+            source_dir = "${path.module}/elsewhere" | data.archive_file.code.output_path | null  |
+            "#,
+        );
     }
 
     #[test]
     fn source_path_of_registry_module_is_read() {
-        for given in [
-            "\"${path.module}/src\"",
-            "[\"${path.module}/src\"]",
-            "[{ path = \"${path.module}/src\", npm_requirements = true }]",
-        ] {
-            let module = format!(
-                r#"
-resource "aws_sqs_queue" "q" {{}}
-module "f" {{
+        let module = r#"
+resource "aws_sqs_queue" "q" {}
+module "f" {
   source        = "terraform-aws-modules/lambda/aws"
   version       = "~> 8.0"
   function_name = "f"
   handler       = "index.handler"
   runtime       = "nodejs22.x"
-  source_path   = {given}
-}}
-resource "aws_lambda_event_source_mapping" "m" {{ # expect: batch-item-failures-ignored
+  source_path   = <path>
+}
+resource "aws_lambda_event_source_mapping" "m" {
   event_source_arn = aws_sqs_queue.q.arn
   function_name    = module.f.lambda_function_arn
-}}
-"#
-            );
-            check_files(&RULE, &[("main.tf", &module), ("src/index.ts", SCRIPT)]);
-        }
+}
+"#;
+        check_file_cases(
+            &RULE,
+            &[("main.tf", module), ("src/index.ts", SCRIPT)],
+            r#"
+            path                                                       | finding
+            "${path.module}/src"                                       | 1
+            ["${path.module}/src"]                                     | 1
+            [{ path = "${path.module}/src", npm_requirements = true }] | 1
+            "#,
+        );
     }
 
-    #[test]
-    fn report_setting_resolves_finding() {
-        let script = ("infra/src/index.ts", SCRIPT);
-        let setting = "\n  function_response_types = [\"ReportBatchItemFailures\"]";
-        terraform(&archive("source_dir = \"${path.module}/src\""), setting, &[script]);
-    }
-
-    #[test]
-    fn missing_source_is_not_judged() {
-        terraform(&archive("source_dir = \"${path.module}/elsewhere\""), "", &[]);
-    }
-
-    #[test]
-    fn inline_code_of_template_is_read() {
-        let template = "\
-AWSTemplateFormatVersion: 2010-09-09
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Lambda::Function
-    Properties:
-      Handler: index.handler
-      Runtime: nodejs22.x
-      Code:
-        ZipFile: |
-          exports.handler = async (event) => {
-            const failed = await work(event);
-            return { batchItemFailures: failed };
-          };
-  M: # expect: batch-item-failures-ignored
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: !GetAtt Q.Arn
-      FunctionName: !Ref F
-";
-        check_files(&RULE, &[("template.yaml", template)]);
-    }
-
-    #[test]
-    fn serverless_handler_locates_source() {
-        let service = "\
-service: orders
+    const SERVICE: &str = "service: orders
 provider:
   name: aws
 functions:
   fulfil:
-    handler: src/index.handler
+    handler: <handler>
     events:
-      - sqs: # expect: batch-item-failures-ignored
+      - sqs:
           arn: arn:aws:sqs:eu-west-1:123456789012:orders
 ";
-        check_files(&RULE, &[("serverless.yml", service), ("src/index.ts", SCRIPT)]);
+
+    #[test]
+    fn compiled_and_bundled_source_of_a_service_is_not_read() {
+        let built = format!("Object.defineProperty(exports, \"__esModule\", {{ value: true }});\n{SCRIPT}");
+        let long = "x".repeat(3_000);
+        let packed = SCRIPT.replace("await work(record)", &format!("await work(record, '{long}')"));
+        check_file_cases(
+            &RULE,
+            &[
+                ("serverless.yml", SERVICE),
+                ("src/index.ts", SCRIPT),
+                ("dist/built.js", &built),
+                ("dist/packed.js", &packed),
+            ],
+            "
+            handler             | finding
+            src/index.handler   | 1
+            dist/built.handler  |
+            dist/packed.handler |
+            ",
+        );
     }
 
-    /// Checks a template whose function is compiled from `file` in `src`.
-    fn compiled(handler: &str, file: (&str, &str)) {
-        let template = template("").replace("app.handler", handler);
-        let template = template.replace("        E:\n", "        E: # expect: batch-item-failures-ignored\n");
-        check_files(&RULE, &[("template.yaml", &template), file]);
+    /// Checks a template whose function is compiled from `source` in each of the files.
+    fn compiled(source: &str, files: &[(&str, &str)]) {
+        for (handler, path) in files {
+            let template = template("").replace("app.handler", handler);
+            let template = template.replace("        E:\n", "        E: # expect: batch-item-failures-ignored\n");
+            check_files(&RULE, &[("template.yaml", &template), (path, source)]);
+        }
     }
 
     #[test]
-    fn java_handler_class_is_found() {
+    fn handler_in_java_is_found() {
         let class = "package com.example;
 public class Orders {
     public SQSBatchResponse handleRequest(SQSEvent event, Context context) {
@@ -315,19 +254,19 @@ public class Orders {
     }
 }
 ";
-        for (handler, path) in [
-            (
-                "com.example.Orders::handleRequest",
-                "src/src/main/java/com/example/Orders.java",
-            ),
-            ("com.example.Orders", "src/com/example/Orders.java"),
-        ] {
-            compiled(handler, (path, class));
-        }
+        let nested = "src/src/main/java/com/example/Orders.java";
+        let direct = "src/com/example/Orders.java";
+        compiled(
+            class,
+            &[
+                ("com.example.Orders::handleRequest", nested),
+                ("com.example.Orders", direct),
+            ],
+        );
     }
 
     #[test]
-    fn csharp_handler_class_is_found() {
+    fn handler_in_csharp_is_found() {
         let class = "namespace Example.Orders;
 public class Function {
     public SQSBatchResponse FunctionHandler(SQSEvent evnt) {
@@ -336,14 +275,18 @@ public class Function {
 }
 ";
         let handler = "Orders::Example.Orders.Function::FunctionHandler";
-        for path in ["src/Function.cs", "src/Orders/Function.cs"] {
-            compiled(handler, (path, class));
-        }
-        compiled("Orders::Function::FunctionHandler", ("src/Function.cs", class));
+        compiled(
+            class,
+            &[
+                (handler, "src/Function.cs"),
+                (handler, "src/Orders/Function.cs"),
+                ("Orders::Function::FunctionHandler", "src/Function.cs"),
+            ],
+        );
     }
 
     #[test]
-    fn go_program_is_found_in_code_directory() {
+    fn handler_in_go_is_found() {
         let main = "package main
 func handle(event events.SQSEvent) (events.SQSEventResponse, error) {
 	return events.SQSEventResponse{BatchItemFailures: work(event)}, nil
@@ -352,54 +295,38 @@ func main() {
 	lambda.Start(handle)
 }
 ";
-        compiled("bootstrap", ("src/main.go", main));
+        compiled(main, &[("bootstrap", "src/main.go")]);
+    }
+
+    /// Returns the text that the fix of the only finding adds, if it has a fix.
+    fn added(file: &str, text: &str) -> Option<String> {
+        let found = run_files(&RULE, &[(file, text), ("src/index.ts", SCRIPT)]).findings;
+        assert_eq!(found.len(), 1, "{text}");
+        let edits = found.into_iter().find_map(|found| found.fix)?.edits;
+        Some(edits.into_iter().map(|edit| edit.text).collect())
     }
 
     #[test]
     fn fix_adds_report_setting() {
-        let asks = |files: &[(&str, &str)]| {
-            let found = crate::testing::run_files(&RULE, files).findings;
-            let edits = found
-                .into_iter()
-                .flat_map(|found| found.fix.expect("it can be fixed").edits);
-            edits.map(|edit| edit.text).collect::<String>()
-        };
-        let python = ("src/app.py", HANDLER);
+        let sam = |settings: &str| template(settings).replace("app.handler", "index.handler");
         assert_eq!(
-            asks(&[("template.yaml", &template("BatchSize: 5")), python]),
-            "            FunctionResponseTypes: [ReportBatchItemFailures]\n"
-        );
-        let archive = archive("source_dir = \"${path.module}/src\"");
-        let module = module(&archive, "data.archive_file.code.output_path", "").replace("index.handler", "app.handler");
-        assert_eq!(
-            asks(&[("main.tf", &module), python]),
-            "\n  function_response_types = [\"ReportBatchItemFailures\"]\n"
-        );
-        let service = "service: orders
-provider:
-  name: aws
-functions:
-  fulfil:
-    handler: src/app.handler
-    events:
-      - sqs:
-          arn: arn:aws:sqs:eu-west-1:123456789012:orders
-";
-        assert_eq!(
-            asks(&[("serverless.yml", service), python]),
-            "          functionResponseType: ReportBatchItemFailures\n"
+            added("template.yaml", &sam("BatchSize: 5")).as_deref(),
+            Some("            FunctionResponseTypes: [ReportBatchItemFailures]\n")
         );
         // An explicit setting may be intended.
-        let none = template("FunctionResponseTypes: []");
-        let found = crate::testing::run_files(&RULE, &[("template.yaml", &none), python]).findings;
+        assert_eq!(added("template.yaml", &sam("FunctionResponseTypes: []")), None);
+        let module = MODULE
+            .replace("<archive>", "source_dir = \"${path.module}/src\"")
+            .replace("<filename>", "data.archive_file.code.output_path")
+            .replace("  function_response_types = <types>\n", "");
         assert_eq!(
-            found.iter().map(|found| found.fix.is_some()).collect::<Vec<_>>(),
-            [false]
+            added("main.tf", &module).as_deref(),
+            Some("  function_response_types = [\"ReportBatchItemFailures\"]\n")
         );
-    }
-
-    #[test]
-    fn json_configuration_is_checked() {
+        assert_eq!(
+            added("serverless.yml", &SERVICE.replace("<handler>", "src/index.handler")).as_deref(),
+            Some("          functionResponseType: ReportBatchItemFailures\n")
+        );
         let module = r#"{
   "data": {"archive_file": {"code": {
     "type": "zip",
@@ -411,7 +338,7 @@ functions:
     "aws_lambda_function": {"f": {
       "function_name": "f",
       "role": "arn:aws:iam::123456789012:role/r",
-      "handler": "app.handler",
+      "handler": "index.handler",
       "filename": "${data.archive_file.code.output_path}"
     }},
     "aws_lambda_event_source_mapping": {"m": {
@@ -421,38 +348,9 @@ functions:
   }
 }
 "#;
-        let files = [("main.tf.json", module), ("src/app.py", HANDLER)];
-        let found = crate::testing::run_files(&RULE, &files).findings;
-        assert_eq!(found.len(), 1);
-        let edits = found
-            .into_iter()
-            .flat_map(|found| found.fix.expect("it can be fixed").edits);
-        let text: String = edits.map(|edit| edit.text).collect();
         assert_eq!(
-            text,
-            ",\n      \"function_response_types\": [\"ReportBatchItemFailures\"]"
+            added("main.tf.json", module).as_deref(),
+            Some(",\n      \"function_response_types\": [\"ReportBatchItemFailures\"]")
         );
-    }
-
-    #[test]
-    fn compiled_and_bundled_source_is_not_read() {
-        let service = "\
-service: orders
-provider:
-  name: aws
-functions:
-  fulfil:
-    handler: dist/index.handler
-    events:
-      - sqs:
-          arn: arn:aws:sqs:eu-west-1:123456789012:orders
-";
-        let built = format!("Object.defineProperty(exports, \"__esModule\", {{ value: true }});\n{SCRIPT}");
-        check_files(&RULE, &[("serverless.yml", service), ("dist/index.js", &built)]);
-        let packed = SCRIPT.replace(
-            "await work(record)",
-            &format!("await work(record, '{}')", "x".repeat(3_000)),
-        );
-        check_files(&RULE, &[("serverless.yml", service), ("dist/index.js", &packed)]);
     }
 }

@@ -78,94 +78,93 @@ fn blind(alarm: &Alarm, queue: &Queue, metric: &Known<'_, String>) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::{check, findings};
+    use crate::testing::check_cases;
 
-    fn module(metric: &str, more: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{
-  redrive_policy = jsonencode({{ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 }})
-}}
-resource "aws_sqs_queue" "d" {{
+    /// Alarm on a dead-letter queue, and another resource.
+    const ALARM: &str = r#"
+variable "open" {}
+resource "aws_sqs_queue" "q" {
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "d" {
   name = "d"
-}}
-resource "aws_cloudwatch_metric_alarm" "a" {{
+}
+resource "aws_cloudwatch_metric_alarm" "a" {
   namespace   = "AWS/SQS"
-  metric_name = {metric}
-  dimensions  = {{ QueueName = aws_sqs_queue.d.name }}
-}}
-{more}
-"#
-        )
+  metric_name = <metric>
+  dimensions  = { QueueName = aws_sqs_queue.d.name }
+}
+"#;
+
+    fn check_with(more: &str, table: &str) {
+        check_cases(&RULE, Terraform, &format!("{ALARM}{more}"), table);
     }
 
     #[test]
     fn metrics_blind_to_redriven_messages_are_flagged() {
-        for metric in [
-            "NumberOfMessagesSent",
-            "NumberOfMessagesReceived",
-            "ApproximateNumberOfMessagesNotVisible",
-        ] {
-            let marked = format!("\"{metric}\" # expect: dead-letter-queue-alarm-metric-blind");
-            check(&RULE, Terraform, &module(&marked, ""));
-        }
-        for metric in [
-            "\"ApproximateNumberOfMessagesVisible\"",
-            "\"ApproximateAgeOfOldestMessage\"",
-            "\"NumberOfMessagesDeleted\"",
-            "\"NumberOfMessagesSend\"",
-            "var.open",
-            "var.open ? \"NumberOfMessagesSent\" : \"ApproximateAgeOfOldestMessage\"",
-        ] {
-            check(&RULE, Terraform, &module(metric, ""));
-        }
+        check_with(
+            "",
+            r#"
+            metric                                                              | finding
+            "NumberOfMessagesSent"                                              | metric
+            "NumberOfMessagesReceived"                                          | metric
+            "ApproximateNumberOfMessagesNotVisible"                             | metric
+            "ApproximateNumberOfMessagesVisible"                                |
+            "ApproximateAgeOfOldestMessage"                                     |
+            "NumberOfMessagesDeleted"                                           |
+            "NumberOfMessagesSend"                                              |
+            var.open                                                            |
+            var.open ? "NumberOfMessagesSent" : "ApproximateAgeOfOldestMessage" |
+            "#,
+        );
     }
 
     #[test]
     fn second_alarm_on_suitable_metric_is_accepted() {
-        let other = |count: &str, name: &str| {
-            let text = module(
-                "\"NumberOfMessagesSent\"",
-                &format!(
-                    r#"
-resource "aws_cloudwatch_metric_alarm" "b" {{
-  {count}
+        check_with(
+            r#"
+resource "aws_cloudwatch_metric_alarm" "b" {
+  count       = <count>
   namespace   = "AWS/SQS"
   metric_name = "ApproximateNumberOfMessagesVisible"
-  dimensions  = {{ QueueName = {name} }}
-}}"#
-                ),
-            );
-            findings(&RULE, Terraform, &text).len()
-        };
-        assert_eq!(other("", "aws_sqs_queue.d.name"), 0);
-        assert_eq!(other("count = 0", "aws_sqs_queue.d.name"), 0);
-        assert_eq!(other("", "var.open"), 0);
-        assert_eq!(other("", "aws_sqs_queue.q.name"), 1);
+  dimensions  = { QueueName = <name> }
+}
+"#,
+            r#"
+            metric                 | count | name                 | finding
+            "NumberOfMessagesSent" | 1     | aws_sqs_queue.d.name |
+            "NumberOfMessagesSent" | 0     | aws_sqs_queue.d.name |
+            "NumberOfMessagesSent" | 1     | var.open             |
+            "NumberOfMessagesSent" | 1     | aws_sqs_queue.q.name | 1
+            "#,
+        );
     }
 
     #[test]
     fn queue_with_direct_senders_is_ignored() {
-        let fed = r#"
+        check_with(
+            r#"
 resource "aws_sns_topic_subscription" "s" {
   topic_arn      = "arn:aws:sns:eu-west-1:111122223333:t"
   protocol       = "sqs"
   endpoint       = "arn:aws:sqs:eu-west-1:111122223333:q"
   redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn })
-}"#;
-        check(&RULE, Terraform, &module("\"NumberOfMessagesSent\"", fed));
+}
+"#,
+            "metric | finding\n \"NumberOfMessagesSent\" |",
+        );
     }
 
     #[test]
     fn receive_metrics_of_consumed_queue_are_accepted() {
-        let read = r#"
+        check_with(
+            r#"
 resource "aws_lambda_event_source_mapping" "m" {
   event_source_arn = aws_sqs_queue.d.arn
   function_name    = "f"
-}"#;
-        check(&RULE, Terraform, &module("\"NumberOfMessagesReceived\"", read));
-        let sent = "\"NumberOfMessagesSent\" # expect: dead-letter-queue-alarm-metric-blind";
-        check(&RULE, Terraform, &module(sent, read));
+}
+"#,
+            "metric | finding\n \"NumberOfMessagesReceived\" |\n \"NumberOfMessagesSent\" | metric",
+        );
     }
 }

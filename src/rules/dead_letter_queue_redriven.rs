@@ -47,8 +47,8 @@ fn redriven(source: &Queue, dlq: &Queue, redrive: &Known<'_, Option<Box<RedriveP
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, check_cases, queue};
+    use crate::testing::Dialect::Terraform;
+    use crate::testing::{check_cases, queue};
 
     #[test]
     fn unconsumed_dead_letter_queue_with_policy_is_flagged() {
@@ -86,26 +86,5 @@ resource "aws_lambda_event_source_mapping" "m" {
                    | var.open                                     |
             ",
         );
-    }
-
-    #[test]
-    fn cloudformation_queue_is_flagged() {
-        let template = "
-Resources:
-  Last:
-    Type: AWS::SQS::Queue
-  Failed:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedrivePolicy: # expect: dead-letter-queue-redriven
-        deadLetterTargetArn: !GetAtt Last.Arn
-        maxReceiveCount: 5
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedrivePolicy: {deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}
-";
-        check(&RULE, CloudFormation, template);
-        check(&RULE, Sam, template);
     }
 }

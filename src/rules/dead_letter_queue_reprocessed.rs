@@ -103,7 +103,7 @@ fn reprocessed(source: &Queue, dlq: &Queue, first: &Reader<'_>, again: &Reader<'
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, check_cases, stack};
+    use crate::testing::{check_cases, stack};
 
     #[test]
     fn function_on_queue_and_its_dead_letter_queue_is_flagged() {
@@ -153,32 +153,5 @@ resource "aws_lambda_event_source_mapping" "failed" { <header>
             .only(&[CloudFormation, Sam])
             .template(pipe)
             .check(&RULE, "dlq.fifo | finding\n false | pipe");
-    }
-
-    #[test]
-    fn sam_events_of_one_function_are_flagged() {
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Failed:
-    Type: AWS::SQS::Queue
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedrivePolicy: {deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        Order:
-          Type: SQS
-          Properties: {Queue: !GetAtt Orders.Arn}
-        Failure: # expect: dead-letter-queue-reprocessed
-          Type: SQS
-          Properties: {Queue: !GetAtt Failed.Arn}
-",
-        );
     }
 }

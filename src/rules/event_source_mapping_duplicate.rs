@@ -91,8 +91,8 @@ fn duplicate(first: &EventSourceMapping, second: &EventSourceMapping) -> Finding
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, check_cases};
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::check_cases;
 
     #[test]
     fn same_queue_and_function_are_flagged() {
@@ -207,27 +207,6 @@ Resources:
                    | IsTest    |
                    | IsProd    | header
             ",
-        );
-    }
-
-    #[test]
-    fn duplicate_sam_events_are_flagged() {
-        check(
-            &RULE,
-            Sam,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        A: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}
-        B: # expect: event-source-mapping-duplicate
-          Type: SQS
-          Properties: {Queue: !GetAtt Q.Arn}
-",
         );
     }
 }

@@ -99,31 +99,6 @@ resource "aws_cloudwatch_event_target" "t" { <header>
     }
 
     #[test]
-    fn cloudformation_targets_are_flagged() {
-        let template = "
-Resources:
-  R:
-    Type: AWS::Events::Rule
-    Properties:
-      Targets:
-        - Id: q # expect: fifo-target-without-message-group
-          Arn: arn:aws:sqs:eu-west-1:111122223333:q.fifo
-  S: # expect: fifo-target-without-message-group
-    Type: AWS::Scheduler::Schedule
-    Properties:
-      Target:
-        Arn: arn:aws:sqs:eu-west-1:111122223333:q.fifo
-  P: # expect: fifo-target-without-message-group
-    Type: AWS::Pipes::Pipe
-    Properties:
-      Source: arn:aws:sqs:eu-west-1:111122223333:r
-      Target: arn:aws:sqs:eu-west-1:111122223333:q.fifo
-";
-        check(&RULE, CloudFormation, template);
-        check(&RULE, Sam, template);
-    }
-
-    #[test]
     fn integration_of_an_api_without_message_group_is_flagged() {
         check_cases(
             &RULE,
@@ -206,6 +181,9 @@ Resources:
               x-amazon-apigateway-integration: # expect: fifo-target-without-message-group
                 integrationSubtype: SQS-SendMessage
                 requestParameters: {QueueUrl: !Ref Q, MessageBody: $request.body}
+  Schedule: # expect: fifo-target-without-message-group
+    Type: AWS::Scheduler::Schedule
+    Properties: {Target: {Arn: !GetAtt Q.Arn}}
 ";
         check(&RULE, CloudFormation, template);
         check(&RULE, Sam, template);

@@ -206,8 +206,8 @@ fn misses(
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, check_cases};
+    use crate::testing::Dialect::Terraform;
+    use crate::testing::check_cases;
 
     const SUBSCRIPTION: &str = r#"
 variable "open" {}
@@ -267,29 +267,5 @@ resource "aws_lambda_event_source_mapping" "m" {
             aws_iam_role_policy         | role = "r"\n policy = var.open                                                                                       |
             "#,
         );
-    }
-
-    #[test]
-    fn cloudformation_filter_is_flagged() {
-        let template = r#"
-Resources:
-  T:
-    Type: AWS::SNS::Topic
-  Q:
-    Type: AWS::SQS::Queue
-  S:
-    Type: AWS::SNS::Subscription
-    Properties: {TopicArn: !Ref T, Protocol: sqs, Endpoint: !GetAtt Q.Arn}
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties:
-      EventSourceArn: !GetAtt Q.Arn
-      FunctionName: f
-      FilterCriteria: # expect: filter-misses-sns-envelope
-        Filters:
-          - Pattern: '{"body": {"kind": ["order"]}}'
-"#;
-        check(&RULE, CloudFormation, template);
-        check(&RULE, Sam, template);
     }
 }

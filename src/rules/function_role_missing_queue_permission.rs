@@ -41,479 +41,378 @@ fn refused(worker: &PollingFunction<'_>, lacking: &Lacking<'_>) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings, run_files};
+    use crate::testing::Dialect::{CloudFormation, Sam, Serverless, Terraform};
+    use crate::testing::{check, check_cases, run_files};
 
-    fn text(role: &str, rest: &str) -> String {
-        format!(
-            r#"
-provider "aws" {{}}
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{
+    const STACK: &str = r#"
+provider "aws" {}
+variable "open" {}
+resource "aws_sqs_queue" "q" {
   name = "orders"
-}}
-resource "aws_sqs_queue" "other" {{
+}
+resource "aws_sqs_queue" "other" {
   name = "other"
-}}
-resource "aws_iam_role" "r" {{
+}
+resource "aws_iam_role" "r" {
   name = "worker"
-  {role}
-}}
-resource "aws_lambda_function" "f" {{
+}
+resource "aws_lambda_function" "f" {
   function_name = "f"
   role          = aws_iam_role.r.arn
-}}
-resource "aws_lambda_event_source_mapping" "m" {{
+}
+resource "aws_lambda_event_source_mapping" "m" {
   event_source_arn = aws_sqs_queue.q.arn
   function_name    = aws_lambda_function.f.arn
-}}
-{rest}
-"#
-        )
+}
+"#;
+
+    /// Checks the stack with each row of the table in the holes of `rest`.
+    fn check_with(rest: &str, table: &str) {
+        check_cases(&RULE, Terraform, &format!("{STACK}{rest}"), table);
     }
 
-    fn count(rest: &str) -> usize {
-        findings(&RULE, Terraform, &text("", rest)).len()
-    }
+    const INLINE: &str = r#"
+resource "aws_iam_role_policy" "p" {
+  role   = aws_iam_role.r.id
+  policy = jsonencode({ Statement = [<statements>] })
+}
+"#;
 
-    /// Returns the number of findings if the role has an inline policy of these statements.
-    fn inline(statements: &str) -> usize {
-        count(&format!(
-            "resource \"aws_iam_role_policy\" \"p\" {{\n  role = aws_iam_role.r.id\n  policy = jsonencode({{ Version = \
-             \"2012-10-17\", Statement = [{statements}] }})\n}}\n"
-        ))
-    }
-
-    const ALL: &str = "Action = [\"sqs:ReceiveMessage\", \"sqs:DeleteMessage\", \"sqs:GetQueueAttributes\"]";
-
+    /// `tests/permissions` has more statements, denials and policies of the queue.
     #[test]
     fn role_without_polling_permissions_is_flagged() {
-        assert_eq!(count(""), 1);
-        for (statements, expected) in [
-            (format!("{{ Effect = \"Allow\", {ALL}, Resource = aws_sqs_queue.q.arn }}"), 0),
-            (format!("{{ Effect = \"Allow\", {ALL}, Resource = \"*\" }}"), 0),
-            (format!("{{ Effect = \"Deny\", {ALL}, Resource = \"*\" }}"), 1),
-            (format!("{{ Effect = \"Allow\", {ALL}, Resource = aws_sqs_queue.other.arn }}"), 1),
-            (format!("{{ Effect = \"Allow\", {ALL}, Resource = \"arn:aws:sqs:*:*:ord*\" }}"), 0),
-            (format!("{{ Effect = \"Allow\", {ALL}, Resource = \"arn:aws:sqs:*:*:x*\" }}"), 1),
-            (format!("{{ Effect = \"Allow\", {ALL}, Resource = \"arn:aws:sqs:*:*:x\" }}"), 1),
-            (format!("{{ Effect = \"Allow\", {ALL}, Resource = \"arn:aws:s3:::orders\" }}"), 1),
-            (format!("{{ Effect = \"Allow\", {ALL}, NotResource = aws_sqs_queue.other.arn }}"), 0),
-            (format!("{{ Effect = \"Allow\", {ALL}, NotResource = [aws_sqs_queue.other.arn, aws_sqs_queue.q.arn] }}"), 1),
-            (format!("{{ Effect = \"Allow\", {ALL}, Resource = var.open }}"), 0),
-            (format!("{{ Effect = var.open, {ALL}, Resource = \"*\" }}"), 0),
-            (format!("{{ Effect = \"Allow\", {ALL}, Resource = \"*\", Condition = {{ StringEquals = {{ \"aws:x\" = \"y\" }} }} }}"), 0),
-            ("{ Effect = \"Allow\", Action = \"sqs:*\", Resource = \"*\" }".to_owned(), 0),
-            ("{ Effect = \"Allow\", Action = \"*\", Resource = \"*\" }".to_owned(), 0),
-            ("{ Effect = \"Allow\", Action = var.open, Resource = \"*\" }".to_owned(), 0),
-            ("{ Effect = \"Allow\", NotAction = \"iam:*\", Resource = \"*\" }".to_owned(), 0),
-            ("{ Effect = \"Allow\", NotAction = [\"sqs:Delete*\"], Resource = \"*\" }".to_owned(), 1),
-            ("{ Effect = \"Allow\", Action = \"sqs:ReceiveMessage\", Resource = \"*\" }".to_owned(), 1),
-            ("{ Effect = \"Allow\", Action = [\"SQS:receivemessage\", \"sqs:Delete*\", \"sqs:Get*\"], Resource = \"*\" }".to_owned(), 0),
-            ("var.open".to_owned(), 0),
-        ] {
-            assert_eq!(inline(&statements), expected, "{statements}");
-        }
-    }
-
-    /// Denials and permission boundaries grant nothing. A certain denial takes precedence over what is allowed;
-    /// possible ones and boundaries are not evaluated.
-    #[test]
-    fn denials_and_boundaries_grant_nothing() {
-        let allow = format!("{{ Effect = \"Allow\", {ALL}, Resource = aws_sqs_queue.q.arn }}");
-        for (denial, expected) in [
-            (
-                "{ Effect = \"Deny\", Action = \"sqs:DeleteMessage\", Resource = aws_sqs_queue.q.arn }",
-                1,
-            ),
-            (
-                "{ Effect = \"Deny\", Action = \"sqs:*\", Resource = \"*\", Condition = { Bool = { \"aws:SecureTransport\" = \"false\" } } }",
-                0,
-            ),
-            ("{ Effect = \"Deny\", NotAction = \"logs:*\", Resource = \"*\" }", 1),
-            ("{ Effect = \"Deny\", Action = var.open, Resource = \"*\" }", 0),
-        ] {
-            assert_eq!(inline(&format!("{allow}, {denial}")), expected, "{denial}");
-            assert_eq!(inline(denial), 1, "{denial}");
-        }
-        let policy = format!(
-            "resource \"aws_iam_role_policy\" \"p\" {{\n  role = aws_iam_role.r.id\n  policy = jsonencode({{ Statement = [{allow}] }})\n}}\n"
+        check_with("", "finding | unjudged\n 1 | 0");
+        check_with(
+            INLINE,
+            r#"
+            statements                                                                                           | finding
+            { Effect = "Deny", Action = "sqs:*", Resource = "*" }                                                | 1
+            { Effect = "Allow", Action = "sqs:*", Resource = "arn:aws:s3:::orders" }                             | 1
+            { Effect = "Allow", Action = "sqs:*", NotResource = [aws_sqs_queue.other.arn, aws_sqs_queue.q.arn] } | 1
+            { Effect = var.open, Action = "sqs:*", Resource = "*" }                                              |
+            { Effect = "Allow", NotAction = ["sqs:Delete*"], Resource = "*" }                                    | 1
+            { Effect = "Allow", Action = ["SQS:receivemessage", "sqs:Delete*", "sqs:Get*"], Resource = "*" }     |
+            var.open                                                                                             |
+            { Effect = "Deny", NotAction = "logs:*", Resource = "*" }                                            | 1
+            { Effect = "Deny", Action = var.open, Resource = "*" }                                               | 1
+            { Effect = "Deny", Action = "sqs:*", Resource = "*", Condition = { Bool = { "aws:x" = "false" } } }  | 1
+            "#,
         );
-        for boundary in ["\"arn:aws:iam::111122223333:policy/boundary\"", "var.open"] {
-            let boundary = format!("permissions_boundary = {boundary}");
-            assert_eq!(findings(&RULE, Terraform, &text(&boundary, &policy)).len(), 0);
-            assert_eq!(findings(&RULE, Terraform, &text(&boundary, "")).len(), 1);
-        }
-    }
-
-    #[test]
-    fn headline_names_missing_actions() {
-        let text = text(
-            "",
-            "resource \"aws_iam_role_policy\" \"p\" {\n  role = aws_iam_role.r.id\n  policy = jsonencode({ Statement = [{ Effect = \
-             \"Allow\", Action = \"sqs:ReceiveMessage\", Resource = \"*\" }] })\n}\n",
+        check_with(
+            INLINE,
+            r#"
+            statements                                                          | finding | headline
+            { Effect = "Allow", Action = "sqs:ReceiveMessage", Resource = "*" } | 1       | `aws_iam_role.r`, the role of `aws_lambda_function.f`, does not allow `sqs:DeleteMessage` and `sqs:GetQueueAttributes` on `aws_sqs_queue.q`, so Lambda rejects `aws_lambda_event_source_mapping.m`
+            "#,
         );
-        let found = findings(&RULE, Terraform, &text);
-        assert_eq!(found.len(), 1);
-        let headline = "`aws_iam_role.r`, the role of `aws_lambda_function.f`, does not allow `sqs:DeleteMessage` and \
-                        `sqs:GetQueueAttributes` on `aws_sqs_queue.q`, so Lambda rejects \
-                        `aws_lambda_event_source_mapping.m`";
-        assert!(found.iter().all(|found| found.headline == headline), "{found:?}");
     }
 
-    const POLL: &str = "arn:aws:iam::aws:policy/service-role/AWSLambdaSQSQueueExecutionRole";
-    const LOG: &str = "arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole";
-
-    fn attached(arguments: &str) -> String {
-        format!("resource \"aws_iam_role_policy_attachment\" \"a\" {{\n  {arguments}\n}}\n")
+    /// A boundary grants nothing, and what it takes away is not evaluated.
+    #[test]
+    fn permissions_boundary_grants_nothing() {
+        let bounded = STACK.replace("\"worker\"", "\"worker\"\n  permissions_boundary = <boundary>");
+        check_cases(
+            &RULE,
+            Terraform,
+            &(bounded + INLINE),
+            r#"
+            boundary                                  | statements                                             | finding
+            "arn:aws:iam::111122223333:policy/limits" | { Effect = "Allow", Action = "sqs:*", Resource = "*" } |
+            var.open                                  | { Effect = "Allow", Action = "sqs:*", Resource = "*" } |
+            "arn:aws:iam::111122223333:policy/limits" |                                                        | 1
+            var.open                                  |                                                        | 1
+            "#,
+        );
     }
 
     #[test]
     fn managed_policies_are_recognized_by_name() {
-        let role = "role = aws_iam_role.r.name";
-        for (arguments, expected) in [
-            (format!("{role}\n  policy_arn = \"{POLL}\""), 0),
-            (format!("{role}\n  policy_arn = \"{LOG}\""), 1),
-            (
-                format!("{role}\n  policy_arn = \"arn:aws:iam::aws:policy/AdministratorAccess\""),
-                0,
-            ),
-            (
-                format!("{role}\n  policy_arn = \"arn:aws:iam::aws:policy/AmazonSQSReadOnlyAccess\""),
-                1,
-            ),
-            (format!("{role}\n  policy_arn = \"arn:aws:iam::aws:policy/Unheard\""), 0),
-            (
-                format!("{role}\n  policy_arn = \"arn:aws:iam::111122223333:policy/own\""),
-                0,
-            ),
-            (format!("{role}\n  policy_arn = var.open"), 0),
-            (
-                format!("{role}\n  for_each = toset([\"{POLL}\", \"{LOG}\"])\n  policy_arn = each.value"),
-                0,
-            ),
-            (
-                format!("{role}\n  for_each = toset([\"{LOG}\"])\n  policy_arn = each.value"),
-                1,
-            ),
-            (format!("{role}\n  for_each = var.open\n  policy_arn = each.value"), 0),
-            (format!("role = \"worker\"\n  policy_arn = \"{POLL}\""), 0),
-            (format!("role = \"else\"\n  policy_arn = \"{POLL}\""), 1),
-            (format!("role = var.open\n  policy_arn = \"{POLL}\""), 0),
-            (format!("role = var.open\n  policy_arn = \"{LOG}\""), 1),
-            (format!("{role}\n  count = 0\n  policy_arn = \"{POLL}\""), 1),
-            (
-                format!("{role}\n  count = var.open ? 1 : 0\n  policy_arn = \"{POLL}\""),
-                1,
-            ),
-            (format!("{role}\n  count = var.open\n  policy_arn = \"{POLL}\""), 0),
-        ] {
-            assert_eq!(count(&attached(&arguments)), expected, "{arguments}");
-        }
+        let attachment = r#"
+locals {
+  poll = "arn:aws:iam::aws:policy/service-role/AWSLambdaSQSQueueExecutionRole"
+  log  = "arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole"
+}
+resource "aws_iam_role_policy_attachment" "a" {
+  role       = <role>
+  policy_arn = <policy>
+  <repeated>
+}
+"#;
+        check_with(
+            attachment,
+            r#"
+            role                | policy                                            | repeated                                  | finding
+            aws_iam_role.r.name | local.poll                                        |                                           |
+            aws_iam_role.r.name | local.log                                         |                                           | 1
+            aws_iam_role.r.name | "arn:aws:iam::aws:policy/AdministratorAccess"     |                                           |
+            aws_iam_role.r.name | "arn:aws:iam::aws:policy/AmazonSQSReadOnlyAccess" |                                           | 1
+            aws_iam_role.r.name | "arn:aws:iam::aws:policy/Unheard"                 |                                           |
+            aws_iam_role.r.name | "arn:aws:iam::111122223333:policy/own"            |                                           |
+            aws_iam_role.r.name | var.open                                          |                                           |
+            aws_iam_role.r.name | each.value                                        | for_each = toset([local.poll, local.log]) |
+            aws_iam_role.r.name | each.value                                        | for_each = toset([local.log])             | 1
+            aws_iam_role.r.name | each.value                                        | for_each = var.open                       |
+            "worker"            | local.poll                                        |                                           |
+            "else"              | local.poll                                        |                                           | 1
+            var.open            | local.poll                                        |                                           |
+            var.open            | local.log                                         |                                           | 1
+            aws_iam_role.r.name | local.poll                                        | count = 0                                 | 1
+            aws_iam_role.r.name | local.poll                                        | count = var.open ? 1 : 0                  | 1
+            aws_iam_role.r.name | local.poll                                        | count = var.open                          |
+            "#,
+        );
     }
 
     #[test]
     fn every_form_of_attachment_is_recognized() {
-        for role in [
-            format!("managed_policy_arns = [\"{POLL}\"]"),
-            "managed_policy_arns = var.open".to_owned(),
-            "inline_policy {\n    policy = data.aws_iam_policy_document.d.json\n  }".to_owned(),
-            "dynamic \"inline_policy\" {\n    for_each = var.open\n    content {\n      policy = inline_policy.value\n    }\n  }"
-                .to_owned(),
-        ] {
-            let document = "data \"aws_iam_policy_document\" \"d\" {\n  statement {\n    actions = [\"sqs:*\"]\n    resources = \
-                            [aws_sqs_queue.q.arn]\n  }\n}\n";
-            assert_eq!(findings(&RULE, Terraform, &text(&role, document)).len(), 0, "{role}");
-        }
-        let own = "resource \"aws_iam_policy\" \"p\" {\n  policy = jsonencode({ Statement = [{ Effect = \"Allow\", Action = \
-                   \"sqs:*\", Resource = \"*\" }] })\n}\n";
-        assert_eq!(count(own), 1);
-        let by = |resource: &str| count(&format!("{own}{resource}"));
-        assert_eq!(
-            by(&attached(
-                "role = aws_iam_role.r.name\n  policy_arn = aws_iam_policy.p.arn"
-            )),
-            0
+        let with_policies = STACK.replace("\"worker\"", "\"worker\"\n  <policies>");
+        let document = r#"
+data "aws_iam_policy_document" "d" {
+  statement {
+    actions   = ["sqs:*"]
+    resources = [aws_sqs_queue.q.arn]
+  }
+}
+"#;
+        check_cases(
+            &RULE,
+            Terraform,
+            &(with_policies + document),
+            r#"
+            policies                                                                                                          | finding
+            managed_policy_arns = ["arn:aws:iam::aws:policy/service-role/AWSLambdaSQSQueueExecutionRole"]                     |
+            managed_policy_arns = var.open                                                                                    |
+            inline_policy {\n    policy = data.aws_iam_policy_document.d.json\n  }                                            |
+            dynamic "inline_policy" {\n    for_each = var.open\n    content {\n      policy = inline_policy.value\n    }\n  } |
+            "#,
         );
-        assert_eq!(
-            by(
-                "resource \"aws_iam_policy_attachment\" \"a\" {\n  roles = [aws_iam_role.r.name]\n  policy_arn = \
-                aws_iam_policy.p.arn\n}\n"
-            ),
-            0
-        );
-        assert_eq!(
-            by(
-                "resource \"aws_iam_role_policy_attachments_exclusive\" \"a\" {\n  role_name = aws_iam_role.r.name\n  \
-                policy_arns = [aws_iam_policy.p.arn]\n}\n"
-            ),
-            0
+        let own = r#"
+resource "aws_iam_policy" "p" {
+  policy = jsonencode({ Statement = [{ Effect = "Allow", Action = "sqs:*", Resource = "*" }] })
+}
+resource <kind> "a" {
+  <arguments>
+}
+"#;
+        check_with(
+            own,
+            r#"
+            kind                                        | arguments                                                              | finding
+            "aws_sns_topic"                             |                                                                        | 1
+            "aws_iam_role_policy_attachment"            | role = aws_iam_role.r.name\n policy_arn = aws_iam_policy.p.arn         |
+            "aws_iam_policy_attachment"                 | roles = [aws_iam_role.r.name]\n policy_arn = aws_iam_policy.p.arn      |
+            "aws_iam_role_policy_attachments_exclusive" | role_name = aws_iam_role.r.name\n policy_arns = [aws_iam_policy.p.arn] |
+            "#,
         );
     }
 
     #[test]
     fn source_and_override_documents_are_merged() {
-        let document = |blocks: &str| {
-            count(&format!(
-                "data \"aws_iam_policy_document\" \"base\" {{\n  statement {{\n    actions = [\"sqs:*\"]\n    resources = \
-                 [\"*\"]\n  }}\n}}\ndata \"aws_iam_policy_document\" \"d\" {{\n  {blocks}\n}}\nresource \
-                 \"aws_iam_role_policy\" \"p\" {{\n  role = aws_iam_role.r.id\n  policy = \
-                 data.aws_iam_policy_document.d.json\n}}\n"
-            ))
-        };
-        assert_eq!(
-            document("source_policy_documents = [data.aws_iam_policy_document.base.json]"),
-            0
+        let documents = r#"
+data "aws_iam_policy_document" "base" {
+  statement {
+    actions   = ["sqs:*"]
+    resources = ["*"]
+  }
+}
+data "aws_iam_policy_document" "d" {
+  <blocks>
+}
+resource "aws_iam_role_policy" "p" {
+  role   = aws_iam_role.r.id
+  policy = data.aws_iam_policy_document.d.json
+}
+"#;
+        check_with(
+            documents,
+            r#"
+            blocks                                                                                                                     | finding
+            source_policy_documents = [data.aws_iam_policy_document.base.json]                                                         |
+            override_policy_documents = [var.open]                                                                                     |
+            statement {\n actions = ["logs:*"]\n resources = ["*"]\n }                                                                 | 1
+            dynamic "statement" {\n for_each = toset(["sqs:*"])\n content {\n actions = [statement.value]\n resources = ["*"]\n }\n }  |
+            dynamic "statement" {\n for_each = toset(["logs:*"])\n content {\n actions = [statement.value]\n resources = ["*"]\n }\n } | 1
+            dynamic "statement" {\n for_each = var.open\n content {\n actions = [statement.value]\n resources = ["*"]\n }\n }          |
+            "#,
         );
-        assert_eq!(document("override_policy_documents = [var.open]"), 0);
-        assert_eq!(
-            document("statement {\n    actions = [\"logs:*\"]\n    resources = [\"*\"]\n  }"),
-            1
-        );
-        let dynamic = |each: &str| {
-            format!(
-                "dynamic \"statement\" {{\n    for_each = {each}\n    content {{\n      actions = [statement.value]\n      resources \
-                 = [\"*\"]\n    }}\n  }}"
-            )
-        };
-        assert_eq!(document(&dynamic("toset([\"sqs:*\"])")), 0);
-        assert_eq!(document(&dynamic("toset([\"logs:*\"])")), 1);
-        assert_eq!(document(&dynamic("var.open")), 0);
     }
 
     #[test]
     fn external_module_or_caller_may_grant_permissions() {
-        let module =
-            |arguments: &str| format!("module \"m\" {{\n  source = \"acme/policies/aws\"\n  {arguments}\n}}\n");
-        assert_eq!(count(&module("role = aws_iam_role.r.name")), 0);
-        assert_eq!(count(&module("roles = { worker = [aws_iam_role.r.arn] }")), 0);
-        assert_eq!(count(&module("role_name = \"worker\"")), 0);
-        assert_eq!(count(&module("role_name = \"else\"")), 1);
+        check_with(
+            "module \"m\" {\n  source = \"acme/policies/aws\"\n  <argument>\n}\n",
+            r#"
+            argument                                  | finding
+            role = aws_iam_role.r.name                |
+            roles = { worker = [aws_iam_role.r.arn] } |
+            role_name = "worker"                      |
+            role_name = "else"                        | 1
+            "#,
+        );
         // A module without a provider may be called by another one.
-        let output = "output \"role\" {\n  value = aws_iam_role.r.name\n}\n";
-        assert_eq!(count(output), 1);
-        let called = text("", output).replace("provider \"aws\" {}", "");
-        assert_eq!(findings(&RULE, Terraform, &called).len(), 0);
-    }
-
-    #[test]
-    fn undeclared_roles_are_not_judged() {
-        let with = |role: &str| {
-            let text = text("", "data \"aws_iam_role\" \"r\" {\n  name = \"elsewhere\"\n}\n");
-            findings(
-                &RULE,
-                Terraform,
-                &text.replace("= aws_iam_role.r.arn", &format!("= {role}")),
-            )
-            .len()
-        };
-        assert_eq!(with("aws_iam_role.r.arn"), 1);
-        assert_eq!(with("data.aws_iam_role.r.arn"), 0);
-        assert_eq!(with("\"arn:aws:iam::111122223333:role/worker\""), 0);
-        assert_eq!(with("var.open"), 0);
-    }
-
-    #[test]
-    fn queue_policy_may_allow_the_role() {
-        let policy = |principal: &str| {
-            count(&format!(
-                "resource \"aws_sqs_queue_policy\" \"p\" {{\n  queue_url = aws_sqs_queue.q.url\n  policy = jsonencode({{ \
-                 Statement = [{{ Effect = \"Allow\", Principal = {principal}, Action = \"sqs:*\", Resource = \"*\" }}] \
-                 }})\n}}\n"
-            ))
-        };
-        assert_eq!(policy("{ AWS = aws_iam_role.r.arn }"), 0);
-        assert_eq!(policy("\"*\""), 0);
-        // The account still has to grant its permissions to the role.
-        assert_eq!(policy("{ AWS = \"arn:aws:iam::111122223333:root\" }"), 1);
-        assert_eq!(policy("{ AWS = \"111122223333\" }"), 1);
-        assert_eq!(policy("{ Service = \"sns.amazonaws.com\" }"), 1);
-    }
-
-    #[test]
-    fn disabled_mappings_and_external_queues_are_ignored() {
-        let with = |from: &str, to: &str| findings(&RULE, Terraform, &text("", "").replace(from, to)).len();
-        assert_eq!(
-            with(
-                "function_name    = aws_lambda_function.f.arn",
-                "function_name = aws_lambda_function.f.arn\n  enabled = false"
-            ),
-            0
-        );
-        assert_eq!(
-            with(
-                "aws_sqs_queue.q.arn",
-                "\"arn:aws:sqs:eu-west-1:111122223333:elsewhere\""
-            ),
-            0
-        );
-        assert_eq!(
-            with(
-                "function_name    = aws_lambda_function.f.arn",
-                "function_name = \"elsewhere\""
-            ),
-            0
+        let exporting = format!("{STACK}output \"role\" {{\n  value = aws_iam_role.r.name\n}}\n");
+        check_cases(
+            &RULE,
+            Terraform,
+            &exporting.replace("provider \"aws\" {}", "<provider>"),
+            "provider | finding\n provider \"aws\" {} | 1\n |",
         );
     }
 
     #[test]
-    fn cloudformation_role_is_checked() {
-        let with = |policies: &str| {
-            let text = format!(
-                r"
+    fn undeclared_roles_queues_and_functions_are_not_judged() {
+        let text =
+            STACK.replace("= aws_iam_role.r.arn", "= <role>") + "data \"aws_iam_role\" \"r\" {\n  name = \"r\"\n}\n";
+        let text = text.replace("= aws_sqs_queue.q.arn", "= <queue>");
+        check_cases(
+            &RULE,
+            Terraform,
+            &text.replace("= aws_lambda_function.f.arn", "= <function>"),
+            r#"
+            role                                   | queue                                          | function                                     | finding
+            aws_iam_role.r.arn                     | aws_sqs_queue.q.arn                            | aws_lambda_function.f.arn                    | 1
+            data.aws_iam_role.r.arn                | aws_sqs_queue.q.arn                            | aws_lambda_function.f.arn                    |
+            "arn:aws:iam::111122223333:role/other" | aws_sqs_queue.q.arn                            | aws_lambda_function.f.arn                    |
+            var.open                               | aws_sqs_queue.q.arn                            | aws_lambda_function.f.arn                    |
+            aws_iam_role.r.arn                     | "arn:aws:sqs:eu-west-1:111122223333:elsewhere" | aws_lambda_function.f.arn                    |
+            aws_iam_role.r.arn                     | aws_sqs_queue.q.arn                            | "elsewhere"                                  |
+            // A disabled mapping.
+            aws_iam_role.r.arn                     | aws_sqs_queue.q.arn                            | aws_lambda_function.f.arn\n  enabled = false |
+            "#,
+        );
+    }
+
+    #[test]
+    fn role_of_template_is_checked() {
+        check_cases(
+            &RULE,
+            CloudFormation,
+            "
+<top>
 Resources:
-  Q: {{Type: AWS::SQS::Queue}}
+  Q: {Type: AWS::SQS::Queue}
   R:
     Type: AWS::IAM::Role
     Properties:
-      AssumeRolePolicyDocument: {{}}
-      {policies}
+      AssumeRolePolicyDocument: {}
+      <policies>
   F:
     Type: AWS::Lambda::Function
-    Properties: {{Role: !GetAtt R.Arn}}
+    Properties: {Role: !GetAtt R.Arn}
   M:
     Type: AWS::Lambda::EventSourceMapping
-    Properties: {{EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}}
-"
-            );
-            findings(&RULE, CloudFormation, &text).len()
-        };
-        assert_eq!(with(""), 1);
-        assert_eq!(with(&format!("ManagedPolicyArns: [{POLL}]")), 0);
-        assert_eq!(
-            with("ManagedPolicyArns: [!Sub 'arn:${AWS::Partition}:iam::aws:policy/AmazonSQSFullAccess']"),
-            0
+    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}
+  P:
+    Type: <kind>
+    Properties:
+      PolicyDocument: {Statement: [{Effect: Allow, Action: 'sqs:*', Resource: '*'}]}
+      <more>
+",
+            r"
+            policies                                                                                                               | kind                       | more                                                       | top                                                 | finding
+                                                                                                                                   | AWS::SNS::Topic            |                                                            |                                                     | 1
+            ManagedPolicyArns: [!Sub 'arn:${AWS::Partition}:iam::aws:policy/AmazonSQSFullAccess']                                  | AWS::SNS::Topic            |                                                            |                                                     |
+            ManagedPolicyArns: [arn:aws:iam::aws:policy/service-role/AWSLambdaSQSQueueExecutionRole]                               | AWS::SNS::Topic            |                                                            |                                                     |
+            ManagedPolicyArns: [arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]                                  | AWS::SNS::Topic            |                                                            |                                                     | 1
+            Policies: [{PolicyName: p, PolicyDocument: {Statement: [{Effect: Allow, Action: 'sqs:*', Resource: !GetAtt Q.Arn}]}}]  | AWS::SNS::Topic            |                                                            |                                                     |
+            Policies: [{PolicyName: p, PolicyDocument: {Statement: [{Effect: Allow, Action: 'logs:*', Resource: !GetAtt Q.Arn}]}}] | AWS::SNS::Topic            |                                                            |                                                     | 1
+                                                                                                                                   | AWS::IAM::Policy           | Roles: [!Ref R]                                            |                                                     |
+                                                                                                                                   | AWS::IAM::Policy           | Roles: [other]                                             |                                                     | 1
+                                                                                                                                   | AWS::IAM::ManagedPolicy    | Roles: [!Ref R]                                            |                                                     |
+                                                                                                                                   | AWS::IAM::RolePolicy       | RoleName: !Ref R                                           |                                                     |
+            // Macros, importers of an export and nested stacks may attach a policy.
+                                                                                                                                   | AWS::SNS::Topic            |                                                            | Transform: OwnMacro                                 |
+                                                                                                                                   | AWS::SNS::Topic            |                                                            | Outputs: {O: {Value: !Ref R, Export: {Name: role}}} |
+                                                                                                                                   | AWS::CloudFormation::Stack | TemplateURL: 'https://x'\n      Parameters: {Role: !Ref R} |                                                     |
+            ",
         );
-        assert_eq!(with(&format!("ManagedPolicyArns: [{LOG}]")), 1);
-        let inline = |action: &str| {
-            with(&format!(
-                "Policies: [{{PolicyName: p, PolicyDocument: {{Statement: [{{Effect: Allow, Action: '{action}', Resource: !GetAtt \
-                 Q.Arn}}]}}}}]"
-            ))
-        };
-        assert_eq!(inline("sqs:*"), 0);
-        assert_eq!(inline("logs:*"), 1);
-        let separate = |kind: &str, role: &str| {
-            with(&format!(
-                "Path: /\n  P:\n    Type: {kind}\n    Properties:\n      {role}\n      PolicyDocument: {{Statement: [{{Effect: \
-                 Allow, Action: 'sqs:*', Resource: '*'}}]}}"
-            ))
-        };
-        assert_eq!(separate("AWS::IAM::Policy", "Roles: [!Ref R]"), 0);
-        assert_eq!(separate("AWS::IAM::Policy", "Roles: [other]"), 1);
-        assert_eq!(separate("AWS::IAM::ManagedPolicy", "Roles: [!Ref R]"), 0);
-        assert_eq!(separate("AWS::IAM::RolePolicy", "RoleName: !Ref R"), 0);
     }
 
     #[test]
-    fn nested_stacks_and_macros_may_grant_permissions() {
-        let template = |rest: &str| {
-            format!(
-                r"{rest}
-Resources:
-  Q: {{Type: AWS::SQS::Queue}}
-  R:
-    Type: AWS::IAM::Role
-    Properties: {{AssumeRolePolicyDocument: {{}}}}
-  F:
-    Type: AWS::Lambda::Function
-    Properties: {{Role: !GetAtt R.Arn}}
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties: {{EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}}
-"
-            )
-        };
-        let count = |text: &str| findings(&RULE, CloudFormation, text).len();
-        assert_eq!(count(&template("")), 1);
-        assert_eq!(count(&template("Transform: OwnMacro")), 0);
-        let export = "Outputs:\n  O: {Value: !Ref R, Export: {Name: role}}";
-        assert_eq!(count(&template(export)), 0);
-        let nested = "  N:\n    Type: AWS::CloudFormation::Stack\n    Properties: {TemplateURL: 'https://x', Parameters: {Role: !Ref R}}\n";
-        assert_eq!(count(&(template("") + nested)), 0);
-    }
-
-    #[test]
-    fn sam_generated_roles_are_accepted() {
-        check(
+    fn roles_that_sam_generates_are_accepted() {
+        check_cases(
             &RULE,
             Sam,
             r"
 Resources:
   Q: {Type: AWS::SQS::Queue}
   T: {Type: AWS::SNS::Topic}
-  Own:
-    Type: AWS::IAM::Role
-    Properties: {AssumeRolePolicyDocument: {}}
-  Plain:
+  Own: {Type: AWS::IAM::Role, Properties: {AssumeRolePolicyDocument: {}}}
+  F:
     Type: AWS::Serverless::Function
-    Properties:
-      Events: {E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}}
-  Subscribed:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events: {E: {Type: SNS, Properties: {Topic: !Ref T, SqsSubscription: true}}}
-  Beside: # expect: function-role-missing-queue-permission
-    Type: AWS::Serverless::Function
-    Properties: {Handler: a.b}
-  BesideMapping:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref Beside}
-  Polled:
-    Type: AWS::Serverless::Function
-    Properties:
-      Policies: [{SQSPollerPolicy: {QueueName: !GetAtt Q.QueueName}}]
-  PolledMapping:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref Polled}
-  Named:
-    Type: AWS::Serverless::Function
-    Properties: {Policies: AWSLambdaSQSQueueExecutionRole}
-  NamedMapping:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref Named}
-  Connected:
+    Properties: <properties>
+  O:
+    Type: <other>
+    Properties: <its>
+",
+            r"
+            properties                                                                            | other                           | its                                                   | finding
+            {Events: {E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}}}                        | AWS::SNS::Topic                 | {}                                                    |
+            {Events: {E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}}, Role: !GetAtt Own.Arn} | AWS::SNS::Topic                 | {}                                                    | 1
+            {Events: {E: {Type: SNS, Properties: {Topic: !Ref T, SqsSubscription: true}}}}        | AWS::SNS::Topic                 | {}                                                    |
+            {Handler: a.b}                                                                        | AWS::Lambda::EventSourceMapping | {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F} | 1
+            {Policies: [{SQSPollerPolicy: {QueueName: !GetAtt Q.QueueName}}]}                     | AWS::Lambda::EventSourceMapping | {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F} |
+            {Policies: AWSLambdaSQSQueueExecutionRole}                                            | AWS::Lambda::EventSourceMapping | {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F} |
+            ",
+        );
+        check(
+            &RULE,
+            Sam,
+            r"
+Resources:
+  Q: {Type: AWS::SQS::Queue}
+  F:
     Type: AWS::Serverless::Function
     Properties: {Handler: a.b}
-  ConnectedMapping:
+  M:
     Type: AWS::Lambda::EventSourceMapping
-    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref Connected}
+    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}
   Connector:
     Type: AWS::Serverless::Connector
-    Properties: {Source: {Id: Q}, Destination: {Id: Connected}, Permissions: [Read, Write]}
+    Properties: {Source: {Id: Q}, Destination: {Id: F}, Permissions: [Read, Write]}
 ",
         );
-        let own = "Resources:\n  Q: {Type: AWS::SQS::Queue}\n  Own: {Type: AWS::IAM::Role, Properties: {}}\n  F:\n    Type: \
-                   AWS::Serverless::Function\n    Properties:\n      Role: !GetAtt Own.Arn\n      Events: {E: {Type: SQS, \
-                   Properties: {Queue: !GetAtt Q.Arn}}}\n";
-        assert_eq!(findings(&RULE, Sam, own).len(), 1);
     }
 
     #[test]
-    fn serverless_generated_roles_are_accepted() {
-        let service = |role: &str| {
-            let text = format!(
-                "service: shop\nprovider:\n  name: aws\n{role}functions:\n  worker:\n    handler: a.b\n    events:\n      - sqs: {{arn: \
-                 !GetAtt Q.Arn}}\nresources:\n  Resources:\n    Q: {{Type: AWS::SQS::Queue}}\n    R: {{Type: AWS::IAM::Role, \
-                 Properties: {{}}}}\n"
-            );
-            run_files(&RULE, &[("serverless.yml", &text)]).findings.len()
-        };
-        assert_eq!(service(""), 0);
-        assert_eq!(service("  iam: {role: !GetAtt R.Arn}\n"), 1);
+    fn own_role_of_a_service_is_checked() {
+        check_cases(
+            &RULE,
+            Serverless,
+            "
+service: shop
+provider: {name: aws, iam: <iam>}
+functions:
+  worker:
+    handler: a.b
+    events: [{sqs: {arn: !GetAtt Q.Arn}}]
+resources:
+  Resources:
+    Q: {Type: AWS::SQS::Queue}
+    R: {Type: AWS::IAM::Role, Properties: {}}
+",
+            "
+            iam                   | finding
+            {}                    |
+            {role: !GetAtt R.Arn} | 1
+            ",
+        );
     }
 
     #[test]
     fn policy_of_another_unit_may_grant_permissions() {
-        let own = text("", "");
-        let other = |arguments: &str| {
-            let text = format!("variable \"open\" {{}}\n{}", attached(arguments));
-            run_files(&RULE, &[("a/main.tf", &own), ("b/main.tf", &text)])
-                .findings
-                .len()
-        };
-        assert_eq!(other(&format!("role = \"worker\"\n  policy_arn = \"{POLL}\"")), 0);
-        assert_eq!(other(&format!("role = var.open\n  policy_arn = \"{POLL}\"")), 0);
-        assert_eq!(other(&format!("role = \"else\"\n  policy_arn = \"{POLL}\"")), 1);
+        for (role, expected) in [("\"worker\"", 0), ("var.open", 0), ("\"else\"", 1)] {
+            let other = format!(
+                r#"
+variable "open" {{}}
+resource "aws_iam_role_policy_attachment" "a" {{
+  role       = {role}
+  policy_arn = "arn:aws:iam::aws:policy/service-role/AWSLambdaSQSQueueExecutionRole"
+}}
+"#
+            );
+            let outcome = run_files(&RULE, &[("a/main.tf", STACK), ("b/main.tf", &other)]);
+            assert_eq!(outcome.findings.len(), expected, "{role}");
+        }
     }
 }

@@ -67,7 +67,8 @@ fn lost(mapping: &EventSourceMapping, headline: String, fact: &Fact) -> Finding 
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::handlers::{check_python, check_script};
+    use crate::testing::check_file_cases;
+    use crate::testing::handlers::{check_python, check_script, template};
 
     fn python(handler: &str) {
         check_python(&RULE, handler);
@@ -185,127 +186,90 @@ def handler(event, context):
         );
     }
 
+    /// Checks a TypeScript function for each row of the table in its holes.
+    fn check_scripts(handler: &str, table: &str) {
+        check_file_cases(
+            &RULE,
+            &[("template.yaml", &template("")), ("src/app.ts", handler)],
+            table,
+        );
+    }
+
     #[test]
     fn unused_results_of_settled_promises_are_flagged() {
-        let of = |work: &str, behind: &str| {
-            script(&format!(
-                "const ship = async (record) => {{ await courier.send(record.body); }};
-exports.handler = async (event) => {{
-{work}
-{behind}
-}};
-"
-            ));
-        };
-        for each in [
-            "ship",
-            "(record) => ship(record)",
-            "async (r) => { await ship(r); }",
-            "imported",
-        ] {
-            let work = format!("await Promise.allSettled(event.Records.map({each})); /*here*/");
-            of(&work, "console.log('done');\nreturn { ok: true };");
-        }
-        of(
-            "const all = event.Records.map(ship);\nawait Promise.allSettled(all); /*here*/",
-            "",
-        );
-        of(
-            "await Promise.allSettled(event.Records.map(ship)); /*here*/",
-            "return { batchItemFailures: [] };",
-        );
-        of("return Promise.allSettled(event.Records.map(ship)); /*here*/", "");
-        let all = "await Promise.allSettled(event.Records.map(ship));";
-        for (work, behind) in [
+        check_scripts(
+            "const ship = async (record) => { await courier.send(record.body); };
+exports.handler = async (event) => {
+<work>
+<rest>
+};
+",
+            "
+            work                                                                                                               | rest                                              | finding
+            await Promise.allSettled(event.Records.map(ship));                                                                 | console.log('done');\\nreturn { ok: true };       | work
+            await Promise.allSettled(event.Records.map((record) => ship(record)));                                             | console.log('done');\\nreturn { ok: true };       | work
+            await Promise.allSettled(event.Records.map(async (r) => { await ship(r); }));                                      | console.log('done');\\nreturn { ok: true };       | work
+            await Promise.allSettled(event.Records.map(imported));                                                             | console.log('done');\\nreturn { ok: true };       | work
+            const all = event.Records.map(ship);                                                                               | await Promise.allSettled(all);                    | rest
+            await Promise.allSettled(event.Records.map(ship));                                                                 | return { batchItemFailures: [] };                 | work
+            return Promise.allSettled(event.Records.map(ship));                                                                |                                                   | work
             // The code uses the results.
-            (
-                "const settled = await Promise.allSettled(event.Records.map(ship));",
-                "check(settled);",
-            ),
+            const settled = await Promise.allSettled(event.Records.map(ship));                                                 | check(settled);                                   |
             // A rejection throws.
-            ("await Promise.all(event.Records.map(ship));", ""),
+            await Promise.all(event.Records.map(ship));                                                                        |                                                   |
             // Each promise has its own rejection handler.
-            (
-                "await Promise.allSettled(event.Records.map(async (r) => { try { await ship(r); } catch (e) { await park(r); } }));",
-                "",
-            ),
-            (
-                "await Promise.allSettled(event.Records.map((r) => ship(r).catch(() => park(r))));",
-                "",
-            ),
+            await Promise.allSettled(event.Records.map(async (r) => { try { await ship(r); } catch (e) { await park(r); } })); |                                                   |
+            await Promise.allSettled(event.Records.map((r) => ship(r).catch(() => park(r))));                                  |                                                   |
             // The work does not concern messages.
-            ("await Promise.allSettled(clients.map((one) => one.close()));", ""),
-            (all, "if (await isFull()) { throw new Error('later'); }"),
-        ] {
-            of(work, behind);
-        }
+            await Promise.allSettled(clients.map((one) => one.close()));                                                       |                                                   |
+            await Promise.allSettled(event.Records.map(ship));                                                                 | if (await isFull()) { throw new Error('later'); } |
+            ",
+        );
     }
 
     #[test]
     fn unawaited_work_is_flagged() {
-        let of = |head: &str, work: &str| {
-            script(&format!(
-                "const ship = async (record) => {{ await courier.send(record.body); }};
-const all = async (records) => {{ await Promise.all(records.map(ship)); }};
-const quick = async (record) => {{ counts.push(record); }};
-exports.handler = {head} {{
-{work}
-}};
-"
-            ));
-        };
-        for work in [
-            "event.Records.forEach(async (r) => { await courier.send(r); }); /*here*/",
-            "event.Records.forEach(ship); /*here*/",
-            "await event.Records.forEach(ship); /*here*/",
-            "event.Records.map(ship); /*here*/",
-            "const { Records } = event;\nRecords.forEach(async (r) => { /*here*/\n  await courier.send(r);\n});",
-            "for (const record of event.Records) { ship(record); } /*here*/",
-            "try {\nfor (const record of event.Records) {\nship(record); /*here*/\n}\n} catch (e) { throw e; }",
-        ] {
-            of("async (event) =>", work);
-        }
-        for (head, work) in [
-            ("async (event) =>", "await Promise.all(event.Records.map(ship));"),
-            ("async (event) =>", "return Promise.all(event.Records.map(ship));"),
-            ("async (event) =>", "await all(event.Records);"),
-            (
-                "async (event) =>",
-                "const done = event.Records.map(ship);\nawait Promise.all(done);",
-            ),
-            (
-                "async (event) =>",
-                "for (const record of event.Records) { await ship(record); }",
-            ),
-            (
-                "async (event) =>",
-                "const done = [];\nfor (const r of event.Records) { done.push(ship(r)); }\nawait Promise.all(done);",
-            ),
-            (
-                "async (event) =>",
-                "event.Records.forEach((r) => done.push(ship(r)));\nawait Promise.all(done);",
-            ),
+        let handler = "const ship = async (record) => { await courier.send(record.body); };
+const all = async (records) => { await Promise.all(records.map(ship)); };
+const quick = async (record) => { counts.push(record); };
+exports.handler = async (event) => {
+<work>
+<rest>
+};
+";
+        check_scripts(
+            handler,
+            "
+            work                                                                      | rest                                                            | finding
+            event.Records.forEach(async (r) => { await courier.send(r); });           |                                                                 | work
+            event.Records.forEach(ship);                                              |                                                                 | work
+            await event.Records.forEach(ship);                                        |                                                                 | work
+            event.Records.map(ship);                                                  |                                                                 | work
+            const { Records } = event;                                                | Records.forEach(async (r) => {\\n  await courier.send(r);\\n}); | rest
+            for (const record of event.Records) { ship(record); }                     |                                                                 | work
+            try {\\nfor (const record of event.Records) {                             | ship(record);\\n}\\n} catch (e) { throw e; }                    | rest
+            await Promise.all(event.Records.map(ship));                               |                                                                 |
+            return Promise.all(event.Records.map(ship));                              |                                                                 |
+            await all(event.Records);                                                 |                                                                 |
+            const done = event.Records.map(ship);                                     | await Promise.all(done);                                        |
+            for (const record of event.Records) { await ship(record); }               |                                                                 |
+            const done = [];\\nfor (const r of event.Records) { done.push(ship(r)); } | await Promise.all(done);                                        |
+            event.Records.forEach((r) => done.push(ship(r)));                         | await Promise.all(done);                                        |
             // The function never waits, so the work is finished when it returns.
-            ("async (event) =>", "event.Records.forEach(quick);"),
-            ("async (event) =>", "event.Records.forEach((r) => log(r));"),
+            event.Records.forEach(quick);                                             |                                                                 |
+            event.Records.forEach((r) => log(r));                                     |                                                                 |
             // The source does not show what the function does.
-            (
-                "async (event) =>",
-                "for (const record of event.Records) { imported(record); }",
-            ),
+            for (const record of event.Records) { imported(record); }                 |                                                                 |
             // The elements are not messages.
-            (
-                "async (event) =>",
-                "clients.forEach(async (c) => { await c.close(); });",
-            ),
-            // Lambda waits until the event loop is empty.
-            (
-                "(event, context, callback) =>",
-                "event.Records.forEach(ship);\ncallback(null);",
-            ),
-        ] {
-            of(head, work);
-        }
+            clients.forEach(async (c) => { await c.close(); });                       |                                                                 |
+            ",
+        );
+        // Lambda waits until the event loop is empty.
+        let with_callback = handler.replace("async (event) => {\n<work>", "(event, context, callback) => {\n<work>");
+        check_scripts(
+            &with_callback,
+            "work | rest | finding\n event.Records.forEach(ship); | callback(null); |",
+        );
     }
 
     #[test]
@@ -331,32 +295,25 @@ exports.handler = async (event) => { await work(event); };
         python(&silenced(
             "# sqslint: ignore[handler-swallows-failures] the log is read\n",
         ));
-        let script_with = |end: &str, before: &str| {
-            format!(
-                "exports.handler = async (event) => {{
-  for (const record of event.Records) {{
-    try {{
+        check_scripts(
+            "exports.handler = async (event) => {
+  for (const record of event.Records) {
+    try {
       await work(record);
-    {before}}} catch (error) {{ {end}
+      <before>
+    } catch (error) { <end>
       console.error(error);
-    }}
-  }}
-}};
-"
-            )
-        };
-        script(&script_with(
-            "// sqslint: ignore[handler-swallows-failures] the log is read",
-            "",
-        ));
-        script(&script_with(
-            "",
-            "// sqslint: ignore[handler-swallows-failures] the log is read\n    ",
-        ));
-        script(&script_with(
-            "/*here*/",
-            "// sqslint: ignore[redrive-policy-missing] another rule\n    ",
-        ));
+    }
+  }
+};
+",
+            "
+            finding | before                                                        | end
+                    |                                                               | // sqslint: ignore[handler-swallows-failures] the log is read
+                    | // sqslint: ignore[handler-swallows-failures] the log is read |
+            end     | // sqslint: ignore[redrive-policy-missing] another rule       |
+            ",
+        );
     }
 
     #[test]

@@ -44,7 +44,7 @@ fn too_large(pipe: &Pipe, batch: &Operand<'_>, kind: &Known<'_, TargetKind>, mos
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::Dialect::Terraform;
     use crate::testing::check_cases;
 
     #[test]
@@ -97,33 +97,5 @@ resource "aws_pipes_pipe" "orders" {
             aws_sqs_queue.out.arn                                  | var.open | unjudged
             "#,
         );
-    }
-
-    #[test]
-    fn cloudformation_pipe_is_flagged() {
-        for dialect in [CloudFormation, Sam] {
-            check_cases(
-                &RULE,
-                dialect,
-                "
-Resources:
-  Topic:
-    Type: AWS::SNS::Topic
-  Pipe:
-    Type: AWS::Pipes::Pipe
-    Properties:
-      Source: arn:aws:sqs:eu-west-1:111122223333:orders
-      Target: !Ref Topic
-      SourceParameters:
-        SqsQueueParameters:
-          BatchSize: <batch>
-",
-                "
-                batch | finding
-                10    |
-                11    | batch
-                ",
-            );
-        }
     }
 }

@@ -58,122 +58,57 @@ fn refused(pipe: &Pipe, queue: &Queue, lacking: &Lacking<'_>) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings, run_files};
+    use crate::testing::Dialect::Terraform;
+    use crate::testing::check_cases;
 
-    const ALL: &str = "[\"sqs:ReceiveMessage\", \"sqs:DeleteMessage\", \"sqs:GetQueueAttributes\"]";
-
-    /// Returns a pipe with a role that allows `actions` on `resource`.
-    fn terraform(actions: &str, resource: &str, pipe: &str) -> String {
-        format!(
-            r#"
-variable "open" {{}}
-resource "aws_sqs_queue" "q" {{
+    const PIPE: &str = r#"
+variable "open" {}
+resource "aws_sqs_queue" "q" {
   name = "orders"
-}}
-resource "aws_iam_role" "r" {{
+}
+resource "aws_iam_role" "r" {
   name = "pipe"
-}}
-resource "aws_iam_role_policy" "p" {{
-  role = aws_iam_role.r.id
-  policy = jsonencode({{
-    Version   = "2012-10-17"
-    Statement = [{{ Effect = "Allow", Action = {actions}, Resource = {resource} }}]
-  }})
-}}
-resource "aws_pipes_pipe" "p" {{
-  source = aws_sqs_queue.q.arn
-  target = "arn:aws:states:eu-west-1:111122223333:stateMachine:m"
-  {pipe}
-}}
-"#
-        )
-    }
+}
+resource "aws_iam_role_policy" "p" {
+  role   = aws_iam_role.r.id
+  policy = jsonencode({ Statement = [{ Effect = "Allow", Action = <action>, Resource = "*" }] })
+}
+resource "aws_pipes_pipe" "p" {
+  source   = aws_sqs_queue.q.arn
+  target   = "arn:aws:states:eu-west-1:111122223333:stateMachine:m"
+  role_arn = <role>
+}
+"#;
 
-    const ROLE: &str = "role_arn = aws_iam_role.r.arn";
-
-    fn count(actions: &str, resource: &str, pipe: &str) -> usize {
-        findings(&RULE, Terraform, &terraform(actions, resource, pipe)).len()
-    }
-
+    /// `tests/permissions` has more policies.
     #[test]
     fn role_without_polling_permissions_is_flagged() {
-        for (actions, resource, expected) in [
-            (ALL, "aws_sqs_queue.q.arn", 0),
-            ("\"sqs:*\"", "\"*\"", 0),
-            (ALL, "\"arn:aws:sqs:*:*:other\"", 1),
-            ("\"sqs:ReceiveMessage\"", "aws_sqs_queue.q.arn", 1),
-            (
-                "[\"sqs:ReceiveMessage\", \"sqs:DeleteMessage\"]",
-                "aws_sqs_queue.q.arn",
-                1,
-            ),
-            ("var.open", "\"*\"", 0),
-            (ALL, "var.open", 0),
-        ] {
-            assert_eq!(count(actions, resource, ROLE), expected, "{actions} {resource}");
-        }
-    }
-
-    #[test]
-    fn headline_names_missing_actions() {
-        let found = findings(&RULE, Terraform, &terraform("\"sqs:ReceiveMessage\"", "\"*\"", ROLE));
-        assert!(
-            found[0]
-                .headline
-                .contains("`sqs:DeleteMessage` and `sqs:GetQueueAttributes`"),
-            "{}",
-            found[0].headline
+        check_cases(
+            &RULE,
+            Terraform,
+            PIPE,
+            r#"
+            action                                      | role               | finding | headline
+            "sqs:*"                                     | aws_iam_role.r.arn |         |
+            "sqs:ReceiveMessage"                        | aws_iam_role.r.arn | 1       | …`sqs:DeleteMessage` and `sqs:GetQueueAttributes`…
+            ["sqs:ReceiveMessage", "sqs:DeleteMessage"] | aws_iam_role.r.arn | 1       |
+            "#,
         );
     }
 
     #[test]
     fn stopped_pipes_and_external_roles_are_not_judged() {
-        for pipe in [
-            format!("{ROLE}\n desired_state = \"STOPPED\""),
-            format!("{ROLE}\n desired_state = var.open"),
-            "role_arn = var.open".to_owned(),
-        ] {
-            assert_eq!(count("\"s3:*\"", "\"*\"", &pipe), 0, "{pipe}");
-        }
-        let elsewhere = terraform(
-            "\"s3:*\"",
-            "\"*\"",
-            "role_arn = \"arn:aws:iam::111122223333:role/elsewhere\"",
-        );
-        let outcome = run_files(&RULE, &[("main.tf", &elsewhere)]);
-        assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);
-        assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
-    }
-
-    #[test]
-    fn cloudformation_pipe_is_flagged() {
-        let template = "
-Resources:
-  Orders:
-    Type: AWS::SQS::Queue
-  Role:
-    Type: AWS::IAM::Role
-    Properties:
-      AssumeRolePolicyDocument: {}
-      Policies:
-        - PolicyName: p
-          PolicyDocument:
-            Statement: [{Effect: Allow, Action: 'sqs:ReceiveMessage', Resource: !GetAtt Orders.Arn}]
-  Pipe:
-    Type: AWS::Pipes::Pipe
-    Properties:
-      RoleArn: !GetAtt Role.Arn
-      Source: !GetAtt Orders.Arn
-      Target: arn:aws:states:eu-west-1:111122223333:stateMachine:m
-";
-        let flagged = template.replace("  Role:\n", "  Role: # expect: pipe-role-missing-queue-permission\n");
-        check(&RULE, CloudFormation, &flagged);
-        check(&RULE, Sam, &flagged);
-        check(
+        check_cases(
             &RULE,
-            CloudFormation,
-            &template.replace("'sqs:ReceiveMessage'", "'sqs:*'"),
+            Terraform,
+            PIPE,
+            r#"
+            action | role                                           | finding
+            "s3:*" | aws_iam_role.r.arn\n desired_state = "STOPPED" |
+            "s3:*" | aws_iam_role.r.arn\n desired_state = var.open  |
+            "s3:*" | var.open                                       |
+            "s3:*" | "arn:aws:iam::111122223333:role/elsewhere"     | unjudged
+            "#,
         );
     }
 }

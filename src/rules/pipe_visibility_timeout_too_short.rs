@@ -137,8 +137,8 @@ fn names(functions: &[&RunTime<'_>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check_cases, findings, queue};
+    use crate::testing::Dialect::Terraform;
+    use crate::testing::{check_cases, findings};
 
     /// Pipe with an enrichment function of 20 s and a target function of 30 s.
     const PIPE: &str = r#"
@@ -225,16 +225,5 @@ resource "aws_pipes_pipe" "orders" {
         assert!(!found[0].headline.contains("reappear"), "{}", found[0].headline);
         let found = findings(&RULE, Terraform, &text("49"));
         assert!(found[0].headline.contains("reappear"), "{}", found[0].headline);
-    }
-
-    #[test]
-    fn cloudformation_queue_is_flagged() {
-        let pipe = "  Pipe:
-    Type: AWS::Pipes::Pipe
-    Properties: {Source: !GetAtt Orders.Arn, Target: !GetAtt Worker.Arn}";
-        queue()
-            .only(&[CloudFormation, Sam])
-            .template(pipe)
-            .check(&RULE, "function.timeout | finding\n 6 | queue");
     }
 }

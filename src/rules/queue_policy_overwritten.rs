@@ -116,64 +116,60 @@ fn overwritten(first: &Written<'_>, second: &Written<'_>) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, findings};
+    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::{check, check_cases};
 
-    fn count(own: &str, rest: &str) -> usize {
-        let text = format!(
-            r#"
-variable "open" {{}}
-variable "separate" {{
+    const POLICY: &str = r#"
+variable "open" {}
+variable "separate" {
   default = true
-}}
-locals {{
-  policy = jsonencode({{ Version = "2012-10-17", Statement = [] }})
-}}
-resource "aws_sqs_queue" "other" {{}}
-resource "aws_sqs_queue" "q" {{
-  name = "orders"
-  {own}
-}}
-{rest}
-"#
-        );
-        findings(&RULE, Terraform, &text).len()
-    }
-
-    fn separate(name: &str, arguments: &str) -> String {
-        format!("resource \"aws_sqs_queue_policy\" \"{name}\" {{\n  policy = local.policy\n  {arguments}\n}}\n")
-    }
-
-    const OWN: &str = "policy = local.policy";
-    const ON_QUEUE: &str = "queue_url = aws_sqs_queue.q.url";
+}
+locals {
+  policy = jsonencode({ Version = "2012-10-17", Statement = [] })
+}
+resource "aws_sqs_queue" "other" {}
+resource "aws_sqs_queue" "q" {
+  name   = "orders"
+  policy = <own>
+}
+resource "aws_sqs_queue_policy" "p" {
+  policy    = local.policy
+  queue_url = <url>
+  count     = <count>
+}
+"#;
 
     #[test]
     fn second_policy_on_queue_is_flagged() {
-        assert_eq!(count(OWN, ""), 0);
-        assert_eq!(count("", &separate("p", ON_QUEUE)), 0);
-        assert_eq!(count(OWN, &separate("p", ON_QUEUE)), 1);
-        assert_eq!(count("policy = null", &separate("p", ON_QUEUE)), 0);
-        assert_eq!(count("policy = var.open", &separate("p", ON_QUEUE)), 0);
-        assert_eq!(count("", &(separate("p", ON_QUEUE) + &separate("r", ON_QUEUE))), 1);
-        let other = separate("r", "queue_url = aws_sqs_queue.other.url");
-        assert_eq!(count("", &(separate("p", ON_QUEUE) + &other)), 0);
-        let open = separate("r", "queue_url = var.open");
-        assert_eq!(count("", &(separate("p", ON_QUEUE) + &open)), 0);
-        let named = separate(
-            "r",
-            "queue_url = \"https://sqs.eu-west-1.amazonaws.com/111122223333/orders\"",
+        check_cases(
+            &RULE,
+            Terraform,
+            POLICY,
+            "
+            own                                | url                     | count                | finding
+            local.policy                       | aws_sqs_queue.other.url | 1                    |
+            null                               | aws_sqs_queue.q.url     | 1                    |
+            local.policy                       | aws_sqs_queue.q.url     | 1                    | 1
+            var.open                           | aws_sqs_queue.q.url     | 1                    |
+            // Under exclusive conditions.
+            var.separate ? null : local.policy | aws_sqs_queue.q.url     | var.separate ? 1 : 0 |
+            local.policy                       | aws_sqs_queue.q.url     | 0                    |
+            local.policy                       | aws_sqs_queue.q.url     | var.open             |
+            ",
         );
-        assert_eq!(count("", &(separate("p", ON_QUEUE) + &named)), 1);
-    }
-
-    #[test]
-    fn policies_under_exclusive_conditions_are_accepted() {
-        let count_of = |count: &str| separate("p", &format!("{ON_QUEUE}\n  count = {count}"));
-        let own = "policy = var.separate ? null : local.policy";
-        assert_eq!(count(own, &count_of("var.separate ? 1 : 0")), 0);
-        assert_eq!(count(OWN, &count_of("0")), 0);
-        assert_eq!(count(OWN, &count_of("1")), 1);
-        assert_eq!(count(OWN, &count_of("var.open")), 0);
+        let two = "resource \"aws_sqs_queue_policy\" \"r\" {\n  policy = local.policy\n  queue_url = <url>\n}\n";
+        check_cases(
+            &RULE,
+            Terraform,
+            &(POLICY.replace("<url>", "aws_sqs_queue.q.url") + two),
+            r#"
+            own  | url                                                       | count | finding
+            null | aws_sqs_queue.q.url                                       | 1     | 1
+            null | aws_sqs_queue.other.url                                   | 1     |
+            null | var.open                                                  | 1     |
+            null | "https://sqs.eu-west-1.amazonaws.com/111122223333/orders" | 1     | 1
+            "#,
+        );
     }
 
     #[test]
@@ -204,33 +200,5 @@ Resources:
     Properties: {PolicyDocument: {Statement: []}, Queues: [!Ref R]}
 ",
         );
-    }
-
-    #[test]
-    fn sam_generated_policy_counts_as_second_policy() {
-        let template = |queue: &str| {
-            format!(
-                r"
-Resources:
-  Q: {{Type: AWS::SQS::Queue}}
-  R: {{Type: AWS::SQS::Queue}}
-  T: {{Type: AWS::SNS::Topic}}
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SNS
-          Properties:
-            Topic: !Ref T
-            SqsSubscription: {{QueueArn: !GetAtt {queue}.Arn, QueueUrl: !Ref {queue}}}
-  P:
-    Type: AWS::SQS::QueuePolicy
-    Properties: {{PolicyDocument: {{Statement: []}}, Queues: [!Ref Q]}}
-"
-            )
-        };
-        assert_eq!(findings(&RULE, Sam, &template("Q")).len(), 1);
-        assert_eq!(findings(&RULE, Sam, &template("R")).len(), 0);
     }
 }

@@ -204,7 +204,7 @@ fn without_account(shown: &str, statement: &Statement) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::{RULE, is_anything};
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::Dialect::{Sam, Terraform};
     use crate::testing::{check, check_cases, findings};
 
     const POLICY: &str = r#"
@@ -284,30 +284,7 @@ resource "aws_sqs_queue_policy" "p" {
     }
 
     #[test]
-    fn cloudformation_policy_is_flagged_and_sam_generated_one_ignored() {
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  Q: {Type: AWS::SQS::Queue}
-  P:
-    Type: AWS::SQS::QueuePolicy
-    Properties:
-      Queues: [!Ref Q]
-      PolicyDocument:
-        Statement:
-          - Effect: Allow # expect: queue-policy-source-unscoped
-            Principal: {Service: events.amazonaws.com}
-            Action: sqs:SendMessage
-            Resource: !GetAtt Q.Arn
-          - Effect: Allow
-            Principal: {Service: sns.amazonaws.com}
-            Action: sqs:SendMessage
-            Resource: !GetAtt Q.Arn
-            Condition: {StringEquals: {aws:SourceAccount: !Ref AWS::AccountId}}
-",
-        );
+    fn policy_that_sam_generates_is_accepted() {
         check(
             &RULE,
             Sam,

@@ -139,81 +139,59 @@ fn missing(
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::{Dialect, check, findings, run_files};
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::{check_cases, findings};
 
-    fn terraform(header: &str, queue: &str, mapping: &str, more: &str) -> String {
-        format!(
-            r#"
-            variable "open" {{}}
-            resource "aws_sqs_queue" "orders" {{ # {header}
-              {queue}
-            }}
-            resource "aws_lambda_event_source_mapping" "orders" {{
-              event_source_arn = aws_sqs_queue.orders.arn
-              function_name    = "worker"
-              {mapping}
-            }}
-            {more}
-            "#
-        )
-    }
-
-    const EXPECTED: &str = "expect: redrive-policy-missing";
+    const QUEUE: &str = r#"
+variable "open" {}
+resource "aws_sqs_queue" "orders" { <header>
+  <queue>
+}
+resource "aws_lambda_event_source_mapping" "orders" {
+  event_source_arn = aws_sqs_queue.orders.arn
+  function_name    = "worker"
+  enabled          = <enabled>
+}
+"#;
 
     #[test]
     fn consumed_queue_without_policy_is_flagged() {
-        check(&RULE, Dialect::Terraform, &terraform(EXPECTED, "", "", ""));
-        check(&RULE, Dialect::Terraform, &terraform("", "", "enabled = false", ""));
-        let policy = "redrive_policy = jsonencode({ deadLetterTargetArn = \"arn:aws:sqs:eu-west-1:123456789012:dlq\", maxReceiveCount = 5 })";
-        check(&RULE, Dialect::Terraform, &terraform("", policy, "", ""));
-    }
-
-    #[test]
-    fn empty_policy_is_flagged_and_malformed_one_left_to_other_rule() {
-        let empty = "redrive_policy = \"\" # expect: redrive-policy-missing";
-        check(&RULE, Dialect::Terraform, &terraform("", empty, "", ""));
-        check(
+        check_cases(
             &RULE,
-            Dialect::Terraform,
-            &terraform("", "redrive_policy = \"no json\"", "", ""),
+            Terraform,
+            QUEUE,
+            r#"
+            header | queue                                                                                                                | enabled  | finding
+                   |                                                                                                                      | true     | header
+                   |                                                                                                                      | false    |
+                   |                                                                                                                      | var.open | unjudged
+                   | redrive_policy = jsonencode({ deadLetterTargetArn = "arn:aws:sqs:eu-west-1:123456789012:dlq", maxReceiveCount = 5 }) | true     |
+                   | redrive_policy = ""                                                                                                  | true     | queue
+                   | redrive_policy = var.open                                                                                            | true     | unjudged
+            // Another rule reports it.
+                   | redrive_policy = "no json"                                                                                           | true     |
+            // A dead-letter queue.
+                   | redrive_allow_policy = jsonencode({ redrivePermission = "allowAll" })                                                | true     |
+                   | redrive_allow_policy = jsonencode({ redrivePermission = "denyAll" })                                                 | true     | header
+            "#,
         );
-    }
-
-    #[test]
-    fn unresolved_values_are_noted_and_not_judged() {
-        for (queue, mapping) in [("redrive_policy = var.open", ""), ("", "enabled = var.open")] {
-            let outcome = run_files(&RULE, &[("main.tf", &terraform("", queue, mapping, ""))]);
-            assert!(outcome.findings.is_empty(), "{:?}", outcome.findings);
-            assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
-        }
-    }
-
-    #[test]
-    fn mapping_with_unresolved_source_is_noted() {
-        let text = r#"
-            variable "queue_arn" {}
-            resource "aws_lambda_event_source_mapping" "orders" {
-              event_source_arn = var.queue_arn
-              function_name    = "worker"
-            }
-        "#;
-        let outcome = run_files(&RULE, &[("main.tf", text)]);
-        assert!(outcome.findings.is_empty());
-        assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
-    }
-
-    #[test]
-    fn dead_letter_queues_are_ignored() {
+        check_cases(
+            &RULE,
+            Terraform,
+            &QUEUE.replace("= aws_sqs_queue.orders.arn", "= <source>"),
+            "header | queue | enabled | source | finding\n  |  | true | var.open | unjudged",
+        );
         let source = r#"
-            resource "aws_sqs_queue" "first" {
-              redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.orders.arn, maxReceiveCount = 5 })
-            }
-        "#;
-        check(&RULE, Dialect::Terraform, &terraform("", "", "", source));
-        let allow = "redrive_allow_policy = jsonencode({ redrivePermission = \"allowAll\" })";
-        check(&RULE, Dialect::Terraform, &terraform("", allow, "", ""));
-        let deny = "redrive_allow_policy = jsonencode({ redrivePermission = \"denyAll\" })";
-        check(&RULE, Dialect::Terraform, &terraform(EXPECTED, deny, "", ""));
+resource "aws_sqs_queue" "first" {
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.orders.arn, maxReceiveCount = 5 })
+}
+"#;
+        check_cases(
+            &RULE,
+            Terraform,
+            &format!("{QUEUE}{source}"),
+            "header | queue | enabled | finding\n  |  | true |",
+        );
     }
 
     #[test]
@@ -228,7 +206,7 @@ Resources:
     Properties:
       Events: {Q: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}
 ";
-        let found = findings(&RULE, Dialect::Sam, text);
+        let found = findings(&RULE, Sam, text);
         assert_eq!(found.len(), 1);
         assert!(
             found[0]
@@ -263,7 +241,7 @@ Resources:
     Type: AWS::Lambda::EventSourceMapping
     Properties: {EventSourceArn: !GetAtt Orders.Arn, FunctionName: worker}
 ";
-        let found = findings(&RULE, Dialect::CloudFormation, text);
+        let found = findings(&RULE, CloudFormation, text);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].when.as_deref(), Some("not IsProd"));
     }
@@ -271,16 +249,22 @@ Resources:
     #[test]
     fn unused_queue_named_like_a_dead_letter_queue_is_mentioned() {
         let mention = "`aws_sqs_queue.orders_dlq`, a dead-letter queue by its name that nothing uses,";
-        let unused = "resource \"aws_sqs_queue\" \"orders_dlq\" {}";
-        let other = "resource \"aws_sqs_queue\" \"invoices_dlq\" {}";
-        let used = r#"
-            resource "aws_sqs_queue" "orders_dlq" {}
-            resource "aws_sqs_queue" "other" {
-              redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.orders_dlq.arn, maxReceiveCount = 5 })
-            }
-        "#;
-        for (more, is_mentioned) in [(unused, true), (other, false), (used, false), ("", false)] {
-            let found = findings(&RULE, Dialect::Terraform, &terraform("", "", "", more));
+        let queue =
+            |name: &str, arguments: &str| format!("resource \"aws_sqs_queue\" \"{name}\" {{\n  {arguments}\n}}\n");
+        let dlq = queue("orders_dlq", "");
+        let policy =
+            "redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.orders_dlq.arn, maxReceiveCount = 5 })";
+        let plain = QUEUE
+            .replace("<header>", "")
+            .replace("<queue>", "")
+            .replace("<enabled>", "true");
+        for (more, is_mentioned) in [
+            (dlq.clone(), true),
+            (queue("invoices_dlq", ""), false),
+            (dlq + &queue("other", policy), false),
+            (String::new(), false),
+        ] {
+            let found = findings(&RULE, Terraform, &(plain.clone() + &more));
             let help = found[0].help.as_deref().unwrap_or_default();
             assert_eq!(help.contains(mention), is_mentioned, "{more}: {help}");
         }

@@ -40,8 +40,8 @@ fn missing(subscription: &Subscription, name: &str) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, findings};
+    use crate::testing::Dialect::Terraform;
+    use crate::testing::findings;
 
     #[test]
     fn subscription_without_redrive_policy_is_flagged() {
@@ -63,22 +63,5 @@ mod tests {
             );
             assert_eq!(findings(&RULE, Terraform, &text).len(), expected, "{arguments}");
         }
-    }
-
-    #[test]
-    fn cloudformation_subscription_is_flagged() {
-        check(
-            &RULE,
-            CloudFormation,
-            r"
-Resources:
-  S: # expect: sns-subscription-dead-letter-missing
-    Type: AWS::SNS::Subscription
-    Properties: {TopicArn: t, Protocol: sqs, Endpoint: e}
-  R:
-    Type: AWS::SNS::Subscription
-    Properties: {TopicArn: t, Protocol: sqs, Endpoint: e, RedrivePolicy: {deadLetterTargetArn: d}}
-",
-        );
     }
 }

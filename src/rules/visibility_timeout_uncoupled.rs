@@ -190,173 +190,131 @@ fn most(input: &Input, quota: &Quota) -> i64 {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, check_files, findings};
+    use crate::testing::{check_cases, check_file_cases, check_files};
 
-    const EXPECTED: &str = "# expect: visibility-timeout-uncoupled";
-
-    /// Returns a module whose callers may set the timeout of its function.
-    fn terraform(variable: &str, timeout: &str, visibility: &str) -> String {
-        format!(
-            r#"
-variable "timeout" {{
-  {variable}
-}}
-variable "other" {{
+    /// Module whose callers may set the timeout of its function.
+    const MODULE: &str = r#"
+variable "timeout" {
+  <variable>
+}
+variable "other" {
   default = 5400
-}}
-locals {{
+}
+locals {
   timeout    = var.timeout
   visibility = 180
-}}
-resource "aws_sqs_queue" "orders" {{
-  visibility_timeout_seconds = {visibility}
-}}
-resource "aws_lambda_function" "worker" {{
-  timeout = {timeout}
-}}
-resource "aws_lambda_event_source_mapping" "orders" {{
+}
+resource "aws_sqs_queue" "orders" {
+  visibility_timeout_seconds = <visibility>
+}
+resource "aws_lambda_function" "worker" {
+  timeout = <timeout>
+}
+resource "aws_lambda_event_source_mapping" "orders" {
   event_source_arn = aws_sqs_queue.orders.arn
   function_name    = aws_lambda_function.worker.arn
-}}
-"#
-        )
-    }
+}
+"#;
 
     #[test]
-    fn constant_timeout_next_to_variable_is_flagged() {
-        for (timeout, visibility) in [
-            ("var.timeout", "180"),
-            ("local.timeout", "180"),
-            ("var.timeout", "6 * 30"),
-            ("var.timeout", "local.visibility"),
-            ("var.timeout", "5399"),
-        ] {
-            let text = terraform("default = 30", timeout, &format!("{visibility} {EXPECTED}"));
-            check(&RULE, Terraform, &text);
-        }
-        let found = findings(&RULE, Terraform, &terraform("default = 30", "var.timeout", "200"));
-        assert!(found[0].headline.contains("up to 33 s"), "{}", found[0].headline);
-        assert_eq!(found[0].calculation.as_deref(), Some("6 × 900 s + 0 s = 5400 s"));
-    }
-
-    #[test]
-    fn timeout_sufficient_for_every_input_is_accepted() {
-        check(&RULE, Terraform, &terraform("default = 30", "var.timeout", "5400"));
-        let limited = |most| {
-            format!("default = 30\n validation {{\n condition = var.timeout <= {most}\n error_message = \"no\"\n}}")
-        };
-        check(&RULE, Terraform, &terraform(&limited(30), "var.timeout", "180"));
-        let text = terraform(&limited(31), "var.timeout", &format!("180 {EXPECTED}"));
-        check(&RULE, Terraform, &text);
-        let listed =
-            "default = 30\n validation {\n condition = contains([10, 30], var.timeout)\n error_message = \"no\"\n}";
-        check(&RULE, Terraform, &terraform(listed, "var.timeout", "180"));
-    }
-
-    #[test]
-    fn timeout_that_follows_an_input_is_accepted() {
-        for visibility in [
-            "6 * var.timeout",
-            "var.timeout > 30 ? 900 : 180",
-            "max(180, 6 * var.timeout)",
-            "var.other",
-        ] {
-            check(&RULE, Terraform, &terraform("default = 30", "var.timeout", visibility));
-        }
-        // A constant cannot be set.
-        check(&RULE, Terraform, &terraform("default = 30", "30", "180"));
-        // A computation may limit the value.
-        check(
+    fn constant_timeout_next_to_input_is_flagged() {
+        check_cases(
             &RULE,
             Terraform,
-            &terraform("default = 30", "min(var.timeout, 30)", "180"),
+            MODULE,
+            r#"
+            variable                                                                                             | timeout                                                                                                  | visibility                   | finding
+            default = 30                                                                                         | var.timeout                                                                                              | 180                          | visibility
+            default = 30                                                                                         | local.timeout                                                                                            | 180                          | visibility
+            default = 30                                                                                         | var.timeout                                                                                              | 6 * 30                       | visibility
+            default = 30                                                                                         | var.timeout                                                                                              | local.visibility             | visibility
+            default = 30                                                                                         | var.timeout                                                                                              | 5399                         | visibility
+            // It suffices for every input.
+            default = 30                                                                                         | var.timeout                                                                                              | 5400                         |
+            default = 30\n validation {\n condition = var.timeout <= 30\n error_message = "no"\n }               | var.timeout                                                                                              | 180                          |
+            default = 30\n validation {\n condition = var.timeout <= 31\n error_message = "no"\n }               | var.timeout                                                                                              | 180                          | visibility
+            default = 30\n validation {\n condition = contains([10, 30], var.timeout)\n error_message = "no"\n } | var.timeout                                                                                              | 180                          |
+            // It follows an input.
+            default = 30                                                                                         | var.timeout                                                                                              | 6 * var.timeout              |
+            default = 30                                                                                         | var.timeout                                                                                              | var.timeout > 30 ? 900 : 180 |
+            default = 30                                                                                         | var.timeout                                                                                              | max(180, 6 * var.timeout)    |
+            default = 30                                                                                         | var.timeout                                                                                              | var.other                    |
+            // A constant cannot be set, and a computation or a precondition may limit the value.
+            default = 30                                                                                         | 30                                                                                                       | 180                          |
+            default = 30                                                                                         | min(var.timeout, 30)                                                                                     | 180                          |
+            default = 30                                                                                         | var.timeout\n lifecycle {\n precondition {\n condition = var.timeout < 31\n error_message = "no"\n }\n } | 180                          |
+            // Other rules report it.
+            default = 30                                                                                         | var.timeout                                                                                              | 179                          |
+            // A required input is judged by its limit.
+            type = number                                                                                        | var.timeout                                                                                              | 180                          | visibility
+            type = number                                                                                        | var.timeout                                                                                              | 5400                         |
+            validation {\n condition = var.timeout <= 30\n error_message = "no"\n }                              | var.timeout                                                                                              | 180                          |
+            // An attribute of an object.
+            type = object({ time = optional(number, 30) })                                                       | var.timeout.time                                                                                         | 180                          | visibility
+            type = object({ time = number })                                                                     | var.timeout.time                                                                                         | 180                          | visibility
+            default = { time = 30 }                                                                              | var.timeout.time                                                                                         | 180                          | visibility
+            default = {}\n type = object({ time = optional(number, 30) })                                        | var.timeout.time                                                                                         | 180                          | visibility
+            type = object({ run = object({ time = number }) })                                                   | var.timeout.run.time                                                                                     | 180                          | visibility
+            type = object({ run = optional(object({ time = number }), { time = 30 }) })                          | var.timeout.run.time                                                                                     | 180                          | visibility
+            // Null, an unknown type and a default that is not written cannot be judged.
+            type = object({ time = optional(number) })                                                           | var.timeout.time                                                                                         | 180                          |
+            type = any                                                                                           | var.timeout.time                                                                                         | 180                          |
+            default = merge({}, { time = 30 })                                                                   | var.timeout.time                                                                                         | 180                          |
+            "#,
+        );
+        check_cases(
+            &RULE,
+            Terraform,
+            MODULE,
+            "
+            variable     | timeout     | visibility | finding | headline     | calculation
+            default = 30 | var.timeout | 200        | 1       | …up to 33 s… | 6 × 900 s + 0 s = 5400 s
+            ",
         );
     }
 
     #[test]
-    fn required_input_is_judged_by_its_limit() {
-        let text = terraform("", "var.timeout", &format!("180 {EXPECTED}"));
-        check(&RULE, Terraform, &text);
-        check(&RULE, Terraform, &terraform("", "var.timeout", "5400"));
-        let limit = "validation {\n condition = var.timeout <= 30\n error_message = \"no\"\n}";
-        check(&RULE, Terraform, &terraform(limit, "var.timeout", "180"));
-        let main = terraform("", "var.timeout", "180");
-        check_files(&RULE, &[("main.tf", &main), ("terraform.tfvars", "timeout = 20\n")]);
-        check_files(&RULE, &[("main.tf", &main), ("env/prod.tfvars", "timeout = 20\n")]);
-        let call = "module \"orders\" {\n  source  = \"./orders\"\n  timeout = 20\n}\n";
-        check_files(&RULE, &[("main.tf", call), ("orders/main.tf", &main)]);
-    }
-
-    #[test]
-    fn attribute_of_an_object_is_an_input() {
-        let optional = "type = object({ time = optional(number, 30) })";
-        let required = "type = object({ time = number })";
-        for (variable, timeout, expected) in [
-            (optional, "var.timeout.time", true),
-            (required, "var.timeout.time", true),
-            ("default = { time = 30 }", "var.timeout.time", true),
-            (
-                "default = {}\n type = object({ time = optional(number, 30) })",
-                "var.timeout.time",
-                true,
-            ),
-            (
-                "type = object({ run = object({ time = number }) })",
-                "var.timeout.run.time",
-                true,
-            ),
-            (
-                "type = object({ run = optional(object({ time = number }), { time = 30 }) })",
-                "var.timeout.run.time",
-                true,
-            ),
-            // Null, an unknown type and a default that is not written cannot be judged.
-            ("type = object({ time = optional(number) })", "var.timeout.time", false),
-            ("type = any", "var.timeout.time", false),
-            ("default = merge({}, { time = 30 })", "var.timeout.time", false),
-        ] {
-            let marker = if expected { EXPECTED } else { "" };
-            check(
+    fn input_set_in_a_variable_file_is_accepted() {
+        for name in ["terraform.tfvars", "env/prod.tfvars"] {
+            check_file_cases(
                 &RULE,
-                Terraform,
-                &terraform(variable, timeout, &format!("180 {marker}")),
+                &[("main.tf", MODULE), (name, "<set>\n")],
+                "
+                set          | variable                                       | timeout          | visibility | finding
+                timeout = 20 | type = number                                  | var.timeout      | 180        |
+                timeout = 20 | default = 30                                   | var.timeout      | 180        |
+                timeout = {} | type = object({ time = optional(number, 30) }) | var.timeout.time | 180        |
+                other = 20   | default = 30                                   | var.timeout      | 180        | visibility
+                ",
             );
         }
-        let main = terraform(optional, "var.timeout.time", "180");
-        check_files(&RULE, &[("main.tf", &main), ("terraform.tfvars", "timeout = {}\n")]);
-        let call =
-            |argument: &str| format!("module \"orders\" {{\n  source  = \"./orders\"\n  timeout = {argument}\n}}\n");
-        check_files(&RULE, &[("main.tf", &call("{ time = 20 }")), ("orders/main.tf", &main)]);
-        let flagged = terraform(optional, "var.timeout.time", &format!("180 {EXPECTED}"));
-        check_files(&RULE, &[("main.tf", &call("{}")), ("orders/main.tf", &flagged)]);
-        let passed = format!("variable \"all\" {{\n  {optional}\n}}\n{}", call("var.all"));
-        check_files(&RULE, &[("main.tf", &passed), ("orders/main.tf", &flagged)]);
     }
 
     #[test]
-    fn insufficient_timeout_is_left_to_other_rules() {
-        check(&RULE, Terraform, &terraform("default = 30", "var.timeout", "179"));
-    }
-
-    #[test]
-    fn input_set_in_the_files_is_accepted() {
-        let main = terraform("default = 30", "var.timeout", "180");
-        check_files(&RULE, &[("main.tf", &main), ("terraform.tfvars", "timeout = 20\n")]);
-        let call = "module \"orders\" {\n  source  = \"./orders\"\n  timeout = 20\n}\n";
-        check_files(&RULE, &[("main.tf", call), ("orders/main.tf", &main)]);
-        check_files(&RULE, &[("main.tf", &main), ("env/prod.tfvars", "timeout = 20\n")]);
-        let expected = terraform("default = 30", "var.timeout", &format!("180 {EXPECTED}"));
-        let call = "module \"orders\" {\n  source  = \"./orders\"\n}\n";
-        check_files(&RULE, &[("main.tf", call), ("orders/main.tf", &expected)]);
-        let call = "variable \"timeout\" {\n  default = 20\n}\nmodule \"orders\" {\n  source  = \"./orders\"\n  timeout = var.timeout\n}\n";
-        check_files(&RULE, &[("main.tf", call), ("orders/main.tf", &expected)]);
-    }
-
-    #[test]
-    fn input_that_no_environment_sets_is_flagged() {
-        let main = terraform("default = 30", "var.timeout", &format!("180 {EXPECTED}"));
-        check_files(&RULE, &[("main.tf", &main), ("env/prod.tfvars", "other = 20\n")]);
-        // Another module has its own variable of that name.
+    fn input_set_by_a_caller_is_accepted() {
+        let call = "<outer>\nmodule \"orders\" {\n  source = \"./orders\"\n  <argument>\n}\n";
+        check_file_cases(
+            &RULE,
+            &[
+                ("main.tf", call),
+                ("orders/main.tf", &MODULE.replace("<visibility>", "180 <end>")),
+            ],
+            r#"
+            outer                                                                 | argument                | variable                                       | timeout          | end | finding
+                                                                                  | timeout = 20            | type = number                                  | var.timeout      |     |
+                                                                                  | timeout = 20            | default = 30                                   | var.timeout      |     |
+                                                                                  |                         | default = 30                                   | var.timeout      |     | end
+            variable "timeout" {\n default = 20\n }                               | timeout = var.timeout   | default = 30                                   | var.timeout      |     | end
+                                                                                  | timeout = { time = 20 } | type = object({ time = optional(number, 30) }) | var.timeout.time |     |
+                                                                                  | timeout = {}            | type = object({ time = optional(number, 30) }) | var.timeout.time |     | end
+            variable "all" {\n type = object({ time = optional(number, 30) })\n } | timeout = var.all       | type = object({ time = optional(number, 30) }) | var.timeout.time |     | end
+            "#,
+        );
+        // A variable of the caller with the same name is another one.
+        let main = MODULE
+            .replace("<variable>", "default = 30")
+            .replace("<timeout>", "var.timeout");
+        let main = main.replace("<visibility>", "180 # expect: visibility-timeout-uncoupled");
         let call = "variable \"timeout\" {}\nmodule \"orders\" {\n  source = \"./orders\"\n}\n";
         let set = "timeout = 20\n";
         check_files(
@@ -394,24 +352,15 @@ output "arn" {
     }
 
     #[test]
-    fn precondition_may_limit_the_input() {
-        let text = terraform("default = 30", "var.timeout", "180").replace(
-            "timeout = var.timeout\n}\nresource",
-            "timeout = var.timeout\n lifecycle {\n precondition {\n condition = var.timeout < 31\n error_message = \"no\"\n}\n}\n}\nresource",
-        );
-        assert!(text.contains("precondition"));
-        check(&RULE, Terraform, &text);
-    }
-
-    #[test]
     fn batching_window_input_is_checked() {
-        let text = |most: &str, expected: &str| {
-            format!(
-                "
+        check_cases(
+            &RULE,
+            CloudFormation,
+            "
 Parameters:
-  Window: {{Type: Number, Default: 0{most}}}
+  Window: {Type: Number, Default: 0, MaxValue: <most>}
 Resources:
-  Orders: {expected}
+  Orders: <header>
     Type: AWS::SQS::Queue
   Worker:
     Type: AWS::Lambda::Function
@@ -421,21 +370,19 @@ Resources:
       EventSourceArn: !GetAtt Orders.Arn
       FunctionName: !Ref Worker
       MaximumBatchingWindowInSeconds: !Ref Window
-"
-            )
-        };
-        check(&RULE, CloudFormation, &text("", EXPECTED));
-        check(&RULE, CloudFormation, &text(", MaxValue: 13", EXPECTED));
-        check(&RULE, CloudFormation, &text(", MaxValue: 12", ""));
+",
+            "
+            header | most | finding
+                   | 1000 | header
+                   | 13   | header
+                   | 12   |
+            ",
+        );
     }
 
-    #[test]
-    fn cloudformation_parameter_is_checked() {
-        let template = |parameter: &str, expected: &str| {
-            format!(
-                "
+    const TEMPLATE: &str = "
 Parameters:
-  Timeout: {{Type: Number{parameter}}}
+  Timeout: {Type: Number<limits>}
 Globals:
   Function:
     Timeout: !Ref Timeout
@@ -443,7 +390,7 @@ Resources:
   Orders:
     Type: AWS::SQS::Queue
     Properties:
-      VisibilityTimeout: 180 {expected}
+      VisibilityTimeout: <visibility>
   Worker:
     Type: AWS::Serverless::Function
     Properties:
@@ -452,27 +399,42 @@ Resources:
           Type: SQS
           Properties:
             Queue: !GetAtt Orders.Arn
-"
-            )
-        };
-        check(&RULE, Sam, &template(", Default: 30", EXPECTED));
-        check(&RULE, Sam, &template(", Default: 30, MaxValue: 31", EXPECTED));
-        check(&RULE, Sam, &template("", EXPECTED));
-        for parameter in [
-            ", MaxValue: 30",
-            ", Default: 30, MaxValue: 30",
-            ", Default: 30, AllowedValues: [10, 30]",
-            ", Default: 30, AllowedPattern: '[123]0'",
-            ", Default: 30, NoEcho: true",
+";
+
+    #[test]
+    fn parameter_is_checked() {
+        check_cases(
+            &RULE,
+            Sam,
+            TEMPLATE,
+            "
+            limits                                  | visibility | finding
+            , Default: 30                           | 180        | visibility
+            , Default: 30, MaxValue: 31             | 180        | visibility
+                                                    | 180        | visibility
+            , MaxValue: 30                          | 180        |
+            , Default: 30, MaxValue: 30             | 180        |
+            , Default: 30, AllowedValues: [10, 30]  | 180        |
+            , Default: 30, AllowedPattern: '[123]0' | 180        |
+            , Default: 30, NoEcho: true             | 180        |
+            ",
+        );
+        let text = TEMPLATE
+            .replace("<limits>", ", Default: 30")
+            .replace("<visibility>", "180");
+        let text = format!("Transform: AWS::Serverless-2016-10-31{text}");
+        for (name, set) in [
+            (
+                "samconfig.toml",
+                "version = 0.1\n[default.deploy.parameters]\nparameter_overrides = \"Timeout=20\"\n",
+            ),
+            (
+                "samconfig.toml",
+                "version = 0.1\n[prod.deploy.parameters]\nparameter_overrides = \"Timeout=20\"\n",
+            ),
+            ("prod.json", r#"[{"ParameterKey": "Timeout", "ParameterValue": "20"}]"#),
         ] {
-            check(&RULE, Sam, &template(parameter, ""));
+            check_files(&RULE, &[("template.yaml", &text), (name, set)]);
         }
-        let given = "version = 0.1\n[default.deploy.parameters]\nparameter_overrides = \"Timeout=20\"\n";
-        let text = format!("Transform: AWS::Serverless-2016-10-31{}", template(", Default: 30", ""));
-        check_files(&RULE, &[("template.yaml", &text), ("samconfig.toml", given)]);
-        let prod = "version = 0.1\n[prod.deploy.parameters]\nparameter_overrides = \"Timeout=20\"\n";
-        check_files(&RULE, &[("template.yaml", &text), ("samconfig.toml", prod)]);
-        let file = r#"[{"ParameterKey": "Timeout", "ParameterValue": "20"}]"#;
-        check_files(&RULE, &[("template.yaml", &text), ("prod.json", file)]);
     }
 }

@@ -216,14 +216,29 @@ fn matches(pattern: &str, text: &str) -> bool {
 /// # Panics
 /// If the findings are not those that the table expects.
 pub fn check_cases(rule: &Rule, dialect: super::Dialect, text: &str, table: &str) {
+    let (name, text) = super::file(dialect, text);
+    check_file_cases(rule, &[(name, &text)], table);
+}
+
+/// Checks `rule` on several files in the same way.
+///
+/// # Panics
+/// If the findings are not those that the table expects.
+pub fn check_file_cases(rule: &Rule, files: &[(&str, &str)], table: &str) {
     for row in rows(table) {
-        let (name, text) = super::file(dialect, &filled(rule, text, &row, table));
-        row.check(rule, &[(name, &text)]);
+        let texts = files.iter().map(|(name, text)| filled(rule, name, text, &row, table));
+        let texts: Vec<String> = texts.collect();
+        let names = files.iter().map(|(name, _)| *name);
+        let files: Vec<(&str, &str)> = names.zip(texts.iter().map(String::as_str)).collect();
+        row.check(rule, &files);
     }
 }
 
-/// Replaces the holes in `text`, and adds markers to the lines of those at which `row` expects a finding.
-fn filled(rule: &Rule, text: &str, row: &Row, table: &str) -> String {
+/// Replaces the holes in the text of the file `name`, and adds markers to the lines of those at which `row` expects a
+/// finding.
+fn filled(rule: &Rule, name: &str, text: &str, row: &Row, table: &str) -> String {
+    let is_script = name.ends_with(".ts");
+    let comment = if is_script { " // # expect: " } else { " # expect: " };
     let heading = table.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let places = row.places();
     let mut lines = String::new();
@@ -241,7 +256,7 @@ fn filled(rule: &Rule, text: &str, row: &Row, table: &str) -> String {
         let (first, rest) = filled.split_once('\n').unwrap_or((&filled, ""));
         lines.push_str(first);
         if is_marked {
-            lines.extend([" # expect: ", rule.id]);
+            lines.extend([comment, rule.id]);
         }
         lines.push('\n');
         if !rest.is_empty() {
