@@ -310,7 +310,7 @@ resource "aws_lambda_event_source_mapping" "orders" {
             variable "all" {\n type = object({ time = optional(number, 30) })\n } | timeout = var.all       | type = object({ time = optional(number, 30) }) | var.timeout.time |     | end
             "#,
         );
-        // A variable of the caller with the same name is another one.
+        // The caller has a variable of that name, too.
         let main = MODULE
             .replace("<variable>", "default = 30")
             .replace("<timeout>", "var.timeout");
