@@ -117,7 +117,7 @@ pub(super) trait View {
     /// Returns a text.
     fn text(&mut self, value: &Self::Value) -> Result<String, Unresolved>;
 
-    /// Decodes a value that some dialects accept as a text of JSON or YAML; returns `None` if it is unresolved.
+    /// Decodes a value that some dialects accept as a text of JSON or YAML; returns `None` if it cannot be decoded.
     fn decoded(&mut self, value: &Self::Value) -> Option<Self::Value> {
         Some(value.clone())
     }

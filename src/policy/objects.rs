@@ -347,7 +347,7 @@ static MAPPING: LazyLock<Vec<Field>> = LazyLock::new(|| {
             |context, when| context.plain(&mapping.window, when);
         "report_batch_item_failures": Type::Bool, false, "Whether the function may report single messages that failed.",
             |context, when| context.plain(&mapping.report_batch_item_failures, when);
-        "maximum_concurrency": Type::Int, true, "The maximum concurrency. Null where there is none.",
+        "maximum_concurrency": Type::Int, true, "The maximum concurrency. Null if it has none.",
             |context, when| context.plain(&mapping.maximum_concurrency, when);
         "enabled": Type::Bool, false, "Whether it polls.",
             |context, when| context.plain(&mapping.enabled, when);
@@ -432,7 +432,7 @@ static TOPIC: LazyLock<Vec<Field>> = LazyLock::new(|| {
 static PIPE: LazyLock<Vec<Field>> = LazyLock::new(|| {
     let mut all = resource_fields!();
     all.extend(fields! { Object::Pipe(pipe) => [
-        "queue": Type::Object(ObjectType::Queue), true, "The queue that it reads. Null where its source is not a queue.",
+        "queue": Type::Object(ObjectType::Queue), true, "The queue that it reads. Null if its source is not a queue.",
             |context, when| context.source_of_pipe(pipe, when);
         "source": Type::Text, false, "What it reads: an address, or an ARN as written.",
             |context, when| context.plain(&pipe.source, when);
