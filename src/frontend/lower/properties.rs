@@ -2,6 +2,7 @@
 
 use super::{Lowering, Path, View};
 use crate::graph::{Attribute, Cause, Resource, State, UnitKind, UnknownProperty};
+use rustc_hash::FxHashMap;
 
 /// Words that do not distinguish one property from another.
 const FILLERS: [&str; 11] = [
@@ -26,10 +27,14 @@ impl<V: View> Lowering<V> {
             return;
         }
         let is_known = |name: &str| known.split(' ').any(|known| known == name);
+        // Reading an attribute scans the properties, of which a resource may have thousands.
+        let mut set = FxHashMap::default();
         for (name, span) in self.view.unknown(written, is_known) {
             if let Some(meant) = nearest(&name, known.split(' ')) {
-                let cases = self.view.attribute(written, meant).cases;
-                let is_set = cases.iter().any(|case| !case.is_default());
+                let is_set = *set.entry(meant).or_insert_with(|| {
+                    let cases = self.view.attribute(written, meant).cases;
+                    cases.iter().any(|case| !case.is_default())
+                });
                 self.misspelled.push(UnknownProperty {
                     resource: resource.clone(),
                     name,
