@@ -88,10 +88,15 @@ impl NamePattern {
             .map_or(self.written == name, |glob| glob.is_match(name))
     }
 
-    /// Returns the text that every matching name begins with.
-    pub fn start(&self) -> &str {
-        let end = self.glob.as_ref().and_then(|_| self.written.find(SPECIAL));
-        self.written.get(..end.unwrap_or(self.written.len())).unwrap_or("")
+    /// Returns the text that every matching name begins with, and the text that it ends with.
+    pub fn ends(&self) -> [&str; 2] {
+        let written = self.written.as_str();
+        if self.glob.is_none() {
+            return [written; 2];
+        }
+        let start = written.split(SPECIAL).next().unwrap_or_default();
+        let end = written.rsplit(SPECIAL).next().unwrap_or_default();
+        [start, end]
     }
 }
 

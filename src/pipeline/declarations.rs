@@ -194,6 +194,8 @@ impl UnmatchedDeclaration {
 struct Names<'g, N> {
     nodes: Vec<&'g N>,
     sorted: Vec<(&'g str, usize)>,
+    /// Names sorted from the last byte to the first, for patterns that begin with a wildcard.
+    reversed: Vec<(&'g str, usize)>,
 }
 
 impl<'g, N> Names<'g, N> {
@@ -208,18 +210,36 @@ impl<'g, N> Names<'g, N> {
         });
         let mut sorted: Vec<_> = names.collect();
         sorted.sort_unstable();
-        Names { nodes, sorted }
+        let mut reversed = sorted.clone();
+        reversed.sort_unstable_by(|(one, _), (other, _)| one.bytes().rev().cmp(other.bytes().rev()));
+        Names {
+            nodes,
+            sorted,
+            reversed,
+        }
     }
 
     /// Returns the nodes that `pattern` matches, in their order.
     fn matching(&self, pattern: &NamePattern) -> Vec<&'g N> {
-        let start = pattern.start();
-        let first = self.sorted.partition_point(|(name, _)| *name < start);
-        let likely = self
-            .sorted
-            .iter()
-            .skip(first)
-            .take_while(|(name, _)| name.starts_with(start));
+        let [start, end] = pattern.ends();
+        let likely: Box<dyn Iterator<Item = &(&str, usize)>> = if start.is_empty() {
+            let before = |name: &str| name.bytes().rev().lt(end.bytes().rev());
+            let first = self.reversed.partition_point(|(name, _)| before(name));
+            Box::new(
+                self.reversed
+                    .iter()
+                    .skip(first)
+                    .take_while(|(name, _)| name.ends_with(end)),
+            )
+        } else {
+            let first = self.sorted.partition_point(|(name, _)| *name < start);
+            Box::new(
+                self.sorted
+                    .iter()
+                    .skip(first)
+                    .take_while(|(name, _)| name.starts_with(start)),
+            )
+        };
         let found = likely.filter(|(name, _)| pattern.matches(name)).map(|(_, at)| *at);
         let found: BTreeSet<usize> = found.collect();
         found.iter().filter_map(|at| self.nodes.get(*at).copied()).collect()
