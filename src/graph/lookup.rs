@@ -350,11 +350,20 @@ impl Graph {
         found.map(|(_, invocation)| invocation).collect()
     }
 
-    /// Sets the facts about the source of each function that a mapping may invoke, as `read` determines them.
-    pub(crate) fn learn_handlers(&mut self, mut read: impl FnMut(&Code) -> Result<Arc<Handler>, Unread>) {
+    /// Returns the source code of each function that a mapping may invoke.
+    pub(crate) fn invoked_code(&self) -> impl Iterator<Item = &Code> {
+        let invoked = self.functions.iter().enumerate();
+        let invoked = invoked.filter(|(at, _)| self.invoking.contains_key(at));
+        invoked.map(|(_, function)| &function.code)
+    }
+
+    /// Sets the facts about the source of each function that a mapping may invoke.
+    pub(crate) fn learn_handlers(&mut self, facts: impl Fn(&Code) -> Option<Result<Arc<Handler>, Unread>>) {
         for (at, function) in self.functions.iter_mut().enumerate() {
-            if self.invoking.contains_key(&at) {
-                function.handler = read(&function.code);
+            if self.invoking.contains_key(&at)
+                && let Some(facts) = facts(&function.code)
+            {
+                function.handler = facts;
             }
         }
     }

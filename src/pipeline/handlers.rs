@@ -38,11 +38,11 @@ impl<'s> Handlers<'s> {
             graph.learn_programs(programs, &path);
         }
         let here = shared(&[graph]);
-        graph.learn_handlers(|code| {
+        self.reader.read(graph.invoked_code().map(|code| {
             let name = code.handler.as_deref().unwrap_or_default();
-            let is_only = !self.shared.contains(name) && !here.contains(name);
-            self.reader.read(code, is_only)
-        });
+            (code, !self.shared.contains(name) && !here.contains(name))
+        }));
+        graph.learn_handlers(|code| self.reader.handler(code));
     }
 }
 

@@ -98,13 +98,53 @@ pub(crate) fn unknown_names(count: usize) -> Vec<File> {
 
 /// Queues with a declared consumer each.
 pub(crate) fn consumers(count: usize) -> Vec<File> {
+    declared("", count)
+}
+
+/// Queues with a declared consumer each, whose pattern begins with a wildcard.
+pub(crate) fn consumers_by_end(count: usize) -> Vec<File> {
+    declared("*", count)
+}
+
+fn declared(wildcard: &str, count: usize) -> Vec<File> {
     let mut files = terraform("", "resource \"aws_sqs_queue\" \"q#\" { name = \"q#\" }\n", count);
-    let each = (0..count).map(|at| format!("[[consumer]]\nqueue = \"q{at}\"\nprocessing = {{ max = \"90s\" }}\n"));
+    let each =
+        (0..count).map(|at| format!("[[consumer]]\nqueue = \"{wildcard}q{at}\"\nprocessing = {{ max = \"90s\" }}\n"));
     files.extend([
         ("sqslint.toml".to_owned(), each.collect()),
         (".git/HEAD".to_owned(), String::new()),
     ]);
     files
+}
+
+/// A queue with properties that resemble one that it has.
+pub(crate) fn misspellings(count: usize) -> Vec<File> {
+    // The name contains none of them, so that all results differ.
+    let letters = b"acdfghjknpqrwxz0123456789";
+    let letter = |at: usize| char::from(letters[at % letters.len()]);
+    let name = |at: usize| {
+        let rest = at / letters.len();
+        let mut name = "VisibilityTimeout".to_owned();
+        name.insert_str(1 + rest / letters.len(), &format!("{}{}", letter(at), letter(rest)));
+        name
+    };
+    let properties: String = (0..count).map(|at| format!("      {}: 5\n", name(at))).collect();
+    let text = format!("Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n{properties}");
+    vec![("t.yaml".to_owned(), text)]
+}
+
+/// Functions whose handlers are in one file.
+pub(crate) fn handlers(count: usize) -> Vec<File> {
+    let all = |each: &str| -> String { (0..count).map(|at| each.replace('#', &at.to_string())).collect() };
+    let functions = all(
+        "  F#:\n    Type: AWS::Serverless::Function\n    Properties:\n      CodeUri: src/\n      \
+        Handler: app.h#\n      Events: {E: {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}}\n",
+    );
+    let template =
+        format!("Transform: AWS::Serverless-2016-10-31\nResources:\n  Q: {{Type: AWS::SQS::Queue}}\n{functions}");
+    let source =
+        all("def h#(event, context):\n    for record in event[\"Records\"]:\n        print(record[\"body\"])\n");
+    vec![("t.yaml".to_owned(), template), ("src/app.py".to_owned(), source)]
 }
 
 /// A service with functions that poll a queue each.

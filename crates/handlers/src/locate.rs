@@ -102,6 +102,7 @@ pub(super) struct Located {
 }
 
 /// Origin of the text.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Origin {
     /// A file, by its real path.
     File(PathBuf),

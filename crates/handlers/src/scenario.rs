@@ -78,9 +78,9 @@ struct Path<'m> {
     has_returned: bool,
 }
 
-/// Analyses the handler called `name`, or returns `None` if it is not in the module.
-pub(super) fn facts<'m>(module: &'m Module, name: &str, source: &str) -> Option<Facts<'m>> {
-    let mut machine = Machine::load(module);
+/// Analyses the handler called `name`, or returns `None` if it is not in the module that is `loaded`.
+pub(super) fn facts<'m>(loaded: &Machine<'m>, name: &str, source: &str) -> Option<Facts<'m>> {
+    let mut machine = loaded.clone();
     let value = match machine.global(name)? {
         object @ Value::Object(_) => machine.method(&object, "__call__")?,
         value => value,

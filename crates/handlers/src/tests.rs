@@ -1,10 +1,12 @@
 //! Tests of hostile sources, of nesting, and of signatures in languages that are not parsed.
 
+use super::machine::Machine;
 use super::nesting::Refusal;
 use super::syntax::Module;
 use super::{Code, CodeSource, Language, Reader, Unread, exports, limits, python, scan, scenario, script};
 use source::Sources;
 use source::files::{Files, Scratch};
+use std::time::{Duration, Instant};
 
 type Read = fn(&str) -> Result<Module, Refusal>;
 
@@ -243,11 +245,11 @@ fn analysis_of_cyclic_names_ends() {
     let branches = format!("def handler(event, context):\n    for r in event['Records']:\n{branches}");
     for text in [&text, recursive, endless, &branches] {
         let module = python::read(text).unwrap();
-        scenario::facts(&module, "handler", text);
+        scenario::facts(&Machine::load(&module), "handler", text);
     }
     let script =
         "class A extends A { constructor() { super(); this.a = new A(); } }\nexports.handler = async () => new A();\n";
-    scenario::facts(&script::read(script).unwrap(), "handler", script);
+    scenario::facts(&Machine::load(&script::read(script).unwrap()), "handler", script);
 }
 
 #[test]
@@ -413,6 +415,22 @@ fn scan_of_unfinished_source_ends() {
     }
 }
 
+/// Returns the shortest of three durations.
+fn shortest(run: impl Fn()) -> Duration {
+    let times = (0..3).map(|_| {
+        let start = Instant::now();
+        run();
+        start.elapsed()
+    });
+    times.min().unwrap_or_default()
+}
+
+/// Asserts that 16 times the input takes less than 64 times as long; quadratic time is 256 times as long.
+fn assert_linear(what: &str, scan: impl Fn(usize)) {
+    let (few, many) = (shortest(|| scan(2_000)), shortest(|| scan(32_000)));
+    assert!(many < 64 * few, "{what}: {few:?} {many:?}");
+}
+
 #[test]
 fn signatures_that_never_end_are_scanned_in_linear_time() {
     for (name, text) in [
@@ -420,19 +438,21 @@ fn signatures_that_never_end_are_scanned_in_linear_time() {
         ("App::handle", "class App { @A( handle("),
         ("main", "lambda.Start(handler, handler("),
     ] {
-        assert_eq!(scan::handler(&text.repeat(20_000), name), None, "{text:?}");
+        assert_linear(text, |count| assert_eq!(scan::handler(&text.repeat(count), name), None));
     }
 }
 
 #[test]
 fn exports_that_never_end_are_scanned_in_linear_time() {
-    let unfinished = [
-        (Language::Script, "{export ".repeat(60_000)),
-        (Language::Script, "exports = { a, ".repeat(40_000)),
-        (Language::Python, format!("from a import (\n{}", "b,\n".repeat(150_000))),
-    ];
-    for (language, text) in unfinished {
-        assert_eq!(exports::origin(&text, language, "handler"), exports::Defined::Nowhere);
+    for (language, start, text) in [
+        (Language::Script, "", "{export "),
+        (Language::Script, "", "exports = { a, "),
+        (Language::Python, "from a import (\n", "b,\n"),
+    ] {
+        assert_linear(text, |count| {
+            let text = start.to_owned() + &text.repeat(count);
+            assert_eq!(exports::origin(&text, language, "handler"), exports::Defined::Nowhere);
+        });
     }
 }
 
@@ -445,17 +465,17 @@ fn file_with_too_many_handlers_is_read_for_the_first_only() {
     let directory = Scratch::with_files([("app.py", &*app)]).unwrap();
     let root = directory.path().to_owned();
     let sources = Sources::with_files(Files::new(Some(root.clone()), Vec::new()), root.clone());
-    let mut reader = Reader::new(&sources);
-    let mut read = |at: usize| {
-        let code = Code {
-            handler: Some(format!("app.h{at}")),
-            source: Some(CodeSource::Path(root.clone())),
-            entry_points: Vec::new(),
-        };
-        reader.read(&code, true)
+    let code = |at: usize| Code {
+        handler: Some(format!("app.h{at}")),
+        source: Some(CodeSource::Path(root.clone())),
+        entry_points: Vec::new(),
     };
-    assert!((0..most).all(|at| read(at).is_ok()));
-    assert!(matches!(read(most), Err(Unread::Refused(why)) if why.contains("too many handlers")));
+    let codes: Vec<Code> = (0..=most).map(code).collect();
+    let mut reader = Reader::new(&sources);
+    reader.read(codes.iter().map(|code| (code, true)));
     // What was read before is not counted again.
-    assert!(read(0).is_ok());
+    reader.read(codes.iter().map(|code| (code, true)));
+    let mut found: Vec<_> = codes.iter().filter_map(|code| reader.handler(code)).collect();
+    assert!(matches!(found.pop(), Some(Err(Unread::Refused(why))) if why.contains("too many handlers")));
+    assert!(found.len() == most && found.iter().all(Result::is_ok));
 }
