@@ -9,8 +9,9 @@ use super::region::Paths;
 use super::suppressed::why;
 use super::{Report, counted, prose, summary, timeline};
 use crate::diagnostic::{Diagnostic, Severity};
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -170,9 +171,16 @@ fn counts(out: &mut dyn Write, findings: &Numbered<'_>) -> io::Result<()> {
     }
     out.write_all(b"<table class=\"counts\">\n<tr><th>severity</th><th>rule</th><th>findings</th></tr>\n")?;
     for ((Reverse(severity), rule), findings) in rules {
-        let links = findings.iter().map(|(number, found)| {
-            let address = escaped(&found.subject.address);
-            format!("<li><a href=\"#finding-{number}\">{address}</a></li>")
+        let mut units: FxHashMap<&str, BTreeSet<&str>> = FxHashMap::default();
+        for (_, Diagnostic { subject, .. }) in &findings {
+            units.entry(&subject.address).or_default().insert(&subject.unit);
+        }
+        let links = findings.iter().map(|(number, Diagnostic { subject, .. })| {
+            // Resources of several units have the same address.
+            let is_shared = units.get(&*subject.address).is_some_and(|units| units.len() > 1);
+            let unit = is_shared.then(|| format!(" <span class=\"note\">in {}</span>", escaped(&subject.unit)));
+            let (address, unit) = (escaped(&subject.address), unit.unwrap_or_default());
+            format!("<li><a href=\"#finding-{number}\">{address}</a>{unit}</li>")
         });
         writeln!(
             out,

@@ -171,6 +171,27 @@ fn no_graphics_variable_disables_drawings() {
 }
 
 #[test]
+fn html_summary_names_the_units_of_equal_addresses() {
+    let queue = "Resources:\n  Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 0}}\n";
+    let other = queue.replace("Q:", "Other:");
+    let files = [("a.yaml", queue), ("b.yaml", queue), ("c.yaml", &other)];
+    let directory = TemporaryDirectory::with_files(files);
+    let root = directory.path().display().to_string();
+    let page = out(&run(
+        &[],
+        &["check", "--isolated", "--pedantic", "--format", "html", &root],
+    ));
+    let (summary, _) = page.split_once("</table>").unwrap();
+    for (unit, is_named) in [("a.yaml", true), ("b.yaml", true), ("c.yaml", false)] {
+        assert_eq!(
+            summary.contains(&format!("{unit}</span>")),
+            is_named,
+            "{unit}: {summary}"
+        );
+    }
+}
+
+#[test]
 fn svg_drawings_are_well_formed() {
     let svg = out(&run(&[], &["graph", "--format", "svg"]));
     let document = roxmltree::Document::parse(&svg).unwrap();
