@@ -136,51 +136,14 @@ pub struct Discovery {
 
 /// Finds units: a file selects its own unit and those that depend on it, a directory selects every unit below it.
 pub fn discover(wanted: &DiscoveryRequest<'_>) -> Discovery {
-    let found = Mutex::new(WalkResults::default());
     let walk = Walk::new(wanted.files, wanted.no_gitignore);
     let walk = if wanted.is_compared { walk.without_apps() } else { walk };
-    let mut files: BTreeSet<PathBuf> = BTreeSet::new();
-    for path in wanted.paths {
-        let absolute = match wanted.files.named(path) {
-            Ok(absolute) => absolute,
-            Err(refusal) => {
-                with(&found, |found| found.errors.push(unreadable(path, &refusal)));
-                continue;
-            }
-        };
-        if is_assembly(&absolute, wanted.files) {
-            with(&found, |found| {
-                found.inputs.insert(Input::CdkApp(absolute));
-            });
-        } else if wanted.files.is_directory(&absolute) {
-            walk.units(&absolute, path, &found);
-        } else {
-            let named = named_file(&absolute, path, wanted.files);
-            with(&found, |found| match named {
-                Ok(input) => {
-                    found.inputs.insert(input);
-                }
-                Err(_) if wanted.lenient => {}
-                Err(message) => found.not_units.push((absolute.clone(), message)),
-            });
-            files.insert(absolute);
-        }
-    }
-    let touched = wanted
-        .touched
-        .iter()
-        .filter(|path| !is_skipped(path, wanted.repository));
-    for path in touched {
-        let units = touched_file(path, wanted.repository, wanted.files);
-        with(&found, |found| found.inputs.extend(units));
-        files.insert(path.clone());
-    }
+    let (mut found, files) = search(wanted, &walk);
     let referring = wanted
         .repository
         .map(|repository| referrers::of(&files, repository, &walk));
     let referring = referring.unwrap_or_default();
-    let found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
-    let candidates: Vec<(PathBuf, String)> = found.candidates.into_iter().collect();
+    let candidates: Vec<(PathBuf, String)> = std::mem::take(&mut found.candidates).into_iter().collect();
     let read: Vec<Result<Option<Input>, String>> = candidates
         .par_iter()
         .map(|(path, _)| recognise(path, wanted.files))
@@ -213,6 +176,46 @@ pub fn discover(wanted: &DiscoveryRequest<'_>) -> Discovery {
     discovery.skipped.retain(|shown| !is_read(shown));
     discovery.skipped.sort();
     discovery
+}
+
+/// Walks the named directories, and returns what they, the named files and the changed files select, and those files.
+fn search(wanted: &DiscoveryRequest<'_>, walk: &Walk) -> (WalkResults, BTreeSet<PathBuf>) {
+    let found = Mutex::new(WalkResults::default());
+    let mut files: BTreeSet<PathBuf> = BTreeSet::new();
+    for path in wanted.paths {
+        let absolute = match wanted.files.named(path) {
+            Ok(absolute) => absolute,
+            Err(refusal) => {
+                with(&found, |found| found.errors.push(unreadable(path, &refusal)));
+                continue;
+            }
+        };
+        if is_assembly(&absolute, wanted.files) {
+            with(&found, |found| {
+                found.inputs.insert(Input::CdkApp(absolute));
+            });
+        } else if wanted.files.is_directory(&absolute) {
+            walk.units(&absolute, path, &found);
+        } else {
+            let named = named_file(&absolute, path, wanted.files);
+            with(&found, |found| match named {
+                Ok(input) => {
+                    found.inputs.insert(input);
+                }
+                Err(_) if wanted.lenient => {}
+                Err(message) => found.not_units.push((absolute.clone(), message)),
+            });
+            files.insert(absolute);
+        }
+    }
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for path in wanted.touched {
+        if !is_skipped(path, wanted.repository) {
+            found.inputs.extend(touched_file(path, wanted.repository, wanted.files));
+            files.insert(path.clone());
+        }
+    }
+    (found, files)
 }
 
 /// Returns notes on the CDK `apps`: the `cdk.out` that was read for each `cdk.json`, if any.

@@ -5,10 +5,11 @@ mod shared;
 
 use super::order::{self, with_reasons, without_repeats};
 use super::outcome::Failing;
+use super::policies::Policies;
 use super::suppress::Unsuppressed;
 use super::{Outcome, Run};
 use crate::config::{Config, FailLevel};
-use crate::diagnostic::{Diagnostic, NotEvaluated, Silencer, Subject};
+use crate::diagnostic::{Coverage, Diagnostic, NotEvaluated, Silencer, Subject};
 use crate::frontend;
 use crate::graph::Cause;
 use crate::history::{Baselines, History, KnownBecause, KnownFindings};
@@ -33,10 +34,8 @@ pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Opti
         judgements,
     } = unsuppressed;
     let shared = Shared::of(&graph, &findings);
-    let (mut new, mut old) = (
-        Vec::with_capacity(findings.len()),
-        BTreeMap::<KnownBecause, Vec<Diagnostic>>::new(),
-    );
+    let mut new = Vec::with_capacity(findings.len());
+    let mut old: BTreeMap<KnownBecause, Vec<Diagnostic>> = BTreeMap::new();
     for (located, why) in findings.into_iter().zip(known) {
         let found = environments.name_environments(located);
         if found.severity < run.options.min_severity {
@@ -61,19 +60,7 @@ pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Opti
         found.names_root = roots.hide_root_of(found, &sources);
     }
     order::by_position(&mut findings, &sources);
-    let mut failing = Failing::default();
-    for found in &findings {
-        let level = run.options.fail_level.or(policies.of(&found.subject.unit).fail_level);
-        let level = level.unwrap_or_default();
-        if let (FailLevel::At(least), true) = (level, level.fails(found.severity)) {
-            *failing.findings.entry(found.severity).or_default() += 1;
-            failing.levels.insert(least);
-        }
-    }
-    let unread = not_evaluated.iter().filter(|open| open.is_unread());
-    let open = (unread.map(|open| &open.subject)).chain(coverage.gaps.iter().map(|gap| &gap.subject));
-    let fails = |subject: &&Subject| run.options.fail_on_unjudged || policies.of(&subject.unit).fail_on_unjudged;
-    failing.unjudged = open.filter(fails).count();
+    let failing = failing(run, &policies, &findings, (&not_evaluated, &coverage));
     let mut notes = gathered.notes;
     notes.extend(notes_on_limits(&not_evaluated));
     let mut errors = gathered.errors;
@@ -105,6 +92,30 @@ pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Opti
         },
         sources,
     }
+}
+
+/// Determines what fails the run: the findings at or above their unit's level, and the unjudged resources if its
+/// configuration demands that all are judged.
+fn failing(
+    run: &Run<'_>,
+    policies: &Policies,
+    findings: &[Diagnostic],
+    (not_evaluated, coverage): (&[NotEvaluated], &Coverage),
+) -> Failing {
+    let mut failing = Failing::default();
+    for found in findings {
+        let level = run.options.fail_level.or(policies.of(&found.subject.unit).fail_level);
+        let level = level.unwrap_or_default();
+        if let (FailLevel::At(least), true) = (level, level.fails(found.severity)) {
+            *failing.findings.entry(found.severity).or_default() += 1;
+            failing.levels.insert(least);
+        }
+    }
+    let unread = not_evaluated.iter().filter(|open| open.is_unread());
+    let open = (unread.map(|open| &open.subject)).chain(coverage.gaps.iter().map(|gap| &gap.subject));
+    let fails = |subject: &&Subject| run.options.fail_on_unjudged || policies.of(&subject.unit).fail_on_unjudged;
+    failing.unjudged = open.filter(fails).count();
+    failing
 }
 
 /// Returns a note for each policy that did not judge some resources because of a limit.

@@ -1,9 +1,9 @@
 //! Flags roles that do not allow to send to the queue that they are used to send to.
 
 use super::prelude::*;
-use crate::graph::delivery::Sender;
+use crate::graph::delivery::{EventTarget, Pipe, Sender};
 use crate::graph::permits::Policies;
-use crate::graph::{Attribute, Resource};
+use crate::graph::{Attribute, Function, Resource};
 use crate::rules::shared::roles::{Edge, Lacking, RoleUse};
 use crate::rules::shared::senders::EVENTS;
 
@@ -25,121 +25,122 @@ struct Sending<'g> {
 }
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    let policies = graph.policies();
+    let mut check = Check {
+        graph,
+        findings,
+        policies: graph.policies(),
+    };
     for function in graph.functions() {
-        for setting in &function.failure_targets {
-            let sending = Sending {
-                resource: &function.resource,
-                role: &function.role,
-                service: None,
-                so: "Lambda cannot send failed invocations there",
-            };
-            judge(
-                graph,
-                findings,
-                &policies,
-                &sending,
-                (&setting.target, Some),
-                &setting.when,
-            );
-        }
+        check.function(function);
     }
     for pipe in &graph.deliveries().pipes {
-        for running in findings.known(&pipe.resource.when, pipe, &pipe.running) {
+        check.pipe(pipe);
+    }
+    for target in &graph.deliveries().targets {
+        check.target(target);
+    }
+}
+
+struct Check<'g, 'c, 'f> {
+    graph: &'g Graph,
+    findings: &'c mut Findings<'f>,
+    policies: Policies<'g>,
+}
+
+impl<'g> Check<'g, '_, '_> {
+    fn function(&mut self, function: &'g Function) {
+        let sending = Sending {
+            resource: &function.resource,
+            role: &function.role,
+            service: None,
+            so: "Lambda cannot send failed invocations there",
+        };
+        for setting in &function.failure_targets {
+            self.judge(&sending, &setting.target, Some, &setting.when);
+        }
+    }
+
+    fn pipe(&mut self, pipe: &'g Pipe) {
+        let sending = Sending {
+            resource: &pipe.resource,
+            role: &pipe.role,
+            service: None,
+            so: "the pipe cannot deliver",
+        };
+        for running in self.findings.known(&pipe.resource.when, pipe, &pipe.running) {
             if *running.value {
-                let sending = Sending {
-                    resource: &pipe.resource,
-                    role: &pipe.role,
-                    service: None,
-                    so: "the pipe cannot deliver",
-                };
-                judge(
-                    graph,
-                    findings,
-                    &policies,
-                    &sending,
-                    (&pipe.target, Some),
-                    &running.when,
-                );
+                self.judge(&sending, &pipe.target, Some, &running.when);
             }
         }
     }
-    for target in &graph.deliveries().targets {
+
+    fn target(&mut self, target: &'g EventTarget) {
         let (service, so) = match target.sender {
             Sender::Rule => (Some(EVENTS), "EventBridge cannot deliver"),
             Sender::Schedule => (None, "the schedule cannot deliver"),
             Sender::Api => (None, "every request to the API fails"),
-            Sender::Bucket => continue, // Has no role.
+            Sender::Bucket => return, // Has no role.
         };
+        let resource = &target.resource;
         let sending = Sending {
-            resource: &target.resource,
+            resource,
             role: &target.role,
             service,
             so,
         };
-        let resource = &target.resource;
-        for enabled in findings.known(&resource.when, resource, &target.enabled) {
-            if *enabled.value {
-                judge(
-                    graph,
-                    findings,
-                    &policies,
-                    &sending,
-                    (&target.target, Some),
-                    &enabled.when,
-                );
+        for enabled in self.findings.known(&resource.when, resource, &target.enabled) {
+            if !*enabled.value {
+                continue;
             }
+            self.judge(&sending, &target.target, Some, &enabled.when);
             // The dead-letter queue of a rule is sent to by the service.
-            if *enabled.value && target.sender == Sender::Schedule {
+            if target.sender == Sender::Schedule {
                 let sending = Sending {
                     so: "what the schedule cannot deliver is lost",
                     ..sending
                 };
-                let link = (
-                    &target.dead_letter,
-                    Option::as_ref as fn(&Option<Link>) -> Option<&Link>,
-                );
-                judge(graph, findings, &policies, &sending, link, &enabled.when);
+                self.judge(&sending, &target.dead_letter, Option::as_ref, &enabled.when);
             }
         }
     }
-}
 
-/// Reports the permissions to send to the queue in `attribute` that the role lacks.
-fn judge<'g, T>(
-    graph: &'g Graph,
-    findings: &mut Findings<'_>,
-    policies: &Policies<'g>,
-    sending: &Sending<'g>,
-    (attribute, link): (&'g Attribute<T>, fn(&'g T) -> Option<&'g Link>),
-    when: &Condition,
-) {
-    let resource = sending.resource;
-    for target in findings.known(when, &resource, attribute) {
-        let Some(queue) = link(target.value).and_then(|link| graph.queue(resource.unit, link)) else {
-            continue;
-        };
-        for role in findings.known(&target.when.and(&queue.resource.when), &resource, sending.role) {
-            // Without a role, the service sends by itself or rejects the target.
-            let declared = role
-                .value
-                .as_ref()
-                .filter(|link| policies.declared_role(resource.unit, link).is_some());
-            let Some(link) = declared else { continue };
-            let used = RoleUse {
-                edge: Edge::Send,
-                resource,
-                when: &role.when,
-                role: link,
-                unit: resource.unit,
-                queue,
-                service: sending.service,
-                read: &[&target, &role],
+    /// Reports the permissions to send to the queue in `attribute` that the role lacks.
+    fn judge<T>(
+        &mut self,
+        sending: &Sending<'g>,
+        attribute: &'g Attribute<T>,
+        link: fn(&'g T) -> Option<&'g Link>,
+        when: &Condition,
+    ) {
+        let resource = sending.resource;
+        for target in self.findings.known(when, &resource, attribute) {
+            let Some(queue) = link(target.value).and_then(|link| self.graph.queue(resource.unit, link)) else {
+                continue;
             };
-            findings.require_on_queue(policies, &used, |lacking| refused(sending, &target, lacking));
-            findings.require_on_key(policies, &used, |lacking, _| {
-                refused(sending, &target, lacking).severity(Severity::Warning)
-            });
+            let when = target.when.and(&queue.resource.when);
+            for role in self.findings.known(&when, &resource, sending.role) {
+                // Without a role, the service sends by itself or rejects the target.
+                let declared = role.value.as_ref();
+                let Some(link) = declared.filter(|link| self.policies.declared_role(resource.unit, link).is_some())
+                else {
+                    continue;
+                };
+                let used = RoleUse {
+                    edge: Edge::Send,
+                    resource,
+                    when: &role.when,
+                    role: link,
+                    unit: resource.unit,
+                    queue,
+                    service: sending.service,
+                    read: &[&target, &role],
+                };
+                self.findings
+                    .require_on_queue(&self.policies, &used, |lacking| refused(sending, &target, lacking));
+                self.findings.require_on_key(&self.policies, &used, |lacking, _| {
+                    refused(sending, &target, lacking).severity(Severity::Warning)
+                });
+            }
         }
     }
 }
