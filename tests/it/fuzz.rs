@@ -54,7 +54,7 @@ macro_rules! tests {
     };
 }
 
-tests!(terraform terraform_expression yaml json plan configuration policy suppressions server check);
+tests!(terraform terraform_expression yaml json plan configuration policy suppressions source variables traffic server check);
 
 #[test]
 fn every_target_has_a_file_a_program_and_a_test() {

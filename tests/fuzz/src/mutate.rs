@@ -180,7 +180,7 @@ fn change(text: &mut Vec<String>, donor: &[String], random: &mut Random) {
     }
     let block = block(text, random.below(text.len()));
     let place = random.below(text.len() + 1);
-    match random.below(11) {
+    match random.below(12) {
         0 => {
             let copy = text[block].to_vec();
             text.splice(place..place, copy);
@@ -213,6 +213,12 @@ fn change(text: &mut Vec<String>, donor: &[String], random: &mut Random) {
             replace(&mut text[block.start], &odd, |letter| letter.is_ascii_alphabetic());
         }
         9 => {
+            let token = token(&text[block.start], random);
+            let count = 1 << random.below(13);
+            let at = text[block.start].find(&token).unwrap_or_default();
+            text[block.start].insert_str(at, &token.repeat(count));
+        }
+        10 => {
             let line = text[block.start].clone();
             let mut cut = random.below(line.len() + 1);
             while !line.is_char_boundary(cut) {
@@ -225,6 +231,14 @@ fn change(text: &mut Vec<String>, donor: &[String], random: &mut Random) {
             text.swap(block.start, other);
         }
     }
+}
+
+/// Returns one of the tokens of a line, a word or a character, or two of them; repeated, they show what is not linear.
+fn token(line: &str, random: &mut Random) -> String {
+    let word = line.split_inclusive(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let tokens: Vec<&str> = word.filter(|token| !token.trim().is_empty()).collect();
+    let start = random.below(tokens.len());
+    tokens.iter().skip(start).take(1 + random.below(2)).copied().collect()
 }
 
 fn depth(line: &str) -> usize {

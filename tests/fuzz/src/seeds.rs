@@ -162,6 +162,64 @@ pub(crate) fn suppressions() -> Vec<Seed> {
     distinct(texts)
 }
 
+/// Returns the handlers of the tests of the source analysis.
+pub(crate) fn sources() -> Vec<Seed> {
+    let folder = checkout().join("tests/handlers/cases");
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+        .expect("it is there")
+        .map(|entry| entry.expect("it can be read").path())
+        .collect();
+    paths.sort();
+    let texts = paths
+        .iter()
+        .map(|path| std::fs::read_to_string(path).expect("it can be read"));
+    // Each file has many handlers, separated by empty lines.
+    distinct(texts.flat_map(|text| text.split("\n\n").map(str::to_owned).collect::<Vec<_>>()))
+}
+
+/// Returns the values with variables in the services of the fixtures, and some that the framework evaluates in parts.
+pub(crate) fn variables() -> Vec<Seed> {
+    let mut texts: Vec<String> = [
+        "${self:custom.missing, 60}",
+        "${opt:stage, self:provider.stage, 'dev'}",
+        "${self:custom.${opt:stage, 'dev'}.timeout}",
+        "${file(./${opt:stage}.yml):timeout, ''}",
+        "${strToBool(${env:ON, 'true'})}",
+        "${ssm(eu-west-1):/a/${self:service}~true}",
+        "${cf(eu-west-1):stack.Output}",
+        "a${self:service}b${sls:instanceId}",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    for seed in files(&["yml"]) {
+        let text = String::from_utf8_lossy(&seed.bytes);
+        let values = text.lines().filter_map(|line| Some(line.split_once(": ")?.1.trim()));
+        texts.extend(values.filter(|value| value.contains("${")).map(str::to_owned));
+    }
+    distinct(texts)
+}
+
+/// Returns numbers of simulations: of a queue, a consumer, its work and its messages.
+pub(crate) fn traffic() -> Vec<Seed> {
+    let overlap = "30 345600 0 1 280 10 0 0 1 5 1209600 0 12000 25000 280000 150 0 0 0 2000 1 1000 1";
+    let changes = [
+        ("30 3", "0 3"),
+        ("0 1 280", "900 0 3"),
+        (" 0 12000", " 1 12000"),
+        (" 0 0 0 2000", " 900 900 900 2000"),
+    ];
+    let changes = changes.iter().map(|(from, to)| overlap.replacen(from, to, 1));
+    let swapped = [
+        "43200 60 0 1 900 10000 300 1 1 1 60 0 1 1 1 0 0 0 0 50 1 0 7",
+        "1 60",
+        "",
+    ]
+    .map(str::to_owned);
+    let mut seeds = distinct(changes.chain(swapped).chain([overlap.to_owned()]));
+    seeds.push(Seed::new("empty", ""));
+    seeds
+}
+
 /// Returns the projects of the fixtures, each directory packed into one text.
 pub(crate) fn trees() -> Vec<Seed> {
     let mut seeds = Vec::new();

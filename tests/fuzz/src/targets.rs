@@ -3,6 +3,8 @@
 use super::seeds::{self, Seed};
 use lsp_server::{Connection, Message, Notification, Request, RequestId};
 use serde_json::{Value, json};
+use sqs_model::traffic::Traffic;
+use sqs_model::{Consumer, QueueSettings, RedriveTarget, Share, Work};
 use sqslint::diagnostic::{Safety, Severity};
 use sqslint::policy::{Definition, Demand, Policy, Target as Of};
 use sqslint::published::Published;
@@ -15,6 +17,7 @@ use sqslint::report::{
 use sqslint::suppress::Day;
 use sqslint::testing::{TemporaryDirectory, written};
 use sqslint::{Options, Outcome, add_ignores, check, config, fix};
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
@@ -29,7 +32,7 @@ pub(crate) struct Target {
 }
 
 /// All targets, each with a file in `fuzz_targets/`.
-pub(crate) const TARGETS: [Target; 10] = [
+pub(crate) const TARGETS: [Target; 13] = [
     target("terraform", terraform, seeds::terraform),
     target(
         "terraform_expression",
@@ -42,6 +45,9 @@ pub(crate) const TARGETS: [Target; 10] = [
     target("configuration", configuration, seeds::configurations),
     target("policy", policy, seeds::policies),
     target("suppressions", suppressions, seeds::suppressions),
+    target("source", source, seeds::sources),
+    target("variables", variables, seeds::variables),
+    target("traffic", traffic, seeds::traffic),
     target("server", server, seeds::sessions),
     target("check", whole, seeds::trees),
 ];
@@ -226,6 +232,113 @@ fn suppressions(data: &[u8]) {
     let outcome = check_and_fix(&options);
     add_ignores(&options, &outcome, &text);
     check(&options);
+}
+
+/// Runs a text as the source of functions in each language, with the names that it seems to define as handlers.
+fn source(data: &[u8]) {
+    /// Maximum number of functions.
+    const FUNCTIONS: usize = 3;
+    let text = String::from_utf8_lossy(data);
+    let words: Vec<&str> = text
+        .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
+        .collect();
+    let is_defined = |pair: &&[&str]| matches!(pair, ["def" | "function" | "const" | "exports" | "func", _]);
+    let names = words.windows(2).filter(is_defined).map(|pair| pair[1]);
+    let names: BTreeSet<&str> = names.filter(|name| !name.is_empty()).take(FUNCTIONS).collect();
+    let names = if names.is_empty() {
+        BTreeSet::from(["handler"])
+    } else {
+        names
+    };
+    for (file, runtime) in [
+        ("app.py", "python3.13"),
+        ("app.mjs", "nodejs22.x"),
+        ("app.ts", "nodejs22.x"),
+        ("main.go", "provided.al2023"),
+        ("App.java", "java21"),
+    ] {
+        let mut template =
+            "Transform: AWS::Serverless-2016-10-31\nResources:\n  Orders: {Type: AWS::SQS::Queue}\n".to_owned();
+        for (at, name) in names.iter().enumerate() {
+            template += &format!(
+                "  F{at}:\n    Type: AWS::Serverless::Function\n    Properties: {{Handler: app.{name}, Runtime: {runtime}, \
+                 CodeUri: ., Events: {{E: {{Type: SQS, Properties: {{Queue: !GetAtt Orders.Arn}}}}}}}}\n"
+            );
+        }
+        let directory = directory(&[("template.yaml", template.as_bytes()), (file, data)]);
+        check(&options(directory.path().to_owned()));
+    }
+}
+
+/// Runs a text as several values of a service of the Serverless Framework, one of which other values refer to.
+fn variables(data: &[u8]) {
+    let quoted = Value::from(String::from_utf8_lossy(data)).to_string();
+    let service = format!(
+        "service: s
+custom:
+  value: {quoted}
+  again: ${{self:custom.value, 30}}
+provider: {{name: aws, timeout: \"${{self:custom.again}}\", stage: \"${{opt:stage, self:custom.value}}\"}}
+functions:
+  work:
+    handler: app.handler
+    timeout: {quoted}
+    events: [{{sqs: {{arn: !GetAtt Orders.Arn, batchSize: {quoted}}}}}]
+resources:
+  Resources:
+    Orders: {{Type: AWS::SQS::Queue, Properties: {{QueueName: {quoted}, VisibilityTimeout: \"${{self:custom.again}}\"}}}}
+"
+    );
+    judge("serverless.yml", service.as_bytes());
+}
+
+/// Simulates a week of a queue with the numbers in a text, each within the limits of AWS and of the command line.
+fn traffic(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let numbers = text.split_whitespace().filter_map(|word| word.parse().ok());
+    let numbers: Vec<u64> = numbers.collect();
+    let number = |at: usize, most: u64| numbers.get(at).map_or(0, |number| number % (most + 1));
+    let small = |at: usize, most: u32| u32::try_from(number(at, most.into())).unwrap_or(most);
+    let share = |at: usize| Share(small(at, Share::ALL.0));
+    let is_function = number(3, 1) == 1;
+    let mut consumer = if is_function {
+        Consumer::function(1_000 * (1 + number(4, 899)))
+    } else {
+        Consumer::workers(1 + small(4, 50))
+    };
+    consumer.batch = if is_function { 1 + small(5, 9_999) } else { 1 };
+    consumer.window = 1_000 * number(6, 300);
+    consumer.partial_responses = number(7, 1) == 1;
+    let dead_letter = (number(8, 1) == 1).then(|| RedriveTarget {
+        max_receives: 1 + small(9, 999),
+        retention: 1_000 * (60 + number(10, 1_209_540)),
+    });
+    let week = Traffic {
+        queue: QueueSettings {
+            visibility: 1_000 * number(0, 43_200),
+            retention: 1_000 * (60 + number(1, 1_209_540)),
+            delay: 1_000 * number(2, 900),
+            fifo: number(11, 1) == 1,
+            dead_letter,
+        },
+        consumer,
+        work: Work::spread(
+            number(12, 900_000),
+            number(13, 900_000),
+            number(14, 86_400_000),
+            share(15),
+        ),
+        failing: share(16),
+        crashing: share(17),
+        poison: share(18),
+        messages: number(19, 2_000),
+        groups: 1 + small(20, 99),
+        crash_after: number(21, 900_000),
+    };
+    week.weeks(2, number(22, 99), &|| ());
+    week.slow_message();
+    week.crash().timeline();
+    week.poison_message().timeline();
 }
 
 /// Root folder in messages, replaced by the real one.

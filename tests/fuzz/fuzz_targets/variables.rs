@@ -1,0 +1,2 @@
+#![no_main]
+sqslint_fuzz::target!("variables");
