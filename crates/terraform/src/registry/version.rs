@@ -25,7 +25,7 @@ impl Range {
 
     /// Parses a single version, `4.2.0` or `v4.2.0`.
     pub(crate) fn exactly(text: &str) -> Option<Range> {
-        let (version, _) = version(text.strip_prefix('v').unwrap_or(text))?;
+        let (version, _) = version(text)?;
         Some(Range {
             from: version,
             to: after(version, 2),
@@ -86,11 +86,12 @@ impl Range {
     }
 }
 
-/// Parses a version, and returns the number of parts that are written.
+/// Parses a version, which may begin with `v`, and returns the number of parts that are written.
 fn version(text: &str) -> Option<(Version, usize)> {
     let mut version = LEAST;
     let mut given = 0;
-    for part in text.trim().split('.') {
+    let text = text.trim();
+    for part in text.strip_prefix('v').unwrap_or(text).split('.') {
         let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
         *version.get_mut(given)? = part.parse().ok().filter(|_| digits)?;
         given += 1;
@@ -127,6 +128,8 @@ mod tests {
         let table = [
             ("4.2.0", Some(2)),
             ("= 4.2", Some(2)),
+            ("v4.2.0", Some(2)),
+            ("~> v3.0", Some(1)),
             ("~> 4.0", Some(2)),
             ("~> 3.0", Some(1)),
             ("~> 3.5.1", Some(1)),
@@ -163,7 +166,8 @@ mod tests {
         for constraint in [
             "",
             "latest",
-            "v4",
+            "vv4",
+            "v",
             "~4.0",
             ">> 1",
             "4.x",
