@@ -98,6 +98,7 @@ module(
     "elsewhere",
     ship=work,
     charge=work,
+    delete_from_queue=nothing,
     ship_later=work_later,
     park=nothing,
     tell=nothing,

@@ -27,9 +27,10 @@ struct Section {
 }
 
 /// Imports of a handler that contains the word.
-const IMPORTS: [(&str, &str, &str); 13] = [
+const IMPORTS: [(&str, &str, &str); 14] = [
     ("py", "asyncio", "import asyncio"),
     ("py", "suppress", "import contextlib\nfrom contextlib import suppress"),
+    ("py", "delete_from_queue", "from elsewhere import delete_from_queue"),
     ("py", "json.", "import json"),
     ("py", "sys.", "import sys"),
     ("py", "logger", "import logging\nlogger = logging.getLogger()"),

@@ -21,17 +21,8 @@ static LAMBDA: LazyLock<Expression> = LazyLock::new(|| Expression {
 /// Functions that return the remaining time of the invocation.
 const CLOCKS: [&str; 2] = ["getRemainingTimeInMillis", "get_remaining_time_in_millis"];
 
-/// Calls and libraries that delete the messages that were processed.
-const DELETES: [&str; 8] = [
-    "DeleteMessageBatchCommand",
-    "DeleteMessageCommand",
-    "PartialSQSProcessor",
-    "deleteMessage",
-    "deleteMessageBatch",
-    "delete_message",
-    "delete_message_batch",
-    "sqs_batch_processor",
-];
+/// Libraries that delete the messages that were processed.
+const DELETES: [&str; 2] = ["PartialSQSProcessor", "sqs_batch_processor"];
 
 /// Response of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -144,7 +135,7 @@ impl<'m> Entry<'m> {
                 .iter()
                 .find_map(|path| path.run.waits.clone())
                 .filter(|_| !module.says(&CLOCKS)),
-            deletes: module.says(&DELETES),
+            deletes: module.says(&DELETES) || module.words.iter().any(|word| deletes_messages(word)),
         }
     }
 
@@ -360,6 +351,13 @@ impl<'m> Entry<'m> {
         }
         self.around.iter().find(|one| uses(one)).copied()
     }
+}
+
+/// Returns `true` for names of functions and commands that delete messages: `deleteMessageBatch`, `delete_from_queue`.
+fn deletes_messages(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let is_of_queue = ["message", "queue", "sqs"].iter().any(|of| lower.contains(of));
+    lower.contains("delete") && is_of_queue && !lower.contains(char::is_whitespace)
 }
 
 /// Returns `true` if a chain of calls contains that of `use`: `middy().use(…).handler(…)`.
