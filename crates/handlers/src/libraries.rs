@@ -104,6 +104,27 @@ impl<'m> Machine<'m> {
         }))
     }
 
+    /// Takes the next item of an iterator. Each use of the records of an event is a new one.
+    fn next(&mut self, iterator: Id, default: Option<&Value>, whole: &Expression) -> Evaluated {
+        let Object::List { items, is_open } = &mut self.heap[iterator] else {
+            return Ok(Value::Unknown(0));
+        };
+        let Some(item) = items.first().cloned() else {
+            return match default {
+                Some(default) => Ok(default.clone()),
+                None if *is_open => Ok(Value::Unknown(0)),
+                None => Err(Flow::Raise(Value::Error(Some("StopIteration".into()), 0))),
+            };
+        };
+        if iterator != self.records {
+            items.remove(0);
+        }
+        if matches!(item, Value::Record(_)) {
+            self.run.first.get_or_insert(whole.at.clone());
+        }
+        Ok(item)
+    }
+
     /// Calls a built-in function of Python by its name.
     fn builtin(&mut self, whole: &'m Expression, name: &str, arguments: &Arguments, first: Value) -> Known {
         Ok(Some(match name {
@@ -125,6 +146,10 @@ impl<'m> Machine<'m> {
                     None => Value::Unknown(self.mask(&first)),
                 }
             }
+            "next" if !self.module.is_script => match &first {
+                Value::List(id) => return self.next(*id, arguments.get(1), whole).map(Some),
+                _ => return Ok(None),
+            },
             "enumerate" => self.numbered(&first),
             "range" => match (first, arguments.get(1)) {
                 (Value::Number(to), None) if (0.0..=8.0).contains(&to) => {

@@ -83,6 +83,9 @@ pub(super) struct Failure {
     pub(super) is_late: bool,
 }
 
+/// Variables and objects.
+pub(super) type State<'m> = (Vec<Scope<'m>>, Vec<Object<'m>>);
+
 /// Kinds of choices, since one expression may need several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Choice {
@@ -347,6 +350,46 @@ impl<'m> Machine<'m> {
     }
 
     // Variables
+
+    /// Returns the variables and objects. The copy counts as steps, because nested loops make many of them.
+    pub(super) fn state(&mut self) -> State<'m> {
+        let copied = u32::try_from((self.scopes.len() + self.heap.len()) / 8);
+        self.steps = self.steps.saturating_add(copied.unwrap_or(u32::MAX));
+        (self.scopes.clone(), self.heap.clone())
+    }
+
+    /// Makes unknown what a loop changes: everything that differs from the state one iteration `before`, and all
+    /// conditions.
+    pub(super) fn widen(&mut self, (scopes, heap): &State<'m>) {
+        self.decided.retain(|(choice, _), _| *choice != Choice::Branch);
+        for (at, before) in scopes.iter().enumerate() {
+            for (name, (_, before)) in before.names.iter().enumerate() {
+                let now = &self.scopes[at].names[name].1;
+                if now != before {
+                    self.scopes[at].names[name].1 = Value::Unknown(self.mask(now));
+                }
+            }
+        }
+        for (id, before) in heap.iter().enumerate() {
+            let changed = match (before, &self.heap[id]) {
+                (Object::List { items: before, .. }, Object::List { items, .. }) if before != items => Vec::new(),
+                (Object::Entries { entries: before, .. }, Object::Entries { entries, .. }) if before != entries => {
+                    let unknown =
+                        |(key, value): &(Option<Arc<str>>, Value)| (key.clone(), Value::Unknown(self.mask(value)));
+                    let widened = |(at, entry): (usize, &(Option<Arc<str>>, Value))| match before.get(at) {
+                        Some(before) if before == entry => entry.clone(),
+                        _ => unknown(entry),
+                    };
+                    entries.iter().enumerate().map(widened).collect()
+                }
+                _ => continue,
+            };
+            if let Object::Entries { entries, .. } = &mut self.heap[id] {
+                *entries = changed;
+            }
+            self.set_open(id);
+        }
+    }
 
     pub(super) fn declare(&mut self, name: &str, value: Value) {
         let scope = self.scope;

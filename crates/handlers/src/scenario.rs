@@ -152,11 +152,14 @@ impl<'m> Entry<'m> {
             steps += machine.steps as usize + machine.heap.len();
             choices = std::mem::take(&mut machine.choices);
             match result {
-                Err(Flow::Stop) => return (paths, false),
+                // Work that is repeated until the time is out may fail for the last time after any number of attempts.
+                Err(Flow::Endless) if machine.run.failed.is_none() => {}
+                Err(Flow::Stop | Flow::Endless) => return (paths, false),
                 result => paths.push(self.path(machine, result)),
             }
             if !choices.advance() {
-                return (without_impossible(paths), true);
+                let has_ended = !paths.is_empty();
+                return (without_impossible(paths), has_ended);
             }
             if paths.len() >= limits::MAX_RUNS || steps > limits::MAX_SCENARIO_STEPS {
                 return (paths, false);

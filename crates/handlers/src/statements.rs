@@ -174,18 +174,34 @@ impl<'m> Machine<'m> {
             }
             return if ended? { self.block(&one.otherwise) } else { Ok(()) };
         }
+        self.repeat(one)
+    }
+
+    /// Runs a loop with a test, or without an end.
+    fn repeat(&mut self, one: &'m Loop) -> Executed {
+        let mut before = None;
         for iteration in 0.. {
-            if iteration > 0 || !one.is_tested_last {
-                let Some(test) = &one.test else { break };
+            let is_last = iteration == limits::MAX_ITERATIONS;
+            if let (Some(before), true) = (&before, is_last) {
+                self.widen(before);
+            }
+            if let Some(test) = &one.test
+                && (iteration > 0 || !one.is_tested_last)
+            {
                 let value = self.evaluate(test)?;
                 match self.known_truth(&value) {
                     Some(false) => break,
-                    Some(true) if iteration < limits::MAX_ITERATIONS => {}
-                    Some(true) => return Err(Flow::Stop),
-                    // An unknown test is passed at most once.
-                    None if iteration == 0 && self.choose(test, 2) == 0 => {}
+                    Some(true) => {}
+                    // An unknown test is passed at most once, in the first iteration or in the last.
+                    None if is_last || iteration == 0 && self.choose(test, 2) == 0 => {}
                     None => break,
                 }
+            }
+            if iteration > limits::MAX_ITERATIONS {
+                return Err(Flow::Endless);
+            }
+            if iteration + 1 == limits::MAX_ITERATIONS {
+                before = Some(self.state());
             }
             match self.block(&one.body) {
                 Err(Flow::Break(label)) if label.is_none() || label == one.label => return Ok(()),
@@ -194,9 +210,6 @@ impl<'m> Machine<'m> {
             }
             if let Some(step) = &one.step {
                 self.evaluate(step)?;
-            }
-            if one.test.is_none() && iteration >= limits::MAX_ITERATIONS {
-                return Err(Flow::Stop);
             }
         }
         self.block(&one.otherwise)
@@ -250,7 +263,7 @@ impl<'m> Machine<'m> {
                 }
             }
         }
-        if last.is_empty() || matches!(done, Err(Flow::Stop | Flow::Exit)) {
+        if last.is_empty() || matches!(done, Err(Flow::Stop | Flow::Endless | Flow::Exit)) {
             return done;
         }
         match self.block(last) {

@@ -131,6 +131,8 @@ pub(super) enum Flow {
     Continue(Option<Arc<str>>),
     /// The process ends.
     Exit,
+    /// The path ends: a loop does not.
+    Endless,
     /// The analysis ends.
     Stop,
 }

@@ -267,3 +267,56 @@ exports.handler = async (event) => {
   }
   if (failed) { failed = false; throw new Error("failed"); }
 };
+
+//: pages until there is no next one, logged · deleted
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    try {
+      let token;
+      while (true) {
+        const page = await ship(record.body, token);
+        token = page?.next;
+        if (!token) break;
+      }
+    } catch (error) { console.error(error); }
+  }
+};
+
+//: pages in a loop without a test · deleted
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    try {
+      for (;;) {
+        const page = await ship(record.body);
+        if (!page?.next) break;
+      }
+    } catch (error) { console.error(error); }
+  }
+};
+
+//: a dozen parts, logged · deleted
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    try {
+      for (let part = 0; part < 12; part++) await ship(record, part);
+    } catch (error) { console.error(error); }
+  }
+};
+
+//: attempts in a loop without a test · retried
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    for (let attempt = 0; ; attempt++) {
+      try { await ship(record); break; } catch (error) { if (attempt > 1) throw error; }
+    }
+  }
+};
+
+//: a dozen attempts in a loop without a test · retried · silent: only eight iterations are followed
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    for (let attempt = 0; ; attempt++) {
+      try { await ship(record); break; } catch (error) { if (attempt === 11) throw error; }
+    }
+  }
+};

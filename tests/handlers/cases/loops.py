@@ -382,3 +382,88 @@ def handler(event, context):
                 continue
             case _:
                 ship(record)
+
+#: pages until there is no next one, logged · deleted
+def handler(event, context):
+    for record in event["Records"]:
+        try:
+            token = None
+            while True:
+                page = ship(record["body"], token)
+                token = page and page.get("next")
+                if not token:
+                    break
+        except Exception as error:
+            print(error)
+
+#: pages until a flag is set · deleted
+def handler(event, context):
+    for record in event["Records"]:
+        done = False
+        try:
+            while not done:
+                page = ship(record["body"])
+                if not page:
+                    done = True
+        except Exception as error:
+            print(error)
+
+#: a dozen attempts that end with the failure · retried · silent: only eight iterations are followed
+def handler(event, context):
+    for record in event["Records"]:
+        attempt = 0
+        while attempt < 12:
+            attempt += 1
+            try:
+                ship(record)
+                break
+            except Exception:
+                if attempt == 12:
+                    raise
+
+#: a dozen attempts that end without it · deleted
+def handler(event, context):
+    for record in event["Records"]:
+        attempt = 0
+        while attempt < 12:
+            attempt += 1
+            try:
+                ship(record)
+                break
+            except Exception as error:
+                print(error)
+
+#: a dozen attempts that are counted · retried · silent: only eight iterations are followed
+def handler(event, context):
+    for record in event["Records"]:
+        failures = []
+        attempt = 0
+        while attempt < 12:
+            attempt += 1
+            try:
+                ship(record)
+                break
+            except Exception as error:
+                failures.append(error)
+        if len(failures) == 12:
+            raise RuntimeError("not shipped")
+
+#: the next one only · unread
+def handler(event, context):
+    record = next(iter(event["Records"]))
+    ship(record)
+
+#: the next one, and then the rest · retried
+def handler(event, context):
+    records = iter(event["Records"])
+    ship(next(records))
+    for record in records:
+        ship(record)
+
+#: the next one until there is none · retried
+def handler(event, context):
+    records = iter(event["Records"])
+    record = next(records, None)
+    while record:
+        ship(record)
+        record = next(records, None)
