@@ -7,11 +7,15 @@ const fs = require("node:fs");
 
 const seen = new Set();
 const later = () => new Promise((resolve) => setTimeout(resolve, 2));
-const work = async (...given) => {
+const isFailing = (given) => {
   const text = JSON.stringify(given);
   for (const one of ["m1", "m2", "m3"]) if (text.includes(one)) seen.add(one);
+  return text.includes("m2");
+};
+const work = async (...given) => {
+  const fails = isFailing(given);
   await later();
-  if (text.includes("m2")) throw new Error("m2");
+  if (fails) throw new Error("m2");
 };
 
 class Exited extends Error {}
@@ -37,6 +41,10 @@ const modules = {
     instrument: (handler) => handler,
     eachOf: async (all, each) => { for (const one of all) await each(one).catch(() => {}); },
     logging: () => ({}),
+    read: (record) => {
+      if (isFailing(record)) throw new Error("m2");
+      return { record, isOrder: true, next: "more" };
+    },
   },
   "@middy/core": wrapped,
   "@middy/sqs-partial-batch-failure": () => ({

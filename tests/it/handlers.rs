@@ -52,7 +52,7 @@ const IMPORTS: [(&str, &str, &str); 14] = [
     (
         "js",
         "",
-        "const { ship, park, tell, isFatal, instrument, eachOf, logging } = require(\"./elsewhere\");",
+        "const { ship, park, tell, isFatal, instrument, eachOf, logging, read } = require(\"./elsewhere\");",
     ),
     ("js", "middy", "const middy = require(\"@middy/core\");"),
     (

@@ -4,7 +4,7 @@ use super::machine::{Choice, Event, EventKind, Failure, Frame, Machine};
 use super::stores;
 use super::syntax::{Declares, Expression, Function, StatementKind, Takes, Term, TextRange};
 use super::values::{ALL, Closure, Evaluated, Flow, Id, Mask, Object, Value};
-use super::words::{is_harmless, is_request, is_transparent};
+use super::words::{PROMISE_MEMBERS, is_harmless, is_request, is_transparent};
 use crate::limits;
 use std::sync::Arc;
 
@@ -48,7 +48,11 @@ impl<'m> Machine<'m> {
             return self.evaluate(whole);
         };
         let receiver = match &callee.kind {
-            Term::Member(of, _) => Some(self.evaluate(of)?),
+            Term::Member(of, name) => {
+                let receiver = self.evaluate(of)?;
+                self.run.is_impossible |= self.is_late(&receiver) && !PROMISE_MEMBERS.contains(&&**name);
+                Some(receiver)
+            }
             _ => None,
         };
         let called = match (&receiver, &callee.kind) {
@@ -186,7 +190,10 @@ impl<'m> Machine<'m> {
         if let Some(refused) = self.refused(whole, kind, record)? {
             return Ok(refused);
         }
-        let done = self.work(whole, given, record, is_awaited)?;
+        let had_failed = self.run.failed.is_some();
+        let done = self.work(whole, given, record, is_awaited);
+        self.run.is_delegated |= !had_failed && self.run.failed.is_some() && all.contains(&Value::Event);
+        let done = done?;
         if record & self.failing != 0 {
             self.event(kind, whole);
         }

@@ -3,6 +3,7 @@
 use super::machine::Machine;
 use super::syntax::{Clause, Declares, Expression, Logic, Operator, Term};
 use super::values::{Evaluated, Executed, Flow, Id, Object, Value, bit};
+use super::words::PROMISE_MEMBERS;
 use std::sync::Arc;
 
 impl<'m> Machine<'m> {
@@ -284,6 +285,7 @@ impl<'m> Machine<'m> {
 
     /// Returns the member `name` of a value.
     pub(super) fn member(&mut self, of: &Value, name: &str) -> Value {
+        self.run.is_impossible |= self.is_late(of) && !PROMISE_MEMBERS.contains(&name);
         match of {
             Value::Event if matches!(name, "Records" | "records") => Value::List(self.records),
             Value::Event => Value::Unknown(0),

@@ -48,6 +48,10 @@ pub(super) struct Run<'m> {
     pub(super) failed: Option<Failure>,
     /// Promise of a call that fails late.
     pub(super) late: Option<Id>,
+    /// `true` if the promise of that call is used as another value, so that the call returns none.
+    pub(super) is_impossible: bool,
+    /// `true` if that call got the whole event.
+    pub(super) is_delegated: bool,
     /// Last code that caught or dropped the failure.
     pub(super) vanished: Option<TextRange>,
     /// `true` if the failed message, or its failure, was passed to other code after it failed.
@@ -343,6 +347,7 @@ impl<'m> Machine<'m> {
     }
 
     pub(super) fn truth(&mut self, value: &Value, site: &Expression) -> bool {
+        self.run.is_impossible |= self.is_late(value);
         match self.known_truth(value) {
             Some(known) => known,
             None => self.choose(site, 2) == 0,

@@ -67,6 +67,11 @@ impl<'m> Machine<'m> {
         Ok(Some(self.promise(settled, is_slow, at)))
     }
 
+    /// Returns `true` for the promise of a call that may return another value instead.
+    pub(super) fn is_late(&self, value: &Value) -> bool {
+        matches!(value, Value::Promise(id) if self.run.late == Some(*id))
+    }
+
     pub(super) fn is_log_argument(&self, whole: &Expression) -> bool {
         let Term::Call { arguments, .. } = &whole.kind else {
             return false;

@@ -113,6 +113,12 @@ impl<'m> Entry<'m> {
             _ => Outcome::Unknown,
         };
         let failed = || paths.iter().filter(|path| path.outcome.is_some());
+        // A function that gets all messages, and whose result is returned, may report those that failed.
+        let is_delegated = response == Response::Unknown && failed().all(|path| path.run.is_delegated);
+        let outcome = match outcome {
+            Outcome::Raised if is_delegated => Outcome::Unknown,
+            outcome => outcome,
+        };
         let is_lost = outcome == Outcome::Deleted;
         let unawaited = failed().find_map(|path| path.unawaited.clone()).filter(|_| is_lost);
         let swallowed = failed().find_map(|path| path.run.vanished.clone());
@@ -152,6 +158,7 @@ impl<'m> Entry<'m> {
             steps += machine.steps as usize + machine.heap.len();
             choices = std::mem::take(&mut machine.choices);
             match result {
+                _ if machine.run.is_impossible => {}
                 // Work that is repeated until the time is out may fail for the last time after any number of attempts.
                 Err(Flow::Endless) if machine.run.failed.is_none() => {}
                 Err(Flow::Stop | Flow::Endless) => return (paths, false),

@@ -29,6 +29,20 @@ pub(super) const FIFO_PROCESSORS: [&str; 2] = ["SqsFifoPartialProcessor", "SqsFi
 /// Key of the failed messages in a response.
 pub(super) const FAILURES: &str = "batchItemFailures";
 
+/// Members of promises, of requests of the AWS SDK, and of tasks and futures in Python.
+pub(super) const PROMISE_MEMBERS: [&str; 10] = [
+    "add_done_callback",
+    "cancel",
+    "cancelled",
+    "catch",
+    "done",
+    "exception",
+    "finally",
+    "promise",
+    "result",
+    "then",
+];
+
 /// Middleware of middy that creates the response from settled promises.
 pub(super) const MIDDLEWARE: &str = "@middy/sqs-partial-batch-failure";
 

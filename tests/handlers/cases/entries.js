@@ -288,3 +288,14 @@ exports.handler = async (event) => {
 exports.handler = (event, context, callback) => {
   eachOf(event.Records, (record) => ship(record)).then(() => callback(null, "done"));
 };
+
+//: handed to another file, whose result is returned · retried · silent: the result of other code is returned
+exports.handler = async (event) => {
+  const run = instrument(ship);
+  return run(event);
+};
+
+//: handed to another file, whose result is dropped · retried
+exports.handler = async (event) => {
+  await ship(event);
+};

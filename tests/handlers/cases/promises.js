@@ -229,3 +229,52 @@ exports.handler = async (event) => {
 exports.handler = async (event) => {
   for (const record of event.Records) await Promise.race([ship(record)]);
 };
+
+//: read elsewhere, and its field used · deleted
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    try {
+      const order = read(record);
+      await ship(order.record);
+    } catch (error) { console.error(error); }
+  }
+};
+
+//: read elsewhere, and taken apart · deleted
+exports.handler = async (event) => {
+  try {
+    for (const record of event.Records) {
+      const { record: order } = read(record);
+      await ship(order);
+    }
+  } catch (error) { return { statusCode: 500 }; }
+};
+
+//: read elsewhere, and a method called · deleted
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    try { await ship(read(record).next.trim(), record); } catch (error) { console.error(error); }
+  }
+};
+
+//: checked elsewhere · deleted
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    try { if (read(record)) await ship(record); } catch (error) { console.error(error); }
+  }
+};
+
+//: checked elsewhere, not caught · retried
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    if (!read(record).isOrder) continue;
+    await ship(record);
+  }
+};
+
+//: read elsewhere and passed on · deleted · silent: it may be a promise
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    try { await ship(read(record)); } catch (error) { console.error(error); }
+  }
+};
