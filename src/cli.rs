@@ -31,6 +31,7 @@ use inputs::{InputArgs, StdinArgs};
 use output::{ColorArgs, OutputArgs};
 use policy::PolicyCommand;
 use sqslint::diagnostic::Severity;
+use sqslint::report::{printable, printable_error};
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -324,6 +325,21 @@ pub(crate) struct Streams<'a> {
     pub(crate) out: &'a mut dyn Write,
     /// Errors and the summary.
     pub(crate) err: &'a mut dyn Write,
+}
+
+impl Streams<'_> {
+    /// Reports an error that prevents the run.
+    fn refuse(&mut self, message: &str) -> io::Result<Exit> {
+        writeln!(self.err, "sqslint: {}", printable(message))?;
+        Ok(Exit::Failed)
+    }
+
+    /// Reports errors that prevented a part of the run.
+    fn tell_errors<'e>(&mut self, errors: impl IntoIterator<Item = &'e String>) -> io::Result<()> {
+        errors
+            .into_iter()
+            .try_for_each(|error| writeln!(self.err, "sqslint: {}", printable_error(error)))
+    }
 }
 
 /// Adds a suggestion to the error for an unknown command: users of other linters type paths alone, or a command such as

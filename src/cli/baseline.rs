@@ -1,14 +1,14 @@
 //! Defines the baseline flags of `check` and the command `sqslint baseline`, and words the summary's notes on known
 //! findings.
 
-use super::check::nothing_to_check;
+use super::check::tell_nothing;
 use super::config::ConfigArgs;
 use super::inputs::InputArgs;
 use super::{Exit, Streams};
 use clap::{Args, Subcommand};
 use sqslint::diagnostic::Silencer;
 use sqslint::history::{Action, BaselineChoice, BaselineSummary};
-use sqslint::report::{printable, printable_error};
+use sqslint::report::printable;
 use sqslint::write_baseline;
 use sqslint::{Options, Outcome};
 use std::io;
@@ -75,32 +75,23 @@ pub(super) fn run(command: &BaselineCommand, streams: &mut Streams<'_>) -> io::R
     let (outcome, written) = write_baseline(
         &Options {
             paths: paths.clone(),
-            inputs: arguments.inputs.to_inputs(),
-            staged: arguments.inputs.staged,
-            force_exclude: arguments.inputs.force_exclude,
-            no_gitignore: arguments.inputs.no_gitignore,
-            config: arguments.config.source(),
             baseline: arguments
                 .baseline
                 .clone()
                 .map_or(BaselineChoice::Configured, BaselineChoice::File),
-            ..Options::default()
+            ..arguments.inputs.options(&arguments.config)
         },
         action,
     );
     for one in &written {
         writeln!(streams.out, "{}", printable(&summary_line(one)))?;
     }
-    for error in &outcome.errors {
-        writeln!(streams.err, "sqslint: {}", printable_error(error))?;
-    }
+    streams.tell_errors(&outcome.errors)?;
     if !outcome.errors.is_empty() {
         return Ok(Exit::Failed);
     }
     if outcome.graph.units().is_empty() && !arguments.allow_empty {
-        let message = nothing_to_check(&paths, &outcome);
-        writeln!(streams.err, "sqslint: {}", printable(&message))?;
-        return Ok(Exit::Nothing);
+        return tell_nothing(&paths, &outcome, streams);
     }
     Ok(Exit::Clean)
 }

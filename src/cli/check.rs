@@ -21,8 +21,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
     if let Some(path) = output::written_twice(&arguments.output) {
         // Neither report is written, since one would overwrite the other.
         let message = format!("two reports would go to `{}`", path.display());
-        writeln!(streams.err, "sqslint: {}", printable(&message))?;
-        return Ok(Exit::Failed);
+        return streams.refuse(&message);
     }
     if let Some(flag) = edits_files(arguments).filter(|_| inputs::asks_for_stdin(&arguments.paths, &arguments.stdin)) {
         let message = format!("`{flag}` edits files, and standard input is not a file; name the file instead");
@@ -60,21 +59,16 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
 /// Returns the options that the arguments set, except those that need validation.
 fn options(arguments: &CheckArgs) -> Options {
     Options {
-        inputs: arguments.inputs.to_inputs(),
-        config: arguments.config.source(),
         fail_level: arguments.fail_level.map(FailLevel::level),
         fail_on_unjudged: arguments.fail_on_unjudged,
         edit_severity: output::least_printed(arguments),
         min_severity: arguments.min_severity.unwrap_or(Level::Info).severity(),
-        force_exclude: arguments.inputs.force_exclude,
-        no_gitignore: arguments.inputs.no_gitignore,
         allow_empty: arguments.allow_empty,
-        staged: arguments.inputs.staged,
         baseline: arguments.baseline.choice(),
         since: arguments.since.clone(),
         no_ignores: arguments.no_ignores,
         deployed: arguments.deployed.clone(),
-        ..Options::default()
+        ..arguments.inputs.options(&arguments.config)
     }
 }
 
@@ -267,9 +261,15 @@ fn note_with_units(note: &str, names: &[&str]) -> String {
     }
 }
 
+/// Reports that there was nothing to check.
+pub(super) fn tell_nothing(paths: &[PathBuf], outcome: &Outcome, streams: &mut Streams<'_>) -> io::Result<Exit> {
+    writeln!(streams.err, "sqslint: {}", printable(&nothing_to_check(paths, outcome)))?;
+    Ok(Exit::Nothing)
+}
+
 /// Describes where the search took place and what it skipped, which hints at a wrong directory or at files that must be
 /// named.
-pub(super) fn nothing_to_check(paths: &[PathBuf], outcome: &Outcome) -> String {
+fn nothing_to_check(paths: &[PathBuf], outcome: &Outcome) -> String {
     const NAMED: usize = 5;
     let skipped = &outcome.skipped;
     let paths: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();

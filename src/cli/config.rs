@@ -120,11 +120,7 @@ pub(super) fn with_config(
 ) -> io::Result<Exit> {
     let absolute = match files::named(path) {
         Ok(absolute) => absolute,
-        Err(refusal) => {
-            let message = sqslint::discover::unreadable(path, &refusal);
-            writeln!(streams.err, "sqslint: {}", printable(&message))?;
-            return Ok(Exit::Failed);
-        }
+        Err(refusal) => return streams.refuse(&sqslint::discover::unreadable(path, &refusal)),
     };
     let repository = files::repository_root(&absolute);
     let here = || files::real(&std::env::current_dir().ok()?).ok();

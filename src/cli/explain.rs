@@ -9,7 +9,7 @@ use source::files;
 use sqslint::Options;
 use sqslint::discover::unreadable;
 use sqslint::explain::{ExplainedLocation, explain};
-use sqslint::report::{counted, printable, printable_error};
+use sqslint::report::counted;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -37,31 +37,26 @@ pub(super) fn run(arguments: &ExplainArgs, streams: &mut Streams<'_>) -> io::Res
     let Some(place) = parse_location(&arguments.subject) else {
         let file = arguments.subject.trim_end_matches(':');
         if files::is_file(Path::new(file)) {
-            return refuse(&format!("which line of `{file}`? Add it, as in `{file}:12`"), streams);
+            return streams.refuse(&format!("which line of `{file}`? Add it, as in `{file}:12`"));
         }
         return rules::explain(&arguments.subject, &arguments.config, arguments.color.is_on(), streams);
     };
     let shown = place.path.display();
     let absolute = match files::named(&place.path) {
-        Ok(absolute) if files::is_directory(&absolute) => return refuse(&format!("`{shown}` is a directory"), streams),
+        Ok(absolute) if files::is_directory(&absolute) => return streams.refuse(&format!("`{shown}` is a directory")),
         Ok(absolute) => absolute,
-        Err(refusal) => return refuse(&unreadable(&place.path, &refusal), streams),
+        Err(refusal) => return streams.refuse(&unreadable(&place.path, &refusal)),
     };
     let otherwise = Some(place.path.clone());
     let (paths, stdin) = match inputs::chosen(&arguments.paths, &arguments.stdin, otherwise) {
         Ok(chosen) => chosen,
-        Err(error) => return refuse(&error, streams),
+        Err(error) => return streams.refuse(&error),
     };
     let explained = explain(
         &Options {
             paths,
             stdin,
-            inputs: arguments.inputs.to_inputs(),
-            staged: arguments.inputs.staged,
-            force_exclude: arguments.inputs.force_exclude,
-            no_gitignore: arguments.inputs.no_gitignore,
-            config: arguments.config.source(),
-            ..Options::default()
+            ..arguments.inputs.options(&arguments.config)
         },
         ExplainedLocation {
             file: &absolute,
@@ -69,20 +64,15 @@ pub(super) fn run(arguments: &ExplainArgs, streams: &mut Streams<'_>) -> io::Res
             column: place.column,
         },
     );
-    for error in &explained.outcome.errors {
-        writeln!(streams.err, "sqslint: {}", printable_error(error))?;
-    }
+    streams.tell_errors(&explained.outcome.errors)?;
     if !explained.outcome.errors.is_empty() {
         return Ok(Exit::Failed);
     }
     match explained.lines() {
-        None => refuse(&format!("`{shown}` is not part of anything that was read"), streams),
+        None => streams.refuse(&format!("`{shown}` is not part of anything that was read")),
         Some(lines) if lines < place.line || place.line == 0 => {
             let has = counted(lines, "line");
-            refuse(
-                &format!("`{shown}` has {has}; there is no line {}", place.line),
-                streams,
-            )
+            streams.refuse(&format!("`{shown}` has {has}; there is no line {}", place.line))
         }
         Some(_) => {
             let text = explained.text(&arguments.subject, arguments.verbose);
@@ -92,11 +82,6 @@ pub(super) fn run(arguments: &ExplainArgs, streams: &mut Streams<'_>) -> io::Res
             Ok(Exit::Clean)
         }
     }
-}
-
-fn refuse(message: &str, streams: &mut Streams<'_>) -> io::Result<Exit> {
-    writeln!(streams.err, "sqslint: {}", printable(message))?;
-    Ok(Exit::Failed)
 }
 
 /// Line of a file, with an optional column.

@@ -1,10 +1,10 @@
 //! Implements `--fix` and `--diff`, and reports their changes.
 
-use super::check::nothing_to_check;
+use super::check::tell_nothing;
 use super::{CheckArgs, Exit, Streams};
 use clap::Args;
 use sqslint::diagnostic::Safety;
-use sqslint::report::{counted, printable, printable_error};
+use sqslint::report::{counted, printable};
 use sqslint::{Fixed, Options, Outcome};
 use std::io;
 
@@ -84,16 +84,12 @@ fn diff(
     streams.out.flush()?;
     list(fixed, streams)?;
     report_fixes(fixed, more, "would fix", streams)?;
-    for error in fixed.outcome.errors.iter().chain(&fixed.broken) {
-        writeln!(streams.err, "sqslint: {}", printable_error(error))?;
-    }
+    streams.tell_errors(fixed.outcome.errors.iter().chain(&fixed.broken))?;
     let nothing = fixed.outcome.graph.units().is_empty() && !arguments.allow_empty;
     Ok(if !fixed.outcome.errors.is_empty() || !fixed.broken.is_empty() {
         Exit::Failed
     } else if nothing {
-        let message = nothing_to_check(&options.paths, &fixed.outcome);
-        writeln!(streams.err, "sqslint: {}", printable(&message))?;
-        Exit::Nothing
+        tell_nothing(&options.paths, &fixed.outcome, streams)?
     } else if text.is_empty() || arguments.exit_zero {
         Exit::Clean
     } else {

@@ -1,11 +1,11 @@
 //! Runs `sqslint graph`, which prints the resolved graph without judging it.
 
-use super::check::nothing_to_check;
+use super::check::tell_nothing;
 use super::{Exit, GraphArgs, GraphFormat, Streams, inputs, page};
 use sqslint::diagnostic::PARSE_ERROR;
 use sqslint::report::graph::topology::{Extent, topologies};
 use sqslint::report::graph::{Marks, drawing, json, svg, text};
-use sqslint::report::{printable, printable_error};
+use sqslint::report::printable;
 use sqslint::{Options, Outcome};
 use std::io::{self, BufWriter, Write};
 
@@ -17,21 +17,13 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
     let otherwise = arguments.inputs.otherwise();
     let (paths, stdin) = match inputs::chosen(&arguments.paths, &arguments.stdin, otherwise) {
         Ok(chosen) => chosen,
-        Err(error) => {
-            writeln!(streams.err, "sqslint: {}", printable_error(&error))?;
-            return Ok(Exit::Failed);
-        }
+        Err(error) => return streams.refuse(&error),
     };
     let options = Options {
         paths,
         stdin,
-        inputs: arguments.inputs.to_inputs(),
-        staged: arguments.inputs.staged,
-        force_exclude: arguments.inputs.force_exclude,
-        no_gitignore: arguments.inputs.no_gitignore,
-        config: arguments.config.source(),
         baseline: sqslint::history::BaselineChoice::Without,
-        ..Options::default()
+        ..arguments.inputs.options(&arguments.config)
     };
     let format = arguments.format;
     let outcome = sqslint::check(&options);
@@ -48,9 +40,7 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
         }
         out.flush()?;
     }
-    for error in &outcome.errors {
-        writeln!(streams.err, "sqslint: {}", printable_error(error))?;
-    }
+    streams.tell_errors(&outcome.errors)?;
     let unread = outcome.findings.iter().filter(|found| found.rule == PARSE_ERROR);
     for found in unread {
         let file = outcome.sources.file(found.primary().span.file);
@@ -58,17 +48,11 @@ pub(super) fn run(arguments: &GraphArgs, streams: &mut Streams<'_>) -> io::Resul
         let (path, headline) = (printable(file.shown()), printable(&found.headline));
         writeln!(streams.err, "sqslint: {path}:{}:{}: {headline}", at.line, at.column)?;
     }
-    if nothing {
-        let message = nothing_to_check(&options.paths, &outcome);
-        writeln!(streams.err, "sqslint: {}", printable(&message))?;
+    match (outcome.errors.is_empty(), nothing) {
+        (false, _) => Ok(Exit::Failed),
+        (true, true) => tell_nothing(&options.paths, &outcome, streams),
+        (true, false) => Ok(Exit::Clean),
     }
-    Ok(if !outcome.errors.is_empty() {
-        Exit::Failed
-    } else if nothing {
-        Exit::Nothing
-    } else {
-        Exit::Clean
-    })
 }
 
 fn write(format: GraphFormat, extent: Extent, outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {

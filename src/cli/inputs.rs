@@ -1,9 +1,10 @@
 //! Defines the inputs: files and directories, standard input, and values for variables and parameters.
 
+use super::config::ConfigArgs;
 use super::variables::Variables;
 use clap::Args;
-use sqslint::Stdin;
 use sqslint::inputs::{Inputs, Parameters};
+use sqslint::{Options, Stdin};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -18,13 +19,13 @@ pub(super) struct InputArgs {
     parameters: Vec<Parameters>,
     /// Also read the units that staged changes touch, including deleted and renamed files
     #[arg(long, help_heading = "Inputs")]
-    pub(super) staged: bool,
+    staged: bool,
     /// Also read what git ignores
     #[arg(long, help_heading = "Inputs")]
-    pub(super) no_gitignore: bool,
+    no_gitignore: bool,
     /// Skip what is excluded even if it is named
     #[arg(long, help_heading = "Inputs")]
-    pub(super) force_exclude: bool,
+    force_exclude: bool,
 }
 
 /// Standard input in place of a file.
@@ -41,12 +42,19 @@ impl InputArgs {
         (!self.staged).then(|| PathBuf::from("."))
     }
 
-    /// Converts the values into the library's type.
-    pub(super) fn to_inputs(&self) -> Inputs {
-        Inputs {
-            variables: self.variables.0.clone(),
-            parameters: self.parameters.clone(),
-            ..Inputs::default()
+    /// Returns the options for these inputs and `config`, without paths.
+    pub(super) fn options(&self, config: &ConfigArgs) -> Options {
+        Options {
+            inputs: Inputs {
+                variables: self.variables.0.clone(),
+                parameters: self.parameters.clone(),
+                ..Inputs::default()
+            },
+            config: config.source(),
+            staged: self.staged,
+            force_exclude: self.force_exclude,
+            no_gitignore: self.no_gitignore,
+            ..Options::default()
         }
     }
 }

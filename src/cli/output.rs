@@ -9,7 +9,7 @@ use sqslint::report::graph::Marks;
 use sqslint::report::graph::topology::{Extent, topologies};
 use sqslint::report::{
     Report, checkstyle, concise, github, gitlab, html, human, json, json_lines, junit, links, markdown, printable,
-    printable_error, sarif, statistics, summary,
+    sarif, statistics, summary,
 };
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -173,9 +173,7 @@ pub(super) fn write(
     }
     out.flush()?;
     drop(out);
-    for error in report.errors {
-        writeln!(streams.err, "sqslint: {}", printable_error(error))?;
-    }
+    streams.tell_errors(report.errors)?;
     let mut failures: Vec<String> = Vec::new();
     for to in &asked.reports {
         if let Err(error) = save(to, report, graph) {

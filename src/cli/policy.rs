@@ -39,8 +39,7 @@ pub(super) fn run(command: &PolicyCommand, streams: &mut Streams<'_>) -> io::Res
             let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             if id.is_empty() || !id.chars().all(is_part) {
                 let message = format!("`{id}` is not an id; write it in kebab-case, as in `orders-keep-fourteen-days`");
-                writeln!(streams.err, "sqslint: {}", printable(&message))?;
-                return Ok(Exit::Failed);
+                return streams.refuse(&message);
             }
             streams.out.write_all(TEMPLATE.replace("{id}", id).as_bytes())?;
             Ok(Exit::Clean)

@@ -39,8 +39,7 @@ pub(super) fn explain(id: &str, config: &ConfigArgs, color: bool, streams: &mut 
         if let Some(policy) = catalogue.by_id(id) {
             return print_page(&policy, color, streams);
         }
-        writeln!(streams.err, "sqslint: {}", printable(&no_rule(id, &catalogue)))?;
-        Ok(Exit::Failed)
+        streams.refuse(&no_rule(id, &catalogue))
     })
 }
 

@@ -4,7 +4,7 @@ mod progress;
 mod settings;
 mod subject;
 
-use super::check::nothing_to_check;
+use super::check::tell_nothing;
 use super::config::ConfigArgs;
 use super::inputs::{self, InputArgs, StdinArgs};
 use super::{Exit, Streams};
@@ -16,7 +16,6 @@ use sqs_model::Share;
 use sqs_model::traffic::{Outcome, Traffic, Variant, variants};
 use sqslint::Options;
 use sqslint::report::simulation::{self, Simulation};
-use sqslint::report::{printable, printable_error};
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -184,11 +183,11 @@ pub(super) fn run(arguments: &SimulateArgs, streams: &mut Streams<'_>) -> io::Re
     };
     let (subject, assumed, times_are_assumed, traffic) = match settings.traffic(arguments) {
         Ok(known) => known,
-        Err(error) => return refuse(&error, streams),
+        Err(error) => return streams.refuse(&error),
     };
     let weeks = match weeks(arguments, traffic.messages) {
         Ok(weeks) => weeks,
-        Err(error) => return refuse(&error, streams),
+        Err(error) => return streams.refuse(&error),
     };
     let seed = arguments.traffic_args.seed;
     let variants = variants(&traffic);
@@ -257,23 +256,16 @@ fn settings(arguments: &SimulateArgs, streams: &mut Streams<'_>) -> io::Result<R
     let otherwise = arguments.inputs.otherwise();
     let (paths, stdin) = match inputs::chosen(&arguments.paths, &arguments.stdin, otherwise) {
         Ok(chosen) => chosen,
-        Err(error) => return refuse(&error, streams).map(Err),
+        Err(error) => return streams.refuse(&error).map(Err),
     };
     let options = Options {
         paths,
         stdin,
-        inputs: arguments.inputs.to_inputs(),
-        staged: arguments.inputs.staged,
-        force_exclude: arguments.inputs.force_exclude,
-        no_gitignore: arguments.inputs.no_gitignore,
-        config: arguments.config.source(),
         baseline: sqslint::history::BaselineChoice::Without,
-        ..Options::default()
+        ..arguments.inputs.options(&arguments.config)
     };
     let outcome = sqslint::check(&options);
-    for error in &outcome.errors {
-        writeln!(streams.err, "sqslint: {}", printable_error(error))?;
-    }
+    streams.tell_errors(&outcome.errors)?;
     if !outcome.errors.is_empty() {
         return Ok(Err(Exit::Failed));
     }
@@ -281,13 +273,11 @@ fn settings(arguments: &SimulateArgs, streams: &mut Streams<'_>) -> io::Result<R
         if arguments.allow_empty {
             return Ok(Err(Exit::Clean));
         }
-        let message = nothing_to_check(&options.paths, &outcome);
-        writeln!(streams.err, "sqslint: {}", printable(&message))?;
-        return Ok(Err(Exit::Nothing));
+        return tell_nothing(&options.paths, &outcome, streams).map(Err);
     }
     match subject::chosen(&outcome.graph, arguments.queue.as_deref()) {
         Ok(queue) => Ok(Ok(Settings::of(arguments).or(subject::settings(&outcome.graph, queue)))),
-        Err(error) => refuse(&error, streams).map(Err),
+        Err(error) => streams.refuse(&error).map(Err),
     }
 }
 
@@ -297,9 +287,4 @@ impl SimulateArgs {
         let names_files = self.queue.is_some() || inputs::asks_for_stdin(&self.paths, &self.stdin);
         self.paths.is_empty() && !names_files && self.queue_args.visibility.is_some()
     }
-}
-
-fn refuse(message: &str, streams: &mut Streams<'_>) -> io::Result<Exit> {
-    writeln!(streams.err, "sqslint: {}", printable(message))?;
-    Ok(Exit::Failed)
 }
