@@ -5,7 +5,7 @@ use super::objects::{ConsumerOf, Object, SenderOf};
 use super::value::{
     Evaluated, EvaluatedCases, List, ListElement, ReadingIndex, State, UnknownReason, Value, single_case,
 };
-use crate::graph::access::{PolicyDocument, QueuePolicy};
+use crate::graph::access::QueuePolicy;
 use crate::graph::{
     Alarm, AsPlain, Attribute, Bounds, Cause, Graph, Link, Origin, Plain, Queue, Reason, Resource, Target, UnitId,
     Unresolved,
@@ -112,11 +112,9 @@ impl<'g> Context<'g> {
     /// Returns the reason why a list of `queue` may have more elements.
     pub(super) fn reason_for_more(&self, queue: &Queue, which: PartialList) -> Option<Rc<UnknownReason>> {
         let handed = || {
-            let reason = self
-                .graph
-                .reason_of_missing_code(queue)
-                .filter(|_| which != PartialList::Sources)?;
-            Some(Rc::new(UnknownReason::new(reason, queue.resource.header)))
+            let reason = self.graph.reason_of_missing_code(queue);
+            let reason = reason.filter(|_| which != PartialList::Sources)?;
+            Some(UnknownReason::shared(reason, queue.resource.header))
         };
         self.index()
             .open
@@ -156,6 +154,16 @@ impl<'g> Context<'g> {
             span: resource.header,
             origins: &[],
             shown: LabelText::Resource(resource, what),
+            is_default: false,
+        })
+    }
+
+    /// Records something that was read at `span`, described by `words`.
+    pub(super) fn note_words(&self, span: Span, words: &'static str) -> ReadingIndex {
+        self.note(Reading {
+            span,
+            origins: &[],
+            shown: LabelText::Words(words),
             is_default: false,
         })
     }
@@ -236,6 +244,17 @@ impl<'g> Context<'g> {
         self.attribute(attribute, when, value, |link| ShownValue::Plain(link.plain()), 1)
     }
 
+    /// Returns the queue that `link` of `resource` refers to.
+    pub(super) fn linked_queue(
+        &self,
+        resource: &'g Resource,
+        link: &'g Attribute<Link>,
+        when: &Condition,
+    ) -> EvaluatedCases<'g> {
+        let find = |unit, link: &Link| self.graph.queue(unit, link).map(Object::Queue);
+        self.linked_object(resource, link, when, find)
+    }
+
     /// Returns the alarms that watch `queue` in some case.
     pub(super) fn alarms_on(&self, queue: &Queue) -> &[&'g Alarm] {
         self.index()
@@ -256,47 +275,21 @@ impl<'g> Context<'g> {
         let graph = self.graph;
         let mut items = Vec::new();
         for read in graph.consumptions(queue) {
-            let (mapping, resource) = (read.mapping, &read.mapping.resource);
-            self.running(
-                &mapping.enabled,
-                &read.when,
-                resource,
-                ConsumerOf::Mapping(mapping),
-                &mut items,
-            );
+            let consumer = ConsumerOf::Mapping(read.mapping);
+            items.extend(self.running(&read.mapping.enabled, &read.when, &read.mapping.resource, consumer));
         }
         for (reads, pipe) in graph.pipes_from(queue) {
-            self.running(
-                &pipe.running,
-                &reads,
-                &pipe.resource,
-                ConsumerOf::Pipe(pipe),
-                &mut items,
-            );
+            items.extend(self.running(&pipe.running, &reads, &pipe.resource, ConsumerOf::Pipe(pipe)));
         }
         for reading in graph.worker_consumptions(queue) {
-            let place = self.note(Reading {
-                span: reading.span,
-                origins: &[],
-                shown: LabelText::Words("a worker reads the queue"),
-                is_default: false,
-            });
-            let item = self.item(
-                Object::Consumer(ConsumerOf::Worker(reading)),
-                &reading.resource,
-                vec![place],
-            );
-            items.push((reading.when.clone(), item));
+            let place = self.note_words(reading.span, "a worker reads the queue");
+            let object = Object::Consumer(ConsumerOf::Worker(reading));
+            items.push((reading.when.clone(), self.item(object, &reading.resource, vec![place])));
         }
         for declared in graph.declared_workers(queue) {
-            let place = declared.span.map(|span| {
-                self.note(Reading {
-                    span,
-                    origins: &[],
-                    shown: LabelText::Words("a declared worker reads the queue"),
-                    is_default: false,
-                })
-            });
+            let place = declared
+                .span
+                .map(|span| self.note_words(span, "a declared worker reads the queue"));
             let value = Evaluated::known(Value::Object(Object::Consumer(ConsumerOf::Declared)));
             let item = ListElement::certain(value.and(place.as_slice()));
             items.push((queue.resource.when.clone(), item));
@@ -304,15 +297,15 @@ impl<'g> Context<'g> {
         list(when, items, self.reason_for_more(queue, PartialList::Readers))
     }
 
-    /// Adds `consumer` if `runs` is true, and with a doubt if that is unknown.
+    /// Returns `consumer` if `runs` is true, and with a doubt if that is unknown.
     fn running(
         &self,
         runs: &'g Attribute<bool>,
         when: &Condition,
         resource: &'g Resource,
         consumer: ConsumerOf<'g>,
-        items: &mut Vec<(Condition, ListElement<'g>)>,
-    ) {
+    ) -> Vec<(Condition, ListElement<'g>)> {
+        let mut items = Vec::new();
         for fork in self.plain(runs, when) {
             let place = self.note_resource(resource, "reads the queue");
             let mut item = self.item(Object::Consumer(consumer), resource, vec![place]);
@@ -323,6 +316,7 @@ impl<'g> Context<'g> {
             }
             items.push((fork.when, item));
         }
+        items
     }
 
     /// Converts `object`, which represents `resource`, to a list element.
@@ -333,7 +327,7 @@ impl<'g> Context<'g> {
                 state: State::Known(Value::Object(object)),
                 read,
             },
-            doubt: doubt.map(|reason| Rc::new(UnknownReason::new(reason, resource.header))),
+            doubt: doubt.map(|reason| UnknownReason::shared(reason, resource.header)),
         }
     }
 
@@ -353,28 +347,15 @@ impl<'g> Context<'g> {
                 if !when.is_possible_with(&both) {
                     continue;
                 }
-                let document: &'g PolicyDocument = match &case.state {
-                    Known::Set(document) | Known::Default(document) => document,
-                    Known::Unresolved(unresolved) => {
-                        open = open.or_else(|| {
-                            Some(Rc::new(UnknownReason::new(
-                                unresolved.reason().clone(),
-                                case.source_span(),
-                            )))
-                        });
-                        continue;
-                    }
+                let (document, reason) = match &case.state {
+                    Known::Set(document) | Known::Default(document) => (Some(document), document.opaque.as_ref()),
+                    Known::Unresolved(unresolved) => (None, Some(unresolved.reason())),
                 };
-                if let Some(reason) = &document.opaque {
-                    open = open.or_else(|| Some(Rc::new(UnknownReason::new(reason.clone(), case.source_span()))));
+                if let Some(reason) = reason {
+                    open = open.or_else(|| Some(UnknownReason::shared(reason.clone(), case.source_span())));
                 }
-                for statement in &document.statements {
-                    let place = self.note(Reading {
-                        span: statement.span,
-                        origins: &[],
-                        shown: LabelText::Words("this statement of its policy"),
-                        is_default: false,
-                    });
+                for statement in document.into_iter().flat_map(|document| &document.statements) {
+                    let place = self.of_statement(statement);
                     let item = self.item(Object::Statement(policy, statement), &policy.resource, vec![place]);
                     items.push((both.and(&statement.when), item));
                 }
@@ -468,7 +449,7 @@ impl<'g> Index<'g> {
     }
 
     fn record_gap(&mut self, resource: &Resource, reason: &Reason, span: Span, which: PartialList) {
-        let gap = || Rc::new(UnknownReason::new(reason.clone(), span));
+        let gap = || UnknownReason::shared(reason.clone(), span);
         self.open.entry((resource.unit, which)).or_insert_with(gap);
     }
 }
@@ -567,7 +548,7 @@ pub(super) fn list<'g>(
         for mut list in lists {
             if at >= MAX_ITEMS {
                 let reason = Cause::Limit.because(format!("a list has more than {MAX_ITEMS} elements"));
-                let gap = || Rc::new(UnknownReason::new(reason, None));
+                let gap = || UnknownReason::shared(reason, None);
                 list.then.incomplete.get_or_insert_with(gap);
                 next.push(list);
             } else if list.when.implies(&own) {

@@ -1,13 +1,11 @@
 //! Implements fields that refer to other objects.
 
-use super::context::{Context, LabelText, PartialList, Reading, ShownValue, list};
+use super::context::{Context, PartialList, ShownValue, list};
 use super::objects::Object;
 use super::value::{Evaluated, EvaluatedCases, ListElement, State, UnknownReason, Value, single_case};
 use crate::graph::access::{Principal, QueuePolicy, Statement, StatementCondition};
 use crate::graph::delivery::{Pipe, Topic};
-use crate::graph::{
-    Alarm, AsPlain, Attribute, Cause, EventSourceMapping, Function, Plain, Queue, RedrivePolicy, Resource,
-};
+use crate::graph::{Alarm, AsPlain, Attribute, Cause, EventSourceMapping, Function, Plain, Queue, RedrivePolicy};
 use conditions::{Case, Condition};
 use std::rc::Rc;
 
@@ -36,23 +34,22 @@ impl<'g> Context<'g> {
 
     pub(super) fn dead_letter_queue(&self, queue: &'g Queue, when: &Condition) -> EvaluatedCases<'g> {
         self.in_redrive(queue, when, |policy, when| {
-            self.linked_object(&queue.resource, &policy.target, when, |unit, link| {
-                self.graph.queue(unit, link).map(Object::Queue)
-            })
+            self.linked_queue(&queue.resource, &policy.target, when)
         })
     }
 
-    /// Converts each of `found`, whose role is `what`, to a list element.
-    fn resources<T: Copy>(
+    /// Converts each of `found`, which are resources with the role `what`, to a list element.
+    fn resources<T>(
         &self,
-        found: Vec<(Condition, T)>,
+        found: impl IntoIterator<Item = (Condition, T)>,
         what: &'static str,
-        of: impl Fn(T) -> (Object<'g>, &'g Resource),
+        object: impl Fn(T) -> Object<'g>,
     ) -> Vec<(Condition, ListElement<'g>)> {
-        let items = found.into_iter().map(|(when, one)| {
-            let (object, resource) = of(one);
+        let items = found.into_iter().filter_map(|(when, one)| {
+            let object = object(one);
+            let resource = object.resource()?;
             let place = self.note_resource(resource, what);
-            (when, self.item(object, resource, vec![place]))
+            Some((when, self.item(object, resource, vec![place])))
         });
         items.collect()
     }
@@ -74,8 +71,11 @@ impl<'g> Context<'g> {
     }
 
     pub(super) fn sources(&self, queue: &'g Queue, when: &Condition) -> EvaluatedCases<'g> {
-        let of = |source: &'g Queue| (Object::Queue(source), &source.resource);
-        let items = self.resources(self.redriving(queue), "names it as its dead-letter queue", of);
+        let items = self.resources(
+            self.redriving(queue),
+            "names it as its dead-letter queue",
+            Object::Queue,
+        );
         list(when, items, self.reason_for_more(queue, PartialList::Sources))
     }
 
@@ -121,8 +121,7 @@ impl<'g> Context<'g> {
     }
 
     pub(super) fn mappings_of_queue(&self, queue: &'g Queue, when: &Condition) -> EvaluatedCases<'g> {
-        let of = |mapping: &'g EventSourceMapping| (Object::Mapping(mapping), &mapping.resource);
-        let items = self.resources(self.reading_mappings(queue), "reads the queue", of);
+        let items = self.resources(self.reading_mappings(queue), "reads the queue", Object::Mapping);
         list(when, items, self.reason_for_more(queue, PartialList::Readers))
     }
 
@@ -136,13 +135,12 @@ impl<'g> Context<'g> {
                     add(&mut found, when.and(&function.resource.when), function);
                 } else {
                     let reason = Cause::Elsewhere.because(format!("`{}` is not declared here", link.written()));
-                    open = open.or_else(|| Some(Rc::new(UnknownReason::new(reason, case.span))));
+                    open = open.or_else(|| Some(UnknownReason::shared(reason, case.span)));
                 }
             }
             open = open.or_else(|| unresolved(&mapping.function));
         }
-        let of = |function: &'g Function| (Object::Function(function), &function.resource);
-        let items = self.resources(found, "processes its messages", of);
+        let items = self.resources(found, "processes its messages", Object::Function);
         list(when, items, open)
     }
 
@@ -151,8 +149,7 @@ impl<'g> Context<'g> {
         for (when, mapping) in self.graph.mappings_of(function) {
             add(&mut found, when, mapping);
         }
-        let of = |mapping: &'g EventSourceMapping| (Object::Mapping(mapping), &mapping.resource);
-        let items = self.resources(found, "invokes the function", of);
+        let items = self.resources(found, "invokes the function", Object::Mapping);
         list(when, items, self.open_mapping(function))
     }
 
@@ -176,27 +173,26 @@ impl<'g> Context<'g> {
             }
             open = open.or_else(|| unresolved(&mapping.queue));
         }
-        let of = |queue: &'g Queue| (Object::Queue(queue), &queue.resource);
-        list(when, self.resources(found, "is read for the function", of), open)
+        list(
+            when,
+            self.resources(found, "is read for the function", Object::Queue),
+            open,
+        )
     }
 
     pub(super) fn senders(&self, queue: &'g Queue, when: &Condition) -> EvaluatedCases<'g> {
-        let mut items = Vec::new();
-        for (sends, sender, _) in self.senders_to(queue) {
-            let object = Object::Sender(*sender);
-            if let Some(resource) = object.resource() {
-                let place = self.note_resource(resource, "sends to the queue");
-                items.push((sends.clone(), self.item(object, resource, vec![place])));
-            }
-        }
+        let found = self
+            .senders_to(queue)
+            .iter()
+            .map(|(sends, sender, _)| (sends.clone(), *sender));
+        let items = self.resources(found, "sends to the queue", Object::Sender);
         list(when, items, self.reason_for_more(queue, PartialList::Senders))
     }
 
     pub(super) fn alarms(&self, queue: &'g Queue, when: &Condition) -> EvaluatedCases<'g> {
-        let all = self.alarms_on(queue).iter();
-        let found = all.map(|alarm| (alarm.resource.when.clone(), *alarm)).collect();
-        let of = |alarm: &'g Alarm| (Object::Alarm(alarm), &alarm.resource);
-        let items = self.resources(found, "watches the queue", of);
+        let found = self.alarms_on(queue).iter();
+        let found = found.map(|alarm| (alarm.resource.when.clone(), *alarm));
+        let items = self.resources(found, "watches the queue", Object::Alarm);
         list(when, items, self.reason_for_more(queue, PartialList::Alarms))
     }
 
@@ -219,8 +215,11 @@ impl<'g> Context<'g> {
             }
             open = open.or_else(|| unresolved(&metric.queue));
         }
-        let of = |queue: &'g Queue| (Object::Queue(queue), &queue.resource);
-        list(when, self.resources(found, "is watched by the alarm", of), open)
+        list(
+            when,
+            self.resources(found, "is watched by the alarm", Object::Queue),
+            open,
+        )
     }
 
     pub(super) fn queues_of_topic(&self, topic: &'g Topic, when: &Condition) -> EvaluatedCases<'g> {
@@ -245,16 +244,17 @@ impl<'g> Context<'g> {
             let is_beside = unit == topic.resource.unit;
             open = open.or_else(|| unresolved(&one.topic).filter(|_| is_beside));
         }
-        let of = |queue: &'g Queue| (Object::Queue(queue), &queue.resource);
-        list(when, self.resources(found, "is subscribed to the topic", of), open)
+        list(
+            when,
+            self.resources(found, "is subscribed to the topic", Object::Queue),
+            open,
+        )
     }
 
     /// Returns the queue that `pipe` polls, or null if its source is not a queue.
     pub(super) fn source_of_pipe(&self, pipe: &'g Pipe, when: &Condition) -> EvaluatedCases<'g> {
         let unit = pipe.resource.unit;
-        let forks = self.linked_object(&pipe.resource, &pipe.source, when, |unit, link| {
-            self.graph.queue(unit, link).map(Object::Queue)
-        });
+        let forks = self.linked_queue(&pipe.resource, &pipe.source, when);
         let sources = pipe.source.known_in(when);
         let is_other = |when: &Condition| {
             let mut links = sources.iter().filter(|(own, ..)| own.is_possible_with(when));
@@ -275,7 +275,7 @@ impl<'g> Context<'g> {
             let mut items = Vec::new();
             if statement.negates.principals {
                 let reason = Cause::Unsupported.because("`NotPrincipal` names everybody else");
-                open = Some(Rc::new(UnknownReason::new(reason, statement.span)));
+                open = Some(UnknownReason::shared(reason, statement.span));
             }
             for principal in all {
                 if let Some(id) = &principal.id {
@@ -283,7 +283,7 @@ impl<'g> Context<'g> {
                     items.push((when.clone(), ListElement::certain(value)));
                 } else {
                     let reason = Cause::Derived.because("a principal is not known");
-                    open = Some(Rc::new(UnknownReason::new(reason, statement.span)));
+                    open = Some(UnknownReason::shared(reason, statement.span));
                 }
             }
             list(when, items, open)
@@ -367,14 +367,7 @@ impl<'g> Context<'g> {
     /// Returns the declarations about `queue`.
     pub(super) fn declarations(&self, queue: &'g Queue, when: &Condition) -> EvaluatedCases<'g> {
         let items = self.graph.declared(queue).iter().map(|declared| {
-            let place = declared.span.map(|span| {
-                self.note(Reading {
-                    span,
-                    origins: &[],
-                    shown: LabelText::Words("this declaration"),
-                    is_default: false,
-                })
-            });
+            let place = declared.span.map(|span| self.note_words(span, "this declaration"));
             let value = Evaluated::known(Value::Object(Object::Declaration(declared))).and(place.as_slice());
             (when.clone(), ListElement::certain(value))
         });
@@ -403,13 +396,8 @@ impl<'g> Context<'g> {
         })
     }
 
-    fn of_statement(&self, statement: &Statement) -> u32 {
-        self.note(Reading {
-            span: statement.span,
-            origins: &[],
-            shown: LabelText::Words("this statement of its policy"),
-            is_default: false,
-        })
+    pub(super) fn of_statement(&self, statement: &Statement) -> u32 {
+        self.note_words(statement.span, "this statement of its policy")
     }
 }
 
@@ -444,11 +432,11 @@ fn add<'g, T>(found: &mut Vec<(Condition, &'g T)>, when: Condition, one: &'g T) 
 fn unresolved<T>(attribute: &Attribute<T>) -> Option<Rc<UnknownReason>> {
     let (case, unresolved) = attribute.unresolved_reason()?;
     let reason = unresolved.reason().clone();
-    Some(Rc::new(UnknownReason::new(reason, case.source_span())))
+    Some(UnknownReason::shared(reason, case.source_span()))
 }
 
 /// Returns the reason why `alarm` may watch further metrics.
 fn opaque(alarm: &Alarm) -> Option<Rc<UnknownReason>> {
     let reason = alarm.opaque.as_ref()?;
-    Some(Rc::new(UnknownReason::new(reason.clone(), alarm.resource.header)))
+    Some(UnknownReason::shared(reason.clone(), alarm.resource.header))
 }

@@ -160,6 +160,7 @@ macro_rules! fields {
             read: |$context, object, $when| {
                 let _ = $context;
                 #[allow(unused_variables, reason = "a field may use only one of the two names")]
+                #[allow(unreachable_patterns, reason = "some fields are those of every object")]
                 match object {
                     $variant => $read,
                     _ => null($when),
@@ -169,54 +170,25 @@ macro_rules! fields {
     };
 }
 
-/// Defines the fields that every resource has.
-macro_rules! resource_fields {
-    () => {
-        vec![
-            Field {
-                name: "address",
-                kind: Type::Text,
-                is_optional: false,
-                summary: "The Terraform address or CloudFormation logical id.",
-                read: |_, object, when| optional_text(object.resource().map(|resource| &*resource.address), when),
-            },
-            Field {
-                name: "type",
-                kind: Type::Text,
-                is_optional: false,
-                summary: "The type as written: `aws_sqs_queue`, `AWS::SQS::Queue`.",
-                read: |_, object, when| optional_text(object.resource().map(|resource| &*resource.kind), when),
-            },
-            Field {
-                name: "region",
-                kind: Type::Text,
-                is_optional: true,
-                summary: "The Region, null if the files do not state it.",
-                read: |_, object, when| {
-                    optional_text(object.resource().and_then(|resource| resource.region.as_deref()), when)
-                },
-            },
-            Field {
-                name: "account",
-                kind: Type::Text,
-                is_optional: true,
-                summary: "The account, null if the files do not state it.",
-                read: |_, object, when| {
-                    optional_text(object.resource().and_then(|resource| resource.account.as_deref()), when)
-                },
-            },
-            Field {
-                name: "unit",
-                kind: Type::Object(ObjectType::Unit),
-                is_optional: false,
-                summary: "The unit that declares it.",
-                read: |_, of, when| match of.resource() {
-                    Some(resource) => object(Object::Unit(resource.unit), when),
-                    None => null(when),
-                },
-            },
-        ]
-    };
+/// Returns `own`, after the fields that every resource has.
+fn with_resource_fields(own: Vec<Field>) -> Vec<Field> {
+    let mut all = fields! { of => [
+        "address": Type::Text, false, "The Terraform address or CloudFormation logical id.",
+            |context, when| optional_text(of.resource().map(|resource| &*resource.address), when);
+        "type": Type::Text, false, "The type as written: `aws_sqs_queue`, `AWS::SQS::Queue`.",
+            |context, when| optional_text(of.resource().map(|resource| &*resource.kind), when);
+        "region": Type::Text, true, "The Region, null if the files do not state it.",
+            |context, when| optional_text(of.resource().and_then(|resource| resource.region.as_deref()), when);
+        "account": Type::Text, true, "The account, null if the files do not state it.",
+            |context, when| optional_text(of.resource().and_then(|resource| resource.account.as_deref()), when);
+        "unit": Type::Object(ObjectType::Unit), false, "The unit that declares it.",
+            |context, when| match of.resource() {
+                Some(resource) => object(Object::Unit(resource.unit), when),
+                None => null(when),
+            };
+    ]};
+    all.extend(own);
+    all
 }
 
 fn list_of(element: ObjectType) -> Type {
@@ -224,8 +196,7 @@ fn list_of(element: ObjectType) -> Type {
 }
 
 static QUEUE: LazyLock<Vec<Field>> = LazyLock::new(|| {
-    let mut all = resource_fields!();
-    all.extend(fields! { Object::Queue(queue) => [
+    with_resource_fields(fields! { Object::Queue(queue) => [
         "name": Type::Text, false, "The physical name. Unknown if AWS or the tool generates it.",
             |context, when| context.name(&queue.resource, &queue.name, when);
         "is_named": Type::Bool, false, "Whether a name is written.",
@@ -279,13 +250,11 @@ static QUEUE: LazyLock<Vec<Field>> = LazyLock::new(|| {
             |context, when| context.statements(queue, when);
         "alarms": list_of(ObjectType::Alarm), false, "The alarms on one of its metrics.",
             |context, when| context.alarms(queue, when);
-    ]});
-    all
+    ]})
 });
 
 static FUNCTION: LazyLock<Vec<Field>> = LazyLock::new(|| {
-    let mut all = resource_fields!();
-    all.extend(fields! { Object::Function(function) => [
+    with_resource_fields(fields! { Object::Function(function) => [
         "name": Type::Text, false, "The physical name. Unknown if AWS or the tool generates it.",
             |context, when| context.name(&function.resource, &function.name, when);
         "timeout": Type::Duration, false, "How long one invocation may run.",
@@ -326,17 +295,13 @@ static FUNCTION: LazyLock<Vec<Field>> = LazyLock::new(|| {
             |context, when| context.mappings_of_function(function, when);
         "queues": list_of(ObjectType::Queue), false, "The queues that those mappings read, each once.",
             |context, when| context.queues_of_function(function, when);
-    ]});
-    all
+    ]})
 });
 
 static MAPPING: LazyLock<Vec<Field>> = LazyLock::new(|| {
-    let mut all = resource_fields!();
-    all.extend(fields! { Object::Mapping(mapping) => [
+    with_resource_fields(fields! { Object::Mapping(mapping) => [
         "queue": Type::Object(ObjectType::Queue), false, "The queue that it reads.",
-            |context, when| context.linked_object(&mapping.resource, &mapping.queue, when, |unit, link| {
-                context.graph.queue(unit, link).map(Object::Queue)
-            });
+            |context, when| context.linked_queue(&mapping.resource, &mapping.queue, when);
         "function": Type::Object(ObjectType::Function), false, "The function that it invokes.",
             |context, when| context.linked_object(&mapping.resource, &mapping.function, when, |unit, link| {
                 context.graph.function(unit, link).map(Object::Function)
@@ -363,13 +328,11 @@ static MAPPING: LazyLock<Vec<Field>> = LazyLock::new(|| {
                 Some(all) => tags(context, all, when),
                 None => single_case(when, Evaluated::known(Value::Tags(&NO_TAGS, mapping.resource.header))),
             };
-    ]});
-    all
+    ]})
 });
 
 static ALARM: LazyLock<Vec<Field>> = LazyLock::new(|| {
-    let mut all = resource_fields!();
-    all.extend(fields! { Object::Alarm(alarm) => [
+    with_resource_fields(fields! { Object::Alarm(alarm) => [
         "name": Type::Text, false, "The physical name. Unknown if AWS or the tool generates it.",
             |context, when| context.name(&alarm.resource, &alarm.name, when);
         "metrics": list_of(ObjectType::Metric), false, "The metrics that it looks at.",
@@ -393,8 +356,7 @@ static ALARM: LazyLock<Vec<Field>> = LazyLock::new(|| {
             };
         "actions_enabled": Type::Bool, false, "Whether its actions are enabled.",
             |context, when| context.plain(&alarm.actions_enabled, when);
-    ]});
-    all
+    ]})
 });
 
 static METRIC: LazyLock<Vec<Field>> = LazyLock::new(|| {
@@ -404,9 +366,7 @@ static METRIC: LazyLock<Vec<Field>> = LazyLock::new(|| {
         "name": Type::Text, false, "The metric: `ApproximateNumberOfMessagesVisible`.",
             |context, when| context.plain(&metric.metric, when);
         "queue": Type::Object(ObjectType::Queue), false, "The queue in its dimension `QueueName`.",
-            |context, when| context.linked_object(&alarm.resource, &metric.queue, when, |unit, link| {
-                context.graph.queue(unit, link).map(Object::Queue)
-            });
+            |context, when| context.linked_queue(&alarm.resource, &metric.queue, when);
         "statistic": Type::Text, true, "`Maximum`, `p99`. Null if not set.",
             |context, when| context.plain(&metric.statistic, when);
         "period": Type::Int, true, "How many seconds make a data point. Null if not set.",
@@ -415,8 +375,7 @@ static METRIC: LazyLock<Vec<Field>> = LazyLock::new(|| {
 });
 
 static TOPIC: LazyLock<Vec<Field>> = LazyLock::new(|| {
-    let mut all = resource_fields!();
-    all.extend(fields! { Object::Topic(topic) => [
+    with_resource_fields(fields! { Object::Topic(topic) => [
         "name": Type::Text, false, "The physical name. Unknown if AWS or the tool generates it.",
             |context, when| context.name(&topic.resource, &topic.name, when);
         "fifo": Type::Bool, false, "Whether it is a FIFO topic.",
@@ -425,13 +384,11 @@ static TOPIC: LazyLock<Vec<Field>> = LazyLock::new(|| {
             |context, when| tags(context, &topic.tags, when);
         "queues": list_of(ObjectType::Queue), false, "The queues that are subscribed to it.",
             |context, when| context.queues_of_topic(topic, when);
-    ]});
-    all
+    ]})
 });
 
 static PIPE: LazyLock<Vec<Field>> = LazyLock::new(|| {
-    let mut all = resource_fields!();
-    all.extend(fields! { Object::Pipe(pipe) => [
+    with_resource_fields(fields! { Object::Pipe(pipe) => [
         "queue": Type::Object(ObjectType::Queue), true, "The queue that it reads. Null if its source is not a queue.",
             |context, when| context.source_of_pipe(pipe, when);
         "source": Type::Text, false, "What it reads: an address, or an ARN as written.",
@@ -446,13 +403,11 @@ static PIPE: LazyLock<Vec<Field>> = LazyLock::new(|| {
             |context, when| context.plain(&pipe.running, when);
         "role": Type::Text, true, "The role that it works under. Null if none is named.",
             |context, when| context.plain(&pipe.role, when);
-    ]});
-    all
+    ]})
 });
 
 static CONSUMER: LazyLock<Vec<Field>> = LazyLock::new(|| {
-    let mut all = resource_fields!();
-    all.extend(fields! { Object::Consumer(consumer) => [
+    with_resource_fields(fields! { Object::Consumer(consumer) => [
         "kind": Type::Text, false, "`mapping`, `pipe` or `worker`.",
             |context, when| text(match consumer {
                 ConsumerOf::Mapping(_) => "mapping",
@@ -478,13 +433,11 @@ static CONSUMER: LazyLock<Vec<Field>> = LazyLock::new(|| {
                 }
                 _ => null(when),
             };
-    ]});
-    all
+    ]})
 });
 
 static SENDER: LazyLock<Vec<Field>> = LazyLock::new(|| {
-    let mut all = resource_fields!();
-    all.extend(fields! { Object::Sender(sender) => [
+    with_resource_fields(fields! { Object::Sender(sender) => [
         "kind": Type::Text, false, "`topic`, `rule`, `schedule`, `bucket`, `api` or `pipe`.",
             |context, when| text(match sender {
                 SenderOf::Subscription(_) => "topic",
@@ -511,8 +464,7 @@ static SENDER: LazyLock<Vec<Field>> = LazyLock::new(|| {
                 }
                 _ => null(when),
             };
-    ]});
-    all
+    ]})
 });
 
 static STATEMENT: LazyLock<Vec<Field>> = LazyLock::new(|| {

@@ -97,6 +97,10 @@ impl UnknownReason {
             pattern: None,
         }
     }
+
+    pub(super) fn shared(reason: Reason, span: impl Into<Option<Span>>) -> Rc<Self> {
+        Rc::new(UnknownReason::new(reason, span))
+    }
 }
 
 impl<'g> Evaluated<'g> {
