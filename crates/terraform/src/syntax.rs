@@ -98,6 +98,44 @@ pub enum TemplatePart {
     },
 }
 
+impl Expression {
+    /// Calls `each` with every direct subexpression.
+    pub(crate) fn for_each_child<'e>(&'e self, each: &mut impl FnMut(&'e Expression)) {
+        match &self.kind {
+            ExpressionKind::Null
+            | ExpressionKind::Bool(_)
+            | ExpressionKind::Number(_)
+            | ExpressionKind::Text(_)
+            | ExpressionKind::Variable(_)
+            | ExpressionKind::Known(_) => {}
+            ExpressionKind::Template(parts) => TemplatePart::expressions(parts, each),
+            ExpressionKind::Tuple(items) => items.iter().for_each(each),
+            ExpressionKind::Object(items) => items.iter().for_each(|item| {
+                each(&item.key);
+                each(&item.value);
+            }),
+            ExpressionKind::Traversal(base, steps) => {
+                each(base);
+                for step in steps {
+                    if let Step::Index(key) | Step::LegacyIndex(key) = step {
+                        each(key);
+                    }
+                }
+            }
+            ExpressionKind::Conditional(three) => three.iter().for_each(each),
+            ExpressionKind::Call { arguments, .. } => arguments.iter().for_each(each),
+            ExpressionKind::Unary(_, one) => each(one),
+            ExpressionKind::Binary(_, two) => two.iter().for_each(each),
+            ExpressionKind::For(all) => {
+                each(&all.collection);
+                all.key.iter().for_each(&mut *each);
+                each(&all.value);
+                all.condition.iter().for_each(each);
+            }
+        }
+    }
+}
+
 impl TemplatePart {
     /// Calls `each` with every direct subexpression of `parts`.
     pub fn expressions<'e>(parts: &'e [TemplatePart], each: &mut impl FnMut(&'e Expression)) {

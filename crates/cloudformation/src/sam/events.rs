@@ -1,7 +1,7 @@
 //! Transforms the events of functions and state machines, by type: generates their mappings, rules, schedules,
 //! subscriptions and permissions, and the queues for events that name none.
 
-use super::making::{At, Owner, renamed};
+use super::making::{At, Owner, properties, renamed};
 use super::policies::Grants;
 use super::{FOR_DESTINATION, FOR_STREAM, FOR_SUBSCRIPTION, Transform, referred};
 use trees::{Entry, Node, Value};
@@ -75,15 +75,10 @@ impl Event<'_> {
 impl Transform<'_> {
     pub(super) fn event(&mut self, owner: &Owner, entry: &Entry, invoked: &Invoked, grants: &mut Grants) {
         let kind = entry.value.get("Type").and_then(Node::as_str).unwrap_or_default();
-        let properties = entry
-            .value
-            .get("Properties")
-            .and_then(Node::entries)
-            .unwrap_or_default();
         let event = Event {
             id: format!("{}{}", owner.id, entry.key),
             at: At(entry.key_span),
-            properties,
+            properties: properties(entry),
         };
         match kind {
             "SQS" => self.queue_event(owner, &event, invoked, grants),
@@ -113,15 +108,7 @@ impl Transform<'_> {
         properties.push(owner.at.entry("FunctionName", invoked.name(owner.at)));
         self.make(at, &event.id, "AWS::Lambda::EventSourceMapping", owner, properties);
         grants.service_role(QUEUE_ROLE, at);
-        let failed = event
-            .get("DestinationConfig")
-            .and_then(|config| config.get("OnFailure"));
-        if let Some(failed) = failed
-            && failed.get("Type").and_then(Node::as_str) == Some("SQS")
-            && let Some(destination) = failed.get("Destination")
-        {
-            grants.send(at, &event.id, destination.clone());
-        }
+        grant_failures(event, grants);
     }
 
     /// Generates a mapping of a source other than a queue, whose failure destination may be a queue.

@@ -2,7 +2,7 @@
 //! destinations.
 
 use super::events::Invoked;
-use super::making::{At, Owner, with_properties};
+use super::making::{At, Owner, properties, with_properties};
 use super::policies::Grants;
 use super::{Transform, branches, is_no_value};
 use std::sync::Arc;
@@ -14,11 +14,7 @@ const TAKEN: [&str; 4] = ["Events", "Policies", "EventInvokeConfig", "Role"];
 impl Transform<'_> {
     pub(super) fn function(&mut self, entry: &Entry) -> Entry {
         let owner = Owner::of(entry);
-        let properties = entry
-            .value
-            .get("Properties")
-            .and_then(Node::entries)
-            .unwrap_or_default();
+        let properties = properties(entry);
         let get = |key: &str| properties.iter().find(|entry| &*entry.key == key);
         let value = |key: &str| {
             get(key)

@@ -2,7 +2,7 @@
 
 use super::Transform;
 use super::events::Invoked;
-use super::making::{Owner, with_properties};
+use super::making::{Owner, properties, with_properties};
 use super::policies::Grants;
 use trees::{Entry, Node, Value};
 
@@ -13,11 +13,7 @@ impl Transform<'_> {
     pub(super) fn state_machine(&mut self, entry: &Entry) -> Entry {
         let owner = Owner::of(entry);
         let at = owner.at;
-        let properties = entry
-            .value
-            .get("Properties")
-            .and_then(Node::entries)
-            .unwrap_or_default();
+        let properties = properties(entry);
         let value = |key: &str| {
             properties
                 .iter()

@@ -141,6 +141,12 @@ pub(super) fn add(resource: &mut Entry, attribute: &Entry) {
     }
 }
 
+/// Returns the properties of a resource or an event.
+pub(super) fn properties(entry: &Entry) -> &[Entry] {
+    let properties = entry.value.get("Properties").and_then(Node::entries);
+    properties.unwrap_or_default()
+}
+
 /// Returns a resource with its properties replaced.
 pub(super) fn with_properties(entry: &Entry, properties: Vec<Entry>) -> Entry {
     let mut entry = entry.clone();

@@ -225,7 +225,7 @@ impl ChoiceCollector<'_> {
         if !choice.is_empty() {
             found.insert(choice);
         }
-        inner(expression, &mut |inner| self.expression(inner, found));
+        expression.for_each_child(&mut |child| self.expression(child, found));
     }
 
     /// Returns the selectors that `expression` itself chooses by, with the values it mentions.
@@ -348,41 +348,5 @@ fn texts(list: &Expression) -> Option<BTreeSet<Arc<str>>> {
             texts(arguments.first()?)
         }
         _ => None,
-    }
-}
-
-/// Calls `each` with every direct subexpression of `expression`.
-fn inner<'e>(expression: &'e Expression, each: &mut impl FnMut(&'e Expression)) {
-    match &expression.kind {
-        ExpressionKind::Null
-        | ExpressionKind::Bool(_)
-        | ExpressionKind::Number(_)
-        | ExpressionKind::Text(_)
-        | ExpressionKind::Variable(_)
-        | ExpressionKind::Known(_) => {}
-        ExpressionKind::Template(parts) => TemplatePart::expressions(parts, each),
-        ExpressionKind::Tuple(items) => items.iter().for_each(each),
-        ExpressionKind::Object(items) => items.iter().for_each(|item| {
-            each(&item.key);
-            each(&item.value);
-        }),
-        ExpressionKind::Traversal(base, steps) => {
-            each(base);
-            for step in steps {
-                if let Step::Index(key) | Step::LegacyIndex(key) = step {
-                    each(key);
-                }
-            }
-        }
-        ExpressionKind::Conditional(three) => three.iter().for_each(each),
-        ExpressionKind::Call { arguments, .. } => arguments.iter().for_each(each),
-        ExpressionKind::Unary(_, one) => each(one),
-        ExpressionKind::Binary(_, two) => two.iter().for_each(each),
-        ExpressionKind::For(all) => {
-            each(&all.collection);
-            all.key.iter().for_each(&mut *each);
-            each(&all.value);
-            all.condition.iter().for_each(each);
-        }
     }
 }

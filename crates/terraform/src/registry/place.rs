@@ -119,11 +119,6 @@ impl<'a> Relocation<'a> {
         }
         let mut walk = |inner: &Expression| self.mentions(inner, context, found, depth + 1);
         match &expression.kind {
-            ExpressionKind::Null
-            | ExpressionKind::Bool(_)
-            | ExpressionKind::Number(_)
-            | ExpressionKind::Text(_)
-            | ExpressionKind::Known(_) => {}
             ExpressionKind::Variable(name) => {
                 let known = context.iter().rev().find(|(known, _)| known == name);
                 add(found, known.map_or(&[], |(_, mentions)| mentions));
@@ -146,24 +141,9 @@ impl<'a> Relocation<'a> {
                     _ => walk(base),
                 }
             }
-            ExpressionKind::Template(parts) => TemplatePart::expressions(parts, &mut walk),
-            ExpressionKind::Tuple(items) | ExpressionKind::Call { arguments: items, .. } => items.iter().for_each(walk),
-            ExpressionKind::Object(items) => {
-                for item in items {
-                    walk(&item.key);
-                    walk(&item.value);
-                }
-            }
             // The branches are more likely to contain the value than the condition.
             ExpressionKind::Conditional(parts) => [&parts[1], &parts[2], &parts[0]].into_iter().for_each(walk),
-            ExpressionKind::Unary(_, operand) => walk(operand),
-            ExpressionKind::Binary(_, operands) => operands.iter().for_each(walk),
-            ExpressionKind::For(parts) => {
-                walk(&parts.collection);
-                parts.key.iter().for_each(&mut walk);
-                walk(&parts.value);
-                parts.condition.iter().for_each(walk);
-            }
+            _ => expression.for_each_child(&mut walk),
         }
     }
 }

@@ -117,21 +117,12 @@ pub(crate) fn traced(text: &str) -> (Vec<Comment>, Vec<Range<usize>>) {
 fn scan(text: &str, trace: Option<Tracer>) -> Scanner<'_> {
     let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let mut scanner = Scanner {
-        text,
         at: start,
         start,
-        stack: Vec::new(),
-        pending: Vec::new(),
-        limit: None,
-        unclosed: None,
-        ambiguous: Vec::new(),
-        breaks: Vec::new(),
-        heredoc_at: 0,
-        heredoc_end: 0,
         last: b'\n',
-        blank: true,
-        items: Vec::new(),
         trace,
+        stack: Vec::new(),
+        ..Scanner::within(text, Context::CODE)
     };
     while scanner.at < text.len() {
         scanner.step();
