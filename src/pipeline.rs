@@ -93,7 +93,7 @@ impl Run<'_> {
 }
 
 /// Results of a run other than findings.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Gathered {
     /// Texts that spans refer to.
     sources: Sources,

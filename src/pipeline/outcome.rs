@@ -10,7 +10,7 @@ use source::Sources;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Outcome of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Outcome {
     /// All units, linked. Without units, there was nothing to check.
     pub graph: Graph,
@@ -78,27 +78,9 @@ impl Outcome {
         errors.sort();
         errors.dedup();
         Outcome {
-            graph: Graph::default(),
             sources: Sources::with_files(context.files.clone(), context.working_directory.clone()),
-            findings: Vec::new(),
-            suppressed: Vec::new(),
-            not_evaluated: Vec::new(),
-            coverage: Coverage::default(),
             errors,
-            skipped: Vec::new(),
-            dependents: Vec::new(),
-            notes: Vec::new(),
-            environments: Vec::new(),
-            excluded: 0,
-            unmatched: Vec::new(),
-            reach: Connections::default(),
-            shared: Vec::new(),
-            judgements: Vec::new(),
-            environment: None,
-            other_environments: Vec::new(),
-            rules: Catalogue::default(),
-            failing: Failing::default(),
-            history: History::default(),
+            ..Outcome::default()
         }
     }
 

@@ -7,7 +7,6 @@ use crate::config::{Config, Configs};
 use crate::diagnostic::Diagnostic;
 use crate::discover::{self, DiscoveryRequest, Input};
 use crate::frontend;
-use crate::graph::Connections;
 use settings::Settings;
 use source::Sources;
 use source::files::Files;
@@ -50,15 +49,7 @@ fn nothing(run: &Run<'_>) -> Gathered {
             run.session.ids.clone(),
             run.session.is_cancelled.clone(),
         ),
-        errors: Vec::new(),
-        skipped: Vec::new(),
-        dependents: Vec::new(),
-        notes: Vec::new(),
-        environments: Vec::new(),
-        excluded: 0,
-        unmatched: Vec::new(),
-        reach: Connections::default(),
-        shared: Vec::new(),
+        ..Gathered::default()
     }
 }
 
