@@ -159,6 +159,7 @@ mod shared {
     pub(super) mod patterns;
     pub(super) mod places;
     pub(super) mod queue_types;
+    pub(super) mod ranges;
     pub(super) mod retries;
     pub(super) mod rivals;
     pub(super) mod roles;

@@ -2,7 +2,6 @@
 
 use super::prelude::*;
 use crate::graph::limits::BATCH_SIZE;
-use crate::rules::shared::wrong_types::Accepts;
 
 pub(super) static RULE: Rule = rule!(
     "batch-size-out-of-range",
@@ -14,37 +13,18 @@ pub(super) static RULE: Rule = rule!(
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
-        let (batch, accepts) = (&mapping.batch_size, Accepts::of("Lambda", &BATCH_SIZE));
-        findings.reject_types(&mapping.resource.when, mapping, "batch_size", batch, accepts);
-        for batch in findings.batch_sizes(&mapping.resource.when, mapping) {
-            let mut when = batch.when.clone();
-            if batch.value > BATCH_SIZE.most {
-                // `fifo-batch-size-too-large` reports FIFO queues.
-                for source in findings.without_notes(|findings| findings.sources(graph, mapping, &batch.when)) {
-                    if source.fifo {
-                        findings.leave_to_rule_of(&source.when, mapping, &[&batch, &source], Cause::FifoBatch);
-                        when = when.and(&source.when.not());
-                    }
-                }
-            }
-            findings.require(&when, mapping, within(&batch, &BATCH_SIZE), || {
-                out_of_range(mapping, &batch)
-            });
-        }
+        let checked = ("batch_size", &mapping.batch_size, &BATCH_SIZE);
+        // `fifo-batch-size-too-large` reports FIFO queues.
+        findings.require_range(graph, mapping, checked, Cause::FifoBatch, |batch| {
+            format!(
+                "{} has a batch size of {}, but Lambda accepts {} to {} messages",
+                mapping.resource.shown(),
+                batch.value,
+                BATCH_SIZE.least,
+                BATCH_SIZE.most
+            )
+        });
     }
-}
-
-fn out_of_range(mapping: &EventSourceMapping, batch: &Operand<'_>) -> Finding {
-    let (least, most) = (BATCH_SIZE.least, BATCH_SIZE.most);
-    let headline = format!(
-        "{} has a batch size of {}, but Lambda accepts {least} to {most} messages",
-        mapping.resource.shown(),
-        batch.value
-    );
-    let label = format!("{} is outside {least} to {most}", batch.shown());
-    Finding::new("batch_size", headline, batch, label)
-        .help(format!("set `{}` to a value from {least} to {most}", batch.name))
-        .fix(batch.set_to(batch.value.clamp(least, most)))
 }
 
 #[cfg(test)]

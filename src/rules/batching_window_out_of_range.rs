@@ -2,7 +2,6 @@
 
 use super::prelude::*;
 use crate::graph::limits::WINDOW;
-use crate::rules::shared::wrong_types::Accepts;
 
 pub(super) static RULE: Rule = rule!(
     "batching-window-out-of-range",
@@ -14,37 +13,18 @@ pub(super) static RULE: Rule = rule!(
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
-        let accepts = Accepts::of("Lambda", &WINDOW);
-        findings.reject_types(&mapping.resource.when, mapping, "window", &mapping.window, accepts);
-        for window in findings.any_numbers(&mapping.resource.when, mapping, &mapping.window, WINDOW.unit) {
-            let mut when = window.when.clone();
-            if window.value > WINDOW.most {
-                // `fifo-batching-window` reports FIFO queues.
-                for source in findings.without_notes(|findings| findings.sources(graph, mapping, &window.when)) {
-                    if source.fifo {
-                        findings.leave_to_rule_of(&source.when, mapping, &[&window, &source], Cause::FifoWindow);
-                        when = when.and(&source.when.not());
-                    }
-                }
-            }
-            findings.require(&when, mapping, within(&window, &WINDOW), || {
-                out_of_range(mapping, &window)
-            });
-        }
+        let checked = ("window", &mapping.window, &WINDOW);
+        // `fifo-batching-window` reports FIFO queues.
+        findings.require_range(graph, mapping, checked, Cause::FifoWindow, |window| {
+            format!(
+                "{} has a batching window of {} s, but Lambda accepts {} to {} s",
+                mapping.resource.shown(),
+                window.value,
+                WINDOW.least,
+                WINDOW.most
+            )
+        });
     }
-}
-
-fn out_of_range(mapping: &EventSourceMapping, window: &Operand<'_>) -> Finding {
-    let (least, most) = (WINDOW.least, WINDOW.most);
-    let headline = format!(
-        "{} has a batching window of {} s, but Lambda accepts {least} to {most} s",
-        mapping.resource.shown(),
-        window.value
-    );
-    let label = format!("{} is outside {least} to {most} s", window.shown());
-    Finding::new("window", headline, window, label)
-        .help(format!("set `{}` to a value from {least} to {most}", window.name))
-        .fix(window.set_to(window.value.clamp(least, most)))
 }
 
 #[cfg(test)]

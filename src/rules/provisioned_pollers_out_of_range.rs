@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::graph::limits::{MAXIMUM_POLLERS, MAXIMUM_POLLERS_OLD, MINIMUM_POLLERS};
 use crate::graph::{Attribute, ProvisionedPollers};
+use crate::rules::shared::ranges::out_of_range;
 use crate::rules::shared::wrong_types::Accepts;
 
 pub(super) static RULE: Rule = rule!(
@@ -17,23 +18,12 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
         for pollers in findings.known(&mapping.resource.when, mapping, &mapping.provisioned_pollers) {
             let Some(bounds) = pollers.value else { continue };
-            let (minimum, maximum) = (&bounds.minimum, &bounds.maximum);
-            range(
-                findings,
-                mapping,
-                "minimum_pollers",
-                minimum,
-                &MINIMUM_POLLERS,
-                &pollers.when,
-            );
-            range(
-                findings,
-                mapping,
-                "maximum_pollers",
-                maximum,
-                &MAXIMUM_POLLERS,
-                &pollers.when,
-            );
+            for (id, attribute, quota) in [
+                ("minimum_pollers", &bounds.minimum, &MINIMUM_POLLERS),
+                ("maximum_pollers", &bounds.maximum, &MAXIMUM_POLLERS),
+            ] {
+                range(findings, mapping, id, attribute, quota, &pollers.when);
+            }
             order(findings, mapping, bounds, &pollers.when);
             group(graph, findings, mapping, bounds, &pollers.when);
         }
@@ -51,26 +41,21 @@ fn range(
     findings.reject_types(when, mapping, id, attribute, Accepts::of("Lambda", quota));
     for number in findings.any_numbers(when, mapping, attribute, quota.unit) {
         let is_accepted = findings.require(&number.when, mapping, within(&number, quota), || {
-            out_of_range(mapping, id, &number, quota)
+            let headline = format!(
+                "{} sets `{}` to {}, but Lambda accepts {} to {} pollers",
+                mapping.resource.shown(),
+                number.name,
+                number.value,
+                quota.least,
+                quota.most
+            );
+            out_of_range(id, headline, &number, quota)
         });
         // Each bound is checked by itself; the bounds are compared only if both are in range.
         if is_accepted && id == "maximum_pollers" && number.value > MAXIMUM_POLLERS_OLD {
             findings.report(&number.when, mapping, many(mapping, id, &number));
         }
     }
-}
-
-fn out_of_range(mapping: &EventSourceMapping, id: &'static str, number: &Operand<'_>, quota: &Quota) -> Finding {
-    let (name, least, most) = (number.name, quota.least, quota.most);
-    let headline = format!(
-        "{} sets `{name}` to {}, but Lambda accepts {least} to {most} pollers",
-        mapping.resource.shown(),
-        number.value
-    );
-    let label = format!("{} is outside {least} to {most}", number.shown());
-    Finding::new(id, headline, number, label)
-        .help(format!("set `{name}` to a value from {least} to {most}"))
-        .fix(number.set_to(number.value.clamp(least, most)))
 }
 
 fn many(mapping: &EventSourceMapping, id: &'static str, number: &Operand<'_>) -> Finding {

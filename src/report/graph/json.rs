@@ -14,15 +14,7 @@ use std::io;
 
 /// Writes the document, indented and with a trailing line break.
 pub fn write(graph: &Graph, sources: &Sources, out: &mut dyn io::Write) -> io::Result<()> {
-    let by_default = false;
-    write_pretty(
-        out,
-        &Writer {
-            graph,
-            sources,
-            by_default,
-        },
-    )
+    write_as(graph, sources, false, out)
 }
 
 /// Writes the document for the default value of every condition: values that differ by condition have that of the
@@ -30,15 +22,16 @@ pub fn write(graph: &Graph, sources: &Sources, out: &mut dyn io::Write) -> io::R
 /// are written as by [`write`].
 #[doc(hidden)]
 pub fn write_by_default(graph: &Graph, sources: &Sources, out: &mut dyn io::Write) -> io::Result<()> {
-    let by_default = true;
-    write_pretty(
-        out,
-        &Writer {
-            graph,
-            sources,
-            by_default,
-        },
-    )
+    write_as(graph, sources, true, out)
+}
+
+fn write_as(graph: &Graph, sources: &Sources, by_default: bool, out: &mut dyn io::Write) -> io::Result<()> {
+    let writer = Writer {
+        graph,
+        sources,
+        by_default,
+    };
+    write_pretty(out, &writer)
 }
 
 /// Key of the entry in `tags` with the reason why there may be more tags. AWS reserves the prefix, so no tag has this

@@ -33,6 +33,19 @@ pub(crate) struct TypedQueue<'g> {
 }
 
 impl TypedQueue<'_> {
+    /// Returns a queue that is declared elsewhere, which the ARN at `span` names.
+    fn elsewhere(when: Condition, fifo: bool, shown: String, span: Span) -> Self {
+        TypedQueue {
+            queue: None,
+            when,
+            fifo,
+            shown,
+            span,
+            link: span,
+            form: Form::Arn,
+        }
+    }
+
     /// Describes the queue: "`orders` is a FIFO queue".
     pub(crate) fn words(&self) -> String {
         format!("{} is {}", self.shown, kind(self.fifo))
@@ -160,13 +173,8 @@ impl Findings<'_> {
             return typed.collect();
         }
         let typed = link.external_queue_name().map(|name| TypedQueue {
-            queue: None,
-            when: when.clone(),
-            fifo: name.ends_with(FIFO_SUFFIX),
-            shown: format!("`{name}`"),
-            span,
-            link: span,
             form: link.form,
+            ..TypedQueue::elsewhere(when.clone(), name.ends_with(FIFO_SUFFIX), format!("`{name}`"), span)
         });
         typed.into_iter().collect()
     }
@@ -203,15 +211,7 @@ impl Findings<'_> {
             }
             let Some(read) = read else { return };
             match read.fifo {
-                Some(fifo) => any.push(TypedQueue {
-                    queue: None,
-                    when: read.when,
-                    fifo,
-                    shown: read.shown,
-                    span: case.span,
-                    link: case.span,
-                    form: Form::Arn,
-                }),
+                Some(fifo) => any.push(TypedQueue::elsewhere(read.when, fifo, read.shown, case.span)),
                 None => findings.unresolved(&read.when, mapping.as_ref(), case, unresolved, case.source_span()),
             }
         });
@@ -248,15 +248,7 @@ impl Findings<'_> {
             resource,
             attribute,
             |findings, when, case, unresolved| match unresolved.pattern().and_then(fifo_of_arn) {
-                Some((fifo, shown)) => all.push(TypedQueue {
-                    queue: None,
-                    when: when.clone(),
-                    fifo,
-                    shown,
-                    span: case.span,
-                    link: case.span,
-                    form: Form::Arn,
-                }),
+                Some((fifo, shown)) => all.push(TypedQueue::elsewhere(when.clone(), fifo, shown, case.span)),
                 None => findings.unresolved(when, resource, case, unresolved, case.source_span()),
             },
         );
