@@ -160,12 +160,15 @@ pub struct Edit {
 }
 
 impl Edit {
+    /// Creates an edit that replaces `span` by `text`.
+    pub fn new(span: Span, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Edit { span, text }
+    }
+
     /// Creates an insertion of `text` at byte `at` of the file of `within`.
     pub fn insertion(within: Span, at: usize, text: String) -> Self {
-        Edit {
-            span: Span::new(within.file, at..at),
-            text,
-        }
+        Edit::new(Span::new(within.file, at..at), text)
     }
 
     /// Applies the edit to `text`, unless its range is invalid there. Several edits must be applied from the last to

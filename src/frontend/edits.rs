@@ -228,10 +228,7 @@ fn number(place: &Place, value: i64, sources: &Sources) -> Option<Vec<Edit>> {
     let is_tree = Syntax::of(file.name()) == Some(Syntax::Tree);
     let remark = is_tree.then(|| remark::edits(file.text(), span, value)).flatten();
     let mut edits = Vec::from_iter(remark);
-    edits.push(Edit {
-        span,
-        text: value.to_string(),
-    });
+    edits.push(Edit::new(span, value.to_string()));
     Some(edits)
 }
 
@@ -272,10 +269,10 @@ fn unquoted(span: Span, sources: &Sources) -> Option<Edit> {
     let text = sources.text(span);
     let (whole, digits) = quoted(&text).or_else(|| inner::quoted_number(&text))?;
     let start = span.start as usize;
-    Some(Edit {
-        span: Span::new(span.file, start + whole.start..start + whole.end),
-        text: text.get(digits)?.to_owned(),
-    })
+    Some(Edit::new(
+        Span::new(span.file, start + whole.start..start + whole.end),
+        text.get(digits)?.to_owned(),
+    ))
 }
 
 /// Returns the ranges of a quoted whole number at the end of `text`, with and without the quotes.

@@ -1,6 +1,38 @@
-//! Ends of links for reports: the target's address, or the text as written.
+//! Names in sentences: those of nodes, and those of the ends of links.
 
-use super::{Graph, Link, Resource, Target, UnitId};
+use super::access::{Key, QueuePolicy};
+use super::delivery::{EventTarget, Pipe, StateMachine, Subscription, Topic};
+use super::workers::{Worker, WorkerConsumption};
+use super::{Alarm, EventSourceMapping, Function, Graph, Link, Queue, Resource, Target, UnitId};
+use std::fmt;
+
+impl fmt::Display for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown())
+    }
+}
+
+/// Implements `Display` for types of nodes: the name of their resource.
+macro_rules! named {
+    ($($node:ty),*) => {
+        $(impl fmt::Display for $node {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.resource.fmt(f)
+            }
+        })*
+    };
+}
+named!(
+    Alarm,
+    EventSourceMapping,
+    EventTarget,
+    Function,
+    Key,
+    Pipe,
+    Queue,
+    QueuePolicy
+);
+named!(StateMachine, Subscription, Topic, Worker, WorkerConsumption);
 
 /// End of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -67,12 +67,12 @@ fn of_queue(graph: &Graph, queue: &Queue, all: &mut Vec<Relation>) {
             all.push(relation(text, read.link.span, &read.when, this));
         }
         for (assumed, function) in functions {
-            let text = format!("read by {mapping} for {}", function.resource.shown());
+            let text = format!("read by {mapping} for {function}");
             all.push(relation(text, read.link.span, &assumed, this));
         }
     }
     for (assumed, pipe) in graph.pipes_from(queue) {
-        let text = format!("read by the pipe {}", pipe.resource.shown());
+        let text = format!("read by the pipe {pipe}");
         all.push(relation(text, pipe.resource.header, &assumed, this));
     }
     for consumption in graph.worker_consumptions(queue) {
@@ -81,7 +81,7 @@ fn of_queue(graph: &Graph, queue: &Queue, all: &mut Vec<Relation>) {
         } else {
             "given to"
         };
-        let text = format!("{may} {}", consumption.resource.shown());
+        let text = format!("{may} {consumption}");
         all.push(relation(text, consumption.span, &consumption.when, this));
     }
     for span in graph.declared_workers(queue).filter_map(|declared| declared.span) {
@@ -91,7 +91,7 @@ fn of_queue(graph: &Graph, queue: &Queue, all: &mut Vec<Relation>) {
         let policies = source.redrive.cases.iter().filter_map(|case| case.value()?.as_ref());
         for policy in policies {
             for (assumed, case) in naming(graph, &source.resource, &policy.target, this) {
-                let text = format!("the dead-letter queue of {}", source.resource.shown());
+                let text = format!("the dead-letter queue of {source}");
                 all.push(relation(text, case.span, &assumed, this));
             }
         }
@@ -102,7 +102,7 @@ fn of_queue(graph: &Graph, queue: &Queue, all: &mut Vec<Relation>) {
     }
     senders(graph, this, all);
     for alarm in graph.alarms_on(queue) {
-        let text = format!("watched by the alarm {}", alarm.resource.shown());
+        let text = format!("watched by the alarm {alarm}");
         all.push(relation(text, alarm.resource.header, &alarm.resource.when, this));
     }
 }
@@ -170,7 +170,7 @@ fn of_function(graph: &Graph, function: &Function, all: &mut Vec<Relation>) {
             } else {
                 format!(" with messages of {}", queues.join(" or "))
             };
-            let text = format!("invoked by {}{of}", mapping.resource.shown());
+            let text = format!("invoked by {mapping}{of}");
             all.push(relation(text, case.span, &assumed, this));
         }
     }

@@ -189,7 +189,7 @@ impl<'g> Judging<'_, 'g> {
 /// Returns the text of a label: an attribute and its value, or the role of a resource.
 fn label(reading: &Reading<'_>) -> String {
     match &reading.shown {
-        LabelText::Resource(resource, what) => format!("{} {what}", resource.shown()),
+        LabelText::Resource(resource, what) => format!("{resource} {what}"),
         LabelText::Words(words) => (*words).to_owned(),
         LabelText::Value(name, text) => {
             let default = match text {

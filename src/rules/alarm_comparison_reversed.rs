@@ -63,9 +63,8 @@ fn reversed(
     threshold: i64,
 ) -> Finding {
     let headline = format!(
-        "{} goes off while the dead-letter queue {} is empty, and stops when messages arrive",
-        metric.alarm.resource.shown(),
-        queue.resource.shown()
+        "{} goes off while the dead-letter queue {queue} is empty, and stops when messages arrive",
+        metric.alarm
     );
     let label = format!(
         "true for 0, the `{}` of an empty queue{}",

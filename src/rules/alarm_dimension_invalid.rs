@@ -44,10 +44,8 @@ fn namespace(findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric) {
         for metric in findings.without_notes(|findings| findings.known(&namespace.when, alarm, &of.metric)) {
             if is_sqs_metric(metric.value) {
                 let headline = format!(
-                    "{} looks for `{}` in the namespace `{}` instead of `{NAMESPACE}`, so it never gets data",
-                    alarm.resource.shown(),
-                    metric.value,
-                    namespace.value
+                    "{alarm} looks for `{}` in the namespace `{}` instead of `{NAMESPACE}`, so it never gets data",
+                    metric.value, namespace.value
                 );
                 let label = format!(
                     "the namespace is `{NAMESPACE}`, in these letters{}",
@@ -64,8 +62,7 @@ fn namespace(findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric) {
 fn misspelt(alarm: &Alarm, metric: &Known<'_, String>) -> Finding {
     let meant = misspelled_metric(metric.value).unwrap_or_default();
     let headline = format!(
-        "{} looks at `{}`, a metric that SQS does not have, so it never gets data",
-        alarm.resource.shown(),
+        "{alarm} looks at `{}`, a metric that SQS does not have, so it never gets data",
         metric.value
     );
     let label = format!("the metric is called `{meant}`{}", metric.provenance());
@@ -75,8 +72,7 @@ fn misspelt(alarm: &Alarm, metric: &Known<'_, String>) -> Finding {
 fn dimensions(graph: &Graph, findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric, when: &Condition) {
     for other in &of.other_dimensions {
         let headline = format!(
-            "{} looks at a metric of SQS with the dimension `{}`: SQS has only `{DIMENSION}`, so it never gets data",
-            alarm.resource.shown(),
+            "{alarm} looks at a metric of SQS with the dimension `{}`: SQS has only `{DIMENSION}`, so it never gets data",
             other.name
         );
         let label = format!("no metric of SQS has the dimension `{}`", other.name);
@@ -106,10 +102,7 @@ fn dimensions(graph: &Graph, findings: &mut Findings<'_>, alarm: &Alarm, of: &Al
 }
 
 fn without_dimension(alarm: &Alarm, link: &Known<'_, Link>) -> Finding {
-    let headline = format!(
-        "{} looks at a metric of SQS but names no queue, so it never gets data",
-        alarm.resource.shown()
-    );
+    let headline = format!("{alarm} looks at a metric of SQS but names no queue, so it never gets data");
     let label = format!("SQS publishes its metrics with the dimension `{DIMENSION}` only");
     let finding = Finding::new("dimension", headline, link, label);
     finding.help(format!("name the queue in the dimension `{DIMENSION}`"))
@@ -124,8 +117,7 @@ fn no_name(graph: &Graph, alarm: &Alarm, link: &Known<'_, Link>) -> Option<Findi
     let form = if link.value.form == Form::Url { "URL" } else { "ARN" };
     let shown = queue.map_or_else(|| "a queue".to_owned(), |queue| queue.resource.shown());
     let headline = format!(
-        "{} looks for {shown} by its {form}, but the dimension `{DIMENSION}` is a name, so it never gets data",
-        alarm.resource.shown()
+        "{alarm} looks for {shown} by its {form}, but the dimension `{DIMENSION}` is a name, so it never gets data"
     );
     let label = format!("this is the queue's {form}{}", link.provenance());
     let finding = Finding::new("dimension", headline, link, label);

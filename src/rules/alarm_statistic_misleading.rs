@@ -145,8 +145,7 @@ fn misleading(
 ) -> Finding {
     let used = statistic.value.as_deref().unwrap_or_default();
     let headline = format!(
-        "{} compares the `{used}` of `{}` over {}",
-        alarm.resource.shown(),
+        "{alarm} compares the `{used}` of `{}` over {}",
         metric.name.value,
         period.in_words()
     );

@@ -44,11 +44,7 @@ fn judge(graph: &Graph, findings: &mut Findings<'_>, alarm: &Alarm, queue: &Queu
         return;
     }
     let when = alarm.resource.when.and(&queue.resource.when);
-    let headline = format!(
-        "{} is the only alarm on {what} {}, and it notifies no one",
-        alarm.resource.shown(),
-        queue.resource.shown()
-    );
+    let headline = format!("{alarm} is the only alarm on {what} {queue}, and it notifies no one");
     for enabled in findings.known(&when, alarm, &alarm.actions_enabled) {
         if !enabled.value {
             let finding = Finding::new("actions", &*headline, &enabled, "its actions are disabled")

@@ -30,10 +30,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn refused(function: &Function, setting: &FailureTarget, target: &Known<'_, Link>, queue: &TypedQueue<'_>) -> Finding {
     let headline = format!(
-        "`{}` of {} is the FIFO queue {}, but Lambda accepts only standard queues there",
-        setting.name,
-        function.resource.shown(),
-        queue.shown
+        "`{}` of {function} is the FIFO queue {}, but Lambda accepts only standard queues there",
+        setting.name, queue.shown
     );
     let finding = Finding::new(
         "failure_target",

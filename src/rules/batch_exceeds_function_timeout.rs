@@ -62,7 +62,7 @@ fn exceeds(
     let headline = format!(
         "{} may run for {}, but a batch of {} messages of {} takes {} {at_once} (by `{}`), so it is stopped in the middle of \
          the batch and finished messages run again",
-        time.function.resource.shown(),
+        time.function,
         time.limit.in_words(),
         batch.value,
         work.time,

@@ -42,19 +42,12 @@ fn ignored(
     source: &PolledQueue<'_>,
 ) -> Finding {
     let headline = format!(
-        "{} returns which messages of {} failed, but {} does not ask: Lambda deletes them with the rest of the batch",
-        handled.function.resource.shown(),
-        source.shown,
-        mapping.resource.shown()
+        "{} returns which messages of {} failed, but {mapping} does not ask: Lambda deletes them with the rest of the batch",
+        handled.function, source.shown
     );
-    // A disabled mapping loses no messages.
-    let severity = match mapping.enabled.known() {
-        Some(false) => Severity::Info,
-        _ => Severity::Error,
-    };
     let label = "without `ReportBatchItemFailures` Lambda does not read what the function returns";
     Finding::new("report_batch_item_failures", headline, reports, label)
-        .severity(severity)
+        .severity_if_enabled(Severity::Error, mapping)
         .label(returned.span, &*returned.words)
         .help(format!("set `{}` to `ReportBatchItemFailures`", reports.name))
         .fix(reports.report_failures())

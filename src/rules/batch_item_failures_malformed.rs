@@ -32,15 +32,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn malformed(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>, returned: &Fact) -> Finding {
     let headline = format!(
         "{} names failed messages in a form that Lambda does not accept: every message of the batch is processed again",
-        handled.function.resource.shown()
+        handled.function
     );
-    // A disabled mapping does no harm.
-    let severity = match mapping.enabled.known() {
-        Some(false) => Severity::Info,
-        _ => Severity::Warning,
-    };
     Finding::new("response", headline, returned.span, &*returned.words)
-        .severity(severity)
+        .severity_if_enabled(Severity::Warning, mapping)
         .label(mapping.resource.header, invokes(mapping))
         .help("return an object, not JSON: `{\"batchItemFailures\": [{\"itemIdentifier\": messageId}]}`")
 }

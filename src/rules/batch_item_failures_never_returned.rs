@@ -56,11 +56,6 @@ fn never(
         )
     };
     let headline = format!("{asks} asks which messages of a batch failed, but {function} never says: {consequence}");
-    // A disabled mapping does no harm.
-    let severity = match mapping.enabled.known() {
-        Some(false) => Severity::Info,
-        _ => severity,
-    };
     let size = format!("up to {}", batch.counted("messages per batch"));
     Finding::new(
         "report_batch_item_failures",
@@ -68,7 +63,7 @@ fn never(
         reports,
         "Lambda reads what the function returns, and takes nothing for success",
     )
-    .severity(severity)
+    .severity_if_enabled(severity, mapping)
     .label(handled.handler.place, handled.no_response_label())
     .label(batch, size)
     .help("return `batchItemFailures` with the ids of the messages that failed")

@@ -76,11 +76,6 @@ fn unreported(
     } else {
         "without `ReportBatchItemFailures` a batch succeeds or fails as a whole".to_owned()
     };
-    // A disabled mapping does no harm.
-    let severity = match mapping.enabled.known() {
-        Some(false) => Severity::Info,
-        _ => Severity::Warning,
-    };
     let order = if source.fifo == Some(true) {
         ", and on this FIFO queue stop at the first failure and report the rest of the batch too"
     } else {
@@ -88,7 +83,7 @@ fn unreported(
     };
     let size = format!("up to {}", batch.counted("messages per batch"));
     let finding = Finding::new("report_batch_item_failures", headline, reports, label)
-        .severity(severity)
+        .severity_if_enabled(Severity::Warning, mapping)
         .label(batch, size);
     let silent = handled.iter().filter(|one| one.handler.response == Response::Nothing);
     let finding = silent.fold(finding, |finding, one| {

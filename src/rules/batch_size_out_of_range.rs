@@ -17,11 +17,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         // `fifo-batch-size-too-large` reports FIFO queues.
         findings.require_range(graph, mapping, checked, Cause::FifoBatch, |batch| {
             format!(
-                "{} has a batch size of {}, but Lambda accepts {} to {} messages",
-                mapping.resource.shown(),
-                batch.value,
-                BATCH_SIZE.least,
-                BATCH_SIZE.most
+                "{mapping} has a batch size of {}, but Lambda accepts {} to {} messages",
+                batch.value, BATCH_SIZE.least, BATCH_SIZE.most
             )
         });
     }

@@ -54,8 +54,7 @@ fn without_window(
 ) -> Finding {
     let (size, name) = (batch.value, window.name);
     let headline = format!(
-        "{} has a batch size of {size} on {} but no batching window",
-        mapping.resource.shown(),
+        "{mapping} has a batch size of {size} on {} but no batching window",
         source.shown
     );
     let label = format!(

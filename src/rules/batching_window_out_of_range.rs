@@ -17,11 +17,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
         // `fifo-batching-window` reports FIFO queues.
         findings.require_range(graph, mapping, checked, Cause::FifoWindow, |window| {
             format!(
-                "{} has a batching window of {} s, but Lambda accepts {} to {} s",
-                mapping.resource.shown(),
-                window.value,
-                WINDOW.least,
-                WINDOW.most
+                "{mapping} has a batching window of {} s, but Lambda accepts {} to {} s",
+                window.value, WINDOW.least, WINDOW.most
             )
         });
     }

@@ -19,7 +19,7 @@ fn unconditional(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>) -> 
     let written = handled.handler.unconditional_write.as_ref()?;
     let headline = format!(
         "{} looks for a record before the work and writes it afterwards without a condition: a message that two workers receive is processed twice",
-        handled.function.resource.shown()
+        handled.function
     );
     let finding = Finding::new("idempotency", headline, written.span, &*written.words)
         .label(mapping.resource.header, invokes(mapping))

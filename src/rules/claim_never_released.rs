@@ -19,15 +19,10 @@ fn unreleased(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>) -> Opt
     let headline = format!(
         "{} claims a message before the work, and the claim stays if the work fails: the next delivery is skipped and \
          deleted",
-        handled.function.resource.shown()
+        handled.function
     );
-    // A disabled mapping loses no messages.
-    let severity = match mapping.enabled.known() {
-        Some(false) => Severity::Info,
-        _ => Severity::Warning,
-    };
     let finding = Finding::new("claim", headline, claim.span, &*claim.words)
-        .severity(severity)
+        .severity_if_enabled(Severity::Warning, mapping)
         .label(mapping.resource.header, invokes(mapping))
         .help(
             "on failure, delete the claim or mark it as failed, and let it expire after the function's timeout with a \

@@ -24,8 +24,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn exceeds(queue: &Queue, work: ProcessingTime) -> Finding {
     let headline = format!(
-        "the consumer of {} {}, but SQS gives a message to another one 12 hours (43200 s) after the receive",
-        queue.resource.shown(),
+        "the consumer of {queue} {}, but SQS gives a message to another one 12 hours (43200 s) after the receive",
         work.takes()
     );
     let label = "renewing the visibility timeout does not move the end of the 12 hours";

@@ -38,8 +38,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn slow(queue: &Queue, visibility: &Operand<'_>, work: ProcessingTime) -> Finding {
     let headline = format!(
-        "when a worker of {} dies, its message stays invisible for up to {}, though the work takes {}",
-        queue.resource.shown(),
+        "when a worker of {queue} dies, its message stays invisible for up to {}, though the work takes {}",
         visibility.in_words(),
         work.time
     );

@@ -50,9 +50,8 @@ fn judge_receive(findings: &mut Findings<'_>, queue: &Queue, visibility: Duratio
     };
     findings.require(&queue.resource.when, queue, at_least(visibility, work), || {
         let headline = format!(
-            "the worker of {} receives messages with a visibility timeout of {visibility}, but {}, so a second worker gets \
+            "the worker of {queue} receives messages with a visibility timeout of {visibility}, but {}, so a second worker gets \
              the message while the first still works on it",
-            queue.resource.shown(),
             work.takes()
         );
         let finding = Finding::new("visibility_timeout", headline, queue.resource.header, "the queue of that worker");
@@ -117,8 +116,7 @@ fn found(
     harm: &str,
 ) -> Finding {
     let headline = format!(
-        "{} has a visibility timeout of {}, but {} {}, {harm}",
-        queue.resource.shown(),
+        "{queue} has a visibility timeout of {}, but {} {}, {harm}",
         visibility.in_words(),
         processor.shown(),
         work.takes()

@@ -47,9 +47,7 @@ fn locked(
     key: &Known<'_, Option<Link>>,
 ) -> Finding {
     let headline = format!(
-        "{} in account {here} polls {} in account {there}, and the key `{AWS_KEY}` there cannot be shared",
-        mapping.resource.shown(),
-        queue.resource.shown()
+        "{mapping} in account {here} polls {queue} in account {there}, and the key `{AWS_KEY}` there cannot be shared"
     );
     let label = format!("AWS's own key serves account {there} alone{}", key.provenance());
     Finding::new("key", headline, key, label)

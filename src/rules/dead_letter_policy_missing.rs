@@ -29,10 +29,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn lost(delivery: &Delivery<'_>) -> Finding {
     let (queue, service) = (delivery.queue.resource.shown(), delivery.service);
-    let headline = format!(
-        "the dead-letter queue {queue} of {} rejects messages from `{service}`",
-        delivery.resource.shown()
-    );
+    let headline = format!("the dead-letter queue {queue} of {delivery} rejects messages from `{service}`");
     let label = format!(
         "messages that {} cannot deliver are dropped instead of arriving here",
         delivery.service_shown()

@@ -26,7 +26,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             continue;
         }
         if let Some(alarm) = alarms.iter().find(|alarm| sees(alarm)) {
-            let has_one = fact(true, || format!("the alarm {} reports it", alarm.resource.shown()));
+            let has_one = fact(true, || format!("the alarm {alarm} reports it"));
             findings.satisfied(&when, queue, has_one.depending_on(&queue.resource.header));
             continue;
         }
@@ -63,8 +63,7 @@ fn blind(alarm: &Alarm, queue: &Queue, metric: &Known<'_, String>) -> Finding {
         _ => "nothing that is known receives from the queue, so no message there is in flight",
     };
     let headline = format!(
-        "{} does not go off when a message moves to the dead-letter queue {shown}: its metric is `{name}`",
-        alarm.resource.shown()
+        "{alarm} does not go off when a message moves to the dead-letter queue {shown}: its metric is `{name}`"
     );
     Finding::new("metric", headline, metric, format!("{why}{}", metric.provenance()))
         .label(queue.resource.header, format!("{shown} is a dead-letter queue"))

@@ -49,11 +49,7 @@ fn messages(findings: &mut Findings<'_>, when: &Condition, alarm: &Alarm, queue:
             let needed = threshold.value.saturating_add(more);
             let is_first = fact(needed <= 1, || "the first message is enough".to_owned()).depending_on(&threshold);
             findings.require(&threshold.when, alarm, is_first, || {
-                let headline = format!(
-                    "{} waits for {needed} messages in the dead-letter queue {}",
-                    alarm.resource.shown(),
-                    queue.resource.shown()
-                );
+                let headline = format!("{alarm} waits for {needed} messages in the dead-letter queue {queue}");
                 Finding::new(
                     "threshold",
                     headline,
@@ -89,10 +85,8 @@ fn needs(findings: &mut Findings<'_>, alarm: &Alarm, queue: &Queue, periods: &Op
             let needed = periods * &period;
             findings.require(&period.when, alarm, at_most(needed, LONGEST), || {
                 let headline = format!(
-                    "{} waits for {} s before it reports a message in the dead-letter queue {}",
-                    alarm.resource.shown(),
-                    periods.value.saturating_mul(period.value),
-                    queue.resource.shown()
+                    "{alarm} waits for {} s before it reports a message in the dead-letter queue {queue}",
+                    periods.value.saturating_mul(period.value)
                 );
                 let label = format!(
                     "{} periods of {} have to be over the threshold",

@@ -32,9 +32,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     continue;
                 };
                 if path.is_empty() {
-                    let ends = fact(!std::ptr::eq(next, start), || {
-                        format!("failed messages go to {}", next.resource.shown())
-                    });
+                    let ends = fact(!std::ptr::eq(next, start), || format!("failed messages go to {next}"));
                     findings.satisfied(&target.when, start, ends.depending_on(&target));
                 }
                 let when = target.when.and(&next.resource.when);
@@ -70,7 +68,7 @@ fn circle(path: &[Step<'_>]) -> Option<Finding> {
     names.extend(names.first().cloned());
     let way = names.join(" → ");
     let mut labels = path.iter().zip(names.iter().skip(1)).map(|((queue, target), next)| {
-        let label = format!("{} sends its failures to {next}", queue.resource.shown());
+        let label = format!("{queue} sends its failures to {next}");
         (target, label)
     });
     let (first, label) = labels.next()?;

@@ -35,10 +35,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     for first in readers(graph, findings, source, &when) {
                         let is_another = !std::ptr::eq(first.function, reader.function);
                         let other = fact(is_another, || {
-                            format!(
-                                "read by {}, not by the function of its source",
-                                reader.function.resource.shown()
-                            )
+                            format!("read by {}, not by the function of its source", reader.function)
                         });
                         if !findings.satisfied(&first.when, dlq, other.depending_on(&reader.by.header)) {
                             findings.report(&first.when, dlq, reprocessed(source, dlq, &first, &reader));

@@ -56,9 +56,9 @@ fn who_notices(graph: &Graph, watch: &Watch<'_>, queue: &Queue) -> String {
     let reader = reader.or_else(|| graph.pipes_from(queue).first().map(|(_, pipe)| &pipe.resource));
     match (watch.alarms(queue).first(), reader) {
         (Some(alarm), _) if alarm.is_nonexistent => {
-            format!("the alarm {} is left out on purpose", alarm.resource.shown())
+            format!("the alarm {alarm} is left out on purpose")
         }
-        (Some(alarm), _) => format!("the alarm {} watches it", alarm.resource.shown()),
+        (Some(alarm), _) => format!("the alarm {alarm} watches it"),
         (None, reader) => format!("{} reads it", reader.map_or_else(String::new, Resource::shown)),
     }
 }

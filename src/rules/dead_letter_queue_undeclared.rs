@@ -78,10 +78,7 @@ fn judge<T>(
     });
     findings.require(&known.when, resource, is_declared.depending_on(known), || {
         let name = undeclared.map_or("", |name| name);
-        let headline = format!(
-            "{} names `{name}` as its dead-letter queue, which is not declared",
-            resource.shown()
-        );
+        let headline = format!("{resource} names `{name}` as its dead-letter queue, which is not declared");
         let label = format!("`{name}` is not declared, so the deployment fails");
         Finding::new(id, headline, known, label).help(format!(
             "declare `{name}`: AWS does not create dead-letter queues by itself"

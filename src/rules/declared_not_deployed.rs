@@ -12,10 +12,7 @@ pub(super) static RULE: Rule = rule!(
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for (queue, name) in graph.undeployed() {
-        let headline = format!(
-            "{} is declared, and the snapshot has no queue `{name}`",
-            queue.resource.shown()
-        );
+        let headline = format!("{queue} is declared, and the snapshot has no queue `{name}`");
         let finding = Finding::new("name", headline, queue.resource.header, "not in the snapshot")
             .help("deploy it, or take the snapshot in the account and Region to which it is deployed");
         findings.report(&queue.resource.when, queue, finding);

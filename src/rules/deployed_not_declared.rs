@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = rule!(
 
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for resource in graph.undeclared() {
-        let headline = format!("{} is deployed, and no checked file declares it", resource.shown());
+        let headline = format!("{resource} is deployed, and no checked file declares it");
         let finding = Finding::new("", headline, resource.header, "in the account")
             .help("import it into the code, delete it, or check the files that declare it, too");
         findings.report(&resource.when, &resource, finding);

@@ -45,7 +45,7 @@ fn exceeds(
         execution.in_words()
     );
     let label = format!("an execution may take {}", execution.shown());
-    let invokes = format!("{} waits for the whole execution", mapping.resource.shown());
+    let invokes = format!("{mapping} waits for the whole execution");
     let scenario = (source.queue).and_then(|queue| scenarios::of_limit(queue, quota.most, execution));
     Finding::new("durable_execution_timeout", headline, execution, label)
         .scenario(scenario)

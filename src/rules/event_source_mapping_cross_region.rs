@@ -44,10 +44,8 @@ fn function_region<'g>(graph: &'g Graph, mapping: &'g EventSourceMapping, link: 
 }
 
 fn apart(mapping: &EventSourceMapping, queue: &Known<'_, Link>, from: &str, to: &str) -> Finding {
-    let headline = format!(
-        "{} reads a queue in {from} for a function in {to}, but both must be in the same Region",
-        mapping.resource.shown()
-    );
+    let headline =
+        format!("{mapping} reads a queue in {from} for a function in {to}, but both must be in the same Region");
     Finding::new(
         "queue",
         headline,

@@ -29,8 +29,7 @@ fn unsupported(
     source: &PolledQueue<'_>,
 ) -> Finding {
     let headline = format!(
-        "{} has a destination for failures of {}, but Lambda supports that for streams only: nothing arrives there",
-        mapping.resource.shown(),
+        "{mapping} has a destination for failures of {}, but Lambda supports that for streams only: nothing arrives there",
         source.introduced()
     );
     Finding::new(

@@ -34,10 +34,8 @@ fn missing(target: &EventTarget) -> Finding {
     let resource = &target.resource;
     let age = target.maximum_event_age.known();
     let tries = age.map_or_else(String::new, |age| format!(" within {}", age.with_words()));
-    let headline = format!(
-        "{} has no dead-letter queue: events that EventBridge cannot deliver{tries} are lost",
-        resource.shown()
-    );
+    let headline =
+        format!("{resource} has no dead-letter queue: events that EventBridge cannot deliver{tries} are lost");
     Finding::new("dead_letter", headline, resource.header, "no dead-letter queue is set for this target").help(
         "name a standard queue for events that could not be delivered, with a policy that lets `events.amazonaws.com` send \
          to it",

@@ -18,8 +18,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     continue;
                 };
                 let is_read = graph.is_read(queue);
-                let quiet =
-                    fact(!is_read, || format!("nothing reads {}", queue.resource.shown())).depending_on(&target);
+                let quiet = fact(!is_read, || format!("nothing reads {queue}")).depending_on(&target);
                 if findings.satisfied(&target.when, function, quiet) {
                     continue;
                 }
@@ -66,7 +65,7 @@ fn back(
         "`{}` of {shown} is {queue}, which the function reads: its failures come back to it",
         setting.name
     );
-    let reads = format!("{} reads {queue} for {shown}", mapping.resource.shown());
+    let reads = format!("{mapping} reads {queue} for {shown}");
     Finding::new(
         "failure_target",
         headline,

@@ -62,8 +62,7 @@ fn judge<T>(
 
 fn for_fifo<T>(queue: &Queue, id: &'static str, known: &Known<'_, T>, fifo: &Known<'_, bool>) -> Finding {
     let headline = format!(
-        "{} is a standard queue and sets `{}`, which only FIFO queues have",
-        queue.resource.shown(),
+        "{queue} is a standard queue and sets `{}`, which only FIFO queues have",
         known.name
     );
     Finding::new(

@@ -52,20 +52,14 @@ fn overtaken(
 ) -> Finding {
     let headline = format!(
         "{} continues with a batch of the FIFO queue {} after a message failed: later messages of its group overtake it",
-        handled.function.resource.shown(),
-        source.shown
+        handled.function, source.shown
     );
     let help = match goes_on.instead {
         Some(instead) => format!("use `{instead}`, which stops at the first failure and returns the rest of the batch"),
         None => "stop at the first failure, and return that message and all after it in `batchItemFailures`".to_owned(),
     };
-    // A disabled mapping does no harm.
-    let severity = match mapping.enabled.known() {
-        Some(false) => Severity::Info,
-        _ => Severity::Warning,
-    };
     Finding::new("order", headline, goes_on.fact.span, &*goes_on.fact.words)
-        .severity(severity)
+        .severity_if_enabled(Severity::Warning, mapping)
         .show(source)
         .label(mapping.resource.header, invokes(mapping))
         .help(help)

@@ -34,10 +34,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn too_large(mapping: &EventSourceMapping, batch: &Operand<'_>, source: &TypedQueue<'_>) -> Finding {
     let headline = format!(
-        "{} has a batch size of {} on the FIFO queue {}, but FIFO queues allow at most {BATCH_SIZE_FIFO}",
-        mapping.resource.shown(),
-        batch.value,
-        source.shown
+        "{mapping} has a batch size of {} on the FIFO queue {}, but FIFO queues allow at most {BATCH_SIZE_FIFO}",
+        batch.value, source.shown
     );
     let label = format!(
         "{} is above {BATCH_SIZE_FIFO}, so Lambda rejects the mapping",

@@ -35,8 +35,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn unsupported(mapping: &EventSourceMapping, window: &Operand<'_>, source: &TypedQueue<'_>) -> Finding {
     let headline = format!(
-        "{} sets a batching window of {} on the FIFO queue {}, which does not support one",
-        mapping.resource.shown(),
+        "{mapping} sets a batching window of {} on the FIFO queue {}, which does not support one",
         window.in_words(),
         source.shown
     );

@@ -34,8 +34,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn breaks(queue: &Queue, redrive: &Known<'_, Option<Box<RedrivePolicy>>>, fifo: &Known<'_, bool>) -> Finding {
     let headline = format!(
-        "{} is a FIFO queue with a dead-letter queue: after a message has moved there, the later ones of its group are processed without it",
-        queue.resource.shown()
+        "{queue} is a FIFO queue with a dead-letter queue: after a message has moved there, the later ones of its group are processed without it"
     );
     Finding::new("redrive", headline, redrive, "moves a message out of its order")
         .label(fifo, "a FIFO queue")

@@ -43,8 +43,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn short(dlq: &Queue, retention: &Operand<'_>, minimum: i64) -> Finding {
     let most = limits::RETENTION.most;
     let headline = format!(
-        "{} keeps messages that failed for {}, less than the {} that people need to look at them",
-        dlq.resource.shown(),
+        "{dlq} keeps messages that failed for {}, less than the {} that people need to look at them",
         retention.in_words(),
         Seconds(minimum).with_words()
     );

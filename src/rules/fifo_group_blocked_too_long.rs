@@ -69,8 +69,7 @@ fn beyond_advice(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, retr
 fn blocked(queue: &Queue, consumer: &Consumer<'_>, retries: &Retries<'_>, severity: Severity) -> Finding {
     let wait = &retries.count * &retries.visibility;
     let headline = format!(
-        "a message of {} that always fails keeps its message group waiting for {}",
-        queue.resource.shown(),
+        "a message of {queue} that always fails keeps its message group waiting for {}",
         Seconds(wait.value).with_words()
     );
     let finding = Finding::new(

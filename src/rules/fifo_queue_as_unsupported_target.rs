@@ -94,12 +94,7 @@ fn judge<'g, T>(
 }
 
 fn refused<T>(place: &Place<'_>, known: &Known<'_, T>, queue: &TypedQueue<'_>) -> Finding {
-    let headline = format!(
-        "the FIFO queue {} {} ({})",
-        queue.shown,
-        place.role,
-        place.resource.shown()
-    );
+    let headline = format!("the FIFO queue {} {} ({})", queue.shown, place.role, place.resource);
     let finding =
         Finding::new(place.attribute, headline, known, "a FIFO queue, which is rejected here").help(place.help);
     if queue.queue.is_some() {

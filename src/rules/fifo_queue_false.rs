@@ -33,8 +33,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn refused(queue: &Queue, fifo: &Known<'_, bool>) -> Finding {
     let headline = format!(
-        "{} sets `{}` to false, but SQS rejects that attribute on a standard queue",
-        queue.resource.shown(),
+        "{queue} sets `{}` to false, but SQS rejects that attribute on a standard queue",
         fifo.name
     );
     let label = format!(

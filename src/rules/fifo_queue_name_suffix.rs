@@ -78,10 +78,7 @@ fn mismatch(queue: &Queue, name: &QueueName<'_>, fifo: &Known<'_, bool>) -> Find
 fn too_long(queue: &Queue, name: &QueueName<'_>, length: usize) -> Finding {
     let least = if name.text.is_known() { "" } else { "at least " };
     let characters = format!("{least}{length} characters");
-    let headline = format!(
-        "the name of {} has {characters}, but SQS accepts at most {QUEUE_NAME_LENGTH}",
-        queue.resource.shown()
-    );
+    let headline = format!("the name of {queue} has {characters}, but SQS accepts at most {QUEUE_NAME_LENGTH}");
     let label = format!("{characters}{}", name.provenance());
     Finding::new("name", headline, name, label).help(format!(
         "shorten `{}` to {QUEUE_NAME_LENGTH} characters, `{FIFO_SUFFIX}` included",

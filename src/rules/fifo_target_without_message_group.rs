@@ -47,8 +47,7 @@ fn judge(
                 let has_group = is_set(&group).depending_on(&link).depending_on(&queue);
                 findings.require(&group.when, resource, has_group, || {
                     let headline = format!(
-                        "{} sends to the FIFO queue {} without a message group, so every send fails",
-                        resource.shown(),
+                        "{resource} sends to the FIFO queue {} without a message group, so every send fails",
                         queue.shown
                     );
                     let finding = Finding::new("message_group_id", headline, &group, format!("no `{}`", group.name))

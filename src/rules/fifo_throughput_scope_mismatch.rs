@@ -52,8 +52,7 @@ fn judge(findings: &mut Findings<'_>, queue: &Queue, limit: &Setting<'_>, scope:
 
 fn refused(queue: &Queue, limit: &Setting<'_>, scope: &Setting<'_>) -> Finding {
     let headline = format!(
-        "{} limits the throughput per message group, but deduplicates over the whole queue, which SQS rejects",
-        queue.resource.shown()
+        "{queue} limits the throughput per message group, but deduplicates over the whole queue, which SQS rejects"
     );
     Finding::new(
         "throughput_limit",
@@ -73,8 +72,7 @@ fn refused(queue: &Queue, limit: &Setting<'_>, scope: &Setting<'_>) -> Finding {
 
 fn useless(queue: &Queue, limit: &Setting<'_>, scope: &Setting<'_>) -> Finding {
     let headline = format!(
-        "{} deduplicates per message group, but limits the throughput over the whole queue, so nothing is gained",
-        queue.resource.shown()
+        "{queue} deduplicates per message group, but limits the throughput over the whole queue, so nothing is gained"
     );
     Finding::new("deduplication_scope", headline, scope, "a narrower deduplication")
         .severity(Severity::Info)

@@ -49,7 +49,7 @@ fn judge(findings: &mut Findings<'_>, mapping: &EventSourceMapping, pattern: &Kn
 }
 
 fn wrong(mapping: &EventSourceMapping, pattern: &Known<'_, String>, what: &str, label: &str) -> Finding {
-    let headline = format!("{} has a filter pattern {what}", mapping.resource.shown());
+    let headline = format!("{mapping} has a filter pattern {what}");
     Finding::new("filters", headline, pattern, label)
 }
 

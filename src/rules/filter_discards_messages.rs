@@ -48,8 +48,7 @@ fn discards(
     source: &PolledQueue<'_>,
 ) -> Finding {
     let headline = format!(
-        "{} deletes messages of {} that its filters do not match: they reach no dead-letter queue",
-        mapping.resource.shown(),
+        "{mapping} deletes messages of {} that its filters do not match: they reach no dead-letter queue",
         source.shown
     );
     Finding::new(

@@ -45,8 +45,7 @@ fn unsupported(
     key: &str,
 ) -> Finding {
     let headline = format!(
-        "{} filters messages of {} by `{key}`, but filters on queues match only `{BODY}`",
-        mapping.resource.shown(),
+        "{mapping} filters messages of {} by `{key}`, but filters on queues match only `{BODY}`",
         source.shown
     );
     Finding::new("filters", headline, pattern, format!("`{key}` is next to `{BODY}`")).help(format!(

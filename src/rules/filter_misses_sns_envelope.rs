@@ -182,9 +182,7 @@ fn misses(
 ) -> Finding {
     let raw = &subscription.raw_message_delivery;
     let headline = format!(
-        "{} filters by `{key}`, but messages of {} arrive in the envelope of SNS: none matches, and all are deleted",
-        mapping.resource.shown(),
-        queue.resource.shown()
+        "{mapping} filters by `{key}`, but messages of {queue} arrive in the envelope of SNS: none matches, and all are deleted"
     );
     let span = raw.cases.first().map_or(subscription.resource.header, |case| case.span);
     Finding::new(
@@ -193,13 +191,7 @@ fn misses(
         filters,
         format!("`{key}` is inside the text of `Message`"),
     )
-    .label(
-        span,
-        format!(
-            "{} delivers without raw message delivery",
-            subscription.resource.shown()
-        ),
-    )
+    .label(span, format!("{subscription} delivers without raw message delivery"))
     .help(format!("set `{}` to `true`, or filter in the subscription", raw.name))
 }
 

@@ -68,7 +68,7 @@ fn judge_failures(
     }
     for redrive in findings.known(when, queue, &queue.redrive) {
         let has_its_own = fact(redrive.value.is_some(), || {
-            format!("{} has a redrive policy of its own", queue.resource.shown())
+            format!("{queue} has a redrive policy of its own")
         });
         let has_its_own = has_its_own.depending_on(&setting.span).depending_on(&redrive);
         if !findings.satisfied(&redrive.when, function, has_its_own) {
@@ -83,9 +83,8 @@ fn judge_failures(
 fn unused(function: &Function, setting: &FailureTarget, queue: &Queue, consumption: &Consumption<'_>) -> Finding {
     let (from, mapping) = (queue.resource.shown(), consumption.mapping.resource.shown());
     let headline = format!(
-        "`{}` of {} never receives a record: only messages from {from} invoke the function",
-        setting.name,
-        function.resource.shown()
+        "`{}` of {function} never receives a record: only messages from {from} invoke the function",
+        setting.name
     );
     let label = "this receives results of asynchronous invocations only";
     Finding::new("on_success", headline, setting.span, label)
@@ -114,9 +113,8 @@ fn ineffective(
     };
     let (from, mapping) = (queue.resource.shown(), consumption.mapping.resource.shown());
     let headline = format!(
-        "`{}` of {} never receives messages from {from} that fail",
-        setting.name,
-        function.resource.shown()
+        "`{}` of {function} never receives messages from {from} that fail",
+        setting.name
     );
     let label = "this receives failures of asynchronous invocations only";
     Finding::new(attribute, headline, setting.span, label)

@@ -29,8 +29,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn bare(mapping: &EventSourceMapping, name: &Known<'_, String>) -> Finding {
     let headline = format!(
-        "{} has a single value in `{}`, which must be a list, so its deployment fails",
-        mapping.resource.shown(),
+        "{mapping} has a single value in `{}`, which must be a list, so its deployment fails",
         name.name
     );
     let label = format!("`{}` is not a list{}", name.value, name.provenance());
@@ -39,8 +38,7 @@ fn bare(mapping: &EventSourceMapping, name: &Known<'_, String>) -> Finding {
 
 fn unknown(mapping: &EventSourceMapping, name: &Known<'_, String>) -> Finding {
     let headline = format!(
-        "{} asks for the response type `{}`, but Lambda has only `{KNOWN}`",
-        mapping.resource.shown(),
+        "{mapping} asks for the response type `{}`, but Lambda has only `{KNOWN}`",
         name.value
     );
     let label = format!("Lambda rejects the response type `{}`{}", name.value, name.provenance());

@@ -32,12 +32,11 @@ fn locked_out(
     key: &Known<'_, Option<Link>>,
 ) -> Finding {
     let headline = format!(
-        "{}, the role of {}, does not allow {} on {}, which encrypts {}, so Lambda cannot receive from it",
+        "{}, the role of {}, does not allow {} on {}, which encrypts {queue}, so Lambda cannot receive from it",
         lacking.role.shown(),
-        worker.function.resource.shown(),
+        worker.function,
         lacking.actions,
-        lacking.on,
-        queue.resource.shown()
+        lacking.on
     );
     lacking
         .finding(headline)

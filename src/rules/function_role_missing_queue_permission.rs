@@ -27,10 +27,10 @@ fn refused(worker: &PollingFunction<'_>, lacking: &Lacking<'_>) -> Finding {
     let headline = format!(
         "{}, the role of {}, does not allow {} on {}, so Lambda rejects {}",
         lacking.role.shown(),
-        worker.function.resource.shown(),
+        worker.function,
         lacking.actions,
         lacking.on,
-        worker.poll.mapping.resource.shown()
+        worker.poll.mapping
     );
     lacking.finding(headline).show(&worker.poll).help(
         "attach the managed policy `AWSLambdaSQSQueueExecutionRole` to the role, or allow it `sqs:ReceiveMessage`, \

@@ -33,10 +33,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn defaulted(function: &Function, timeout: &Operand<'_>, batch: &Operand<'_>, source: &str) -> Finding {
     let headline = format!(
-        "{} has the default timeout of {} s for batches of up to {} messages from {source}: when it ends, all of them return to the queue",
-        function.resource.shown(),
-        timeout.value,
-        batch.value
+        "{function} has the default timeout of {} s for batches of up to {} messages from {source}: when it ends, all of them return to the queue",
+        timeout.value, batch.value
     );
     Finding::new("timeout", headline, timeout, format!("`{}` is not set", timeout.name))
         .label(batch, format!("up to {}", batch.counted("messages per batch")))

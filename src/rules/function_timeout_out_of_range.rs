@@ -27,10 +27,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn out_of_range(function: &Function, timeout: &Operand<'_>, quota: &Quota) -> Finding {
     let (value, name, most) = (timeout.value, timeout.name, quota.most);
-    let headline = format!(
-        "{} has a timeout of {value} s, but Lambda accepts 1 s to {most} s",
-        function.resource.shown()
-    );
+    let headline = format!("{function} has a timeout of {value} s, but Lambda accepts 1 s to {most} s");
     let label = format!("{} is outside 1 s to {most} s", timeout.shown());
     let finding = Finding::new("timeout", headline, timeout, label);
     let meant = value / 1000;

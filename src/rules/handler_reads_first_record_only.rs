@@ -41,19 +41,14 @@ fn unread(
 ) -> Finding {
     let headline = format!(
         "{} uses one message of each batch from {}: Lambda deletes the others, up to {} of {}, unread",
-        handled.function.resource.shown(),
+        handled.function,
         source.shown,
         batch.value - 1,
         batch.value
     );
-    // A disabled mapping loses no messages.
-    let severity = match mapping.enabled.known() {
-        Some(false) => Severity::Info,
-        _ => Severity::Error,
-    };
     let size = format!("up to {}", batch.counted("messages per batch"));
     Finding::new("records", headline, used.span, &*used.words)
-        .severity(severity)
+        .severity_if_enabled(Severity::Error, mapping)
         .label(mapping.resource.header, invokes(mapping))
         .label(batch, size)
         .help("loop over `Records`, or set the batch size to 1")

@@ -33,8 +33,7 @@ fn swallowed(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>, source:
     let caught = handled.handler.swallowed_failure.as_ref()?;
     let headline = format!(
         "{} catches every failure of a message of {} and returns as if it were done: Lambda deletes the message",
-        handled.function.resource.shown(),
-        source.shown
+        handled.function, source.shown
     );
     let help = "throw the failure again, or return its message in `batchItemFailures`, so that SQS delivers it again";
     Some(lost(mapping, headline, caught).help(help))
@@ -45,8 +44,7 @@ fn unawaited(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>, source:
     let headline = format!(
         "{} does not wait for its work on the messages of {}: it returns before that is done, and Lambda deletes them, \
          failed or not",
-        handled.function.resource.shown(),
-        source.shown
+        handled.function, source.shown
     );
     let help = "go through the records with `for (const record of event.Records) { await … }`, or wait for all with \
                 `await Promise.all(event.Records.map(…))`";
@@ -54,13 +52,8 @@ fn unawaited(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>, source:
 }
 
 fn lost(mapping: &EventSourceMapping, headline: String, fact: &Fact) -> Finding {
-    // A disabled mapping loses no messages.
-    let severity = match mapping.enabled.known() {
-        Some(false) => Severity::Info,
-        _ => Severity::Warning,
-    };
     Finding::new("failures", headline, fact.span, &*fact.words)
-        .severity(severity)
+        .severity_if_enabled(Severity::Warning, mapping)
         .label(mapping.resource.header, invokes(mapping))
 }
 

@@ -41,8 +41,7 @@ fn untimed(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>, looped: &
     let headline = format!(
         "{} works through up to {} messages and never asks for the time left: after a timeout all of them are retried, \
          those that are done included",
-        handled.function.resource.shown(),
-        batch.value
+        handled.function, batch.value
     );
     let size = format!("up to {}", batch.counted("messages per batch"));
     Finding::new("time", headline, looped.span, &*looped.words)

@@ -19,7 +19,7 @@ fn undated(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>) -> Option
     let headline = format!(
         "idempotency in {} is not told when Lambda ends the invocation: after a timeout a message stays in progress, and \
          its retries are refused",
-        handled.function.resource.shown()
+        handled.function
     );
     let help = "register the context in the handler (`config.register_lambda_context(context)`, \
                 `config.registerLambdaContext(context)`)";

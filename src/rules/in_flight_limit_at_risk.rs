@@ -30,8 +30,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn at_risk(queue: &Queue, visibility: &Operand<'_>, consumer: &Consumer<'_>) -> Finding {
     let failures = IN_FLIGHT / visibility.value;
     let headline = format!(
-        "{} has a visibility timeout of {}, so {} failures per second fill the quota of {IN_FLIGHT} messages in flight, and nothing is received any more",
-        queue.resource.shown(),
+        "{queue} has a visibility timeout of {}, so {} failures per second fill the quota of {IN_FLIGHT} messages in flight, and nothing is received any more",
         visibility.in_words(),
         failures + 1
     );

@@ -35,8 +35,7 @@ fn low(queue: &Queue, count: &Operand<'_>, consumer: &Consumer<'_>, recommended:
     let receives = if count.value == 1 { "receive" } else { "receives" };
     let throttled = if consumer.is_pipe() { "pipe" } else { "function" };
     let headline = format!(
-        "{} moves a message to its dead-letter queue after {} {receives}, and each throttle of the {throttled} counts as one",
-        queue.resource.shown(),
+        "{queue} moves a message to its dead-letter queue after {} {receives}, and each throttle of the {throttled} counts as one",
         count.value
     );
     let label = format!("moved to the dead-letter queue after {} {receives}", count.shown());

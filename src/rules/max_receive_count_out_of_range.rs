@@ -33,8 +33,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn out_of_range(queue: &Queue, count: &Operand<'_>) -> Finding {
     let (name, least, most) = (count.name, MAX_RECEIVE_COUNT.least, MAX_RECEIVE_COUNT.most);
     let headline = format!(
-        "{} has a max receive count of {}, but SQS accepts {least} to {most}",
-        queue.resource.shown(),
+        "{queue} has a max receive count of {}, but SQS accepts {least} to {most}",
         count.value
     );
     let label = format!("{} is outside {least} to {most}", count.shown());
@@ -55,10 +54,7 @@ fn out_of_range(queue: &Queue, count: &Operand<'_>) -> Finding {
 }
 
 fn no_integer(queue: &Queue, fault: &PolicyError, written: &str) -> Finding {
-    let headline = format!(
-        "{} has a max receive count that is not a whole number: `{written}`",
-        queue.resource.shown()
-    );
+    let headline = format!("{queue} has a max receive count that is not a whole number: `{written}`");
     Finding::new("max_receive_count", headline, fault.span, "not a whole number")
         .help("set `maxReceiveCount` to a whole number from 1 to 1000, such as 5")
 }

@@ -63,8 +63,7 @@ fn too_many(queue: &Queue, count: &Operand<'_>, visibility: &Operand<'_>, recomm
         )
     };
     let headline = format!(
-        "{} retries a message that always fails {} times, for {}, before it moves to the dead-letter queue",
-        queue.resource.shown(),
+        "{queue} retries a message that always fails {} times, for {}, before it moves to the dead-letter queue",
         count.value,
         Seconds(total.value).with_words()
     );

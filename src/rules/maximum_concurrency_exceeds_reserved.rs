@@ -100,16 +100,11 @@ fn exceeds(function: &Function, reserved: &Operand<'_>, maximums: &[Maximum<'_>]
     let (shown, limit) = (function.resource.shown(), reserved.value);
     let keeps = format!("{shown} reserves {}", reserved.shown());
     let may = |mapping: &EventSourceMapping, maximum: &Operand<'_>| {
-        format!(
-            "{} may invoke it {} times at once",
-            mapping.resource.shown(),
-            maximum.shown()
-        )
+        format!("{mapping} may invoke it {} times at once", maximum.shown())
     };
     if let [(mapping, maximum)] = maximums {
         let headline = format!(
-            "{} may invoke {shown} {} times at once, but the function reserves {limit}: Lambda throttles the rest, and each throttle counts as a receive",
-            mapping.resource.shown(),
+            "{mapping} may invoke {shown} {} times at once, but the function reserves {limit}: Lambda throttles the rest, and each throttle counts as a receive",
             maximum.value
         );
         let finding = Finding::new("reserved_concurrency", headline, maximum, may(mapping, maximum))

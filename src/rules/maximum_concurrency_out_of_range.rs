@@ -31,8 +31,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn too_low(mapping: &EventSourceMapping, maximum: &Operand<'_>, least: i64) -> Finding {
     let headline = format!(
-        "{} has a maximum concurrency of {}, but Lambda accepts {least} or more",
-        mapping.resource.shown(),
+        "{mapping} has a maximum concurrency of {}, but Lambda accepts {least} or more",
         maximum.value
     );
     let label = format!("{} is below {least}, so Lambda rejects the mapping", maximum.shown());

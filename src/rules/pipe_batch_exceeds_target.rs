@@ -30,8 +30,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn too_large(pipe: &Pipe, batch: &Operand<'_>, kind: &Known<'_, TargetKind>, most: i64) -> Finding {
     let target = kind.value.shown();
     let headline = format!(
-        "{} has a batch size of {} and delivers to {target}, which accepts at most {most} messages at once",
-        pipe.resource.shown(),
+        "{pipe} has a batch size of {} and delivers to {target}, which accepts at most {most} messages at once",
         batch.value
     );
     let label = format!("{} is above {most}, so the pipe is rejected", batch.shown());

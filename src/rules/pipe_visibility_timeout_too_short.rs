@@ -96,11 +96,9 @@ fn judge(findings: &mut Findings<'_>, queue: &Queue, pipe: &Pipe, functions: Vec
                 .depending_on(functions[0]);
             findings.require(&visibility.when, queue, enough, || {
                 let mut headline = format!(
-                    "{} has a visibility timeout of {}, less than the {} that AWS advises for the pipe {}",
-                    queue.resource.shown(),
+                    "{queue} has a visibility timeout of {}, less than the {} that AWS advises for the pipe {pipe}",
                     visibility.in_words(),
-                    needed.with_unit(),
-                    pipe.resource.shown(),
+                    needed.with_unit()
                 );
                 let is_overlap = visibility.value < takes.value;
                 if is_overlap {
@@ -118,10 +116,7 @@ fn judge(findings: &mut Findings<'_>, queue: &Queue, pipe: &Pipe, functions: Vec
                 let finding = finding.scenario(scenario);
                 let finding = functions.iter().fold(finding, |finding, time| finding.show(*time));
                 finding
-                    .label(
-                        pipe.resource.header,
-                        format!("{} reads the queue", pipe.resource.shown()),
-                    )
+                    .label(pipe.resource.header, format!("{pipe} reads the queue"))
                     .help(advice.help_for("what the functions of the pipe may take", &visibility, &needed))
                     .fix(set_to_needed(&visibility, &needed))
             });

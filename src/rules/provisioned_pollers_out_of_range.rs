@@ -42,12 +42,8 @@ fn range(
     for number in findings.any_numbers(when, mapping, attribute, quota.unit) {
         let is_accepted = findings.require(&number.when, mapping, within(&number, quota), || {
             let headline = format!(
-                "{} sets `{}` to {}, but Lambda accepts {} to {} pollers",
-                mapping.resource.shown(),
-                number.name,
-                number.value,
-                quota.least,
-                quota.most
+                "{mapping} sets `{}` to {}, but Lambda accepts {} to {} pollers",
+                number.name, number.value, quota.least, quota.most
             );
             out_of_range(id, headline, &number, quota)
         });
@@ -60,10 +56,8 @@ fn range(
 
 fn many(mapping: &EventSourceMapping, id: &'static str, number: &Operand<'_>) -> Finding {
     let headline = format!(
-        "{} sets `{}` to {}, and some of AWS's pages and schemas allow at most {MAXIMUM_POLLERS_OLD}",
-        mapping.resource.shown(),
-        number.name,
-        number.value
+        "{mapping} sets `{}` to {}, and some of AWS's pages and schemas allow at most {MAXIMUM_POLLERS_OLD}",
+        number.name, number.value
     );
     let label = format!("{} pollers may be rejected", number.shown());
     Finding::new(id, headline, number, label)
@@ -87,10 +81,8 @@ fn order(findings: &mut Findings<'_>, mapping: &EventSourceMapping, pollers: &Pr
 
 fn reversed(mapping: &EventSourceMapping, minimum: &Operand<'_>, maximum: &Operand<'_>) -> Finding {
     let headline = format!(
-        "{} wants at least {} pollers and at most {}, which Lambda rejects",
-        mapping.resource.shown(),
-        minimum.value,
-        maximum.value
+        "{mapping} wants at least {} pollers and at most {}, which Lambda rejects",
+        minimum.value, maximum.value
     );
     Finding::new(
         "minimum_pollers",
@@ -114,8 +106,7 @@ fn group(
         let Some(name) = group.value else { continue };
         for source in findings.polled_queues(graph, mapping, &group.when) {
             let headline = format!(
-                "{} puts the pollers of {} into the group `{name}`, but only mappings of Kafka have poller groups",
-                mapping.resource.shown(),
+                "{mapping} puts the pollers of {} into the group `{name}`, but only mappings of Kafka have poller groups",
                 source.shown
             );
             let finding = Finding::new("poller_group", headline, &group, "a poller group on a queue")

@@ -60,8 +60,7 @@ fn both(
     pollers: &Known<'_, Option<Box<ProvisionedPollers>>>,
 ) -> Finding {
     let headline = format!(
-        "{} has provisioned pollers and a maximum concurrency of {}, but Lambda accepts only one of the two",
-        mapping.resource.shown(),
+        "{mapping} has provisioned pollers and a maximum concurrency of {}, but Lambda accepts only one of the two",
         maximum.value
     );
     let label = format!("a maximum concurrency of {}", maximum.shown());

@@ -60,10 +60,7 @@ fn judge<T: Number>(
 fn out_of_range(queue: &Queue, id: &'static str, number: &Operand<'_>, quota: &Quota) -> Finding {
     let (value, name, low, high) = (number.value, number.name, quota.least, quota.most);
     let unit = quota.unit.short();
-    let headline = format!(
-        "{} sets `{name}` to {value}, but SQS accepts {low} to {high} {unit}",
-        queue.resource.shown()
-    );
+    let headline = format!("{queue} sets `{name}` to {value}, but SQS accepts {low} to {high} {unit}");
     let (side, bound) = if value < low { ("below", low) } else { ("above", high) };
     let label = format!("{value} {unit}{} is {side} {bound} {unit}", number.provenance());
     match Meant::by(id, value, quota) {

@@ -24,8 +24,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn expires(queue: &Queue, delay: &Operand<'_>, retention: &Operand<'_>) -> Finding {
     let headline = format!(
-        "{} delays each message by {} and keeps it for {}: every message expires unseen",
-        queue.resource.shown(),
+        "{queue} delays each message by {} and keeps it for {}: every message expires unseen",
         delay.in_words(),
         retention.in_words()
     );

@@ -22,7 +22,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     queue,
                     is_one.depending_on(&key).depending_on(&managed),
                     || {
-                        let headline = format!("{} asks for SSE-SQS and for a KMS key", queue.resource.shown());
+                        let headline = format!("{queue} asks for SSE-SQS and for a KMS key");
                         Finding::new(
                             "managed_encryption",
                             headline,

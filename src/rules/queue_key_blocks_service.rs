@@ -59,9 +59,7 @@ fn judge<'g>(
             None => missing.push((left, vec![action])),
         }
     }
-    let may_use = fact(true, || {
-        format!("{} lets the service use it", declared.resource.shown())
-    });
+    let may_use = fact(true, || format!("{declared} lets the service use it"));
     findings.satisfied(
         &permitted,
         queue,
@@ -80,12 +78,10 @@ fn locks_out(
 ) -> Finding {
     let (service, actions) = (delivery.service_shown(), listed(actions));
     let headline = format!(
-        "{service} cannot send to {} for {}: the policy of {} does not allow it {actions}",
-        delivery.queue.resource.shown(),
-        delivery.resource.shown(),
-        declared.resource.shown()
+        "{service} cannot send to {} for {delivery}: the policy of {declared} does not allow it {actions}",
+        delivery.queue
     );
-    let label = format!("encrypts the queue with {}", declared.resource.shown());
+    let label = format!("encrypts the queue with {declared}");
     Finding::new("key", headline, key, label)
         .label(
             declared.resource.header,
@@ -101,9 +97,8 @@ fn locks_out(
 fn blocks(delivery: &Delivery<'_>, key: &Known<'_, Option<Link>>) -> Finding {
     let service = delivery.service_shown();
     let headline = format!(
-        "{} cannot send to {}: the key `{AWS_KEY}` does not permit it",
-        delivery.resource.shown(),
-        delivery.queue.resource.shown()
+        "{delivery} cannot send to {}: the key `{AWS_KEY}` does not permit it",
+        delivery.queue
     );
     let label = format!(
         "the policy of AWS's own key cannot be changed, and it does not allow {service}{}",

@@ -30,10 +30,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn refused(delivery: &Delivery<'_>, policy: Option<source::Span>) -> Finding {
     let (queue, service) = (delivery.queue.resource.shown(), delivery.service);
-    let headline = format!(
-        "{} sends to {queue}, and no policy of the queue allows `{service}` to do so",
-        delivery.resource.shown()
-    );
+    let headline = format!("{delivery} sends to {queue}, and no policy of the queue allows `{service}` to do so");
     let label = format!("the queue rejects messages from {}", delivery.service_shown());
     let finding = Finding::new("target", headline, delivery.span, label);
     let finding = match policy {

@@ -101,12 +101,12 @@ fn place(policy: &QueuePolicy) -> Span {
 fn overwritten(first: &Written<'_>, second: &Written<'_>) -> Finding {
     let headline = format!(
         "{} has two policies, and whichever is written last replaces the other",
-        first.queue.resource.shown()
+        first.queue
     );
     let label = |policy: &QueuePolicy| match policy.writer {
         PolicyWriter::Queue => "the queue has a policy in itself".to_owned(),
         PolicyWriter::Transform => "SAM generates a policy of the queue for this".to_owned(),
-        PolicyWriter::Separate => format!("{} is a policy of the queue", policy.resource.shown()),
+        PolicyWriter::Separate => format!("{policy} is a policy of the queue"),
     };
     Finding::new("policy", headline, place(second.policy), label(second.policy))
         .label(place(first.policy), label(first.policy))

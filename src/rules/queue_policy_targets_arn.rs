@@ -27,18 +27,12 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 fn targets_arn(policy: &QueuePolicy, link: &Known<'_, Link>, queue: Option<&Queue>) -> Finding {
-    let headline = format!(
-        "{} names its queue by the ARN, and SQS takes only the URL",
-        policy.resource.shown()
-    );
+    let headline = format!("{policy} names its queue by the ARN, and SQS takes only the URL");
     let label = format!("SQS answers that this address is not valid{}", link.provenance());
     let finding = Finding::new("queue", headline, link, label);
     match queue {
         Some(queue) => finding
-            .label(
-                queue.resource.header,
-                format!("{} is declared here", queue.resource.shown()),
-            )
+            .label(queue.resource.header, format!("{queue} is declared here"))
             .help(format!("set `{}` to `{}`", link.name, queue.resource.url_reference())),
         None => finding.help(format!(
             "set `{}` to the queue's URL: `https://sqs.<region>.amazonaws.com/<account>/<name>`",

@@ -41,8 +41,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn too_short(queue: &Queue, retention: &Operand<'_>, consumer: &Consumer<'_>, minimum: i64) -> Finding {
     let headline = format!(
-        "{} keeps messages for {}, so a longer outage of its consumer loses them",
-        queue.resource.shown(),
+        "{queue} keeps messages for {}, so a longer outage of its consumer loses them",
         retention.in_words()
     );
     let label = format!("a message that is not processed is deleted after {}", retention.shown());

@@ -31,10 +31,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 fn short(queue: &Queue, wait: &Operand<'_>, worker: &Consumer<'_>) -> Finding {
-    let headline = format!(
-        "{} answers a receive at once when it is empty, and each empty answer costs a request",
-        queue.resource.shown()
-    );
+    let headline = format!("{queue} answers a receive at once when it is empty, and each empty answer costs a request");
     let label = wait.or_default("SQS", "short polling".to_owned());
     let most = limits::RECEIVE_WAIT_TIME.most;
     Finding::new("receive_wait_time", headline, wait, label)

@@ -111,9 +111,7 @@ fn no_arn<T>(place: &Place<'_>, known: &Known<'_, T>, link: &Link, queue: Option
     let shown = queue.map_or_else(|| "a queue".to_owned(), |queue| queue.resource.shown());
     let headline = format!(
         "{} uses the {form} of {shown} as its {}, but {} requires the ARN",
-        place.resource.shown(),
-        place.role,
-        place.service
+        place.resource, place.role, place.service
     );
     let label = format!("this is the queue's {form}{}", known.provenance());
     let finding = Finding::new(place.attribute, headline, known, label);

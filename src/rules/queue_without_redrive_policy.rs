@@ -52,8 +52,7 @@ fn may_be_read(graph: &Graph, queue: &Queue) -> bool {
 
 fn without(queue: &Queue, redrive: &Known<'_, Option<Box<RedrivePolicy>>>) -> Finding {
     let headline = format!(
-        "{} has no redrive policy: a message that always fails is received again and again until it expires",
-        queue.resource.shown()
+        "{queue} has no redrive policy: a message that always fails is received again and again until it expires"
     );
     Finding::new("redrive", headline, redrive, format!("no `{}`", redrive.name)).help(format!(
         "set `{}` to a dead-letter queue of the same type with a `maxReceiveCount` of 5 or more",

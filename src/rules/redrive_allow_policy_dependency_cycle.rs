@@ -23,7 +23,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     let depends_on = allow.value.iter().flat_map(|policy| &policy.depends_on);
                     let mut back = depends_on.filter_map(|target| graph.queue(unit, &Link::to(target.clone())));
                     let is_first = fact(!back.any(|back| std::ptr::eq(back, source)), || {
-                        format!("does not refer to {}, which refers to it", source.resource.shown())
+                        format!("does not refer to {source}, which refers to it")
                     });
                     findings.require(
                         &allow.when,

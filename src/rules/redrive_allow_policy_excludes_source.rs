@@ -25,7 +25,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                         "byQueue" => excluded(graph, findings, source, dlq, policy, &permission.when),
                         _ => Condition::never(),
                     };
-                    let allows = || format!("`{}` allows {}", permission.value, source.resource.shown());
+                    let allows = || format!("`{}` allows {source}", permission.value);
                     let allows = fact(true, allows).depending_on(&permission).depending_on(&target);
                     findings.satisfied(&permission.when.and(&left.not()), dlq, allows);
                     findings.report(&left, dlq, excludes(source, dlq, &target, &permission));

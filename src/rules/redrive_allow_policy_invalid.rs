@@ -53,10 +53,7 @@ fn count(findings: &mut Findings<'_>, queue: &Queue, policy: &RedriveAllowPolicy
     let within = within(Term::counted(count, Unit::Queues), &ALLOWED_SOURCES);
     findings.require(when, queue, within.depending_on(permission), || {
         let (least, most) = (ALLOWED_SOURCES.least, ALLOWED_SOURCES.most);
-        let headline = format!(
-            "{} allows `byQueue` with {count} queues, but SQS accepts {least} to {most}",
-            queue.resource.shown()
-        );
+        let headline = format!("{queue} allows `byQueue` with {count} queues, but SQS accepts {least} to {most}");
         Finding::new(
             "redrive_allow",
             headline,
@@ -80,8 +77,7 @@ fn regions(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, policy: &R
             let there = node.map_or_else(|| source.value.region(), |node| node.resource.region.as_deref());
             if let Some(there) = there.filter(|there| *there != here) {
                 let headline = format!(
-                    "{} in {here} allows a queue in {there} to use it as a dead-letter queue, but both must be in the same Region",
-                    queue.resource.shown()
+                    "{queue} in {here} allows a queue in {there} to use it as a dead-letter queue, but both must be in the same Region"
                 );
                 let finding = Finding::new("redrive_allow", headline, &source, format!("a queue in {there}"))
                     .label(queue.resource.header, format!("this queue is in {here}"))
@@ -111,8 +107,7 @@ fn no_permission(queue: &Queue, permission: &Known<'_, String>) -> Finding {
 
 fn superfluous(queue: &Queue, policy: &RedriveAllowPolicy, permission: &Known<'_, String>) -> Finding {
     let headline = format!(
-        "{} lists source queues beside the redrive permission `{}`, which SQS rejects",
-        queue.resource.shown(),
+        "{queue} lists source queues beside the redrive permission `{}`, which SQS rejects",
         permission.value
     );
     let label = format!("`{}` takes no `sourceQueueArns`", permission.value);

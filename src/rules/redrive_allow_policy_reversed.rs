@@ -19,9 +19,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                         continue;
                     };
                     let leads_here = graph.sources_of(source).iter().any(|from| std::ptr::eq(*from, dlq));
-                    let is_source = fact(leads_here, || {
-                        format!("{} sends its failures here", dlq.resource.shown())
-                    });
+                    let is_source = fact(leads_here, || format!("{dlq} sends its failures here"));
                     if findings.satisfied(&listed.when, source, is_source.depending_on(&listed)) {
                         continue;
                     }

@@ -101,7 +101,7 @@ fn of_target(graph: &Graph, queue: &Queue, target: &Known<'_, Link>) -> Option<F
 
 /// Creates a finding on the policy of `queue`, which `what` describes.
 fn policy(queue: &Queue, what: &str, place: Span, label: impl Into<String>) -> Finding {
-    let headline = format!("{} has a redrive policy {what}", queue.resource.shown());
+    let headline = format!("{queue} has a redrive policy {what}");
     Finding::new("redrive", headline, place, label)
 }
 

@@ -91,8 +91,7 @@ fn missing(
     unused: Option<&Queue>,
 ) -> Finding {
     let headline = format!(
-        "{} has no redrive policy: a message that always fails is retried until it expires and is then lost",
-        queue.resource.shown()
+        "{queue} has no redrive policy: a message that always fails is retried until it expires and is then lost"
     );
     let name = redrive.name;
     let absence = match redrive.null_cause() {
@@ -116,15 +115,10 @@ fn missing(
             }),
             _,
         ) => format!(
-            "{}, which `{}` of {} references without effect,",
-            queue.resource.shown(),
-            setting.name,
-            function.resource.shown()
+            "{queue}, which `{}` of {function} references without effect,",
+            setting.name
         ),
-        (None, Some(unused)) => format!(
-            "{}, a dead-letter queue by its name that nothing uses,",
-            unused.resource.shown()
-        ),
+        (None, Some(unused)) => format!("{unused}, a dead-letter queue by its name that nothing uses,"),
         (None, None) => "a dead-letter queue of the same type".to_owned(),
     };
     finding

@@ -31,10 +31,7 @@ fn something_else(graph: &Graph, queue: &Queue, link: &Link) -> Option<String> {
 }
 
 fn not_a_queue(queue: &Queue, target: &Known<'_, Link>, what: &str) -> Finding {
-    let headline = format!(
-        "{} has {what} as its dead-letter queue, but SQS accepts only a queue",
-        queue.resource.shown()
-    );
+    let headline = format!("{queue} has {what} as its dead-letter queue, but SQS accepts only a queue");
     Finding::new("redrive", headline, target, format!("{what}, not a queue"))
         .help("set `deadLetterTargetArn` to the ARN of a queue")
 }

@@ -99,12 +99,9 @@ fn throttled(
 ) -> Finding {
     let most = POLLER_CONCURRENCY.saturating_mul(pollers.value);
     let headline = format!(
-        "{} reserves a concurrency of {}, but `{}` of {} allows {most} concurrent batches, and each throttle counts as a \
+        "{function} reserves a concurrency of {}, but `{}` of {mapping} allows {most} concurrent batches, and each throttle counts as a \
          receive",
-        function.resource.shown(),
-        reserved.value,
-        pollers.name,
-        mapping.resource.shown()
+        reserved.value, pollers.name
     );
     Finding::new(
         "reserved_concurrency",
@@ -171,24 +168,19 @@ fn too_low(
     let maximum = &mapping.maximum_concurrency.name;
     let help = if bound == value {
         format!(
-            "set `{maximum}` of {} to {value}, or `{}` to {minimum} or more",
-            mapping.resource.shown(),
+            "set `{maximum}` of {mapping} to {value}, or `{}` to {minimum} or more",
             reserved.name
         )
     } else {
         format!(
-            "set `{}` to {minimum} or more, or to {bound} together with a `{maximum}` of {bound} on {}",
-            reserved.name,
-            mapping.resource.shown()
+            "set `{}` to {minimum} or more, or to {bound} together with a `{maximum}` of {bound} on {mapping}",
+            reserved.name
         )
     };
     Finding::new("reserved_concurrency", headline, reserved, label)
         .label(
             mapping.resource.header,
-            format!(
-                "{} reads the queue, without a maximum concurrency",
-                mapping.resource.shown()
-            ),
+            format!("{mapping} reads the queue, without a maximum concurrency"),
         )
         .help(help)
 }

@@ -18,7 +18,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     continue;
                 }
                 for enabled in findings.known(&reserved.when, mapping, &mapping.enabled) {
-                    let is_off = fact(!enabled.value, || format!("{} is disabled", mapping.resource.shown()));
+                    let is_off = fact(!enabled.value, || format!("{mapping} is disabled"));
                     findings.require(
                         &enabled.when,
                         function,
@@ -33,18 +33,15 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn zero(function: &Function, mapping: &EventSourceMapping, reserved: &Operand<'_>) -> Finding {
     let headline = format!(
-        "{} has a reserved concurrency of 0, so Lambda throttles every message that {} receives",
-        function.resource.shown(),
-        mapping.resource.shown()
+        "{function} has a reserved concurrency of 0, so Lambda throttles every message that {mapping} receives"
     );
     let label = format!("{}: the function never runs", reserved.shown());
-    let reads = format!("{} reads a queue for it", mapping.resource.shown());
+    let reads = format!("{mapping} reads a queue for it");
     Finding::new("reserved_concurrency", headline, reserved, label)
         .label(mapping.resource.header, reads)
         .help(format!(
-            "set `{}` to 1 or more, or disable {} to stop processing without using up receives",
-            reserved.name,
-            mapping.resource.shown()
+            "set `{}` to 1 or more, or disable {mapping} to stop processing without using up receives",
+            reserved.name
         ))
 }
 

@@ -48,8 +48,7 @@ fn expires(
         Severity::Warning
     };
     let headline = format!(
-        "{} keeps messages for {}, but one that keeps failing reaches the dead-letter queue only after {}",
-        queue.resource.shown(),
+        "{queue} keeps messages for {}, but one that keeps failing reaches the dead-letter queue only after {}",
         retention.in_words(),
         Seconds(age).with_words()
     );

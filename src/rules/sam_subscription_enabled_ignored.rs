@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = rule!(
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for mapping in graph.mappings() {
         if let Some(span) = mapping.ignored_disabling {
-            let headline = format!("{} polls although `Enabled` is `false`", mapping.resource.shown());
+            let headline = format!("{mapping} polls although `Enabled` is `false`");
             let label = "the SAM transform writes `Enabled: true` in place of this";
             let finding = Finding::new("enabled", headline, span, label)
                 .help("subscribe the queue by an `AWS::SNS::Subscription`, and read it by an event of type `SQS`");

@@ -14,8 +14,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for queue in graph.queues() {
         if queue.implicit == Some(Implicit::Subscription) {
             let headline = format!(
-                "`SqsSubscription: true` creates the queue {}, which has a visibility timeout of {} and no redrive policy",
-                queue.resource.shown(),
+                "`SqsSubscription: true` creates the queue {queue}, which has a visibility timeout of {} and no redrive policy",
                 limits::VISIBILITY_TIMEOUT_DEFAULT
             );
             let label = "the properties of the queue that this creates cannot be set";

@@ -109,9 +109,8 @@ fn judge_type(
 fn of_another_type(subscription: &Subscription, queue: &TypedQueue<'_>, fifo: bool) -> Finding {
     let topic = if fifo { "a FIFO topic" } else { "a standard topic" };
     let headline = format!(
-        "{}, and {} subscribes to {topic}, whose failures need {}",
+        "{}, and {subscription} subscribes to {topic}, whose failures need {}",
         queue.words(),
-        subscription.resource.shown(),
         kind(fifo)
     );
     let finding = Finding::new("redrive", headline, queue.link, format!("{} here", kind(queue.fifo)))

@@ -29,10 +29,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn missing(subscription: &Subscription, name: &str) -> Finding {
     let resource = &subscription.resource;
-    let headline = format!(
-        "{} has no redrive policy: messages that SNS cannot deliver are lost",
-        resource.shown()
-    );
+    let headline = format!("{resource} has no redrive policy: messages that SNS cannot deliver are lost");
     Finding::new("redrive", headline, resource.header, format!("`{name}` is not set"))
         .help("name a queue as `deadLetterTargetArn`, with a policy that lets `sns.amazonaws.com` send to it")
 }

@@ -36,10 +36,7 @@ fn for_streams(mapping: &EventSourceMapping, source: &str, settings: &[&StreamSe
     let first = start.or(settings.first())?;
     let names: Vec<String> = settings.iter().map(|setting| format!("`{}`", setting.name)).collect();
     let names = names.join(", ");
-    let headline = format!(
-        "{} sets {names} for {source}, which applies to streams only",
-        mapping.resource.shown()
-    );
+    let headline = format!("{mapping} sets {names} for {source}, which applies to streams only");
     let label = |setting: &StreamSetting| {
         if setting.is_start {
             "a queue has no position to start at, so Lambda rejects the mapping"

@@ -35,9 +35,8 @@ fn judge(findings: &mut Findings<'_>, machine: &StateMachine, task: &TokenTask, 
         findings.satisfied(&limited, machine, fact(true, words).depending_on(&task.span));
     }
     let headline = format!(
-        "`{}` of {} sends a message with a task token and waits for an answer without a limit",
-        task.state,
-        machine.resource.shown()
+        "`{}` of {machine} sends a message with a task token and waits for an answer without a limit",
+        task.state
     );
     let label = "where the message ends in a dead-letter queue, the execution waits for up to a year";
     let finding = Finding::new("definition", headline, task.span, label)

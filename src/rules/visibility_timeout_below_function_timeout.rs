@@ -49,8 +49,7 @@ fn below_timeout(
         format!("{function} may run for {}", limit.in_words())
     };
     let headline = format!(
-        "{} has a visibility timeout of {}, but {runs}, so a message may be processed twice",
-        queue.resource.shown(),
+        "{queue} has a visibility timeout of {}, but {runs}, so a message may be processed twice",
         visibility.in_words()
     );
     let becomes_visible = format!("the message becomes visible again after {}", visibility.shown());

@@ -48,10 +48,8 @@ fn defaulted(
     needed: i64,
 ) -> Finding {
     let headline = format!(
-        "{} relies on the default visibility timeout of {} s; {} needs {needed} s now, and a longer function timeout makes the default too short",
-        queue.resource.shown(),
-        visibility.value,
-        time.function.resource.shown()
+        "{queue} relies on the default visibility timeout of {} s; {} needs {needed} s now, and a longer function timeout makes the default too short",
+        visibility.value, time.function
     );
     let label = format!("`{}` is not set", visibility.name);
     Finding::new("visibility_timeout", headline, visibility, label)

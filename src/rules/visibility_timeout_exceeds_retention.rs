@@ -30,8 +30,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn expires_first(queue: &Queue, consumer: &Consumer<'_>, visibility: &Operand<'_>, retention: &Operand<'_>) -> Finding {
     let headline = format!(
-        "{} keeps messages for {} but has a visibility timeout of {}: a message that fails once is lost without a retry",
-        queue.resource.shown(),
+        "{queue} keeps messages for {} but has a visibility timeout of {}: a message that fails once is lost without a retry",
         retention.in_words(),
         visibility.in_words()
     );

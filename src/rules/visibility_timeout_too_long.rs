@@ -45,8 +45,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 fn too_long(queue: &Queue, visibility: &Operand<'_>, factor: i64, advice: Advice) -> Finding {
     let advised = advice.times("the timeout of its functions");
     let headline = format!(
-        "{} has a visibility timeout of {}, more than {} times as long as its functions may run: a failed message is retried only then",
-        queue.resource.shown(),
+        "{queue} has a visibility timeout of {}, more than {} times as long as its functions may run: a failed message is retried only then",
         visibility.in_words(),
         factor.saturating_mul(advice.factor)
     );

@@ -23,7 +23,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 for window in findings.least_window(&time.limit.when, poll.mapping) {
                     for visibility in findings.most_visibility(&window.when, queue) {
                         let enough = at_least(&visibility, advice.needed(&time.limit, &window))
-                            .note(|| format!(", with {}", time.function.resource.shown()));
+                            .note(|| format!(", with {}", time.function));
                         findings.require(
                             &visibility.when,
                             queue,

@@ -80,7 +80,7 @@ fn judge_required(
     let most = most(input, &limits::FUNCTION_TIMEOUT);
     let enough = at_least(visibility, advice.needed_for(Seconds(most), window)).depending_on(window);
     let covered = advice.longest(visibility, window);
-    let what = format!("a timeout of {}", function.resource.shown());
+    let what = format!("a timeout of {function}");
     require(findings, (queue, visibility), enough, input, (covered, most), &what);
 }
 
@@ -107,7 +107,7 @@ impl Now<'_> {
         if let Some((input, most)) = timeout.map(|input| (input, most(input, &limits::FUNCTION_TIMEOUT))) {
             let needed = self.advice.needed_for(Seconds(most), self.window);
             let covered = self.advice.longest(self.visibility, self.window);
-            let what = format!("a timeout of {}", function.resource.shown());
+            let what = format!("a timeout of {function}");
             if !self.require(findings, input, (needed, covered, most), &what) {
                 return;
             }
@@ -116,7 +116,7 @@ impl Now<'_> {
         if let Some((input, most)) = window.map(|input| (input, most(input, &limits::WINDOW))) {
             let needed = self.advice.needed_for(&self.time.limit, Seconds(most));
             let covered = self.visibility.value - self.advice.needed(&self.time.limit, Seconds(0)).value;
-            let what = format!("a batching window of {}", self.mapping.resource.shown());
+            let what = format!("a batching window of {}", self.mapping);
             self.require(findings, input, (needed, covered, most), &what);
         }
     }
@@ -161,9 +161,8 @@ fn require(
 ) -> bool {
     findings.require(&visibility.when, queue, enough, || {
         let headline = format!(
-            "{} has a fixed visibility timeout of {}, enough for {what} of up to {covered} s, but {} may be \
+            "{queue} has a fixed visibility timeout of {}, enough for {what} of up to {covered} s, but {} may be \
              set to {most} s",
-            queue.resource.shown(),
             visibility.in_words(),
             input.shown
         );

@@ -72,10 +72,7 @@ fn longer_than_processing(visibility: &Operand<'_>) -> String {
 }
 
 fn zero(queue: &Queue, visibility: &Operand<'_>) -> Finding {
-    let headline = format!(
-        "{} has a visibility timeout of 0 s, so a message stays visible while it is processed",
-        queue.resource.shown()
-    );
+    let headline = format!("{queue} has a visibility timeout of 0 s, so a message stays visible while it is processed");
     let message = format!(
         "{}: other consumers may receive the message at the same time",
         visibility.shown()

@@ -80,10 +80,7 @@ fn refused(worker: &WorkerConsumption, queue: &Queue, edge: Edge, lacking: &Lack
         finding.label(worker.span, worker.evidence.clone())
     };
     finding
-        .label(
-            queue.resource.header,
-            format!("{} is the worker's queue", queue.resource.shown()),
-        )
+        .label(queue.resource.header, format!("{queue} is the worker's queue"))
         .help(format!(
             "allow the role {} on the ARN of {}",
             lacking.actions, lacking.on

@@ -29,12 +29,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             };
             // A protected task is stopped when it releases the protection.
             if graph.may_protect_tasks(&policies, &consumption.roles) {
-                let protected = || {
-                    format!(
-                        "the role of {} may protect the task while it works",
-                        task.resource.shown()
-                    )
-                };
+                let protected = || format!("the role of {task} may protect the task while it works");
                 let protected = fact(true, protected).depending_on(&resource.header);
                 findings.satisfied(&consumption.when, resource, protected);
                 continue;
@@ -53,10 +48,9 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn stopped(task: &Resource, queue: &Queue, stop: &Operand<'_>, work: ProcessingTime) -> Finding {
     let headline = format!(
-        "ECS kills a task of {} {} after the signal to stop, but the work on a message of {} takes longer: it {}",
+        "ECS kills a task of {} {} after the signal to stop, but the work on a message of {queue} takes longer: it {}",
         task.shown(),
         stop.in_words(),
-        queue.resource.shown(),
         work.takes()
     );
     let label = stop.or_default("ECS", format!("killed after {}", stop.shown()));

@@ -47,8 +47,7 @@ fn states_time(graph: &Graph, queue: &Queue) -> bool {
 
 fn undeclared(queue: &Queue, visibility: &Operand<'_>, worker: &WorkerConsumption) -> Finding {
     let headline = format!(
-        "{} has the default visibility timeout of {} s, and nothing states how long its worker takes for a message",
-        queue.resource.shown(),
+        "{queue} has the default visibility timeout of {} s, and nothing states how long its worker takes for a message",
         visibility.value
     );
     let label = format!("`{}` is not set", visibility.name);

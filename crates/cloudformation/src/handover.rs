@@ -60,12 +60,7 @@ impl<'t> Template<'t> {
         });
         let all: Outcomes<'static> = all.collect();
         all.map(|mut outcome| {
-            outcome.origins.extend(what.map(|what| Origin {
-                span: outcome.span,
-                what: what.into(),
-                computes: false,
-                is_input_default: false,
-            }));
+            outcome.origins.extend(what.map(|what| Origin::new(outcome.span, what)));
             outcome
         })
     }
@@ -171,16 +166,8 @@ impl<'t> Template<'t> {
         let all = outcomes.clone().map(|outcome| {
             let (value, origin) = match (&outcome.value, parameter.default()) {
                 (Evaluated::Absent, Some((text, span))) => {
-                    let what = format!("the default of parameter `{name}`").into();
-                    (
-                        self.parameter_text(parameter, &text),
-                        Some(Origin {
-                            span,
-                            what,
-                            computes: false,
-                            is_input_default: false,
-                        }),
-                    )
+                    let what = format!("the default of parameter `{name}`");
+                    (self.parameter_text(parameter, &text), Some(Origin::new(span, what)))
                 }
                 (Evaluated::Absent, None) => {
                     let reason = Cause::InputWithoutValue.because(format!(

@@ -58,10 +58,10 @@ pub(crate) fn written_out<'d>(root: Cow<'d, Node>, unit: &str, values: &Values) 
         ];
         of_scope.contains(&&*entry.key)
     };
-    let scope = Node {
+    let scope = Node::new(
         span,
-        value: Value::Mapping(entries.iter().filter(is_of_scope).cloned().collect()),
-    };
+        Value::Mapping(entries.iter().filter(is_of_scope).cloned().collect()),
+    );
     let mut writer = Writer {
         scope: &Sections::new(unit, Dialect::Template, &[&scope], values.clone()).into(),
         rounds: 0,
@@ -242,11 +242,11 @@ impl Writer<'_, '_> {
     }
 
     fn replaced_entry(&mut self, entry: &Entry, identifier: &str, item: &str) -> Entry {
-        Entry {
-            key: replaced_text(&entry.key, identifier, item),
-            key_span: entry.key_span,
-            value: self.replaced(&entry.value, identifier, item),
-        }
+        Entry::new(
+            replaced_text(&entry.key, identifier, item),
+            entry.key_span,
+            self.replaced(&entry.value, identifier, item),
+        )
     }
 
     /// Copies `node`, replacing the identifier by `item`.
@@ -314,15 +314,8 @@ fn with_placeholder(entry: &Entry, identifier: &str) -> Entry {
 
 fn opened_node(node: &Node, identifier: &str, placeholder: &str) -> Node {
     let open = |text: &str| {
-        let text = Node {
-            span: node.span,
-            value: Value::String(text.into()),
-        };
-        Value::Mapping(vec![Entry {
-            key: "Fn::Sub".into(),
-            key_span: node.span,
-            value: text,
-        }])
+        let text = Node::new(node.span, Value::String(text.into()));
+        Value::Mapping(vec![Entry::new("Fn::Sub", node.span, text)])
     };
     let value = match &node.value {
         _ if refers_to(node, identifier) => open(placeholder),
@@ -352,14 +345,11 @@ fn opened_node(node: &Node, identifier: &str, placeholder: &str) -> Node {
 /// Records in a resource, or in a loop over resources, that it exists for `item` of `collection`.
 fn mark(node: &mut Node, collection: &Node, item: Option<&str>) {
     let span = collection.span;
-    let item = item.map(|item| Node {
+    let item = item.map(|item| Node::new(span, Value::String(item.into())));
+    let source = Node::new(
         span,
-        value: Value::String(item.into()),
-    });
-    let source = Node {
-        span,
-        value: Value::Sequence(std::iter::once(collection.clone()).chain(item).collect()),
-    };
+        Value::Sequence(std::iter::once(collection.clone()).chain(item).collect()),
+    );
     match &mut node.value {
         // An inner loop is recorded in each of its resources.
         Value::Sequence(parts) => {
@@ -376,14 +366,7 @@ fn mark(node: &mut Node, collection: &Node, item: Option<&str>) {
                     notes.push(source);
                 }
             }
-            None => entries.push(Entry {
-                key: MARK.into(),
-                key_span: span,
-                value: Node {
-                    span,
-                    value: Value::Sequence(vec![source]),
-                },
-            }),
+            None => entries.push(Entry::new(MARK, span, Node::new(span, Value::Sequence(vec![source])))),
         },
         _ => {}
     }

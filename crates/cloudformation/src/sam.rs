@@ -105,10 +105,7 @@ pub fn transform(root: &Node, values: &Values) -> Option<Node> {
         section.value.value = Value::Mapping(resources);
     }
     transform.add_conditions(&mut sections);
-    let mut root = Node {
-        span: root.span,
-        value: Value::Mapping(sections),
-    };
+    let mut root = Node::new(root.span, Value::Mapping(sections));
     if !transform.names.is_empty() {
         names::replace(&mut root, &transform.names, 0);
     }

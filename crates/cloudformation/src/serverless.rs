@@ -334,11 +334,7 @@ fn child<'n>(node: &'n mut Node, key: &str) -> Option<&'n mut Node> {
 
 /// Returns a property that has no key of its own in the service.
 fn set(key: &str, value: Node) -> Entry {
-    Entry {
-        key: key.into(),
-        key_span: value.span,
-        value,
-    }
+    Entry::new(key, value.span, value)
 }
 
 /// Returns a property of the service under its name in CloudFormation.
@@ -350,24 +346,15 @@ fn renamed(key: &str, entry: &Entry) -> Entry {
 }
 
 fn mapping(at: Span, entries: Vec<Entry>) -> Node {
-    Node {
-        span: at,
-        value: Value::Mapping(entries),
-    }
+    Node::new(at, Value::Mapping(entries))
 }
 
 fn list(at: Span, items: Vec<Node>) -> Node {
-    Node {
-        span: at,
-        value: Value::Sequence(items),
-    }
+    Node::new(at, Value::Sequence(items))
 }
 
 fn text(at: Span, text: impl Into<Arc<str>>) -> Node {
-    Node {
-        span: at,
-        value: Value::String(text.into()),
-    }
+    Node::new(at, Value::String(text.into()))
 }
 
 /// Returns a resource with the given properties, at `header`.

@@ -103,14 +103,8 @@ fn refer(node: &mut Node, is_id: &mut impl FnMut(&Arc<str>) -> bool) {
             entries.for_each(|entry| refer(&mut entry.value, is_id));
         }
         Value::String(id) if is_id(id) => {
-            let parts = [id.clone(), "Arn".into()].map(|text| Node {
-                span,
-                value: Value::String(text),
-            });
-            let parts = Node {
-                span,
-                value: Value::Sequence(parts.into()),
-            };
+            let parts = [id.clone(), "Arn".into()].map(|text| Node::new(span, Value::String(text)));
+            let parts = Node::new(span, Value::Sequence(parts.into()));
             node.value = Value::Mapping(vec![entry("Fn::GetAtt", parts)]);
         }
         _ => {}
@@ -125,14 +119,8 @@ fn show_region(
     resources: Vec<Entry>,
     show: &Show<'_>,
 ) {
-    let resources = Node {
-        span,
-        value: Value::Mapping(resources),
-    };
-    let root = Node {
-        span,
-        value: Value::Mapping(vec![entry("Resources", resources)]),
-    };
+    let resources = Node::new(span, Value::Mapping(resources));
+    let root = Node::new(span, Value::Mapping(vec![entry("Resources", resources)]));
     let values = Values {
         region,
         account,
@@ -206,14 +194,11 @@ fn own(resource: &Node) -> Option<Entry> {
     kind.value.as_str()?;
     let properties = resource.entry("Properties")?;
     properties.value.entries()?;
-    Some(Entry {
-        key: id.as_str()?.into(),
-        key_span: id.span,
-        value: Node {
-            span: resource.span,
-            value: Value::Mapping(vec![kind.clone(), properties.clone()]),
-        },
-    })
+    Some(Entry::new(
+        id.as_str()?,
+        id.span,
+        Node::new(resource.span, Value::Mapping(vec![kind.clone(), properties.clone()])),
+    ))
 }
 
 /// Returns a resource that Cloud Control describes as one of a template; `None` if only its identifiers are given.
@@ -224,20 +209,12 @@ fn described_by_cloud_control(kind: &Node, described: &Node) -> Option<Result<En
         Err(error) => return Some(Err(Problem::invalid(error.span, error.message))),
     };
     let arns = ["Arn", "EventSourceMappingArn", "TopicArn", "SubscriptionArn"];
-    let id = arns.iter().find_map(|key| properties.get(key)?.as_str())?.into();
+    let id: Arc<str> = arns.iter().find_map(|key| properties.get(key)?.as_str())?.into();
     let value = Value::Mapping(vec![entry("Type", kind.clone()), entry("Properties", properties)]);
     let span = described.span;
-    Some(Ok(Entry {
-        key: id,
-        key_span: span,
-        value: Node { span, value },
-    }))
+    Some(Ok(Entry::new(id, span, Node { span, value })))
 }
 
 fn entry(key: &str, value: Node) -> Entry {
-    Entry {
-        key: key.into(),
-        key_span: value.span,
-        value,
-    }
+    Entry::new(key, value.span, value)
 }

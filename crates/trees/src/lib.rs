@@ -50,6 +50,12 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Creates an entry.
+    pub fn new(key: impl Into<Arc<str>>, key_span: Span, value: Node) -> Self {
+        let key = key.into();
+        Entry { key, key_span, value }
+    }
+
     /// Returns the span from the key to the end of the value.
     pub fn span(&self) -> Span {
         self.key_span.to(self.value.span)
@@ -57,6 +63,11 @@ impl Entry {
 }
 
 impl Node {
+    /// Creates a node.
+    pub fn new(span: Span, value: Value) -> Self {
+        Node { span, value }
+    }
+
     /// Returns the entries, if the node is a mapping.
     pub fn entries(&self) -> Option<&[Entry]> {
         match &self.value {

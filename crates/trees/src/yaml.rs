@@ -241,10 +241,7 @@ impl<'t> Builder<'t> {
             }
         };
         let node = Measured {
-            node: Node {
-                span: self.origin.span(&range),
-                value,
-            },
+            node: Node::new(self.origin.span(&range), value),
             text: None,
             size: frame.size,
             height: frame.height,
@@ -297,10 +294,7 @@ impl<'t> Builder<'t> {
             Meaning::None if plain => scalar::resolve(text),
             Meaning::None => Value::String(Arc::from(text)),
         };
-        let node = Node {
-            span: self.origin.span(&range),
-            value,
-        };
+        let node = Node::new(self.origin.span(&range), value);
         self.finish(Measured::leaf(node, Some(Arc::from(text))), range, anchor, meaning, tag)
     }
 
@@ -382,10 +376,7 @@ impl<'t> Builder<'t> {
     fn unknown(&mut self, range: &Range<usize>) -> Result<(), TooDeep> {
         let span = self.origin.span(range);
         let name = self.text.get(range.clone()).unwrap_or("");
-        let text = Node {
-            span,
-            value: Value::String(Arc::from(name)),
-        };
+        let text = Node::new(span, Value::String(Arc::from(name)));
         let node = fold(Arc::from(UNKNOWN_ALIAS), span, span, text);
         self.attach(Measured::leaf(node, None), range)
     }

@@ -89,9 +89,9 @@ pub(super) fn settings(graph: &Graph, queue: &Queue) -> Settings {
     let reader = match (mapping, function) {
         (Some(mapping), Some(function)) => {
             settings.read_by(mapping, function, &mut read);
-            format!(", read by {}", function.resource.shown())
+            format!(", read by {function}")
         }
-        (Some(mapping), None) => format!(", read through {}", mapping.resource.shown()),
+        (Some(mapping), None) => format!(", read through {mapping}"),
         (None, _) => ", read by workers".to_owned(),
     };
     let declared = graph.declared(queue).iter();
@@ -102,7 +102,7 @@ pub(super) fn settings(graph: &Graph, queue: &Queue) -> Settings {
     if let Some(declared) = declared {
         settings.declared(declared);
     }
-    settings.subject = Some(format!("{}{reader}", queue.resource.shown()));
+    settings.subject = Some(format!("{queue}{reader}"));
     settings.unresolved = read.unresolved;
     settings
 }

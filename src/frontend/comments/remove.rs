@@ -47,10 +47,7 @@ fn from_comment(text: &str, comment: Range<usize>, at: Span, name: Option<&str>)
 }
 
 fn removed(within: Span, range: Range<usize>) -> Edit {
-    Edit {
-        span: Span::new(within.file, range),
-        text: String::new(),
-    }
+    Edit::new(Span::new(within.file, range), String::new())
 }
 
 /// Returns the range in `said` of `name` and the separator to its neighbour, or `None` if it is the only name.

@@ -59,10 +59,7 @@ pub(super) fn edits(text: &str, number: Span, new: i64) -> Option<Edit> {
     let growth = new.to_string().len().saturating_sub(number.range().len());
     // Linters require two spaces before a comment.
     let spare = growth.min(spaces.saturating_sub(2));
-    (spare > 0).then(|| Edit {
-        span: Span::new(number.file, end + at - spare..end + at),
-        text: String::new(),
-    })
+    (spare > 0).then(|| Edit::new(Span::new(number.file, end + at - spare..end + at), String::new()))
 }
 
 /// Returns the range of a comment on the first line of `after`, the text after a number.

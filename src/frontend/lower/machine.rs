@@ -38,7 +38,7 @@ impl<V: View> Lowering<V> {
             return;
         };
         let resource = node.resource;
-        let not_read = || Cause::NotRead.because(format!("the definition of {} is not read", resource.shown()));
+        let not_read = || Cause::NotRead.because(format!("the definition of {resource} is not read"));
         let machine = StateMachine {
             tasks: definition.map(|state| match state {
                 State::Set(Some(tasks)) => State::Set(tasks),

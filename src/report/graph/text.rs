@@ -106,7 +106,7 @@ impl<'g> Writer<'g> {
             self.line(2, &format!("→ {policy}"));
         }
         for reading in self.graph.worker_consumptions(queue) {
-            self.line(2, &format!("→ worker {}", reading.resource.shown()));
+            self.line(2, &format!("→ worker {reading}"));
         }
     }
 

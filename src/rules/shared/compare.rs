@@ -119,7 +119,7 @@ impl<'a> Term<'a> {
             .calculation()
             .unwrap_or_else(|| format!("{}{sign}{}", self.value, self.side()));
         match self.owner {
-            Some(resource) => format!("{shown} of {}", resource.shown()),
+            Some(resource) => format!("{shown} of {resource}"),
             None => shown,
         }
     }

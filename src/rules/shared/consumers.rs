@@ -119,7 +119,7 @@ impl Labeled for Consumer<'_> {
     fn label(&self) -> (LabelSpan<'_>, String) {
         let message = match &self.kind {
             ConsumerKind::Mapping(resource, _) | ConsumerKind::Pipe(resource) => {
-                format!("{} reads the queue", resource.shown())
+                format!("{resource} reads the queue")
             }
             ConsumerKind::Worker(reading) => reading.evidence.clone(),
             ConsumerKind::Declared(_) => "a declared worker reads the queue".to_owned(),

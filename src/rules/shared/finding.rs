@@ -4,7 +4,7 @@
 use super::names::QueueName;
 use super::operands::{Known, Operand, Provenance};
 use crate::diagnostic::{Change, Diagnostic, Remedy, RuleId, Severity, Subject};
-use crate::graph::{Case, Origin};
+use crate::graph::{Case, EventSourceMapping, Origin};
 use crate::rules::Rule;
 use source::Span;
 use sqs_model::scenario::Scenario;
@@ -132,6 +132,15 @@ impl Finding {
     pub(crate) fn severity(mut self, severity: Severity) -> Self {
         self.severity = Some(severity);
         self
+    }
+
+    /// Overrides the rule's severity; a disabled mapping does no harm, so its finding is an info.
+    #[must_use]
+    pub(crate) fn severity_if_enabled(self, severity: Severity, mapping: &EventSourceMapping) -> Self {
+        self.severity(match mapping.enabled.known() {
+            Some(false) => Severity::Info,
+            _ => severity,
+        })
     }
 
     /// Replaces the headline, for a finding that covers several resources.

@@ -26,7 +26,7 @@ impl InvokedHandler<'_> {
 
 /// Returns the label that `mapping` invokes the function whose source a finding points into.
 pub(crate) fn invokes(mapping: &EventSourceMapping) -> String {
-    format!("{} invokes it", mapping.resource.shown())
+    format!("{mapping} invokes it")
 }
 
 impl Findings<'_> {

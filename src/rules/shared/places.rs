@@ -80,10 +80,8 @@ pub(crate) fn different_locations(
     (here, there): (&str, &str),
 ) -> Finding {
     let (name, here, there) = (place.name(), place.describe(here), place.describe(there));
-    let headline = format!(
-        "{} is in {here} and its dead-letter queue in {there}, but both have to be in one {name}",
-        resource.shown()
-    );
+    let headline =
+        format!("{resource} is in {here} and its dead-letter queue in {there}, but both have to be in one {name}");
     let label = format!("a queue in {there}{}", target.provenance());
     Finding::new("redrive", headline, target, label).help(format!("use a dead-letter queue in {here}"))
 }

@@ -103,7 +103,7 @@ impl Findings<'_> {
         for queue in graph.consumed() {
             let rivals = self.competing_consumers(graph, queue);
             if let [only] = rivals.as_slice() {
-                let alone = fact(true, || format!("only {} reads it", only.resource.shown()));
+                let alone = fact(true, || format!("only {} reads it", only.resource));
                 self.satisfied(&only.when, queue, alone.depending_on(&only.resource.header));
             }
             for pair in pairs(&rivals, &concerns) {

@@ -6,6 +6,7 @@ use crate::graph::delivery::Sender;
 use crate::graph::permits::Permits;
 use crate::graph::{Attribute, Condition, Graph, Link, Queue, Resource};
 use source::Span;
+use std::fmt;
 
 /// Delivery by a service that sends to a queue as itself, and therefore needs permission in the queue's policy.
 #[derive(Debug)]
@@ -20,6 +21,12 @@ pub(crate) struct Delivery<'g> {
     pub(crate) service: &'static str,
     /// Span of the reference to the queue.
     pub(crate) span: Span,
+}
+
+impl fmt::Display for Delivery<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.resource.fmt(f)
+    }
 }
 
 const SNS: &str = "sns.amazonaws.com";

@@ -100,12 +100,7 @@ impl<'t> Template<'t> {
                 match found {
                     Err(reason) => self.instead(fallback, reason, &here.and(when)),
                     Ok(entry) => {
-                        let origin = Origin {
-                            span: entry.span(),
-                            what: format!("the mapping `{}`", mapping.key).into(),
-                            computes: false,
-                            is_input_default: false,
-                        };
+                        let origin = Origin::new(entry.span(), format!("the mapping `{}`", mapping.key));
                         Cases::one(Outcome {
                             value: self.mapped(&entry.value),
                             span: at,

@@ -73,12 +73,7 @@ impl<'t> Template<'t> {
             None => {}
             Some(Err(reason)) => return open(reason),
             Some(Ok(argument)) => {
-                let origin = Origin {
-                    span: argument.span,
-                    what: format!("parameter `{name}`, given by {}", argument.by).into(),
-                    computes: false,
-                    is_input_default: false,
-                };
+                let origin = Origin::new(argument.span, format!("parameter `{name}`, given by {}", argument.by));
                 return Cases::one(one(self.parameter_text(parameter, &argument.value), origin));
             }
         }
@@ -93,17 +88,10 @@ impl<'t> Template<'t> {
                 let when = Condition::is(self.variable(name), value.as_str());
                 let origin = match &default {
                     Some((text, place)) if *text == value => Origin {
-                        span: *place,
-                        what: format!("the default of parameter `{name}`").into(),
-                        computes: false,
                         is_input_default: true,
+                        ..Origin::new(*place, format!("the default of parameter `{name}`"))
                     },
-                    _ => Origin {
-                        span,
-                        what: format!("an allowed value of parameter `{name}`").into(),
-                        computes: false,
-                        is_input_default: false,
-                    },
+                    _ => Origin::new(span, format!("an allowed value of parameter `{name}`")),
                 };
                 Case::new(when, one(self.plain(&value), origin))
             });
@@ -120,10 +108,8 @@ impl<'t> Template<'t> {
             return open(Cause::InputWithoutValue.because(format!("parameter `{name}` has no default")));
         };
         let origin = Origin {
-            span,
-            what: format!("the default of parameter `{name}`").into(),
-            computes: false,
             is_input_default: true,
+            ..Origin::new(span, format!("the default of parameter `{name}`"))
         };
         Cases::one(one(self.parameter_text(parameter, &text), origin))
     }
@@ -160,10 +146,8 @@ impl<'t> Template<'t> {
         let mut rest = Condition::always();
         let mut all = Vec::new();
         let origin = |default: &(String, Span)| Origin {
-            span: default.1,
-            what: format!("the default of parameter `{name}`").into(),
-            computes: false,
             is_input_default: true,
+            ..Origin::new(default.1, format!("the default of parameter `{name}`"))
         };
         for text in compared {
             let when = Condition::is(variable.clone(), text.clone());

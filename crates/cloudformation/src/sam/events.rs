@@ -400,9 +400,9 @@ fn state(event: &Event<'_>) -> Option<Entry> {
     }
     let enabled = event.entry("Enabled")?;
     let is_off = enabled.value.value == Value::Bool(false);
-    Some(Entry {
-        key: "State".into(),
-        key_span: enabled.key_span,
-        value: At(enabled.value.span).text(if is_off { "DISABLED" } else { "ENABLED" }),
-    })
+    Some(Entry::new(
+        "State",
+        enabled.key_span,
+        At(enabled.value.span).text(if is_off { "DISABLED" } else { "ENABLED" }),
+    ))
 }

@@ -67,10 +67,7 @@ fn both(global: &Entry, own: &Entry) -> Entry {
         _ => return own.clone(),
     };
     Entry {
-        value: Node {
-            span: own.value.span,
-            value,
-        },
+        value: Node::new(own.value.span, value),
         ..own.clone()
     }
 }

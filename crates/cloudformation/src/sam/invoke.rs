@@ -20,10 +20,7 @@ impl Transform<'_> {
             .filter(|entry| matches!(&*entry.key, "OnSuccess" | "OnFailure"))
         {
             if let Some(destination) = self.destination(owner, &format!("{id}{}", entry.key), entry, grants) {
-                let value = Node {
-                    span: entry.value.span,
-                    value: Value::Mapping(vec![destination]),
-                };
+                let value = Node::new(entry.value.span, Value::Mapping(vec![destination]));
                 destinations.push(Entry { value, ..entry.clone() });
             }
         }

@@ -27,11 +27,7 @@ impl At {
     }
 
     pub(super) fn entry(self, key: impl Into<Arc<str>>, value: Node) -> Entry {
-        Entry {
-            key: key.into(),
-            key_span: self.0,
-            value,
-        }
+        Entry::new(key, self.0, value)
     }
 
     /// Builds an object with a single entry, such as an intrinsic function.

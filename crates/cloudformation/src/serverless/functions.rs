@@ -169,10 +169,7 @@ impl Service {
             let default = || match key {
                 // The default depends on the version of the framework.
                 "runtime" => own("image").is_none().then(|| text(header, "${sls:runtime}")),
-                "memorySize" => Some(Node {
-                    span: header,
-                    value: Value::Integer(MEMORY),
-                }),
+                "memorySize" => Some(Node::new(header, Value::Integer(MEMORY))),
                 _ => None,
             };
             let written = own(key).map(|entry| renamed(property, entry)).or_else(shared);

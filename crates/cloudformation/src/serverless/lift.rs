@@ -129,12 +129,7 @@ impl Queue<'_> {
             Some(_) => format!("Lift: 6 × {seconds} s + {window} s"),
             None => format!("Lift: 6 × {seconds} s + {window} s, as the worker has no `timeout` of its own"),
         };
-        let origin = Origin {
-            span: timeout.map_or(worker.key_span, Entry::span),
-            what: why.into(),
-            computes: false,
-            is_input_default: false,
-        };
+        let origin = Origin::new(timeout.map_or(worker.key_span, Entry::span), why);
         resolver.origins.entry(worker.key_span).or_default().push(origin);
         number(worker.key_span, seconds.saturating_mul(6).saturating_add(window))
     }
@@ -246,11 +241,7 @@ impl Queue<'_> {
             self.own("maxConcurrency")
                 .map(|entry| renamed("maximumConcurrency", entry)),
         );
-        let event = Entry {
-            key: "sqs".into(),
-            key_span: at,
-            value: mapping(at, event),
-        };
+        let event = Entry::new("sqs", at, mapping(at, event));
         let event = mapping(at, vec![event]);
         if let Some(Value::Sequence(events)) = child(&mut function.value, "events").map(|events| &mut events.value) {
             events.push(event);
@@ -262,10 +253,7 @@ impl Queue<'_> {
 }
 
 fn number(at: Span, value: i64) -> Node {
-    Node {
-        span: at,
-        value: Value::Integer(value),
-    }
+    Node::new(at, Value::Integer(value))
 }
 
 /// Returns the logical id that CDK, on which Lift is built, derives from a construct's path.

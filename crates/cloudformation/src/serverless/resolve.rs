@@ -128,11 +128,9 @@ impl<'a> Resolver<'a> {
             Value::String(text) if text.contains("${") => return self.string(node, text),
             Value::Sequence(items) => Value::Sequence(items.iter().map(|item| self.node(item)).collect()),
             Value::Mapping(entries) => {
-                let entries = entries.iter().map(|entry| Entry {
-                    key: entry.key.clone(),
-                    key_span: entry.key_span,
-                    value: self.node(&entry.value),
-                });
+                let entries = entries
+                    .iter()
+                    .map(|entry| Entry::new(entry.key.clone(), entry.key_span, self.node(&entry.value)));
                 Value::Mapping(entries.collect())
             }
             other => other.clone(),
@@ -165,16 +163,10 @@ impl<'a> Resolver<'a> {
             return match self.variable(sources, node.span) {
                 Resolved::Value(found, origins) if is_scalar(&found) => {
                     self.origins.insert(node.span, origins);
-                    Node {
-                        span: node.span,
-                        value: found.value,
-                    }
+                    Node::new(node.span, found.value)
                 }
                 Resolved::Value(found, _) => found,
-                Resolved::Unresolved(Some(behind)) => Node {
-                    span: node.span,
-                    value: Value::String(behind),
-                },
+                Resolved::Unresolved(Some(behind)) => Node::new(node.span, Value::String(behind)),
                 Resolved::Missing | Resolved::Unresolved(None) => node.clone(),
             };
         }
@@ -182,10 +174,7 @@ impl<'a> Resolver<'a> {
         if !origins.is_empty() {
             self.origins.insert(node.span, origins);
         }
-        Node {
-            span: node.span,
-            value: Value::String(joined.into()),
-        }
+        Node::new(node.span, Value::String(joined.into()))
     }
 
     /// Joins `pieces`; variables without a value stay as written.
@@ -277,10 +266,8 @@ impl<'a> Resolver<'a> {
                 (Resolved::Missing, still) => unset = still,
                 (Resolved::Value(node, mut origins), Some(what)) => {
                     origins.push(Origin {
-                        span: at,
-                        what: what.into(),
-                        computes: false,
                         is_input_default: true,
+                        ..Origin::new(at, what)
                     });
                     return Resolved::Value(node, origins);
                 }
@@ -358,12 +345,7 @@ impl<'a> Resolver<'a> {
         {
             return Resolved::Unresolved(Some(text.clone()));
         }
-        let mut origins = vec![Origin {
-            span: place,
-            what: format!("`{shown}`").into(),
-            computes: false,
-            is_input_default: false,
-        }];
+        let mut origins = vec![Origin::new(place, format!("`{shown}`"))];
         origins.extend(self.origins.get(&resolved.span).into_iter().flatten().cloned());
         Resolved::Value(resolved, origins)
     }

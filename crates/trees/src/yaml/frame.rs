@@ -94,11 +94,7 @@ pub(super) fn pair(
             Some("a key must be a string")
         }
         Pending::Value(key, key_span) => {
-            entries.push(Entry {
-                key,
-                key_span,
-                value: node,
-            });
+            entries.push(Entry::new(key, key_span, node));
             None
         }
         Pending::Merge => inherit(merged, node),
@@ -145,10 +141,7 @@ pub(super) fn merge(entries: &mut Vec<Entry>, merged: Vec<Entry>) {
 /// Turns `!Ref x` into `Ref: x`.
 pub(super) fn fold(key: Arc<str>, key_span: Span, span: Span, value: Node) -> Node {
     let entry = Entry { key, key_span, value };
-    Node {
-        span,
-        value: Value::Mapping(vec![entry]),
-    }
+    Node::new(span, Value::Mapping(vec![entry]))
 }
 
 pub(super) fn meaning(tag: Option<&Tag>) -> Meaning {

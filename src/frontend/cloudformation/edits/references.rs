@@ -108,10 +108,7 @@ impl Page<'_> {
         }
         let written = self.editor.text.get(span.range())?;
         let at = span.start as usize + written.rfind(attribute)?;
-        Some(vec![Edit {
-            span: Span::new(span.file, at..at + attribute.len()),
-            text: "Arn".to_owned(),
-        }])
+        Some(vec![Edit::new(Span::new(span.file, at..at + attribute.len()), "Arn")])
     }
 
     /// Returns whether the plain reference at `span` is the only one to its parameter or mapping.

@@ -492,12 +492,7 @@ impl<'t> CloudFormation<'_, 't> {
             let globals = self.template.globals;
             let is_inherited = globals.is_some_and(|globals| globals.contains(outcome.span));
             if is_inherited && !matches!(outcome.value, Evaluated::Absent) {
-                let origin = Origin {
-                    span: outcome.span,
-                    what: "`Globals`".into(),
-                    computes: false,
-                    is_input_default: false,
-                };
+                let origin = Origin::new(outcome.span, "`Globals`");
                 outcome.origins.insert(0, origin);
                 outcome.span = within.header;
             }

@@ -69,10 +69,7 @@ impl Editor<'_> {
         } else {
             whole.flow(&self.style)
         };
-        Some(Edit {
-            span: mapping.span,
-            text,
-        })
+        Some(Edit::new(mapping.span, text))
     }
 
     fn insert_flow(&self, mapping: &Node, first: &Entry, after: Option<&str>, key: &str, value: &NewValue) -> Edit {

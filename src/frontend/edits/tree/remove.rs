@@ -69,10 +69,7 @@ impl Editor<'_> {
         // An anchor that is used elsewhere has to stay.
         let gone = self.text.get(range.clone())?;
         let is_named = !self.is_json && gone.contains('&') && self.text.contains('*');
-        (!is_named).then(|| Edit {
-            span: Span::new(one.file, range),
-            text: String::new(),
-        })
+        (!is_named).then(|| Edit::new(Span::new(one.file, range), String::new()))
     }
 
     fn range_in_brackets(

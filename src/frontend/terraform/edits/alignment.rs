@@ -75,10 +75,7 @@ impl Gap {
     }
 
     fn edit(&self, document: &Document) -> Option<Edit> {
-        (!self.is_right()).then(|| Edit {
-            span: Span::new(document.id, self.range.clone()),
-            text: " ".repeat(self.wanted),
-        })
+        (!self.is_right()).then(|| Edit::new(Span::new(document.id, self.range.clone()), " ".repeat(self.wanted)))
     }
 }
 

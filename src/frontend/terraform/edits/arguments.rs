@@ -119,12 +119,7 @@ pub(super) fn remove(document: &Document, place: &Place) -> Option<Vec<Edit>> {
     }
     if !document.slice(found.inside.clone()).contains('\n') {
         let is_alone = body.attributes.len() == 1 && document.comments(found.inside.clone()).next().is_none();
-        return is_alone.then(|| {
-            vec![Edit {
-                span: Span::new(document.id, found.inside.clone()),
-                text: String::new(),
-            }]
-        });
+        return is_alone.then(|| vec![Edit::new(Span::new(document.id, found.inside.clone()), String::new())]);
     }
     let arguments = document.arguments(body)?;
     let at = arguments
@@ -132,10 +127,10 @@ pub(super) fn remove(document: &Document, place: &Place) -> Option<Vec<Edit>> {
         .position(|one| std::ptr::eq(one.attribute, attribute))?;
     let removed = arguments.get(at)?;
     let mut edits = alignment::without(document, &arguments, at);
-    edits.push(Edit {
-        span: Span::new(document.id, with_blank_line(document, &found, removed.lines.clone())),
-        text: String::new(),
-    });
+    edits.push(Edit::new(
+        Span::new(document.id, with_blank_line(document, &found, removed.lines.clone())),
+        String::new(),
+    ));
     Some(edits)
 }
 
@@ -189,10 +184,7 @@ fn expand_block(document: &Document, found: &FoundBlock<'_>, name: &str, value: 
         let _ = write!(text, "{indent}{name:width$} = {value}{line_break}");
     }
     text.push_str(found.indent);
-    Some(Edit {
-        span: Span::new(document.id, found.inside.clone()),
-        text,
-    })
+    Some(Edit::new(Span::new(document.id, found.inside.clone()), text))
 }
 
 /// An argument to add to a block that spans several lines.

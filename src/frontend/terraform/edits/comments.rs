@@ -197,10 +197,7 @@ impl Lines {
             let widest = run.iter().map(|line| line.new_width()).max().unwrap_or(0);
             edits.extend(gaps().filter_map(|(line, gap)| {
                 let wanted = widest + 1 - line.new_width();
-                (wanted != gap.range.len()).then(|| Edit {
-                    span: Span::new(file, gap.range.clone()),
-                    text: " ".repeat(wanted),
-                })
+                (wanted != gap.range.len()).then(|| Edit::new(Span::new(file, gap.range.clone()), " ".repeat(wanted)))
             }));
         }
         edits

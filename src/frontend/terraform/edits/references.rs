@@ -24,10 +24,7 @@ pub(super) fn to_arn(span: Span, sources: &Sources) -> Option<Edit> {
     let (instance, attribute) = rest.rsplit_once('.')?;
     let is_plain = NO_ARN.contains(&attribute) && is_instance(instance);
     let end = span.start as usize + within.end;
-    is_plain.then(|| Edit {
-        span: Span::new(span.file, end - attribute.len()..end),
-        text: "arn".to_owned(),
-    })
+    is_plain.then(|| Edit::new(Span::new(span.file, end - attribute.len()..end), "arn"))
 }
 
 /// Returns `true` if the text at `span` is the only reference to a variable or local in the module.

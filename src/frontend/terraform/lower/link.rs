@@ -60,6 +60,10 @@ pub(super) fn function_link(eval: &mut Evaluator, value: &Value) -> Result<Link,
     }
 }
 
+fn link_to(target: Target, form: Form) -> Link {
+    Link { target, form }
+}
+
 /// Returns a link to a literal ARN, URL or name, declared or not.
 fn external(text: &Arc<str>) -> Link {
     let form = if text.starts_with("arn:") {
@@ -69,10 +73,7 @@ fn external(text: &Arc<str>) -> Link {
     } else {
         Form::Name
     };
-    Link {
-        target: Target::External(text.clone()),
-        form,
-    }
+    link_to(Target::External(text.clone()), form)
 }
 
 fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth: usize) -> Result<Link, Unresolved> {
@@ -81,10 +82,7 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
     if eval.resource(id.module, id.data, &label).is_none() {
         let undeclared = eval.undeclared(id.module, id.address());
         let name = undeclared.undeclared_name().ok_or_else(|| undeclared.clone())?;
-        return Ok(Link {
-            target: Target::Dangling(name.into()),
-            form,
-        });
+        return Ok(link_to(Target::Dangling(name.into()), form));
     }
     let known_later =
         || Cause::KnownAfterApply.because(format!("`{}.{attribute}` is known only after apply", id.address()));
@@ -111,10 +109,7 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
             ..follow(eval, &key, depth + 1)?
         });
     }
-    Ok(Link {
-        target: Target::Resource(id.address().clone()),
-        form,
-    })
+    Ok(link_to(Target::Resource(id.address().clone()), form))
 }
 
 /// Returns what a data source finds: a resource of the project if one has the name, otherwise an external one.
@@ -144,10 +139,7 @@ fn looked_up(eval: &mut Evaluator, id: &Arc<ResourceId>, form: Form, depth: usiz
         ("aws_sns_topic", Form::Arn) => format!("arn:aws:sns:{region}:${{account}}:{name}"),
         _ => return Some(found),
     };
-    Some(Link {
-        target: Target::External(written.into()),
-        form,
-    })
+    Some(link_to(Target::External(written.into()), form))
 }
 
 /// Returns a link to the data source itself if it finds a resource that the graph has no node for.
@@ -155,10 +147,7 @@ fn data_source_link(id: &ResourceId, attribute: &str) -> Option<Link> {
     let is_of_graph = ["aws_sqs_", "aws_lambda_", "aws_sns_", "aws_iam_", "aws_kms_"];
     let is_other = id.kind.starts_with("aws_") && !is_of_graph.iter().any(|start| id.kind.starts_with(start));
     let is_arn = attribute == "arn" || attribute.ends_with("_arn");
-    (is_other && is_arn).then(|| Link {
-        target: Target::Resource(id.address().clone()),
-        form: Form::Arn,
-    })
+    (is_other && is_arn).then(|| link_to(Target::Resource(id.address().clone()), Form::Arn))
 }
 
 /// Returns the link within a composed string: `${function.arn}:live`, `arn:aws:sqs:${region}:${account}:${queue.name}`.
@@ -228,10 +217,7 @@ fn partly_known(eval: &Evaluator, parts: &[Value]) -> Option<Link> {
         }
     }
     let whole = segment >= resource_at && known_service && !written.ends_with(separator);
-    whole.then(|| Link {
-        target: Target::External(written.into()),
-        form,
-    })
+    whole.then(|| link_to(Target::External(written.into()), form))
 }
 
 /// Returns a placeholder for an unknown part: its source text, unless that contains special characters.
