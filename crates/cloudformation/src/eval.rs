@@ -120,13 +120,7 @@ impl<'t> Template<'t> {
     }
 
     fn field_of(&self, outcome: &Outcome<'t>, key: &str, here: &Condition) -> Outcomes<'t> {
-        let keep = |value| {
-            Cases::one(Outcome {
-                value,
-                span: outcome.span,
-                origins: outcome.origins.clone(),
-            })
-        };
+        let keep = |value| Cases::one(Outcome::with_origins(value, outcome.span, outcome.origins.clone()));
         match &outcome.value {
             Evaluated::Tree(node) if is_transformed(node) => keep(Evaluated::Unresolved(
                 Cause::Unsupported.because("`Fn::Transform` may change it"),

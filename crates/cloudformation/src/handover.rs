@@ -77,11 +77,11 @@ impl<'t> Template<'t> {
             });
             texts.collect::<Result<Vec<_>, Reason>>()
         });
-        Outcome {
-            value: items.map_or_else(Evaluated::Unresolved, Evaluated::Items),
-            span: list.span,
-            origins: list.origins,
-        }
+        Outcome::with_origins(
+            items.map_or_else(Evaluated::Unresolved, Evaluated::Items),
+            list.span,
+            list.origins,
+        )
     }
 
     fn parts_over(&self, parts: &[Part]) -> Vec<Part> {
@@ -180,11 +180,7 @@ impl<'t> Template<'t> {
             };
             // The provenance of a default is only its declaration.
             let origins = origin.map_or(outcome.origins, |origin| vec![origin]);
-            Outcome {
-                value,
-                span: at,
-                origins,
-            }
+            Outcome::with_origins(value, at, origins)
         });
         Some(all)
     }

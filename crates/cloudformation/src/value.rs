@@ -209,6 +209,11 @@ pub struct Outcome<'t> {
 pub type Outcomes<'t> = Cases<Outcome<'t>>;
 
 impl<'t> Outcome<'t> {
+    /// Creates an outcome of `value` that came from `origins`.
+    pub(crate) fn with_origins(value: Evaluated<'t>, span: Span, origins: Vec<Origin>) -> Self {
+        Outcome { value, span, origins }
+    }
+
     /// Creates an outcome of `value`, written at `span`.
     pub const fn new(value: Evaluated<'t>, span: Span) -> Self {
         Outcome {

@@ -221,10 +221,10 @@ impl Input {
     pub(crate) fn expression(&self, block: &Block) -> Result<Arc<Expression>, Problem> {
         match &self.value {
             Raw::Expression(expression) => Ok(expression.clone()),
-            Raw::Text(file, text, range) if is_primitive(block) => Ok(Arc::new(Expression {
-                kind: ExpressionKind::Text(text.get(range.clone()).unwrap_or("").into()),
-                span: Span::new(*file, range.clone()),
-            })),
+            Raw::Text(file, text, range) if is_primitive(block) => Ok(Arc::new(Expression::new(
+                ExpressionKind::Text(text.get(range.clone()).unwrap_or("").into()),
+                Span::new(*file, range.clone()),
+            ))),
             Raw::Text(file, text, range) => {
                 let expression = syntax::expression(*file, text, range.clone())?;
                 refuse_references(&expression)?;

@@ -99,6 +99,11 @@ pub enum TemplatePart {
 }
 
 impl Expression {
+    /// Creates an expression.
+    pub(crate) fn new(kind: ExpressionKind, span: Span) -> Self {
+        Expression { kind, span }
+    }
+
     /// Calls `each` with every direct subexpression.
     pub(crate) fn for_each_child<'e>(&'e self, each: &mut impl FnMut(&'e Expression)) {
         match &self.kind {
@@ -213,6 +218,17 @@ pub struct Attribute {
     pub value: Arc<Expression>,
     /// From the name to the end of the value.
     pub span: Span,
+}
+
+impl Attribute {
+    /// Creates an argument whose name and value have the same span.
+    pub(crate) fn known(name: impl Into<Arc<str>>, kind: ExpressionKind, span: Span) -> Self {
+        Attribute {
+            name: name.into(),
+            value: Arc::new(Expression { kind, span }),
+            span,
+        }
+    }
 }
 
 /// A block.

@@ -22,7 +22,7 @@ mod functions;
 
 use super::eval::{Evaluator, Outside};
 use super::module::{Module, Modules, is_code};
-use super::syntax::{self, Attribute, Body, Code, Expression, ExpressionKind};
+use super::syntax::{self, Attribute, Body, Code, ExpressionKind};
 use super::value::{Value, ValueKind};
 use crate::limits;
 pub use dependencies::connect;
@@ -487,14 +487,7 @@ fn inputs_of(value: Value, span: Span) -> TerragruntInputs {
 }
 
 fn known_attribute(name: Arc<str>, value: Value, span: Span) -> Attribute {
-    Attribute {
-        name,
-        value: Arc::new(Expression {
-            kind: ExpressionKind::Known(Box::new(value)),
-            span,
-        }),
-        span,
-    }
+    Attribute::known(name, ExpressionKind::Known(Box::new(value)), span)
 }
 
 fn value_of(attribute: &Attribute) -> Value {

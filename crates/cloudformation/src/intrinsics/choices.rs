@@ -101,11 +101,11 @@ impl<'t> Template<'t> {
                     Err(reason) => self.instead(fallback, reason, &here.and(when)),
                     Ok(entry) => {
                         let origin = Origin::new(entry.span(), format!("the mapping `{}`", mapping.key));
-                        Cases::one(Outcome {
-                            value: self.mapped(&entry.value),
-                            span: at,
-                            origins: origins.iter().cloned().chain(more).chain([origin]).collect(),
-                        })
+                        Cases::one(Outcome::with_origins(
+                            self.mapped(&entry.value),
+                            at,
+                            origins.iter().cloned().chain(more).chain([origin]).collect(),
+                        ))
                     }
                 }
             });

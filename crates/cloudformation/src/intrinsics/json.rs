@@ -59,11 +59,7 @@ impl<'t> Template<'t> {
                 parts.extend(value.into_parts());
             }
             parts.push(Part::Text(close.to_owned()));
-            Outcome {
-                value: Evaluated::Text(joined(parts.into_iter())),
-                span: at,
-                origins,
-            }
+            Outcome::with_origins(Evaluated::Text(joined(parts.into_iter())), at, origins)
         })
     }
 }

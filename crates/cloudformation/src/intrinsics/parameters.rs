@@ -55,11 +55,7 @@ impl<'t> Template<'t> {
             return Cases::from_iter([]);
         };
         let open = |reason: Reason| always(Evaluated::placeholder(format!("${{{name}}}"), reason), at);
-        let one = |value, origin| Outcome {
-            value,
-            span: at,
-            origins: vec![origin],
-        };
+        let one = |value, origin| Outcome::with_origins(value, at, vec![origin]);
         if parameter.is_from_store() {
             return open(Cause::Elsewhere.because(format!("parameter `{name}` is read from the parameter store")));
         }
@@ -153,11 +149,7 @@ impl<'t> Template<'t> {
             let when = Condition::is(variable.clone(), text.clone());
             rest = rest.and(&when.not());
             let is_default = default.as_ref().filter(|(default, _)| **default == **text);
-            let then = Outcome {
-                value: self.plain(text),
-                span: at,
-                origins: is_default.map(origin).into_iter().collect(),
-            };
+            let then = Outcome::with_origins(self.plain(text), at, is_default.map(origin).into_iter().collect());
             all.push(Case::new(when, then));
         }
         let open = |reason: Reason| Evaluated::placeholder(format!("${{{name}}}"), reason);
@@ -168,11 +160,7 @@ impl<'t> Template<'t> {
             ),
             None => open(Cause::InputWithoutValue.because(format!("parameter `{name}` has no default"))),
         };
-        let then = Outcome {
-            value,
-            span: at,
-            origins: default.as_ref().map(origin).into_iter().collect(),
-        };
+        let then = Outcome::with_origins(value, at, default.as_ref().map(origin).into_iter().collect());
         all.push(Case::new(rest, then));
         Cases::from(all).restrict(assumed)
     }

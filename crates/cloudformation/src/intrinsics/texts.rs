@@ -96,11 +96,7 @@ impl<'t> Template<'t> {
         };
         combinations.map(|combination| {
             let parts = combination.values.into_iter().flat_map(Evaluated::into_parts);
-            Outcome {
-                value: self.text(joined(parts)),
-                span: at,
-                origins: combination.origins,
-            }
+            Outcome::with_origins(self.text(joined(parts)), at, combination.origins)
         })
     }
 

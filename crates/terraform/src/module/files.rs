@@ -232,10 +232,7 @@ fn read_file(name: &str, content: Content, sources: &Sources, module: &mut Modul
             let anything = syntax::anything(first_place(&body, &path, sources));
             let value = ExpressionKind::Known(Box::new(Value::unknown(reason)));
             body.broken = Some(Attribute {
-                value: Arc::new(Expression {
-                    kind: value,
-                    span: anything.span,
-                }),
+                value: Arc::new(Expression::new(value, anything.span)),
                 ..anything
             });
         }

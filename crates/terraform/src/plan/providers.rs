@@ -6,7 +6,7 @@
 use super::document::Configuration;
 use crate::limits;
 use crate::module::Module;
-use crate::syntax::{Attribute, Block, Body, Expression, ExpressionKind};
+use crate::syntax::{Attribute, Block, Body, ExpressionKind};
 use crate::value::Value;
 use knowledge::Cause;
 use serde_json::Value as Json;
@@ -42,14 +42,7 @@ const ANY: &str = "provider";
 
 /// Returns the argument by which a resource chooses the configuration with this key.
 pub(crate) fn choice(key: &str, span: Span) -> Attribute {
-    Attribute {
-        name: "provider".into(),
-        value: Arc::new(Expression {
-            kind: ExpressionKind::Text(format!("{ANY}.{key}").into()),
-            span,
-        }),
-        span,
-    }
+    Attribute::known("provider", ExpressionKind::Text(format!("{ANY}.{key}").into()), span)
 }
 
 fn block(kind: &str, expressions: &Json, span: Span, depth: usize) -> Arc<Block> {
@@ -60,14 +53,11 @@ fn block(kind: &str, expressions: &Json, span: Span, depth: usize) -> Arc<Block>
                 body.blocks
                     .extend(blocks.iter().map(|inner| block(name, inner, span, depth + 1)));
             }
-            _ => body.attributes.push(Attribute {
-                name: name.as_str().into(),
-                value: Arc::new(Expression {
-                    kind: ExpressionKind::Known(Box::new(constant(expression))),
-                    span,
-                }),
+            _ => body.attributes.push(Attribute::known(
+                name.as_str(),
+                ExpressionKind::Known(Box::new(constant(expression))),
                 span,
-            }),
+            )),
         }
     }
     Arc::new(Block {

@@ -12,7 +12,7 @@ use crate::json::decode;
 use crate::limits;
 use crate::number::Number;
 use crate::provider;
-use crate::syntax::{Attribute, Block, Body, Expression, ExpressionKind};
+use crate::syntax::{Attribute, Block, Body, ExpressionKind};
 use crate::value::{ResourceId, Trail, Value, ValueKind};
 use knowledge::{Cause, Reason};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -554,14 +554,7 @@ fn attribute(slot: &Slot<'_>, mut value: Value) -> Attribute {
     if slot.source.is_some() {
         value.origins = Trail::default().before(slot.planned, "the plan");
     }
-    Attribute {
-        name: slot.name.into(),
-        value: Arc::new(Expression {
-            kind: ExpressionKind::Known(Box::new(value)),
-            span,
-        }),
-        span,
-    }
+    Attribute::known(slot.name, ExpressionKind::Known(Box::new(value)), span)
 }
 
 /// Adds an argument, or nested blocks, with an unknown value and the reason.

@@ -14,10 +14,7 @@ const UNREAD: &str = "text that cannot be read";
 
 /// Returns an expression that represents unreadable text, which is not the same as absent.
 pub fn unread(span: Span) -> Expression {
-    Expression {
-        kind: ExpressionKind::Variable(UNREAD.into()),
-        span,
-    }
+    Expression::new(ExpressionKind::Variable(UNREAD.into()), span)
 }
 
 impl Expression {

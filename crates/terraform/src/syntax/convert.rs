@@ -142,9 +142,11 @@ pub(crate) fn template(file: FileId, text: &str, drift: Drift) -> Result<Express
     let parsed = places.parse(&mut source, hcl_edit::parser::parse_template);
     let span = places.whole();
     parsed
-        .map(|parsed| Expression {
-            kind: places.template(&parsed.iter().collect::<Vec<_>>(), Style::Lines, span),
-            span,
+        .map(|parsed| {
+            Expression::new(
+                places.template(&parsed.iter().collect::<Vec<_>>(), Style::Lines, span),
+                span,
+            )
         })
         .map_err(|(_, problem)| problem)
 }
@@ -533,10 +535,10 @@ impl Places {
             TraversalOperator::FullSplat(_) => Step::Splat,
             TraversalOperator::GetAttr(name) => Step::Attribute(name.as_str().into()),
             TraversalOperator::Index(index) => Step::Index(self.expression(index, or)),
-            TraversalOperator::LegacyIndex(index) => Step::LegacyIndex(Expression {
-                kind: ExpressionKind::Number(i64::try_from(*index.value()).ok().map(Number::from)),
-                span: or,
-            }),
+            TraversalOperator::LegacyIndex(index) => Step::LegacyIndex(Expression::new(
+                ExpressionKind::Number(i64::try_from(*index.value()).ok().map(Number::from)),
+                or,
+            )),
         }
     }
 

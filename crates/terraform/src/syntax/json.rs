@@ -190,10 +190,7 @@ impl<'t> JsonReader<'t> {
     }
 
     fn string(&mut self, text: &Arc<str>, span: Span, reading: StringMeaning) -> Expression {
-        let literal = Expression {
-            kind: ExpressionKind::Text(text.clone()),
-            span,
-        };
+        let literal = Expression::new(ExpressionKind::Text(text.clone()), span);
         let template = reading == StringMeaning::Template && (text.contains("${") || text.contains("%{"));
         if !template && reading != StringMeaning::Expression {
             return literal;
