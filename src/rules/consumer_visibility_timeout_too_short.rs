@@ -131,7 +131,7 @@ fn found(
 mod tests {
     use super::RULE;
     use crate::Outcome;
-    use crate::testing::{queue, run_files};
+    use crate::testing::{check_file_cases, queue, run_files};
 
     #[test]
     fn processing_time_above_timeout_is_flagged() {
@@ -251,45 +251,42 @@ resource "aws_sqs_queue" "failed" {
   name = "orders-dlq"
 }
 "#;
-        for (queue, expected) in [
-            ("orders*", 0),
-            ("orders", 0),
-            ("*", 0),
-            ("orders-dlq", 1),
-            ("aws_sqs_queue.failed", 1),
-            ("*-dlq", 1),
-            ("{orders,orders-dlq}", 0),
-        ] {
-            let settings = format!("[[consumer]]\nqueue = \"{queue}\"\nprocessing = {{ max = \"90s\" }}\n");
-            let outcome = run_files(&RULE, &[("main.tf", text), ("sqslint.toml", &settings)]);
-            assert_eq!(
-                (outcome.findings.len(), outcome.unmatched.len()),
-                (expected, 0),
-                "{queue}"
-            );
-        }
+        let settings = "[[consumer]]\nqueue = \"<pattern>\"\nprocessing = { max = \"90s\" }\n";
+        check_file_cases(
+            &RULE,
+            &[("main.tf", text), ("sqslint.toml", settings)],
+            "
+            pattern              | finding
+            orders*              |
+            orders               |
+            *                    |
+            orders-dlq           | 1
+            aws_sqs_queue.failed | 1
+            *-dlq                | 1
+            ",
+        );
     }
 
     #[test]
     fn bounds_decide() {
-        let bounded = "
-            variable \"seconds\" {
-              type = number
-              validation {
-                condition     = var.seconds <= 60
-                error_message = \"at most 60\"
-              }
-            }
-            resource \"aws_sqs_queue\" \"orders\" {
-              name                       = \"orders\"
-              visibility_timeout_seconds = var.seconds
-            }
-        ";
-        let count = |max: &str| {
-            declared(bounded, &format!("processing = {{ max = \"{max}\" }}"))
-                .findings
-                .len()
-        };
-        assert_eq!((count("61s"), count("60s")), (1, 0));
+        let bounded = r#"
+variable "seconds" {
+  type = number
+  validation {
+    condition     = var.seconds <= 60
+    error_message = "at most 60"
+  }
+}
+resource "aws_sqs_queue" "orders" {
+  name                       = "orders"
+  visibility_timeout_seconds = var.seconds
+}
+"#;
+        let settings = "[[consumer]]\nqueue = \"orders\"\nprocessing = { max = \"<max>\" }\n";
+        check_file_cases(
+            &RULE,
+            &[("main.tf", bounded), ("sqslint.toml", settings)],
+            "max | finding\n 61s | 1\n 60s |",
+        );
     }
 }

@@ -128,7 +128,7 @@ fn owners(graph: &Graph, queue: &Queue) -> Vec<(String, Span)> {
 mod tests {
     use super::RULE;
     use crate::diagnostic::Severity;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::Dialect::{CloudFormation, Terraform};
     use crate::testing::{check, check_cases, findings, run_files};
 
     /// Queue with a dead-letter queue, and an alarm on the source queue, so that the unit has an alarm.
@@ -182,32 +182,6 @@ resource "aws_cloudwatch_metric_alarm" "d" {
                   | "ApproximateNumberOfMessagesVisible" | aws_sqs_queue.d.name | count = var.open |
             "#,
         );
-        for dialect in [CloudFormation, Sam] {
-            check_cases(
-                &RULE,
-                dialect,
-                "
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}
-  D: <queue>
-    Type: AWS::SQS::Queue
-  A:
-    Type: AWS::CloudWatch::Alarm
-    Properties:
-      Namespace: AWS/SQS
-      MetricName: ApproximateNumberOfMessagesVisible
-      Dimensions: [{Name: QueueName, Value: !GetAtt <watched>.QueueName}]
-",
-                "
-                queue | watched | finding
-                      | Q       | queue
-                      | D       |
-                ",
-            );
-        }
     }
 
     #[test]
@@ -226,30 +200,6 @@ Resources:
                   | count = var.topic == "" ? 0 : 1        |         | 0
                   | for_each = toset(compact([var.topic])) |         | 0
             "#,
-        );
-        check(
-            &RULE,
-            CloudFormation,
-            r#"
-Parameters:
-  Topic: {Type: String, Default: ""}
-Conditions:
-  HasTopic: !Not [!Equals [!Ref Topic, ""]]
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}
-  D:
-    Type: AWS::SQS::Queue
-  A:
-    Type: AWS::CloudWatch::Alarm
-    Condition: HasTopic
-    Properties:
-      Namespace: AWS/SQS
-      MetricName: ApproximateNumberOfMessagesVisible
-      Dimensions: [{Name: QueueName, Value: !GetAtt D.QueueName}]
-"#,
         );
     }
 

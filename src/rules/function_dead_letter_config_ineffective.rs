@@ -160,33 +160,18 @@ mod tests {
     #[test]
     fn only_asynchronous_invokers_use_the_setting() {
         let failed = stack().function("failure_target", "arn:aws:sqs:eu-west-1:111122223333:failed");
-        let permission = r#"
-resource "aws_lambda_permission" "p" {
-  action        = "lambda:InvokeFunction"
-  function_name = aws_lambda_function.worker.function_name
-  principal     = "<principal>"
-}"#;
-        for (principal, finding) in [
-            ("apigateway.amazonaws.com", "function.failure_target block"),
-            ("elasticloadbalancing.amazonaws.com", "function.failure_target block"),
-            ("sqs.amazonaws.com", "function.failure_target block"),
-            ("s3.amazonaws.com", ""),
-        ] {
-            let invoker = permission.replace("<principal>", principal);
-            failed
-                .clone()
-                .terraform(&invoker)
-                .check(&RULE, &format!("finding | help\n {finding} |"));
-        }
-        // An API may also invoke asynchronously.
-        let api = permission.replace("<principal>", "apigateway.amazonaws.com") + "\n# X-Amz-Invocation-Type";
-        failed.clone().terraform(&api).check(&RULE, "finding | help\n |");
         failed.check(
             &RULE,
             r#"
-            terraform                                                                                                  | finding
-            resource "aws_apigatewayv2_integration" "i" {\n integration_uri = aws_lambda_function.worker.invoke_arn\n} | function.failure_target block
-            resource "aws_secretsmanager_secret" "s" {\n name = aws_lambda_function.worker.function_name\n}            | function.failure_target block
+            terraform                                                                                                                                                             | finding
+            resource "aws_lambda_permission" "p" {\n function_name = aws_lambda_function.worker.function_name\n principal = "apigateway.amazonaws.com"\n}                         | function.failure_target block
+            resource "aws_lambda_permission" "p" {\n function_name = aws_lambda_function.worker.function_name\n principal = "elasticloadbalancing.amazonaws.com"\n}               | function.failure_target block
+            resource "aws_lambda_permission" "p" {\n function_name = aws_lambda_function.worker.function_name\n principal = "sqs.amazonaws.com"\n}                                | function.failure_target block
+            resource "aws_lambda_permission" "p" {\n function_name = aws_lambda_function.worker.function_name\n principal = "s3.amazonaws.com"\n}                                 |
+            // An API may also invoke asynchronously.
+            resource "aws_lambda_permission" "p" {\n function_name = aws_lambda_function.worker.function_name\n principal = "apigateway.amazonaws.com"\n} # X-Amz-Invocation-Type |
+            resource "aws_apigatewayv2_integration" "i" {\n integration_uri = aws_lambda_function.worker.invoke_arn\n}                                                            | function.failure_target block
+            resource "aws_secretsmanager_secret" "s" {\n name = aws_lambda_function.worker.function_name\n}                                                                       | function.failure_target block
             "#,
         );
     }

@@ -86,10 +86,7 @@ impl<'m> Machine<'m> {
                 (Some(items), None) => self.list(items),
                 (None, _) => Value::Unknown(self.mask(&first)),
             },
-            (_, "Set" | "set") if !is_member && arguments.values.len() <= 1 => match self.items(&first) {
-                Some(items) => self.list(items),
-                None => Value::Unknown(self.mask(&first)),
-            },
+            (_, "Set" | "set") if !is_member && arguments.values.len() <= 1 => self.with_items(&first, Self::list),
             (_, "Map" | "dict" | "defaultdict" | "OrderedDict") if arguments.values.is_empty() => {
                 let entries = arguments.named.clone();
                 self.object(entries, whole.at.clone())
@@ -151,47 +148,34 @@ impl<'m> Machine<'m> {
                 _ => return Ok(None),
             },
             "enumerate" => self.numbered(&first),
-            "range" => match (first, arguments.get(1)) {
-                (Value::Number(to), None) if (0.0..=8.0).contains(&to) => {
-                    let numbers = (0..8).map(count).filter(|at| *at < to).map(Value::Number);
-                    let numbers = numbers.collect();
-                    self.list(numbers)
-                }
-                (Value::Number(from), Some(Value::Number(to))) if from >= 0.0 && *to <= 8.0 => {
-                    let numbers = (0..8).map(count).filter(|at| *at >= from && at < to);
-                    let numbers = numbers.map(Value::Number).collect();
-                    self.list(numbers)
-                }
-                _ => Value::Unknown(0),
-            },
-            "zip" => {
-                let (left, right) = (self.items(&first), arguments.get(1).and_then(|right| self.items(right)));
-                match (left, right) {
-                    (Some(left), Some(right)) => {
-                        let pairs = left
-                            .into_iter()
-                            .zip(right)
-                            .map(|(left, right)| self.list(vec![left, right]));
-                        let pairs = pairs.collect();
-                        self.list(pairs)
-                    }
-                    _ => Value::Unknown(self.masks(&arguments.values)),
-                }
+            "range" => {
+                let (from, to) = match (first, arguments.get(1)) {
+                    (Value::Number(to), None) if (0.0..=8.0).contains(&to) => (0.0, to),
+                    (Value::Number(from), Some(Value::Number(to))) if from >= 0.0 && *to <= 8.0 => (from, *to),
+                    _ => return Ok(Some(Value::Unknown(0))),
+                };
+                let numbers = (0..8).map(count).filter(|at| *at >= from && *at < to);
+                self.list(numbers.map(Value::Number).collect())
             }
-            "any" | "all" => match self.items(&first) {
-                Some(items) => {
-                    let known: Vec<_> = items.iter().map(|item| self.known_truth(item)).collect();
-                    let decides = name == "any";
-                    if known.contains(&Some(decides)) {
-                        Value::Bool(decides)
-                    } else if known.iter().all(Option::is_some) {
-                        Value::Bool(!decides)
-                    } else {
-                        Value::Unknown(self.mask(&first))
-                    }
+            "zip" => match (self.items(&first), arguments.get(1).and_then(|right| self.items(right))) {
+                (Some(left), Some(right)) => {
+                    let pairs = left.into_iter().zip(right);
+                    let pairs = pairs.map(|(left, right)| self.list(vec![left, right])).collect();
+                    self.list(pairs)
                 }
-                None => Value::Unknown(self.mask(&first)),
+                _ => Value::Unknown(self.masks(&arguments.values)),
             },
+            "any" | "all" => self.with_items(&first, |machine, items| {
+                let known: Vec<_> = items.iter().map(|item| machine.known_truth(item)).collect();
+                let decides = name == "any";
+                if known.contains(&Some(decides)) {
+                    Value::Bool(decides)
+                } else if known.iter().all(Option::is_some) {
+                    Value::Bool(!decides)
+                } else {
+                    Value::Unknown(machine.mask(&first))
+                }
+            }),
             "map" | "filter" => match arguments.get(1).and_then(|items| self.items(items)) {
                 Some(items) if name == "map" => return self.mapped(items, &first, whole).map(Some),
                 Some(items) => return self.filtered(items, &first, whole).map(Some),
@@ -233,14 +217,11 @@ impl<'m> Machine<'m> {
                     _ => Ok(None),
                 }
             }
-            Value::Event if name == "get" => match first {
-                Value::Text(key) => Ok(Some(self.member(receiver, &key))),
-                _ => Ok(Some(Value::Unknown(0))),
-            },
-            Value::Record(_) if name == "get" => match first {
-                Value::Text(key) => Ok(Some(self.member(receiver, &key))),
-                _ => Ok(Some(Value::Unknown(self.mask(receiver)))),
-            },
+            Value::Event | Value::Record(_) if name == "get" => Ok(Some(match (first, receiver) {
+                (Value::Text(key), _) => self.member(receiver, &key),
+                (_, Value::Record(_)) => Value::Unknown(self.mask(receiver)),
+                _ => Value::Unknown(0),
+            })),
             Value::Function(id) if !self.is_loading => match name {
                 "call" => {
                     let values = arguments.values.get(1..).unwrap_or_default().to_vec();
@@ -284,7 +265,6 @@ impl<'m> Machine<'m> {
                 "process" | "process_async" | "async_process" | "processSync" => Ok(Some(Value::Unknown(0))),
                 _ => Ok(None),
             },
-            Value::Callback if name == "call" => Ok(None),
             _ => Ok(None),
         }
     }
@@ -358,18 +338,22 @@ impl<'m> Machine<'m> {
         Ok(self.list(kept))
     }
 
-    fn numbered(&mut self, of: &Value) -> Value {
+    /// Returns what `make` makes of the items of `of`, if they are known.
+    fn with_items(&mut self, of: &Value, make: impl FnOnce(&mut Self, Vec<Value>) -> Value) -> Value {
         match self.items(of) {
-            Some(items) => {
-                let pairs: Vec<Value> = items
-                    .into_iter()
-                    .enumerate()
-                    .map(|(at, item)| self.list(vec![Value::Number(count(at)), item]))
-                    .collect();
-                self.list(pairs)
-            }
+            Some(items) => make(self, items),
             None => Value::Unknown(self.mask(of)),
         }
+    }
+
+    fn numbered(&mut self, of: &Value) -> Value {
+        self.with_items(of, |machine, items| {
+            let pairs = items.into_iter().enumerate();
+            let pairs = pairs
+                .map(|(at, item)| machine.list(vec![Value::Number(count(at)), item]))
+                .collect();
+            machine.list(pairs)
+        })
     }
 
     fn parts_of(&mut self, of: &Value, parts: &str) -> Value {
