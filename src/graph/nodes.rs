@@ -67,6 +67,7 @@ impl<T> Nodes<T> {
             return;
         }
         sort(&mut nodes, unit);
+        nodes.shrink_to_fit();
         let start = self.count;
         self.count += nodes.len();
         self.units.push((start, nodes));

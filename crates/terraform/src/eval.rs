@@ -143,9 +143,9 @@ pub struct Scope {
     /// Index of the module in [`Evaluator::instances`].
     pub module: usize,
     /// `each.key` and `each.value`, within a `for_each`.
-    pub(crate) each: Option<(Value, Value)>,
+    pub(crate) each: Option<Arc<(Value, Value)>>,
     /// `count.index`.
-    pub(crate) index: Option<Value>,
+    pub(crate) index: Option<usize>,
     /// Key of the instance. It distinguishes the conditions of the instance from those of its siblings.
     pub(crate) key: Key,
     /// Names bound by `for` expressions and dynamic blocks, innermost last.

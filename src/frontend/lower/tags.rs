@@ -76,6 +76,7 @@ impl<V: View> Lowering<V> {
     fn tags_of(&mut self, value: &V::Value) -> Tags {
         let mut tags = Tags::default();
         if let Ok(fields) = self.view.fields(value) {
+            tags.entries.reserve_exact(fields.len());
             for field in fields {
                 self.add_tag(&mut tags, &field, &Condition::always());
             }

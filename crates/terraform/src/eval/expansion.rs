@@ -79,7 +79,7 @@ impl Made {
 pub struct Expansion {
     /// Every instance that exists under some condition.
     pub members: Vec<Member>,
-    by_key: FxHashMap<Key, usize>,
+    by_key: Indexes,
     /// The value of a reference to the block without a key.
     pub(crate) value: Value,
 }
@@ -87,7 +87,17 @@ pub struct Expansion {
 impl Expansion {
     /// Returns the instance with the key `key`.
     pub(crate) fn member(&self, key: &Key) -> Option<&Member> {
-        self.by_key.get(key).and_then(|at| self.members.get(*at))
+        self.members.get(index(&self.members, &self.by_key, key)?)
+    }
+}
+
+/// Indexes of members by their keys, without the first: nearly every block has only one.
+type Indexes = FxHashMap<Key, usize>;
+
+fn index(members: &[Member], by_key: &Indexes, key: &Key) -> Option<usize> {
+    match members.first() {
+        Some(first) if first.key == *key => Some(0),
+        _ => by_key.get(key).copied(),
     }
 }
 
@@ -125,20 +135,22 @@ enum Keys {
 struct Members {
     list: Vec<Member>,
     values: Vec<Value>,
-    by_key: FxHashMap<Key, usize>,
+    by_key: Indexes,
 }
 
 impl Members {
     /// Adds `member`, and returns the value of a reference to it. `count = var.large ? 3 : 1` has its first instance in
     /// both cases: one member that exists in either.
     fn place(&mut self, mut member: Member, make: impl FnOnce(&mut Member, bool) -> Value) -> Value {
-        if let Some(&at) = self.by_key.get(&member.key) {
+        if let Some(at) = index(&self.list, &self.by_key, &member.key) {
             self.list[at].when = self.list[at].when.or(&member.when);
             return self.values[at].clone();
         }
         let unknown = member.uncertain.is_some();
         let value = make(&mut member, unknown);
-        self.by_key.insert(member.key.clone(), self.list.len());
+        if !self.list.is_empty() {
+            self.by_key.insert(member.key.clone(), self.list.len());
+        }
         self.list.push(member);
         self.values.push(value.clone());
         value
@@ -312,7 +324,7 @@ impl Evaluator<'_> {
             Some(None) => {
                 return Arc::new(Expansion {
                     members: Vec::new(),
-                    by_key: FxHashMap::default(),
+                    by_key: Indexes::default(),
                     value: Value::error("it refers to itself"),
                 });
             }
@@ -325,7 +337,10 @@ impl Evaluator<'_> {
         let is_narrowed = matches!(&named, Declaration::Resource(false, kind, _) if NARROWED.contains(&&**kind));
         let cases_of_keys = self.keys(&block.body, &scope, is_narrowed);
         // Steps 2 and 3: create the members of each case, or widen the conditions of those that exist.
-        let mut created = Members::default();
+        let mut created = Members {
+            list: Vec::with_capacity(1),
+            ..Members::default()
+        };
         let mut cases = Vec::new();
         for Case {
             when,
@@ -378,14 +393,14 @@ impl Evaluator<'_> {
             Keys::Unknown(reason, element) => {
                 let mut scope = scope.clone();
                 if let Some(element) = element {
-                    scope.each = Some((Value::unknown(reason.clone()), element));
+                    scope.each = Some(Arc::new((Value::unknown(reason.clone()), element)));
                 }
                 place(self, Key::None, scope, Some(reason))
             }
             Keys::Count(count) => {
                 let members = (0..count).map(|index| {
                     let mut scope = scope.clone();
-                    scope.index = Some(Value::count(index));
+                    scope.index = Some(index);
                     scope.key = Key::Index(index);
                     place(self, Key::Index(index), scope, None)
                 });
@@ -396,7 +411,7 @@ impl Evaluator<'_> {
                     let key = Key::Name(name.clone());
                     let mut scope = scope.clone();
                     scope.key = key.clone();
-                    scope.each = Some((Value::text(name.clone()), value));
+                    scope.each = Some(Arc::new((Value::text(name.clone()), value)));
                     (name, place(self, key, scope, None))
                 });
                 Value::map(members.collect())

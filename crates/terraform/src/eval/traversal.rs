@@ -40,7 +40,7 @@ impl Evaluator<'_> {
                     1,
                 ),
             },
-            ("each", Some(name)) => match (&scope.each, &*name) {
+            ("each", Some(name)) => match (scope.each.as_deref(), &*name) {
                 (Some((key, _)), "key") => (key.clone(), 1),
                 (Some((_, value)), "value") => (value.clone(), 1),
                 _ => (
@@ -48,8 +48,8 @@ impl Evaluator<'_> {
                     1,
                 ),
             },
-            ("count", Some(_)) => match &scope.index {
-                Some(index) => (index.clone(), 1),
+            ("count", Some(_)) => match scope.index {
+                Some(index) => (Value::count(index), 1),
                 None => (Value::unknown(Cause::Derived.because("`count.index` is not known")), 1),
             },
             ("path", Some(name)) => (self.path(module, &name), 1),

@@ -441,10 +441,9 @@ impl<'p> PlanReader<'p> {
         };
         let mut block = translator.block(&subject, place, &node, &unknown, &resource.sensitive.tree());
         let provider = configured.and_then(|block| block.provider_config_key.as_deref());
-        block
-            .body
-            .attributes
-            .extend(provider.map(|key| providers::choice(key, resource.header)));
+        let attributes = &mut block.body.attributes;
+        attributes.extend(provider.map(|key| providers::choice(key, resource.header)));
+        attributes.shrink_to_fit();
         Some(block)
     }
 

@@ -424,8 +424,8 @@ pub(crate) fn literals(values: &Node) -> Block {
     }
 }
 
-/// Returns `true` if an entry sets nothing: null, an empty string, an attribute that only AWS sets, or a default that
-/// the configuration does not set.
+/// Returns `true` if an entry sets nothing: null, an empty string, tags that `tags_all` repeats, an attribute that only
+/// AWS sets, or a default that the configuration does not set.
 fn is_unset(subject: &PlannedResource<'_>, level: &Level<'_>, argument: Option<&Argument>, entry: &Entry) -> bool {
     let name = &*entry.key;
     match &entry.value.value {
@@ -434,6 +434,9 @@ fn is_unset(subject: &PlannedResource<'_>, level: &Level<'_>, argument: Option<&
         // An empty list and the absence of nested blocks look the same.
         Json::Sequence(items) if items.is_empty() => return !is_true(under(level.unknown, name)),
         _ => {}
+    }
+    if name == "tags" && level.depth == 0 && has_all_tags(level.entries) {
+        return true;
     }
     if argument.is_some() || level.depth > 0 {
         return false;
@@ -444,6 +447,12 @@ fn is_unset(subject: &PlannedResource<'_>, level: &Level<'_>, argument: Option<&
     }
     // Without a configuration, a state contains the deployed values but not whether they were set explicitly.
     level.arguments.is_some() && is_default(&subject.id.kind, name, &entry.value.value)
+}
+
+/// Returns `true` if `entries` contain the tags of the resource together with those of its provider.
+fn has_all_tags(entries: &[Entry]) -> bool {
+    let mut all = entries.iter().filter(|entry| &*entry.key == "tags_all");
+    all.any(|entry| !matches!(entry.value.value, Json::Null))
 }
 
 fn is_default(kind: &str, name: &str, value: &Json) -> bool {

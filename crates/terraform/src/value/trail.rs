@@ -34,15 +34,10 @@ impl Trail {
 
     /// Returns the origins, nearest first, at most eight.
     pub fn list(&self) -> Vec<Origin> {
-        let mut all = Vec::new();
-        let mut rest = self;
-        while let Some(node) = &rest.0 {
-            if all.len() == 8 {
-                break;
-            }
-            all.push(node.0.clone());
-            rest = &node.1;
-        }
+        let nodes = || std::iter::successors(self.0.as_deref(), |(_, rest)| rest.0.as_deref()).take(8);
+        // Of exact size, because nearly every list has one element and the graph keeps it.
+        let mut all = Vec::with_capacity(nodes().count());
+        all.extend(nodes().map(|(origin, _)| origin.clone()));
         all
     }
 

@@ -493,6 +493,7 @@ impl<'t> CloudFormation<'_, 't> {
             let is_inherited = globals.is_some_and(|globals| globals.contains(outcome.span));
             if is_inherited && !matches!(outcome.value, Evaluated::Absent) {
                 let origin = Origin::new(outcome.span, "`Globals`");
+                outcome.origins.reserve_exact(1);
                 outcome.origins.insert(0, origin);
                 outcome.span = within.header;
             }
