@@ -78,14 +78,20 @@ fn plan(kilobytes: usize) -> Vec<File> {
     vec![("plan.json".to_owned(), plan::plan(kilobytes * 1000))]
 }
 
+/// Returns a plan that contains only resources that are read.
+fn plan_of_services(kilobytes: usize) -> Vec<File> {
+    vec![("plan.json".to_owned(), plan::plan_of(kilobytes * 1000, 0))]
+}
+
 fn cdk(kilobytes: usize) -> Vec<File> {
     vec![("App.template.json".to_owned(), tree::cdk(kilobytes * 1000))]
 }
 
 /// Inputs of any size: name, generator, and the smaller of the two sizes.
-const KERNELS: [(&str, fn(usize) -> Vec<File>, usize); 7] = [
+const KERNELS: [(&str, fn(usize) -> Vec<File>, usize); 8] = [
     ("modules and templates", tree, 5),
     ("a plan", plan, 250),
+    ("a plan of services only", plan_of_services, 100),
     ("a template of the CDK", cdk, 100),
     ("calls of a module", tree::calls, 50),
     ("keys of a resource", tree::keys, 250),

@@ -32,7 +32,7 @@ struct Planned {
     unknown: String,
 }
 
-fn service(random: &mut Random, name: &str) -> Vec<Planned> {
+fn service(random: &mut Random, name: &str, others: usize) -> Vec<Planned> {
     let planned = |kind, name: &str, values: String, unknown: &str| Planned {
         kind,
         name: name.to_owned(),
@@ -75,7 +75,7 @@ fn service(random: &mut Random, name: &str) -> Vec<Planned> {
             r#"{"arn":true,"id":true}"#,
         ),
     ];
-    for at in 0..OTHERS {
+    for at in 0..others {
         let rules: Vec<String> = (0..6)
             .map(|_| {
                 format!(
@@ -103,8 +103,13 @@ fn service(random: &mut Random, name: &str) -> Vec<Planned> {
 }
 
 /// Generates a plan of about `size` bytes on one line, as Terraform prints it.
-#[allow(clippy::too_many_lines, reason = "a document")]
 pub(crate) fn plan(size: usize) -> String {
+    plan_of(size, OTHERS)
+}
+
+/// Generates a plan of services with `others` other resources each.
+#[allow(clippy::too_many_lines, reason = "a document")]
+pub(crate) fn plan_of(size: usize, others: usize) -> String {
     let mut random = Random(20_261_121);
     let mut planned = String::new();
     let mut changes = String::new();
@@ -113,7 +118,7 @@ pub(crate) fn plan(size: usize) -> String {
         let name = format!("{}-{count}", random.text(8));
         let module = format!(r#"module.service[\"{name}\"]"#);
         let mut resources = Vec::new();
-        for resource in service(&mut random, &name) {
+        for resource in service(&mut random, &name, others) {
             let Planned {
                 kind,
                 name,
