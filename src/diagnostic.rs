@@ -76,6 +76,17 @@ pub struct Subject {
     pub attribute: &'static str,
 }
 
+impl Subject {
+    /// Creates the subject of a finding about a whole resource, or about a file.
+    pub fn whole(unit: impl Into<String>, address: impl Into<String>) -> Self {
+        Subject {
+            unit: unit.into(),
+            address: address.into(),
+            attribute: "",
+        }
+    }
+}
+
 /// An instance of a block that several calls, roots or keys create.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instance {

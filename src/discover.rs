@@ -7,7 +7,8 @@ mod recognise;
 mod referrers;
 mod walk;
 
-use names::{TERRAGRUNT, is_terraform, is_variables, name_of};
+pub(crate) use names::is_terraform;
+use names::{TERRAGRUNT, is_variables, name_of};
 use rayon::prelude::*;
 pub(crate) use recognise::input_of;
 pub use recognise::unreadable;

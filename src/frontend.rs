@@ -157,11 +157,7 @@ fn diagnostic(problem: &Problem, sources: &Sources, unit: &str) -> Diagnostic {
         ProblemKind::Limit => (LIMIT_REACHED, "is only partly read"),
     };
     let (file, message) = (sources.file(problem.span.file), &problem.message);
-    let subject = Subject {
-        unit: unit.to_owned(),
-        address: file.name().to_owned(),
-        attribute: "",
-    };
+    let subject = Subject::whole(unit, file.name());
     let headline = format!("`{}` {verb}: {message}", file.base_name());
     let found = Diagnostic::new(rule, Severity::Error, subject, headline, problem.span, message.as_str());
     match problem.kind {
@@ -191,11 +187,7 @@ pub(crate) fn unjudged_environments(path: &Path, file: Option<&Path>, names: &[&
         several => (format!("{several} environments"), "were"),
     };
     let unit = sources.name_of(path);
-    let subject = Subject {
-        unit: unit.clone(),
-        address: unit,
-        attribute: "",
-    };
+    let subject = Subject::whole(unit.clone(), unit);
     let headline = format!(
         "{count} of `{}` {verb} not judged: {}{more}",
         sources.shown_of(path),

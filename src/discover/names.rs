@@ -16,7 +16,8 @@ pub(super) fn name_of(path: &Path) -> &str {
     path.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or("")
 }
 
-pub(super) fn is_terraform(name: &str) -> bool {
+/// Returns `true` for the name of a file of a Terraform module.
+pub(crate) fn is_terraform(name: &str) -> bool {
     [".tf", ".tf.json", ".tofu", ".tofu.json"]
         .iter()
         .any(|end| name.ends_with(end))

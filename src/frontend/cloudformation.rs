@@ -70,11 +70,7 @@ pub(super) fn loaded(unit: cloudformation::Unit, graph: Option<UnitGraph>, sourc
     loaded.taken = unit.taken;
     let unread = unit.unread.into_iter().map(|stack| NotEvaluated {
         rule: PARSE_ERROR.into(),
-        subject: Subject {
-            unit: stack.unit,
-            address: stack.id.to_string(),
-            attribute: "",
-        },
+        subject: Subject::whole(stack.unit, stack.id.to_string()),
         reason: format!("the template of `{}` is not read: {}", stack.id, stack.reason),
         cause: Cause::NotRead.name(),
         span: stack.span,

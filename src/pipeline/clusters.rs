@@ -17,7 +17,7 @@ use super::Run;
 use super::lint::LintedEnvironment;
 use super::load::{FoundEnvironments, unit_path};
 use super::select::Group;
-use crate::discover::Input;
+use crate::discover::{Input, is_terraform};
 use crate::frontend::Ties;
 use crate::graph::{CommonNode, Connections, Graph, Unit, UnitGraph, UnitKind, join_watching_parts};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -293,9 +293,8 @@ fn by_files(parts: &[Part<'_>], groups: &mut Groups) {
 
 /// Returns `true` if the file is part of the unit that is its directory: a Terraform module, or a CDK app.
 fn is_of_module(file: &Path) -> bool {
-    let ends = [".tf", ".tofu", ".tf.json", ".tofu.json"];
     let name = file.file_name().and_then(OsStr::to_str).unwrap_or_default();
-    name == "manifest.json" || ends.iter().any(|end| name.ends_with(end))
+    name == "manifest.json" || is_terraform(name)
 }
 
 /// Disjoint sets of parts: each element refers to a smaller one of its set, and finally to the smallest.

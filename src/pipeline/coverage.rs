@@ -72,11 +72,7 @@ fn gap(graph: &Graph, resource: &Resource, is_mapping: bool, missing: Missing) -
         _ => None,
     };
     Gap {
-        subject: Subject {
-            unit: unit.name.clone(),
-            address: resource.address.to_string(),
-            attribute: "",
-        },
+        subject: Subject::whole(unit.name.clone(), resource.address.to_string()),
         call: unit.call.as_deref().map(str::to_owned),
         is_mapping,
         cause: reason.cause().name(),

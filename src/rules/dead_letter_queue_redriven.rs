@@ -34,13 +34,12 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 fn redriven(source: &Queue, dlq: &Queue, redrive: &Known<'_, Option<Box<RedrivePolicy>>>) -> Finding {
-    let shown = dlq.resource.shown();
     let headline = format!(
-        "{shown} is the dead-letter queue of {source} and has a redrive policy of its own: viewing its messages moves them on"
+        "{dlq} is the dead-letter queue of {source} and has a redrive policy of its own: viewing its messages moves them on"
     );
     Finding::new("redrive", headline, redrive, "viewing a message counts as a receive")
-        .label(source.resource.header, format!("its failures go to {shown}"))
-        .help(format!("remove `{}` of {shown}", redrive.name))
+        .label(source.resource.header, format!("its failures go to {dlq}"))
+        .help(format!("remove `{}` of {dlq}", redrive.name))
 }
 
 #[cfg(test)]

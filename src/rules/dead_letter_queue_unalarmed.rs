@@ -129,7 +129,7 @@ mod tests {
     use super::RULE;
     use crate::diagnostic::Severity;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, check_cases, findings, run_files};
+    use crate::testing::{check, check_cases, check_file_cases, findings};
 
     /// Queue with a dead-letter queue, and an alarm on the source queue, so that the unit has an alarm.
     const QUEUES: &str = r#"
@@ -264,29 +264,20 @@ Resources:
     #[test]
     fn uncreated_alarm_module_may_watch_it() {
         let call = "module \"alarms\" {\n  source = \"./alarms\"\n  count = 0\n  queue = aws_sqs_queue.d.name\n}\n";
-        let main = format!("{QUEUES}{call}").replace("<queue>", "");
-        let of_module = |resources: &str| {
-            let module = format!("variable \"queue\" {{}}\n{resources}");
-            run_files(&RULE, &[("main.tf", &main), ("alarms/main.tf", &module)])
-        };
-        for other in [
-            "",
-            "resource \"aws_sns_topic\" \"t\" {}\n",
-            "module \"m\" {\n  source = \"./m\"\n}\n",
-        ] {
-            let expected = usize::from(!other.contains("module"));
-            assert_eq!(of_module(other).findings.len(), expected, "{other}");
-        }
-        assert_eq!(of_module("resource \"datadog_monitor\" \"m\" {}\n").findings.len(), 0);
-        let outcome = of_module("resource \"aws_cloudwatch_metric_alarm\" \"a\" {}\n");
-        assert_eq!(outcome.findings.len(), 0);
-        let open = outcome.not_evaluated.iter();
-        let open: Vec<String> = open
-            .map(|open| format!("{}: {}", open.subject.address, open.reason))
-            .collect();
-        assert_eq!(
-            open,
-            ["aws_sqs_queue.d: a module that is not created here may watch it"]
+        check_file_cases(
+            &RULE,
+            &[
+                ("main.tf", &format!("{QUEUES}{call}")),
+                ("alarms/main.tf", "variable \"queue\" {}\n<resource>\n"),
+            ],
+            r#"
+            queue | resource                                      | finding
+                  |                                               | queue
+                  | resource "aws_sns_topic" "t" {}               | queue
+                  | module "m" {\n source = "./m"\n }             |
+                  | resource "datadog_monitor" "m" {}             |
+                  | resource "aws_cloudwatch_metric_alarm" "a" {} | unjudged
+            "#,
         );
     }
 
@@ -306,19 +297,20 @@ Resources:
                   | "prod-refunds-dlq"         | queue   | 0
             "#,
         );
-        let queues = QUEUES.replace("<queue>", "");
-        for (name, expected) in [
-            ("${var.env}-orders-dlq", 0),
-            ("prod-orders-dlq", 0),
-            ("${var.env}-refunds-dlq", 1),
-            ("${var.env}", 1),
-        ] {
-            let alarms = alarm.replace("<name>", &format!("\"{name}\""));
-            let alarms = format!("variable \"env\" {{}}\n{alarms}");
-            let outcome = run_files(&RULE, &[("queues/main.tf", &*queues), ("alarms/main.tf", &alarms)]);
-            assert_eq!(outcome.findings.len(), expected, "{name}");
-            assert!(expected == 0 || outcome.not_evaluated.is_empty(), "{name}");
-        }
+        check_file_cases(
+            &RULE,
+            &[
+                ("queues/main.tf", QUEUES),
+                ("alarms/main.tf", &format!("variable \"env\" {{}}\n{alarm}")),
+            ],
+            r#"
+            queue | name                     | finding | unjudged
+                  | "${var.env}-orders-dlq"  |         |
+                  | "prod-orders-dlq"        |         |
+                  | "${var.env}-refunds-dlq" | queue   | 0
+                  | "${var.env}"             | queue   | 0
+            "#,
+        );
     }
 
     /// A mapping with an unresolved source may poll any queue. Findings on all queues must not be suppressed because of

@@ -55,15 +55,14 @@ fn wrong(mapping: &EventSourceMapping, pattern: &Known<'_, String>, what: &str, 
 
 fn too_many(mapping: &EventSourceMapping, filters: &Known<'_, Vec<Attribute<String>>>) -> Finding {
     let count = filters.value.len();
-    let shown = mapping.resource.shown();
     let is_refused = !FILTERS.accepts(i64::try_from(count).unwrap_or(i64::MAX));
     let headline = if is_refused {
         format!(
-            "{shown} has {count} filters, but Lambda accepts at most {}",
+            "{mapping} has {count} filters, but Lambda accepts at most {}",
             FILTERS.most
         )
     } else {
-        format!("{shown} has {count} filters, and Lambda accepts more than {FILTERS_AT_FIRST} only on request")
+        format!("{mapping} has {count} filters, and Lambda accepts more than {FILTERS_AT_FIRST} only on request")
     };
     let severity = if is_refused { Severity::Error } else { Severity::Info };
     Finding::new("filter_count", headline, filters, format!("{count} filters"))

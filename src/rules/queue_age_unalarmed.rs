@@ -37,8 +37,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 fn unalarmed(queue: &Queue) -> Finding {
-    let shown = queue.resource.shown();
-    let headline = format!("no alarm reports that messages wait too long in {shown}");
+    let headline = format!("no alarm reports that messages wait too long in {queue}");
     let label = match queue.retention.known() {
         Some(retention) => format!(
             "a message that is not processed is deleted after {}",

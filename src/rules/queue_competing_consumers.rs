@@ -19,16 +19,15 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 fn competing(queue: &Queue, pair: &CompetingPair<'_, '_>) -> Finding {
     let (first, second) = (pair.first.resource.shown(), pair.second.resource.shown());
-    let shown = queue.resource.shown();
-    let headline = format!("{first} and {second} both read {shown}: each message reaches only one of them, at random");
+    let headline = format!("{first} and {second} both read {queue}: each message reaches only one of them, at random");
     Finding::new(
         "consumers",
         headline,
         queue.resource.header,
         "several consumers read this queue",
     )
-    .label(pair.first.resource.header, format!("{first} reads {shown}"))
-    .label(pair.second.resource.header, format!("{second} reads {shown}"))
+    .label(pair.first.resource.header, format!("{first} reads {queue}"))
+    .label(pair.second.resource.header, format!("{second} reads {queue}"))
     .help("give each consumer a queue of its own, and let SNS or EventBridge deliver to both")
 }
 

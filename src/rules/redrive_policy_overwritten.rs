@@ -37,8 +37,7 @@ fn overwritten(queue: &Queue, first: &RedriveWriter, second: &RedriveWriter) -> 
         RedriveKind::Policy => ("redrive", "redrive policy"),
         RedriveKind::AllowPolicy => ("redrive_allow", "redrive allow policy"),
     };
-    let shown = queue.resource.shown();
-    let headline = format!("the {policy} of {shown} is set in two places, and the one that is applied last stays");
+    let headline = format!("the {policy} of {queue} is set in two places, and the one that is applied last stays");
     let label = |writer: &RedriveWriter| match &writer.resource {
         Some(by) => format!("`{by}` sets it"),
         None => format!("the queue sets its {policy} itself"),

@@ -29,18 +29,17 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 fn malformed(subscription: &Subscription, fault: &PolicyError) -> Finding {
-    let shown = subscription.resource.shown();
     let (headline, label) = match &fault.kind {
         PolicyErrorKind::UnknownKey(key) => (
-            format!("the redrive policy of {shown} has the key `{key}`, which SNS rejects"),
+            format!("the redrive policy of {subscription} has the key `{key}`, which SNS rejects"),
             "SNS does not know this key".to_owned(),
         ),
         PolicyErrorKind::TargetMissing => (
-            format!("the redrive policy of {shown} names no queue"),
+            format!("the redrive policy of {subscription} names no queue"),
             "`deadLetterTargetArn` is missing".to_owned(),
         ),
         _ => (
-            format!("the redrive policy of {shown} is not a JSON object"),
+            format!("the redrive policy of {subscription} is not a JSON object"),
             "SNS expects an object with `deadLetterTargetArn`".to_owned(),
         ),
     };

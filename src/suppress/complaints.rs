@@ -204,11 +204,7 @@ impl<'a> FaultCollector<'a> {
     }
 
     fn report(&mut self, rule: &'static str, span: Span, headline: String, label: String, help: &str) {
-        let subject = Subject {
-            unit: self.policy.unit_of(span.file),
-            address: self.sources.file(span.file).name().to_owned(),
-            attribute: "",
-        };
+        let subject = Subject::whole(self.policy.unit_of(span.file), self.sources.file(span.file).name());
         let found = Diagnostic::new(rule, Severity::Warning, subject, headline, span, label).help(help);
         self.found.push(found);
     }

@@ -49,7 +49,7 @@ pub enum Coverage {
 }
 
 /// Marker of comments for sqslint.
-const MARKER: &str = "sqslint:";
+pub(crate) const MARKER: &str = "sqslint:";
 
 /// Returns `true` if `text` may contain a suppression; most files do not.
 pub fn may_suppress(text: &str) -> bool {

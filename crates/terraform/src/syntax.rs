@@ -246,6 +246,19 @@ pub struct Block {
     pub span: Span,
 }
 
+impl Block {
+    /// Creates a block without labels whose whole span is that of its header.
+    pub(crate) fn unlabelled(kind: impl Into<Arc<str>>, body: Body, header: Span) -> Self {
+        Block {
+            kind: kind.into(),
+            labels: Vec::new(),
+            body,
+            header,
+            span: header,
+        }
+    }
+}
+
 /// The content between the braces of a block, or of a whole file.
 #[derive(Debug, Clone, Default)]
 pub struct Body {

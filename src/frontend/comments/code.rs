@@ -2,11 +2,9 @@
 //! that is alone on its line is about the next line that is not blank.
 
 use super::{RawSuppression, in_comment};
+use crate::suppress::MARKER;
 use source::{FileId, Span};
 use std::ops::Range;
-
-/// The word that begins a suppression in a comment.
-const MARKER: &str = "sqslint:";
 
 /// Returns every suppression in `text`, in comments that begin with `mark`.
 pub(super) fn suppressions(file: FileId, text: &str, mark: &str) -> Vec<RawSuppression> {

@@ -5,13 +5,11 @@ use super::{Syntax, code};
 use crate::diagnostic::Edit;
 use crate::frontend::edits::tree::{Editor, Step};
 use crate::frontend::terraform::Trace;
+use crate::suppress::MARKER;
 use source::{Sources, Span};
 use std::ops::Range;
 use trees::parsed::{self, Repeating};
 use trees::{Node, Parsed, Value};
-
-/// The word that begins a suppression in a comment.
-const MARKER: &str = "sqslint:";
 
 /// Returns the edit that removes the suppression at `at`, or only `name` if it has several names.
 pub(in crate::frontend) fn removal(at: Span, name: Option<&str>, sources: &Sources) -> Option<Edit> {

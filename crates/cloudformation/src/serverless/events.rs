@@ -175,18 +175,12 @@ impl Consumer<'_> {
         properties.extend(window.map(|entry| renamed("MaximumBatchingWindowInSeconds", entry)));
         properties.extend(own("enabled").map(|entry| renamed("Enabled", entry)));
         if let Some(kind) = own(RESPONSE_TYPE) {
-            let all = Entry {
-                value: list(kind.value.span, vec![kind.value.clone()]),
-                ..renamed("FunctionResponseTypes", kind)
-            };
-            properties.push(all);
+            let all = list(kind.value.span, vec![kind.value.clone()]);
+            properties.push(Entry::new("FunctionResponseTypes", kind.key_span, all));
         }
         if let Some(patterns) = own(FILTERS) {
-            let all = Entry {
-                value: list(patterns.value.span, filters(&patterns.value)),
-                ..renamed("Filters", patterns)
-            };
-            properties.push(within("FilterCriteria", all));
+            let all = list(patterns.value.span, filters(&patterns.value));
+            properties.push(within("FilterCriteria", Entry::new("Filters", patterns.key_span, all)));
         }
         if let Some(most) = truthy(MAXIMUM_CONCURRENCY) {
             properties.push(within("ScalingConfig", renamed("MaximumConcurrency", most)));
@@ -195,10 +189,7 @@ impl Consumer<'_> {
             let bounds = [("min", "MinimumPollers"), ("max", "MaximumPollers")].into_iter();
             let bounds = bounds.filter_map(|(key, name)| Some(renamed(name, pollers.value.entry(key)?)));
             let config = mapping(pollers.value.span, bounds.collect());
-            properties.push(Entry {
-                value: config,
-                ..renamed("ProvisionedPollerConfig", pollers)
-            });
+            properties.push(Entry::new("ProvisionedPollerConfig", pollers.key_span, config));
         }
         let id = names::mapping(self.key, &arn.value);
         resource(id, "AWS::Lambda::EventSourceMapping", header, properties)
@@ -212,15 +203,9 @@ impl Consumer<'_> {
         let destination = mapping(failure.span(), vec![renamed("Destination", target)]);
         let config = mapping(
             failure.span(),
-            vec![Entry {
-                value: destination,
-                ..renamed("OnFailure", failure)
-            }],
+            vec![Entry::new("OnFailure", failure.key_span, destination)],
         );
-        let config = Entry {
-            value: config,
-            ..renamed("DestinationConfig", failure)
-        };
+        let config = Entry::new("DestinationConfig", failure.key_span, config);
         let properties = vec![set("FunctionName", self.arn(event.key_span)), config];
         Some(resource(
             id,

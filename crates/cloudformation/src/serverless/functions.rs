@@ -145,10 +145,7 @@ impl Service {
         let called = name.value.as_str().unwrap_or_default().to_owned();
         let mut properties = vec![name];
         if let Some(role) = own("role").or(self.role.as_ref()) {
-            properties.push(Entry {
-                value: role_of(&role.value),
-                ..renamed("Role", role)
-            });
+            properties.push(Entry::new("Role", role.key_span, role_of(&role.value)));
         }
         let timeout = match (own("timeout"), &self.timeout) {
             (Some(timeout), _) => {
@@ -164,17 +161,7 @@ impl Service {
         properties.extend(merged("Tags", own("tags"), self.tags.as_ref()));
         let environment = merged("Variables", own("environment"), self.environment.as_ref());
         properties.extend(environment.map(|variables| set("Environment", mapping(variables.span(), vec![variables]))));
-        for ((key, property), shared) in INHERITED.into_iter().zip(&self.inherited) {
-            let shared = || shared.clone().map(|value| set(property, value));
-            let default = || match key {
-                // The default depends on the version of the framework.
-                "runtime" => own("image").is_none().then(|| text(header, "${sls:runtime}")),
-                "memorySize" => Some(Node::new(header, Value::Integer(MEMORY))),
-                _ => None,
-            };
-            let written = own(key).map(|entry| renamed(property, entry)).or_else(shared);
-            properties.extend(written.or_else(|| default().map(|value| set(property, value))));
-        }
+        properties.extend(self.inherited(header, own));
         let reserved = function.entry("reservedConcurrency");
         properties.extend(reserved.map(|entry| renamed("ReservedConcurrentExecutions", entry)));
         if let Some(target) = own("onError") {
@@ -199,6 +186,22 @@ impl Service {
             compiled.put(config);
         }
         events::compile(entry, &id, &called, compiled);
+    }
+
+    /// Returns the properties that a function has by itself, from its provider or by default.
+    fn inherited<'f>(&self, header: Span, own: impl Fn(&str) -> Option<&'f Entry>) -> Vec<Entry> {
+        let all = INHERITED.into_iter().zip(&self.inherited);
+        let written = all.filter_map(|((key, property), shared)| {
+            let default = || match key {
+                // The default depends on the version of the framework.
+                "runtime" => own("image").is_none().then(|| text(header, "${sls:runtime}")),
+                "memorySize" => Some(Node::new(header, Value::Integer(MEMORY))),
+                _ => None,
+            };
+            let other = || shared.clone().or_else(default).map(|value| set(property, value));
+            own(key).map(|entry| renamed(property, entry)).or_else(other)
+        });
+        written.collect()
     }
 
     /// Compiles `destinations` and `maximumRetryAttempts`.

@@ -60,13 +60,7 @@ fn block(kind: &str, expressions: &Json, span: Span, depth: usize) -> Arc<Block>
             )),
         }
     }
-    Arc::new(Block {
-        kind: kind.into(),
-        labels: Vec::new(),
-        body,
-        header: span,
-        span,
-    })
+    Arc::new(Block::unlabelled(kind, body, span))
 }
 
 /// Returns a string or a list of strings. No other value determines the Region or the account.

@@ -95,13 +95,7 @@ impl<'p> Translator<'_, 'p> {
             depth: 0,
         };
         let body = self.body(subject, place, level);
-        Block {
-            kind: "resource".into(),
-            labels: Vec::new(),
-            body,
-            header,
-            span: header,
-        }
+        Block::unlabelled("resource", body, header)
     }
 
     fn body(&mut self, subject: &PlannedResource<'_>, place: ExpressionContext<'p, '_>, level: Level<'_>) -> Body {
@@ -144,14 +138,10 @@ impl<'p> Translator<'_, 'p> {
                     header: level.header,
                     depth: level.depth + 1,
                 };
-                let span = beside.map_or(item.span, |(_, block)| block.header);
-                body.blocks.push(Arc::new(Block {
-                    kind: entry.key.clone(),
-                    labels: Vec::new(),
-                    body: self.body(subject, place, inner),
-                    header: span,
-                    span,
-                }));
+                let header = beside.map_or(item.span, |(_, block)| block.header);
+                let inner = self.body(subject, place, inner);
+                let block = Block::unlabelled(entry.key.clone(), inner, header);
+                body.blocks.push(Arc::new(block));
             }
         }
         self.unknowns(subject, place, level, &mut body);
@@ -412,16 +402,11 @@ pub(crate) fn literals(values: &Node) -> Block {
         };
         Some(attribute(&slot, Value::text(text)))
     });
-    Block {
-        kind: "data".into(),
-        labels: Vec::new(),
-        body: Body {
-            attributes: texts.collect(),
-            ..Body::default()
-        },
-        header: values.span,
-        span: values.span,
-    }
+    let body = Body {
+        attributes: texts.collect(),
+        ..Body::default()
+    };
+    Block::unlabelled("data", body, values.span)
 }
 
 /// Returns `true` if an entry sets nothing: null, an empty string, tags that `tags_all` repeats, an attribute that only
@@ -580,11 +565,8 @@ fn unknown_argument(body: &mut Body, slot: &Slot<'_>, reason: Reason) {
     };
     let empty = |kind: &str, labels: Vec<Arc<str>>, body: Body| {
         Arc::new(Block {
-            kind: kind.into(),
             labels,
-            body,
-            header: span,
-            span,
+            ..Block::unlabelled(kind, body, span)
         })
     };
     let content = Body {

@@ -80,13 +80,8 @@ impl Identity {
     /// Returns the identity of the declaration `name` in the module instance with index `module`.
     pub fn declared(module: usize, name: &str) -> Identity {
         Identity {
-            key: digested(format!("{module}.{name}")),
-            operands: None,
             name: (name.len() <= limits::MAX_SHOWN_NAME).then(|| name.into()),
-            bounds: Bounds::ANY,
-            is_present: false,
-            size: None,
-            remote: None,
+            ..Identity::of(format!("{module}.{name}"))
         }
     }
 
