@@ -71,6 +71,7 @@ impl<'s> Reader<'s> {
     /// repository is searched for it. The handlers of one file are analysed together, so that it is parsed once.
     pub fn read<'c>(&mut self, codes: impl IntoIterator<Item = (&'c Code, bool)>) {
         let mut sources: BTreeMap<Origin, Vec<(&Code, Located)>> = BTreeMap::new();
+        let mut held = 0;
         for (code, is_only) in codes {
             if self.known.contains_key(code) {
                 continue;
@@ -79,6 +80,7 @@ impl<'s> Reader<'s> {
             let located = located.and_then(|located| self.admitted(located));
             let unread = match located {
                 Ok(located) => {
+                    held += located.text.len();
                     sources.entry(located.origin.clone()).or_default().push((code, located));
                     // Until its source is analysed.
                     Unread::NotSearched
@@ -86,7 +88,16 @@ impl<'s> Reader<'s> {
                 Err(unread) => unread,
             };
             self.known.insert(code.clone(), Err(unread));
+            if held > limits::MAX_HELD {
+                self.analyse(std::mem::take(&mut sources));
+                held = 0;
+            }
         }
+        self.analyse(sources);
+    }
+
+    /// Analyses the handlers of several sources.
+    fn analyse(&mut self, sources: BTreeMap<Origin, Vec<(&Code, Located)>>) {
         for handlers in sources.into_values() {
             let (codes, located): (Vec<&Code>, Vec<Located>) = handlers.into_iter().unzip();
             let found = understood(&located, self.sources).into_iter();

@@ -7,6 +7,8 @@
 pub(crate) const MAX_SOURCE_SIZE: u64 = 512 << 10;
 /// Maximum number of bytes of one file that are analysed, once per handler: 160 handlers of a file of 50 KiB.
 pub(crate) const MAX_ANALYSED_PER_FILE: usize = 8 << 20;
+/// Number of bytes of sources above which those that were read are analysed and released before more are read.
+pub(crate) const MAX_HELD: usize = 16 << 20;
 /// Maximum length of a line. Longer ones are written by bundlers, not by people.
 pub(crate) const MAX_LINE_LENGTH: usize = 2_000;
 /// Maximum number of files that are followed from one that exports a name to the one that defines it.
