@@ -107,7 +107,7 @@ fn refused<T>(place: &Place<'_>, known: &Known<'_, T>, queue: &TypedQueue<'_>) -
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::Dialect::{CloudFormation, Terraform};
     use crate::testing::{check, run_files};
 
     const EXPECTED: &str = "# expect: fifo-queue-as-unsupported-target";
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn cloudformation_targets_are_flagged() {
+    fn dead_letter_queue_of_a_schedule_is_flagged() {
         let template = "
 Resources:
   Q:
@@ -174,14 +174,7 @@ Resources:
         Arn: arn:aws:lambda:eu-west-1:111122223333:function:f
         DeadLetterConfig:
           Arn: !GetAtt Q.Arn # expect: fifo-queue-as-unsupported-target
-  Subscription:
-    Type: AWS::SNS::Subscription
-    Properties:
-      TopicArn: arn:aws:sns:eu-west-1:111122223333:t
-      Protocol: sqs
-      Endpoint: !GetAtt Q.Arn # expect: fifo-queue-as-unsupported-target
 ";
         check(&RULE, CloudFormation, template);
-        check(&RULE, Sam, template);
     }
 }

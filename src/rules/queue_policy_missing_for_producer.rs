@@ -126,7 +126,7 @@ resource "aws_sqs_queue_policy" "p" {
     }
 
     #[test]
-    fn rules_and_buckets_without_allow_statement_are_flagged() {
+    fn targets_with_a_role_need_no_statement() {
         check(
             &RULE,
             CloudFormation,
@@ -142,13 +142,6 @@ Resources:
         - Id: role
           Arn: !GetAtt Q.Arn
           RoleArn: arn:aws:iam::111122223333:role/r
-  Bucket:
-    Type: AWS::S3::Bucket
-    Properties:
-      NotificationConfiguration:
-        QueueConfigurations:
-          - Event: s3:ObjectCreated:*
-            Queue: !GetAtt Q.Arn # expect: queue-policy-missing-for-producer
   Schedule:
     Type: AWS::Scheduler::Schedule
     Properties:

