@@ -183,10 +183,14 @@ impl Evaluator<'_> {
             let parsed = match self.contents(path, scope.module) {
                 Ok(bytes) => match String::from_utf8(bytes) {
                     Ok(text) => {
-                        let file = self.sources.add(&found, text.as_str());
-                        syntax::template(file, &text)
-                            .map(Arc::new)
-                            .map_err(|problem| problem.message.into())
+                        let file = self.sources.add(&found, text);
+                        // Other environments and calls render the same template.
+                        let parsed = self.sources.file(file).derived(|text| {
+                            syntax::template(file, text)
+                                .map(Arc::new)
+                                .map_err(|problem| Arc::<str>::from(problem.message))
+                        });
+                        (*parsed).clone()
                     }
                     Err(_) => Err("it is not UTF-8".into()),
                 },

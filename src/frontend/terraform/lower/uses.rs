@@ -75,12 +75,10 @@ impl Lowering<Terraform<'_, '_>> {
         self.search(
             &node.block.body,
             &node.scope,
-            false,
+            takes_failures,
             0,
-            &mut |name, dead, value, span| {
-                if dead || takes_failures(name) {
-                    found.push((name.clone(), value, span));
-                }
+            &mut |name, value, span| {
+                found.push((name.clone(), value, span));
             },
         );
         for (name, value, span) in found {
@@ -124,15 +122,15 @@ impl Lowering<Terraform<'_, '_>> {
         self.link_of(name, &value)
     }
 
-    /// Calls `visit` for every argument of a body with its name, whether it is within a block for failures, its value
-    /// and its span.
+    /// Calls `visit` for every argument of a body whose name, or that of a block around it, `is_wanted` accepts, with its
+    /// name, value and span. No other argument is evaluated.
     fn search(
         &mut self,
         body: &Body,
         scope: &Scope,
-        dead: bool,
+        is_wanted: fn(&str) -> bool,
         depth: usize,
-        visit: &mut dyn FnMut(&Arc<str>, bool, Value, Span),
+        visit: &mut dyn FnMut(&Arc<str>, Value, Span),
     ) {
         if depth > MAX_DEPTH {
             return;
@@ -144,9 +142,9 @@ impl Lowering<Terraform<'_, '_>> {
             );
             // In JSON syntax, a possible block is represented as an argument as well.
             let block = body.blocks.iter().any(|block| block.kind == attribute.name);
-            if !meta && !block {
+            if !meta && !block && is_wanted(&attribute.name) {
                 let value = self.view.eval.eval(&attribute.value, scope);
-                visit(&attribute.name, dead, value, attribute.span);
+                visit(&attribute.name, value, attribute.span);
             }
         }
         let mut seen: Vec<&str> = Vec::new();
@@ -160,9 +158,9 @@ impl Lowering<Terraform<'_, '_>> {
                 continue;
             }
             seen.push(name);
-            let dead = dead || takes_failures(name);
+            let is_wanted = if is_wanted(name) { |_: &str| true } else { is_wanted };
             for nested in self.view.eval.blocks(body, scope, name).unwrap_or_default() {
-                self.search(&nested.block.body, &nested.scope, dead, depth + 1, visit);
+                self.search(&nested.block.body, &nested.scope, is_wanted, depth + 1, visit);
             }
         }
     }
@@ -170,7 +168,7 @@ impl Lowering<Terraform<'_, '_>> {
     fn invocations(&mut self, node: &Declared) {
         let mut found: Vec<(Value, Span)> = Vec::new();
         let permission = &*node.resource.kind == "aws_lambda_permission";
-        self.search(&node.block.body, &node.scope, false, 0, &mut |name, _, value, span| {
+        self.search(&node.block.body, &node.scope, |_| true, 0, &mut |name, value, span| {
             let mut links = Vec::new();
             collect(&value, &Condition::always(), &mut links, 0);
             let functions = links.into_iter().map(|(_, value)| value).filter(is_function);
@@ -198,7 +196,7 @@ impl Lowering<Terraform<'_, '_>> {
             .address(format_args!("module.{name}{}", member.key.shown()));
         let assumed = instance.when.and(&member.when);
         let mut found = Vec::new();
-        self.search(&block.body, &member.scope, false, 0, &mut |name, _, value, span| {
+        self.search(&block.body, &member.scope, |_| true, 0, &mut |name, value, span| {
             found.push((name.clone(), value, span));
         });
         for (name, value, span) in found {
@@ -274,7 +272,7 @@ impl Lowering<Terraform<'_, '_>> {
         let block = &call.block;
         let scope = self.view.eval.scope(at);
         let mut found = Vec::new();
-        self.search(&block.body, &scope, false, 0, &mut |_, _, value, _| {
+        self.search(&block.body, &scope, |_| true, 0, &mut |_, value, _| {
             collect(&value, &Condition::always(), &mut found, 0);
         });
         let queues = found.into_iter().map(|(_, value)| value).filter(is_queue);
