@@ -11,7 +11,18 @@ use source::files::{Paths, Stamp, stamp};
 use std::collections::BTreeSet;
 use std::hash::BuildHasher;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Stamps of files, each taken once: many clusters depend on the same directories.
+#[derive(Debug, Default)]
+pub(super) struct Stamps(Mutex<FxHashMap<Arc<Path>, Stamp>>);
+
+impl Stamps {
+    fn of(&self, path: &Arc<Path>) -> Stamp {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *known.entry(path.clone()).or_insert_with(|| stamp(path))
+    }
+}
 
 /// Units that are checked together.
 #[derive(Debug)]
@@ -66,17 +77,30 @@ impl Cluster {
     }
 
     /// Stores the result of a check, and records the files whose findings changed.
-    pub(super) fn take(&mut self, found: ByFile, reach: Connections, shared: Vec<SharedNode>, dependencies: Paths) {
+    pub(super) fn take(
+        &mut self,
+        found: ByFile,
+        reach: Connections,
+        shared: Vec<SharedNode>,
+        dependencies: Paths,
+        stamps: &Stamps,
+    ) {
         let both = self.found.keys().chain(found.keys());
         let changed = both.filter(|path| self.found.get(*path) != found.get(*path));
         self.changed.extend(changed.cloned());
         self.found = found;
-        self.take_reach(reach, shared, dependencies);
+        self.take_reach(reach, shared, dependencies, stamps);
         self.is_stale = false;
     }
 
     /// Stores the properties that relate the cluster to others.
-    pub(super) fn take_reach(&mut self, reach: Connections, shared: Vec<SharedNode>, dependencies: Paths) {
+    pub(super) fn take_reach(
+        &mut self,
+        reach: Connections,
+        shared: Vec<SharedNode>,
+        dependencies: Paths,
+        stamps: &Stamps,
+    ) {
         let is_same = dependencies.len() == self.dependencies.len()
             && dependencies.iter().all(|path| self.dependencies.contains_key(path));
         self.is_reshaped |= !is_same || reach != self.reach;
@@ -93,7 +117,7 @@ impl Cluster {
                 .copied()
         };
         let stamped = dependencies.into_iter().map(|path| {
-            let stamp = known(&path).unwrap_or_else(|| stamp(&path));
+            let stamp = known(&path).unwrap_or_else(|| stamps.of(&path));
             (path, stamp)
         });
         self.dependencies = stamped.collect();

@@ -1,7 +1,7 @@
 //! Checks one folder of the editor, or one file outside of all folders. Its units are grouped into clusters, each with
 //! its findings, and a cluster is checked again if one of its files changes.
 
-use super::clusters::{self, Cluster, CommonNodes};
+use super::clusters::{self, Cluster, CommonNodes, Stamps};
 use super::diagnostics::{self, ByFile};
 use super::names::Names;
 use super::progress::{CheckObserver, Progress};
@@ -45,6 +45,8 @@ pub(super) struct Project {
     texts: UnsavedTexts,
     /// Files on disk with the open texts, as of the last refresh.
     store: Arc<Overlaid>,
+    /// Stamps of files during a refresh.
+    stamps: Stamps,
     clusters: Vec<Cluster>,
     /// Ids of files in all checks.
     ids: Arc<Ids>,
@@ -91,6 +93,7 @@ impl Project {
             configs,
             texts: UnsavedTexts::default(),
             store: Arc::new(Overlaid::new(UnsavedTexts::default())),
+            stamps: Stamps::default(),
             clusters: Vec::new(),
             ids: Arc::default(),
             surveyed: None,
@@ -186,6 +189,7 @@ impl Project {
         if is_whole {
             self.surveyed = None;
         }
+        self.stamps = Stamps::default();
         is_whole
     }
 
@@ -220,7 +224,7 @@ impl Project {
             };
             let (found, dependencies) = self.over(&cluster.inputs, session, survey);
             if let Some((reach, shared)) = found {
-                cluster.take_reach(reach, shared, dependencies.take());
+                cluster.take_reach(reach, shared, dependencies.take(), &self.stamps);
                 progress.record_unit(cluster);
             }
         });
@@ -372,7 +376,8 @@ impl Project {
             return false;
         };
         let found = diagnostics::of(&outcome, names, &self.settings);
-        cluster.take(found, outcome.reach, outcome.shared, dependencies.take());
+        let dependencies = dependencies.take();
+        cluster.take(found, outcome.reach, outcome.shared, dependencies, &self.stamps);
         cluster.meaning = common.meaning;
         cluster.errors = outcome.errors;
         true

@@ -36,6 +36,7 @@ pub(crate) enum UsedName {
 }
 
 /// Names that a template declares, and its kind.
+#[derive(Default)]
 struct Declarations {
     names: FxHashSet<UsedName>,
     is_frame: bool,
@@ -62,11 +63,10 @@ impl Declarations {
 /// Templates of a run, and the files around them.
 struct Neighbours<'r> {
     sources: &'r Sources,
-    aside: Sources,
     run: FxHashMap<&'r Path, Declarations>,
     declaring: FxHashMap<UsedName, Vec<&'r Path>>,
     /// Files that are not part of the run, by the directory in which their search began.
-    others: RefCell<FxHashMap<PathBuf, Rc<Vec<(PathBuf, Declarations)>>>>,
+    others: RefCell<FxHashMap<PathBuf, Rc<Vec<(PathBuf, Arc<Declarations>)>>>>,
 }
 
 /// Returns the fragments among `reads`, and the templates into which fragments are merged.
@@ -87,7 +87,6 @@ pub(crate) fn incomplete<T>(reads: &[Read<'_, T>], sources: &Sources) -> BTreeSe
     let run = templates().filter_map(|(path, ..)| Some((*path, declarations(path, sources)?)));
     let mut neighbours = Neighbours {
         sources,
-        aside: sources.separate(),
         run: run.collect(),
         declaring: FxHashMap::default(),
         others: RefCell::default(),
@@ -146,7 +145,7 @@ impl Neighbours<'_> {
     }
 
     /// Returns the templates around `directory` that are not part of the run, since a hook passes only changed files.
-    fn others_around(&self, directory: &Path) -> Rc<Vec<(PathBuf, Declarations)>> {
+    fn others_around(&self, directory: &Path) -> Rc<Vec<(PathBuf, Arc<Declarations>)>> {
         let files = self.sources.files();
         let start = directory
             .parent()
@@ -180,10 +179,14 @@ impl Neighbours<'_> {
             }
         }
         let found = found.into_iter().take(limits::MAX_NEIGHBOURS);
-        let found = found.filter_map(|path| {
-            let known = self.sources.find_read(&path).is_some();
-            let declared = declarations(&path, if known { self.sources } else { &self.aside })?;
-            Some((path, declared))
+        let found = found.map(|path| {
+            // Templates have neighbours in common, and an edit of one changes none of them.
+            let known = self.sources.shared(&path, |sources| {
+                let aside = sources.separate();
+                let is_read = sources.find_read(&path).is_some();
+                declarations(&path, if is_read { sources } else { &aside }).unwrap_or_default()
+            });
+            (path, known)
         });
         let found = Rc::new(found.collect::<Vec<_>>());
         self.others.borrow_mut().insert(start.to_owned(), found.clone());

@@ -56,7 +56,7 @@ impl<'s> Reader<'s> {
     pub fn new(sources: &'s Sources) -> Self {
         Reader {
             sources,
-            search: Search::new(sources.files()),
+            search: Search::new(sources),
             known: FxHashMap::default(),
             analysed: FxHashMap::default(),
         }

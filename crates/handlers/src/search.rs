@@ -1,5 +1,5 @@
 //! Searches the repository for source files by their names. The names are collected in one walk per run, when the first
-//! function needs them.
+//! function needs them; in an editor session, once until a file is created or deleted.
 //!
 //! A package is named after its source, but not always stored like it: `dist/orders/index.js` is built from
 //! `src/orders/index.ts`. So directories of sources and of build outputs do not count in a comparison:
@@ -14,10 +14,11 @@ use super::locate::{is_preferred, language_of};
 use super::words::{Words, words};
 use crate::limits;
 use rustc_hash::FxHashMap;
+use source::Sources;
 use source::files::{DirectoryEntry, EntryKind, Files, Ignored, Patterns, Refusal, Visitor};
 use std::cell::OnceCell;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Directories of build outputs.
 pub(super) static OUTPUTS: Words =
@@ -34,8 +35,8 @@ static SKIPPED: Words = Words::new(|| {
 
 /// The names of source files in the directories that a run may read.
 pub(super) struct Search<'f> {
-    files: &'f Files,
-    found: OnceCell<Found>,
+    sources: &'f Sources,
+    found: OnceCell<Arc<Found>>,
 }
 
 /// Source files by their names without ending, in lower case.
@@ -50,13 +51,13 @@ struct Found {
 }
 
 impl<'f> Search<'f> {
-    pub(super) fn new(files: &'f Files) -> Self {
+    pub(super) fn new(sources: &'f Sources) -> Self {
         let found = OnceCell::new();
-        Search { files, found }
+        Search { sources, found }
     }
 
     pub(super) fn files(&self) -> &'f Files {
-        self.files
+        self.sources.files()
     }
 
     /// Returns the files below `directory` whose paths end like `wanted`, which has no ending: those with the most
@@ -111,27 +112,32 @@ impl<'f> Search<'f> {
 
     fn found(&self) -> &Found {
         self.found.get_or_init(|| {
-            let collector = Collector {
-                ignored: Ignored::new(self.files),
-                paths: Mutex::default(),
-            };
-            // The repository contains the named directories.
-            let bounds = self.files.repository().map(|root| vec![root]);
-            for root in bounds.unwrap_or_else(|| self.files.bounds().collect()) {
-                self.files.walk(root, &collector);
-            }
-            let mut paths = collector.paths.into_inner().unwrap_or_else(PoisonError::into_inner);
-            if paths.len() > limits::MAX_SEARCHED_FILES {
-                return Found::default();
-            }
-            // Compares bytes, because comparing paths splits them into components.
-            paths.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
-            Found::of(paths)
+            let root = self.sources.working_directory();
+            self.sources.shared(root, |sources| Found::within(sources.files()))
         })
     }
 }
 
 impl Found {
+    fn within(files: &Files) -> Self {
+        let collector = Collector {
+            ignored: Ignored::new(files),
+            paths: Mutex::default(),
+        };
+        // The repository contains the named directories.
+        let bounds = files.repository().map(|root| vec![root]);
+        for root in bounds.unwrap_or_else(|| files.bounds().collect()) {
+            files.walk(root, &collector);
+        }
+        let mut paths = collector.paths.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if paths.len() > limits::MAX_SEARCHED_FILES {
+            return Found::default();
+        }
+        // Compares bytes, because comparing paths splits them into components.
+        paths.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
+        Found::of(paths)
+    }
+
     fn of(paths: Vec<PathBuf>) -> Self {
         let mut found = Found::default();
         for path in paths {

@@ -110,7 +110,8 @@ impl Cache {
         }
     }
 
-    /// Begins the last pass: the first request for a value removes it from the cache, and no value is added.
+    /// Begins the last pass: the first request for a value removes it from the cache, and no value is added, except for
+    /// [shared](Sources::shared) values.
     pub fn begin_last_pass(&self) {
         if let Some(parts) = &self.across_parts {
             parts.is_last_pass.store(true, Ordering::Relaxed);
@@ -123,9 +124,9 @@ impl Cache {
     }
 
     /// Returns the cached value for `key`.
-    fn cached(&self, key: &Key) -> Option<(Arc<dyn Any + Send + Sync>, Arc<Dependencies>)> {
+    fn cached(&self, key: &Key, is_shared: bool) -> Option<(Arc<dyn Any + Send + Sync>, Arc<Dependencies>)> {
         let values = &mut self.lock().values;
-        if self.is_last_pass() {
+        if self.is_last_pass() && !is_shared {
             return values.remove(key).map(|cached| (cached.value, cached.dependencies));
         }
         let cached = values.get_mut(key)?;
@@ -198,6 +199,21 @@ impl Sources {
         arguments: impl Hash,
         make: impl FnOnce(&Sources) -> T,
     ) -> (Arc<T>, Arc<Dependencies>) {
+        self.cached_as(false, path, arguments, make)
+    }
+
+    /// Like [`Sources::cached`], for a value that several parts of a project need.
+    pub fn shared<T: Send + Sync + 'static>(&self, path: &Path, make: impl FnOnce(&Sources) -> T) -> Arc<T> {
+        self.cached_as(true, path, (), make).0
+    }
+
+    fn cached_as<T: Send + Sync + 'static>(
+        &self,
+        is_shared: bool,
+        path: &Path,
+        arguments: impl Hash,
+        make: impl FnOnce(&Sources) -> T,
+    ) -> (Arc<T>, Arc<Dependencies>) {
         let Some(cache) = &self.cache else {
             // A batch run: compute, without recording inputs.
             let (value, dependencies) = self.recording_dependencies(make);
@@ -211,7 +227,7 @@ impl Sources {
             arguments: hasher.finish(),
         };
         // A cached value is valid: `invalidate` has dropped those that depend on a changed file.
-        if let Some((value, dependencies)) = cache.cached(&key)
+        if let Some((value, dependencies)) = cache.cached(&key, is_shared)
             && let Ok(value) = value.downcast::<T>()
         {
             self.add_dependencies(&dependencies);
@@ -226,7 +242,7 @@ impl Sources {
             is_used: true,
         };
         // The computation of a cancelled run may have stopped halfway, so its value is not cached.
-        if !self.is_cancelled() && !cache.is_last_pass() {
+        if !self.is_cancelled() && (is_shared || !cache.is_last_pass()) {
             cache.lock().values.insert(key, cached);
         }
         (value, dependencies)
@@ -431,6 +447,18 @@ mod tests {
             (5, (2, 3)),
             "a changed file is computed again"
         );
+    }
+
+    #[test]
+    fn shared_value_is_computed_once_in_the_last_pass() {
+        let cache = Arc::new(Cache::across_parts());
+        cache.begin_last_pass();
+        let computed = Cell::new(0);
+        let value = || {
+            let sources = Sources::default().with_cache(Some(cache.clone()), None, None);
+            *sources.shared(Path::new("/"), |_| computed.replace(computed.get() + 1))
+        };
+        assert_eq!([value(), value()], [0, 0]);
     }
 
     #[test]

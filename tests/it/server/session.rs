@@ -60,6 +60,24 @@ fn watched_file_changes_are_applied() {
 }
 
 #[test]
+fn source_of_a_function_is_found_once_it_is_created() {
+    let function = FUNCTION.replace(
+        "  timeout = 30",
+        "  handler = \"app.handler\"\n  runtime = \"python3.12\"\n  s3_key  = \"app.zip\"\n  timeout = 30",
+    );
+    let place = TemporaryDirectory::with_files([("queues.tf", QUEUES), ("function.tf", &*function)]);
+    let mut client = Client::new(place.path());
+    client.open("function.tf", &function);
+    client.change("function.tf", &format!("{function}\n"));
+    client.wait_for("function.tf", &[]);
+    let source = "def handler(event, context):\n    for record in event[\"Records\"]:\n        try:\n            work(record)\n        except Exception:\n            return None\n";
+    std::fs::write(place.path().join("app.py"), source).unwrap();
+    client.notify_file_changes(&[("app.py", 1)]);
+    client.wait_for("app.py", &["handler-swallows-failures"]);
+    client.shut_down();
+}
+
+#[test]
 fn saving_refreshes_without_file_watching() {
     let place = two_files();
     let mut client = Client::with(place.path(), &json!({}), &json!({}));
