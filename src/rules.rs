@@ -188,6 +188,7 @@ mod prelude {
 use crate::diagnostic::{Safety, Severity};
 use crate::graph::Graph;
 use crate::graph::limits::{self, Quota};
+use rustc_hash::FxHashMap;
 pub use shared::catalogue::{Catalogue, PolicyMetadata};
 pub(crate) use shared::compare::fact;
 pub(crate) use shared::finding::Finding;
@@ -195,6 +196,7 @@ pub use shared::findings::Findings;
 pub use shared::settings::{Setting, Settings, Value};
 pub use shared::settle::{Judge, RuleOutcome, run};
 pub use shared::trace::{Judgement, Verdict};
+use std::sync::LazyLock;
 
 /// Subject area of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -500,7 +502,9 @@ pub static RULES: &[&Rule<'static>] = &[
 
 /// Returns the built-in rule with this id.
 pub fn by_id(id: &str) -> Option<&'static Rule<'static>> {
-    RULES.iter().copied().find(|rule| rule.id == id)
+    static BY_ID: LazyLock<FxHashMap<&str, &Rule<'_>>> =
+        LazyLock::new(|| RULES.iter().map(|rule| (rule.id, *rule)).collect());
+    BY_ID.get(id).copied()
 }
 
 /// Rules that yield to others if both report the same resource for one cause: each rule with those that replace its

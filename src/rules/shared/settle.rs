@@ -22,6 +22,8 @@ use std::sync::Arc;
 /// Maximum number of conditional statements about one resource: each is compared with all others, and no report needs
 /// more.
 const MAX_CONDITIONAL: usize = 128;
+/// Number of queues and mappings below which other threads cost more time than they save.
+const MIN_SHARED_OUT: usize = 16;
 const TOO_MANY_CONDITIONS: &str = "its conditions are too complex to tell apart";
 
 /// Rule together with the function that applies it to a graph: the check of a built-in rule, or the expressions of a
@@ -112,15 +114,18 @@ pub fn run(judges: &[Judge<'_>], graph: &Graph, settings: &Settings, is_traced: 
     let own: FxHashSet<&str> = judges.iter().map(|judge| judge.rule.id).collect();
     let others = before.values().filter(|before| !own.contains(before.id));
     asked.extend(others.map(|before| Judge::of(before)));
+    let is_small = graph.queues().len() + graph.mappings().len() < MIN_SHARED_OUT;
     // Some rules take much longer than others, so that threads must not receive them in few portions.
-    let results: Vec<RuleResults<'_>> = (asked.par_iter().with_max_len(1))
+    let portion = if is_small { asked.len() } else { 1 };
+    let results: Vec<RuleResults<'_>> = (asked.par_iter().with_min_len(portion).with_max_len(1))
         .map(|judge| Findings::of(*judge, graph, settings, is_traced))
         .collect();
     let preceding: FxHashMap<&str, PrecedingStatements> = (results.iter())
-        .filter(|results| before.contains_key(results.rule.id))
+        .filter(|results| !results.statements.is_empty() && before.contains_key(results.rule.id))
         .map(|results| (results.rule.id, PrecedingStatements::of(results)))
         .collect();
-    let chosen = results.into_par_iter().take(judges.len()).with_max_len(1);
+    let chosen = results.into_par_iter().take(judges.len());
+    let chosen = chosen.with_min_len(portion).with_max_len(1);
     chosen.map(|one| one.settle(&preceding)).collect()
 }
 
@@ -281,6 +286,15 @@ impl<'r> RuleResults<'r> {
             mut trace,
             ..
         } = self;
+        // Most rules state nothing about most graphs.
+        if statements.is_empty() {
+            return RuleOutcome {
+                rule: id,
+                findings: Vec::new(),
+                not_evaluated: notes.all,
+                judgements: trace.map(Trace::into_judgements).unwrap_or_default(),
+            };
+        }
         let mut keep = |statement: &Statement, when: &Condition, verdict: Verdict| {
             if let Some(trace) = &mut trace {
                 let (subject, read) = (&statement.diagnostic.subject, statement.read.clone());
