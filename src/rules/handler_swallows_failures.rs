@@ -2,7 +2,7 @@
 //! every exception and continue, or do not wait for the work.
 
 use super::prelude::*;
-use crate::graph::Fact;
+use crate::graph::{Fact, Outcome};
 use crate::rules::shared::handlers::{InvokedHandler, invokes};
 use crate::rules::shared::queue_types::PolledQueue;
 
@@ -20,6 +20,9 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 let lost = unawaited(mapping, &handled, &source).or_else(|| swallowed(mapping, &handled, &source));
                 if let Some(finding) = lost {
                     findings.report(&source.when, mapping, finding);
+                } else if handled.handler.outcome == Outcome::Unknown {
+                    let reason = "what becomes of a message that fails is not known, or not the same on all paths";
+                    findings.not_read(mapping, handled.function, &source.when, reason);
                 } else {
                     let heard = fact(true, || "the handler swallows no failure".to_owned());
                     findings.satisfied(&source.when, mapping, heard);

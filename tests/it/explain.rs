@@ -252,6 +252,21 @@ fn rules_on_an_unread_source_are_not_evaluated() {
 }
 
 #[test]
+fn handler_that_may_swallow_a_failure_is_not_evaluated() {
+    let template = "Transform: AWS::Serverless-2016-10-31\nResources:\n  Q: {Type: AWS::SQS::Queue}\n  F:\n    \
+                    Type: AWS::Serverless::Function\n    Properties: {CodeUri: src/, Handler: app.handler, Events: {E: \
+                    {Type: SQS, Properties: {Queue: !GetAtt Q.Arn}}}}\n";
+    let python = "def handler(event, context):\n    for record in event['Records']:\n        try:\n            \
+                  work(record)\n        except Exception as error:\n            if is_fatal(error):\n                raise\n";
+    let files = [("template.yaml", template), ("src/app.py", python)];
+    let verdicts = verdicts(&files, "F:", "handler-swallows-failures");
+    assert!(
+        is_not_evaluated(&verdicts, "what becomes of a message that fails"),
+        "{verdicts:?}"
+    );
+}
+
+#[test]
 fn role_with_a_possible_denial_is_not_evaluated() {
     let module = |(denied, condition): (&str, &str)| {
         format!(

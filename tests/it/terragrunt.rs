@@ -157,14 +157,23 @@ fn variable_files_of_the_module_win() {
 }
 
 #[test]
-fn remote_module_is_noted() {
-    let file = "terraform {\n  source = \"git::https://example.com/modules.git//queue?ref=v1\"\n}\n";
-    let outcome = checked(&[("live/a/terragrunt.hcl", file)]);
-    let unit = outcome.graph.units().iter().find(|unit| unit.name == "live/a").unwrap();
-    assert_eq!(
-        unit.notes,
-        ["its module is not read (its source is `git::https://example.com/modules.git//queue?ref=v1`)"]
-    );
+fn module_that_is_not_read_is_noted() {
+    let remote = "git::https://example.com/modules.git//queue?ref=";
+    for (source, note) in [
+        (
+            format!("{remote}v1"),
+            format!("its module is not read (its source is `{remote}v1`)"),
+        ),
+        (
+            format!("{remote}${{get_env(\"VERSION\")}}"),
+            "the source of its module is not known: `get_env` depends on where Terragrunt runs".to_owned(),
+        ),
+    ] {
+        let file = format!("terraform {{\n  source = \"{source}\"\n}}\n");
+        let outcome = checked(&[("live/a/terragrunt.hcl", &file)]);
+        let unit = outcome.graph.units().iter().find(|unit| unit.name == "live/a").unwrap();
+        assert_eq!(unit.notes, [note]);
+    }
 }
 
 #[test]

@@ -23,7 +23,7 @@ mod functions;
 use super::eval::{Evaluator, Outside};
 use super::module::{Module, Modules, is_code};
 use super::syntax::{self, Attribute, Body, Code, ExpressionKind};
-use super::value::{Value, ValueKind};
+use super::value::{Unknown, Value, ValueKind};
 use crate::limits;
 pub use dependencies::connect;
 use functions::Context;
@@ -172,15 +172,22 @@ fn load_with(file: &Path, sources: &Sources, outputs: Outputs<'_>) -> Option<Roo
                         .push(format!("its module is not read (its source is `{source}`)"));
                 }
             } else {
-                let reason = value
-                    .as_unknown()
-                    .map_or("it is not a string", |unknown| &unknown.reason);
+                let reason = unknown_part(value).map_or("it is not a string", |unknown| &unknown.reason);
                 root.notes
                     .push(format!("the source of its module is not known: {reason}"));
             }
         }
     }
     Some(root)
+}
+
+/// Returns the unknown value, or the first one in a string or among cases.
+fn unknown_part(value: &Value) -> Option<&Unknown> {
+    match &value.kind {
+        ValueKind::Template(parts) => parts.iter().find_map(unknown_part),
+        ValueKind::Cases(cases) => cases.iter().find_map(|case| unknown_part(&case.then)),
+        _ => value.as_unknown(),
+    }
 }
 
 /// Returns the directory of a source that is a path. `//` only determines which directory Terragrunt copies.

@@ -87,7 +87,14 @@ impl Findings<'_> {
         self.unresolved(when, &function.resource, &header, reason, header);
     }
 
-    fn not_read(&mut self, mapping: &EventSourceMapping, function: &Function, when: &Condition, reason: &str) {
+    /// Notes in a traced run the `reason` that nothing is known of a function that `mapping` invokes.
+    pub(crate) fn not_read(
+        &mut self,
+        mapping: &EventSourceMapping,
+        function: &Function,
+        when: &Condition,
+        reason: &str,
+    ) {
         let (resource, read) = (&function.resource, &mapping.resource.header);
         self.not_covered(when, resource, &[read], reason, resource.header);
     }
