@@ -285,7 +285,8 @@ impl<'m> Machine<'m> {
                 Some(_) => self.run.is_parked |= given & self.failing != 0,
                 None => {
                     let is_async = self.module.is_script || self.frames.last().is_some_and(|frame| frame.is_async);
-                    let options = if is_async && !is_awaited { 3 } else { 2 };
+                    let may_be_late = is_async && !is_awaited && !self.is_synchronous(site);
+                    let options = if may_be_late { 3 } else { 2 };
                     let chosen = self.chosen(Choice::Fail, site, options);
                     if chosen > 0 {
                         let is_late = chosen == 2;
@@ -296,6 +297,15 @@ impl<'m> Machine<'m> {
             }
         }
         Ok(Value::Unknown(given))
+    }
+
+    /// Returns `true` if `call` is one of an imported function that is declared to return no promise.
+    fn is_synchronous(&self, call: &Expression) -> bool {
+        let Term::Call { callee, .. } = &call.kind else {
+            return false;
+        };
+        let is_import = |name: &Arc<str>| self.module.synchronous.contains(name);
+        callee.name().is_some_and(is_import)
     }
 
     /// Raises the failure, or returns a promise that is rejected later.

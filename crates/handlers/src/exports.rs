@@ -94,24 +94,39 @@ pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
     all
 }
 
+/// Returns the imports of a script: the name here, the name there, and the file.
+pub(super) fn imports<'t>(tokens: &[Token<'t>]) -> Vec<(&'t str, &'t str, &'t str)> {
+    use Token::{Sign, Text, Word};
+    let mut all = Vec::new();
+    for at in 0..tokens.len() {
+        match &tokens[at..] {
+            [Word("import"), Sign(b'{'), inner @ ..] | [Word("import"), Word("type"), Sign(b'{'), inner @ ..] => {
+                if let (names, Some(from)) = clause(inner) {
+                    all.extend(names.into_iter().map(|(there, here)| (here, there, from)));
+                }
+            }
+            [Word("import"), Word(local), Word("from"), Text(from), ..] => all.push((local, "default", from)),
+            _ => {}
+        }
+    }
+    all
+}
+
 fn script(tokens: &[Token<'_>], name: &str) -> Defined {
     use Token::{Sign, Text, Word};
     let mut all_of = Vec::new();
     let mut is_here = false;
-    let mut imports: Vec<(&str, &str, &str)> = Vec::new();
+    let imports = imports(tokens);
     for at in 0..tokens.len() {
         let rest = &tokens[at..];
         match rest {
-            [Word("export" | "import"), Sign(b'{'), inner @ ..]
-            | [Word("import"), Word("type"), Sign(b'{'), inner @ ..] => {
+            [Word("export"), Sign(b'{'), inner @ ..] => {
                 let (names, from) = clause(inner);
-                let is_import = rest[0] == Word("import");
                 for (there, here) in names {
                     match from {
-                        Some(from) if is_import => imports.push((here, there, from)),
                         Some(from) if here == name => return Defined::By(from.to_owned(), there.to_owned()),
                         // `export { handler }` of an import.
-                        None if here == name && !is_import => {
+                        None if here == name => {
                             let imported = imports.iter().find(|(local, ..)| *local == there);
                             return imported.map_or(Defined::Here, |(_, there, from)| {
                                 Defined::By((*from).to_owned(), (*there).to_owned())
@@ -121,7 +136,6 @@ fn script(tokens: &[Token<'_>], name: &str) -> Defined {
                     }
                 }
             }
-            [Word("import"), Word(local), Word("from"), Text(from), ..] => imports.push((local, "default", from)),
             [Word("export"), Sign(b'*'), Word("from"), Text(from), ..] => all_of.push((*from).to_owned()),
             // `module.exports = require("./orders")`
             [

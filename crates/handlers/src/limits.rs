@@ -13,6 +13,8 @@ pub(crate) const MAX_HELD: usize = 16 << 20;
 pub(crate) const MAX_LINE_LENGTH: usize = 2_000;
 /// Maximum number of files that are followed from one that exports a name to the one that defines it.
 pub(crate) const MAX_EXPORT_HOPS: usize = 6;
+/// Maximum number of imports of a file whose types are read.
+pub(crate) const MAX_IMPORTS: usize = 40;
 /// Maximum number of files and directories that are searched for a `main` function.
 pub(crate) const MAX_MAIN_CANDIDATES: usize = 200;
 /// Maximum size of a `tsconfig.json` in bytes.

@@ -13,6 +13,8 @@ pub(super) struct Module {
     pub(super) body: Vec<Statement>,
     /// All identifiers and short texts in the file, except in comments.
     pub(super) words: rustc_hash::FxHashSet<Arc<str>>,
+    /// Imported functions that return no promise.
+    pub(super) synchronous: rustc_hash::FxHashSet<Arc<str>>,
     /// `true` for JavaScript and TypeScript, where blocks are scopes and failures of promises wait for an `await`.
     pub(super) is_script: bool,
 }

@@ -3,7 +3,7 @@
 use super::machine::Machine;
 use super::nesting::Refusal;
 use super::syntax::Module;
-use super::{Code, CodeSource, Language, Reader, Unread, exports, limits, python, scan, scenario, script};
+use super::{Code, CodeSource, Language, Outcome, Reader, Unread, exports, limits, python, scan, scenario, script};
 use source::Sources;
 use source::files::{Files, Scratch};
 use std::time::{Duration, Instant};
@@ -479,4 +479,63 @@ fn file_with_too_many_handlers_is_read_for_the_first_only() {
     let mut found: Vec<_> = codes.iter().filter_map(|code| reader.handler(code)).collect();
     assert!(matches!(found.pop(), Some(Err(Unread::Refused(why))) if why.contains("too many handlers")));
     assert!(found.len() == most && found.iter().all(Result::is_ok));
+}
+
+/// A call without `await` whose function may return a promise leaves the fate of the message unknown.
+#[test]
+fn imported_function_with_the_type_of_a_value_returns_no_promise() {
+    let handler = "import { read as parse } from './read';\nimport { ship } from './ship';\n\
+                   export const handler = async (event) => {\n  for (const record of event.Records) {\n    \
+                   try { await ship(parse(record)); } catch (error) { console.log(error); }\n  }\n};\n";
+    let inner = "export function read(record: Message): Order { return JSON.parse(record.body); }\n";
+    for (declared, outcome) in [
+        (inner, Outcome::Deleted),
+        ("export { read } from './inner';\n", Outcome::Deleted),
+        (
+            "export const read = (record: Message): Order => of(record);\n",
+            Outcome::Deleted,
+        ),
+        (
+            "export const read = ({ body }: { body: string }, at = now()): Order[] => [];\n",
+            Outcome::Deleted,
+        ),
+        (
+            "export const read = (record: Message): Promise<Order> => of(record);\n",
+            Outcome::Unknown,
+        ),
+        (
+            "export async function read(record: Message): Order { return of(record); }\n",
+            Outcome::Unknown,
+        ),
+        (
+            "export const read = async (record: Message) => of(record);\n",
+            Outcome::Unknown,
+        ),
+        (
+            "export function read(record: Message) { return of(record); }\n",
+            Outcome::Unknown,
+        ),
+        (
+            "export function read(record: Message): any { return of(record); }\n",
+            Outcome::Unknown,
+        ),
+        (
+            "export function other(record: Message): Order { return of(record); }\n",
+            Outcome::Unknown,
+        ),
+        ("export function read(record: Message): ", Outcome::Unknown),
+    ] {
+        let directory = Scratch::with_files([("app.ts", handler), ("read.ts", declared), ("inner.ts", inner)]).unwrap();
+        let root = directory.path().to_owned();
+        let sources = Sources::with_files(Files::new(Some(root.clone()), Vec::new()), root.clone());
+        let code = Code {
+            handler: Some("app.handler".to_owned()),
+            source: Some(CodeSource::Path(root)),
+            entry_points: Vec::new(),
+        };
+        let mut reader = Reader::new(&sources);
+        reader.read([(&code, true)]);
+        let found = reader.handler(&code).unwrap().unwrap();
+        assert_eq!(found.outcome, outcome, "{declared}");
+    }
 }
