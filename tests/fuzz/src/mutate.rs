@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 const LARGEST: u64 = 40_000;
 /// Maximum number of changes per project.
 const CHANGES: usize = 6;
+/// Maximum number of bytes that repetitions of a token add.
+const LONGEST: usize = 20_000;
 const NUMBERS: [&str; 14] = [
     "0",
     "-1",
@@ -214,7 +216,7 @@ fn change(text: &mut Vec<String>, donor: &[String], random: &mut Random) {
         }
         9 => {
             let token = token(&text[block.start], random);
-            let count = 1 << random.below(13);
+            let count = (1 << random.below(13)).min(LONGEST / token.len().max(1));
             let at = text[block.start].find(&token).unwrap_or_default();
             text[block.start].insert_str(at, &token.repeat(count));
         }
