@@ -152,6 +152,17 @@ impl Cluster {
         true
     }
 
+    /// Returns the new directory that contains the new file at `path`, if the directory above it was listed: an editor
+    /// may report only the file.
+    pub(super) fn new_directory<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        let is_new = |directory: &&Path| {
+            let parent = directory.parent();
+            let listed = parent.and_then(|parent| self.dependencies.get_key_value(parent));
+            listed.is_some_and(|(parent, known)| stamp(parent) != *known)
+        };
+        path.ancestors().skip(1).filter(is_new).last()
+    }
+
     /// Records files that have changed on disk since the last check.
     pub(super) fn detect_changes(&mut self) {
         let outdated = self.dependencies.iter().filter(|(path, known)| stamp(path) != **known);

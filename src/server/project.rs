@@ -119,6 +119,11 @@ impl Project {
 
     /// Records that a file changed or, with `was_created_or_deleted`, that it may have been created or deleted.
     pub(super) fn note(&mut self, path: &Path, was_created_or_deleted: bool) {
+        let new = |cluster: &'_ Cluster| cluster.new_directory(path).map(Path::to_owned);
+        let new = was_created_or_deleted
+            .then(|| self.clusters.iter().find_map(new))
+            .flatten();
+        let path = new.as_deref().unwrap_or(path);
         let name = path.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
         if NAMES.contains(&name) || self.is_configuration(path) {
             self.invalidate();
@@ -595,7 +600,9 @@ resource "aws_lambda_event_source_mapping" "orders" {
             "  timeout       = 3",
             "  handler       = \"app.handler\"\n  timeout       = 3",
         );
-        let place = TemporaryDirectory::with_files([("a/main.tf", &*function), ("b/main.tf", QUEUE), ("b/app.py", "")]);
+        // Another text than in the other tests, which count its parses.
+        let queue = "resource \"aws_sqs_queue\" \"q\" {}\n";
+        let place = TemporaryDirectory::with_files([("a/main.tf", &*function), ("b/main.tf", queue), ("b/app.py", "")]);
         let (settings, _) = Settings::new(&lsp_types::InitializeParams::default());
         let mut project = Project::new(Root::Folder(place.path().to_owned()), &settings);
         let watch = CheckObserver {
@@ -613,6 +620,25 @@ resource "aws_lambda_event_source_mapping" "orders" {
         let searches = |at: usize| project.clusters[at].dependencies.contains_key(&*place.path().join("b"));
         assert!(of("a").is_some_and(searches), "the search lists the other module");
         assert_ne!(of("a"), of("b"));
+    }
+
+    #[test]
+    fn file_in_a_new_directory_concerns_what_lists_the_directory_above() {
+        let function = ROLE.replace("  timeout ", "  handler       = \"app.handler\"\n  timeout ");
+        let place = TemporaryDirectory::with_files([("a/main.tf", &*function), ("b/main.tf", "")]);
+        let (settings, _) = Settings::new(&lsp_types::InitializeParams::default());
+        let mut project = Project::new(Root::Folder(place.path().to_owned()), &settings);
+        let watch = CheckObserver {
+            tell: &|_, _| {},
+            cancelled: None,
+        };
+        let texts = UnsavedTexts::default();
+        crate::pipeline::on_own_threads(|| project.refresh(&texts, &Names::default(), &watch));
+        let source = place.path().join("a/src/deep/app.py");
+        std::fs::create_dir_all(source.parent().unwrap()).unwrap();
+        std::fs::write(&source, "").unwrap();
+        project.note(&source, true);
+        assert!(project.clusters.iter().any(|one| one.is_stale));
     }
 
     #[test]
