@@ -152,7 +152,7 @@ def plan(size):
             length += len(resources[-1]) + len(changes[-1]) + len(blocks[-1])
         at += 1
     planned, configured = ('{"root_module":{"resources":[%s]}}' % ",".join(all) for all in (resources, blocks))
-    text = '{"format_version":"1.2","planned_values":%s,"resource_changes":[%s],"configuration":%s}'
+    text = '{"format_version":"1.2","terraform_version":"1.11.4","planned_values":%s,"resource_changes":[%s],"configuration":%s}'
     return {"plan.json": text % (planned, ",".join(changes), configured)}
 
 
