@@ -192,7 +192,9 @@ impl<'m> Machine<'m> {
         }
         let had_failed = self.run.failed.is_some();
         let done = self.work(whole, given, record, is_awaited);
-        self.run.is_delegated |= !had_failed && self.run.failed.is_some() && all.contains(&Value::Event);
+        if let (false, Some(failure)) = (had_failed, &mut self.run.failed) {
+            failure.has_event = all.contains(&Value::Event);
+        }
         let done = done?;
         if record & self.failing != 0 {
             self.event(kind, whole);
@@ -290,7 +292,11 @@ impl<'m> Machine<'m> {
                     let chosen = self.chosen(Choice::Fail, site, options);
                     if chosen > 0 {
                         let is_late = chosen == 2;
-                        self.run.failed = Some(Failure { site: address, is_late });
+                        self.run.failed = Some(Failure {
+                            site: address,
+                            is_late,
+                            has_event: false,
+                        });
                         return self.failed(is_late, site);
                     }
                 }

@@ -50,8 +50,6 @@ pub(super) struct Run<'m> {
     pub(super) late: Option<Id>,
     /// `true` if the promise of that call is used as another value, so that the call returns none.
     pub(super) is_impossible: bool,
-    /// `true` if that call got the whole event.
-    pub(super) is_delegated: bool,
     /// Last code that caught or dropped the failure.
     pub(super) vanished: Option<TextRange>,
     /// `true` if the failed message, or its failure, was passed to other code after it failed.
@@ -85,6 +83,8 @@ pub(super) struct Failure {
     pub(super) site: usize,
     /// `true` if it returns a promise that is rejected later.
     pub(super) is_late: bool,
+    /// `true` if it got the whole event.
+    pub(super) has_event: bool,
 }
 
 /// Variables and objects.

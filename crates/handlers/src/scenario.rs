@@ -114,7 +114,8 @@ impl<'m> Entry<'m> {
         };
         let failed = || paths.iter().filter(|path| path.outcome.is_some());
         // A function that gets all messages, and whose result is returned, may report those that failed.
-        let is_delegated = response == Response::Unknown && failed().all(|path| path.run.is_delegated);
+        let is_delegated = response == Response::Unknown
+            && failed().all(|path| path.run.failed.as_ref().is_some_and(|failure| failure.has_event));
         let outcome = match outcome {
             Outcome::Raised if is_delegated => Outcome::Unknown,
             outcome => outcome,
