@@ -15,6 +15,7 @@ use super::{describe, marked, run_files};
 use crate::Outcome;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::rules::Rule;
+use std::path::Path;
 
 /// Row of a table.
 #[derive(Debug, Default)]
@@ -237,7 +238,7 @@ pub fn check_file_cases(rule: &Rule, files: &[(&str, &str)], table: &str) {
 /// Replaces the holes in the text of the file `name`, and adds markers to the lines of those at which `row` expects a
 /// finding.
 fn filled(rule: &Rule, name: &str, text: &str, row: &Row, table: &str) -> String {
-    let is_script = name.ends_with(".ts");
+    let is_script = Path::new(name).extension().is_some_and(|ending| ending == "ts");
     let comment = if is_script { " // # expect: " } else { " # expect: " };
     let heading = table.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let places = row.places();
