@@ -10,7 +10,7 @@ use source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Identifier of a unit: its index in [`Graph::units`].
+/// Identifier of a unit: its index in [`Graph::units`](super::Graph::units).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnitId(pub u32);
 

@@ -24,7 +24,7 @@ impl Graph {
     }
 
     /// Like [`assemble`](Self::assemble), but records all names that are looked up, for
-    /// [`Connections`](super::Connections).
+    /// [`Connections`](crate::graph::Connections).
     pub(crate) fn assemble_recording_lookups(parts: Vec<UnitGraph>) -> Graph {
         Graph::assembled(parts, true)
     }
