@@ -594,6 +594,19 @@ resource "aws_lambda_event_source_mapping" "orders" {
         }
     }
 
+    /// Opens and checks a folder.
+    fn opened(place: &TemporaryDirectory) -> Project {
+        let (settings, _) = Settings::new(&lsp_types::InitializeParams::default());
+        let mut project = Project::new(Root::Folder(place.path().to_owned()), &settings);
+        let watch = CheckObserver {
+            tell: &|_, _| {},
+            cancelled: None,
+        };
+        let texts = UnsavedTexts::default();
+        crate::pipeline::on_own_threads(|| project.refresh(&texts, &Names::default(), &watch));
+        project
+    }
+
     #[test]
     fn search_for_the_source_of_a_function_does_not_join_modules() {
         let function = ROLE.replace(
@@ -603,14 +616,7 @@ resource "aws_lambda_event_source_mapping" "orders" {
         // Another text than in the other tests, which count its parses.
         let queue = "resource \"aws_sqs_queue\" \"q\" {}\n";
         let place = TemporaryDirectory::with_files([("a/main.tf", &*function), ("b/main.tf", queue), ("b/app.py", "")]);
-        let (settings, _) = Settings::new(&lsp_types::InitializeParams::default());
-        let mut project = Project::new(Root::Folder(place.path().to_owned()), &settings);
-        let watch = CheckObserver {
-            tell: &|_, _| {},
-            cancelled: None,
-        };
-        let texts = UnsavedTexts::default();
-        crate::pipeline::on_own_threads(|| project.refresh(&texts, &Names::default(), &watch));
+        let project = opened(&place);
         let of = |name: &str| {
             project
                 .clusters
@@ -626,14 +632,7 @@ resource "aws_lambda_event_source_mapping" "orders" {
     fn file_in_a_new_directory_concerns_what_lists_the_directory_above() {
         let function = ROLE.replace("  timeout ", "  handler       = \"app.handler\"\n  timeout ");
         let place = TemporaryDirectory::with_files([("a/main.tf", &*function), ("b/main.tf", "")]);
-        let (settings, _) = Settings::new(&lsp_types::InitializeParams::default());
-        let mut project = Project::new(Root::Folder(place.path().to_owned()), &settings);
-        let watch = CheckObserver {
-            tell: &|_, _| {},
-            cancelled: None,
-        };
-        let texts = UnsavedTexts::default();
-        crate::pipeline::on_own_threads(|| project.refresh(&texts, &Names::default(), &watch));
+        let mut project = opened(&place);
         let source = place.path().join("a/src/deep/app.py");
         std::fs::create_dir_all(source.parent().unwrap()).unwrap();
         std::fs::write(&source, "").unwrap();
