@@ -222,24 +222,21 @@ impl<'g, N> Names<'g, N> {
     /// Returns the nodes that `pattern` matches, in their order.
     fn matching(&self, pattern: &NamePattern) -> Vec<&'g N> {
         let [start, end] = pattern.ends();
-        let likely: Box<dyn Iterator<Item = &(&str, usize)>> = if start.is_empty() {
+        let is_by_end = start.is_empty();
+        let (names, first) = if is_by_end {
             let before = |name: &str| name.bytes().rev().lt(end.bytes().rev());
-            let first = self.reversed.partition_point(|(name, _)| before(name));
-            Box::new(
-                self.reversed
-                    .iter()
-                    .skip(first)
-                    .take_while(|(name, _)| name.ends_with(end)),
-            )
+            (&self.reversed, self.reversed.partition_point(|(name, _)| before(name)))
         } else {
-            let first = self.sorted.partition_point(|(name, _)| *name < start);
-            Box::new(
-                self.sorted
-                    .iter()
-                    .skip(first)
-                    .take_while(|(name, _)| name.starts_with(start)),
-            )
+            (&self.sorted, self.sorted.partition_point(|(name, _)| *name < start))
         };
+        let is_likely = |name: &str| {
+            if is_by_end {
+                name.ends_with(end)
+            } else {
+                name.starts_with(start)
+            }
+        };
+        let likely = names.iter().skip(first).take_while(|(name, _)| is_likely(name));
         let found = likely.filter(|(name, _)| pattern.matches(name)).map(|(_, at)| *at);
         let found: BTreeSet<usize> = found.collect();
         found.iter().filter_map(|at| self.nodes.get(*at).copied()).collect()

@@ -119,17 +119,17 @@ impl Project {
 
     /// Records that a file changed or, with `was_created_or_deleted`, that it may have been created or deleted.
     pub(super) fn note(&mut self, path: &Path, was_created_or_deleted: bool) {
-        let new = |cluster: &'_ Cluster| cluster.new_directory(path).map(Path::to_owned);
-        let new = was_created_or_deleted
-            .then(|| self.clusters.iter().find_map(new))
-            .flatten();
-        let path = new.as_deref().unwrap_or(path);
         let name = path.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
         if NAMES.contains(&name) || self.is_configuration(path) {
             self.invalidate();
             return;
         }
         self.must_find_units |= was_created_or_deleted || name == ".gitignore";
+        let new = |cluster: &Cluster| cluster.new_directory(path).map(Path::to_owned);
+        let new = was_created_or_deleted
+            .then(|| self.clusters.iter().find_map(new))
+            .flatten();
+        let path = new.as_deref().unwrap_or(path);
         if let Some(cache) = &self.surveyed {
             cache.invalidate(path, was_created_or_deleted);
         }
@@ -638,6 +638,12 @@ resource "aws_lambda_event_source_mapping" "orders" {
         std::fs::write(&source, "").unwrap();
         project.note(&source, true);
         assert!(project.clusters.iter().any(|one| one.is_stale));
+        project.clusters.iter_mut().for_each(|one| one.is_stale = false);
+        project.note(&place.path().join("a/src/sqslint.toml"), true);
+        assert!(
+            project.clusters.iter().all(|one| one.is_stale),
+            "a configuration concerns all"
+        );
     }
 
     #[test]
