@@ -34,32 +34,9 @@ impl<'m> Machine<'m> {
         }
         let is_member = receiver.is_some();
         Ok(Some(match (root, name) {
-            ("Promise", "all") => self.all(whole, &first),
-            ("Promise", "allSettled") => self.settled(whole, &first),
-            ("Promise", "race" | "any") => {
-                self.run.is_uncertain |= !self.is_loading;
-                Value::Unknown(self.mask(&first))
+            ("Promise" | "asyncio", _) | ("loop", "create_task" | "ensure_future") | (_, "run_until_complete") => {
+                return self.promise_function(whole, name, arguments, first);
             }
-            ("Promise", "resolve") => self.promise(Ok(first), false, whole.at.clone()),
-            ("Promise", "reject") => self.promise(Err(first), false, whole.at.clone()),
-            ("asyncio", "gather") => {
-                let is_settled = arguments
-                    .named("return_exceptions")
-                    .is_some_and(|value| *value == Value::Bool(true));
-                let all = self.list(arguments.values.clone());
-                if is_settled {
-                    self.settled(whole, &all)
-                } else {
-                    self.all(whole, &all)
-                }
-            }
-            ("asyncio", "run" | "run_until_complete" | "wait_for" | "shield") | (_, "run_until_complete") => {
-                return match (name, &first) {
-                    ("run" | "run_until_complete", _) => self.awaited(first).map(Some),
-                    _ => Ok(Some(first)),
-                };
-            }
-            ("asyncio" | "loop", "create_task" | "ensure_future") if matches!(first, Value::Promise(_)) => first,
             ("contextlib" | "suppress", "suppress") => {
                 let Term::Call { arguments, .. } = &whole.kind else {
                     return Ok(None);
@@ -98,6 +75,33 @@ impl<'m> Machine<'m> {
             (_, "super") => Value::Null,
             _ if is_member => return Ok(None),
             _ => return self.builtin(whole, name, arguments, first),
+        }))
+    }
+
+    /// Calls a function of `Promise` or `asyncio`.
+    fn promise_function(&mut self, whole: &'m Expression, name: &str, arguments: &Arguments, first: Value) -> Known {
+        Ok(Some(match name {
+            "all" => self.all(whole, &first),
+            "allSettled" => self.settled(whole, &first),
+            "race" | "any" => {
+                self.run.is_uncertain |= !self.is_loading;
+                Value::Unknown(self.mask(&first))
+            }
+            "resolve" => self.promise(Ok(first), false, whole.at.clone()),
+            "reject" => self.promise(Err(first), false, whole.at.clone()),
+            "gather" => {
+                let is_settled = arguments.named("return_exceptions") == Some(&Value::Bool(true));
+                let all = self.list(arguments.values.clone());
+                if is_settled {
+                    self.settled(whole, &all)
+                } else {
+                    self.all(whole, &all)
+                }
+            }
+            "run" | "run_until_complete" => self.awaited(first)?,
+            "wait_for" | "shield" => first,
+            "create_task" | "ensure_future" if matches!(first, Value::Promise(_)) => first,
+            _ => return Ok(None),
         }))
     }
 
@@ -148,15 +152,7 @@ impl<'m> Machine<'m> {
                 _ => return Ok(None),
             },
             "enumerate" => self.numbered(&first),
-            "range" => {
-                let (from, to) = match (first, arguments.get(1)) {
-                    (Value::Number(to), None) if (0.0..=8.0).contains(&to) => (0.0, to),
-                    (Value::Number(from), Some(Value::Number(to))) if from >= 0.0 && *to <= 8.0 => (from, *to),
-                    _ => return Ok(Some(Value::Unknown(0))),
-                };
-                let numbers = (0..8).map(count).filter(|at| *at >= from && *at < to);
-                self.list(numbers.map(Value::Number).collect())
-            }
+            "range" => self.range(&first, arguments.get(1)),
             "zip" => match (self.items(&first), arguments.get(1).and_then(|right| self.items(right))) {
                 (Some(left), Some(right)) => {
                     let pairs = left.into_iter().zip(right);
@@ -165,17 +161,7 @@ impl<'m> Machine<'m> {
                 }
                 _ => Value::Unknown(self.masks(&arguments.values)),
             },
-            "any" | "all" => self.with_items(&first, |machine, items| {
-                let known: Vec<_> = items.iter().map(|item| machine.known_truth(item)).collect();
-                let decides = name == "any";
-                if known.contains(&Some(decides)) {
-                    Value::Bool(decides)
-                } else if known.iter().all(Option::is_some) {
-                    Value::Bool(!decides)
-                } else {
-                    Value::Unknown(machine.mask(&first))
-                }
-            }),
+            "any" | "all" => self.any_or_all(&first, name == "any"),
             "map" | "filter" => match arguments.get(1).and_then(|items| self.items(items)) {
                 Some(items) if name == "map" => return self.mapped(items, &first, whole).map(Some),
                 Some(items) => return self.filtered(items, &first, whole).map(Some),
@@ -195,6 +181,31 @@ impl<'m> Machine<'m> {
             }
             _ => return Ok(None),
         }))
+    }
+
+    /// Returns the numbers of a `range` from 0 to 8 at most.
+    fn range(&mut self, first: &Value, second: Option<&Value>) -> Value {
+        let (from, to) = match (first, second) {
+            (Value::Number(to), None) if (0.0..=8.0).contains(to) => (0.0, *to),
+            (Value::Number(from), Some(Value::Number(to))) if *from >= 0.0 && *to <= 8.0 => (*from, *to),
+            _ => return Value::Unknown(0),
+        };
+        let numbers = (0..8).map(count).filter(|at| *at >= from && *at < to);
+        self.list(numbers.map(Value::Number).collect())
+    }
+
+    /// Returns `decides` if an item has this truth, and the opposite if all have the other one.
+    fn any_or_all(&mut self, of: &Value, decides: bool) -> Value {
+        self.with_items(of, |machine, items| {
+            let known: Vec<_> = items.iter().map(|item| machine.known_truth(item)).collect();
+            if known.contains(&Some(decides)) {
+                Value::Bool(decides)
+            } else if known.iter().all(Option::is_some) {
+                Value::Bool(!decides)
+            } else {
+                Value::Unknown(machine.mask(of))
+            }
+        })
     }
 
     /// Calls a method of a known value.
@@ -414,14 +425,7 @@ impl<'m> Machine<'m> {
                     "insert" => arguments.values.get(1..).unwrap_or_default(),
                     _ => &arguments.values,
                 };
-                let is_record = added.iter().any(|value| self.mask(value) & self.failing != 0);
-                if is_record && self.run.failed.is_some() {
-                    let at = self.loops.last().cloned().unwrap_or(whole.at.clone());
-                    self.run.collects.get_or_insert(at);
-                }
-                if let Object::List { items, .. } = &mut self.heap[id] {
-                    items.extend(added.iter().cloned());
-                }
+                self.add_items(id, added, whole);
                 Value::Null
             }
             "extend" => {
@@ -454,18 +458,11 @@ impl<'m> Machine<'m> {
             }
             "some" | "every" | "find" => {
                 let decides = name != "every";
-                for item in known {
-                    let result = self.called_with(&first, item.clone(), whole)?.map_err(Flow::Raise)?;
-                    if self.truth(&result, whole) == decides {
-                        return Ok(Some(if name == "find" { item } else { Value::Bool(decides) }));
-                    }
-                }
-                if is_open {
-                    return Ok(Some(Value::Unknown(self.mask(&list))));
-                }
-                match name {
-                    "find" => Value::Null,
-                    _ => Value::Bool(!decides),
+                let found = self.first_with(known, &first, decides, whole)?;
+                match (name, found) {
+                    (_, None) if is_open => Value::Unknown(self.mask(&list)),
+                    ("find", found) => found.unwrap_or(Value::Null),
+                    (_, found) => Value::Bool(decides == found.is_some()),
                 }
             }
             "includes" | "has" | "__contains__" => match self.contains(&list, &first) {
@@ -480,14 +477,7 @@ impl<'m> Machine<'m> {
                     self.run.first.get_or_insert(whole.at.clone());
                 }
                 let is_last = name == "pop" && first == Value::Null || name == "at" && first == Value::Number(-1.0);
-                let item = if is_last { known.last() } else { known.first() }.cloned();
-                if name != "at"
-                    && let Object::List { items, .. } = &mut self.heap[id]
-                    && !items.is_empty()
-                {
-                    let at = if is_last { items.len() - 1 } else { 0 };
-                    items.remove(at);
-                }
+                let item = self.take(id, is_last, name != "at");
                 item.unwrap_or(if is_open { Value::Unknown(0) } else { Value::Null })
             }
             _ => {
@@ -497,6 +487,48 @@ impl<'m> Machine<'m> {
                 Value::Unknown(mask)
             }
         }))
+    }
+
+    /// Adds values to a list, which may be the records that failed.
+    fn add_items(&mut self, id: Id, added: &[Value], whole: &Expression) {
+        let is_record = added.iter().any(|value| self.mask(value) & self.failing != 0);
+        if is_record && self.run.failed.is_some() {
+            let at = self.loops.last().cloned().unwrap_or(whole.at.clone());
+            self.run.collects.get_or_insert(at);
+        }
+        if let Object::List { items, .. } = &mut self.heap[id] {
+            items.extend(added.iter().cloned());
+        }
+    }
+
+    /// Returns the first item or the last one of a list, which may lose it.
+    fn take(&mut self, id: Id, is_last: bool, is_removed: bool) -> Option<Value> {
+        let Object::List { items, .. } = &mut self.heap[id] else {
+            return None;
+        };
+        let at = if is_last { items.len().checked_sub(1)? } else { 0 };
+        let item = items.get(at).cloned()?;
+        if is_removed {
+            items.remove(at);
+        }
+        Some(item)
+    }
+
+    /// Returns the first item for which the function returns a value with this truth.
+    fn first_with(
+        &mut self,
+        items: Vec<Value>,
+        function: &Value,
+        truth: bool,
+        at: &'m Expression,
+    ) -> Result<Option<Value>, Flow> {
+        for item in items {
+            let result = self.called_with(function, item.clone(), at)?.map_err(Flow::Raise)?;
+            if self.truth(&result, at) == truth {
+                return Ok(Some(item));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns a list with the items of another one, or some of them.

@@ -350,28 +350,7 @@ impl<'s> Scan<'s> {
             }
             match byte {
                 b' ' | b'\t' | b'\x0b' | b'\x0c' => self.at += 1,
-                b'/' if self.peek(1) == b'/' => self.line(),
-                b'/' if self.peek(1) == b'*' => {
-                    self.at += 2;
-                    while self.at < self.bytes.len() && !self.starts("*/") {
-                        self.at += 1;
-                    }
-                    self.at += 2;
-                }
-                b'/' => {
-                    self.at += 1;
-                    match previous {
-                        Previous::Ambiguous => return Err(Refusal::Syntax),
-                        Previous::Operand | Previous::Dot => {
-                            self.count()?;
-                            previous = Previous::Operator;
-                        }
-                        _ => {
-                            self.regex();
-                            previous = Previous::Operand;
-                        }
-                    }
-                }
+                b'/' => previous = self.slash(previous)?,
                 b'"' | b'\'' => {
                     self.begin();
                     self.at += 1;
@@ -383,29 +362,7 @@ impl<'s> Scan<'s> {
                     self.count()?;
                     previous = self.template()?;
                 }
-                b'(' | b'[' | b'{' => {
-                    self.at += 1;
-                    if byte == b'{' {
-                        self.begin();
-                    }
-                    self.may_end = false;
-                    let kind = match previous {
-                        Previous::Head if byte == b'(' => Bracket::Head,
-                        _ => Bracket::Plain,
-                    };
-                    self.open(kind)?;
-                    previous = Previous::Operator;
-                }
-                b')' | b']' | b'}' => {
-                    self.at += 1;
-                    self.may_end = byte == b'}';
-                    previous = match (self.close(), byte) {
-                        (Bracket::Interpolated(..), _) => self.template()?,
-                        (Bracket::Head, _) => Previous::HeadEnd,
-                        (_, b'}') => Previous::Ambiguous,
-                        _ => Previous::Operand,
-                    };
-                }
+                b'(' | b'[' | b'{' | b')' | b']' | b'}' => previous = self.bracket(byte, previous)?,
                 // The parser goes on after it, so it must not look like a word.
                 b'\\' if self.peek(1) != b'u' => return Err(Refusal::Syntax),
                 b',' | b';' => {
@@ -425,6 +382,59 @@ impl<'s> Scan<'s> {
             }
         }
         Ok(())
+    }
+
+    fn bracket(&mut self, byte: u8, previous: Previous) -> Result<Previous, Refusal> {
+        self.at += 1;
+        if matches!(byte, b'(' | b'[' | b'{') {
+            if byte == b'{' {
+                self.begin();
+            }
+            self.may_end = false;
+            let kind = match previous {
+                Previous::Head if byte == b'(' => Bracket::Head,
+                _ => Bracket::Plain,
+            };
+            self.open(kind)?;
+            return Ok(Previous::Operator);
+        }
+        self.may_end = byte == b'}';
+        Ok(match (self.close(), byte) {
+            (Bracket::Interpolated(..), _) => self.template()?,
+            (Bracket::Head, _) => Previous::HeadEnd,
+            (_, b'}') => Previous::Ambiguous,
+            _ => Previous::Operand,
+        })
+    }
+
+    /// Reads a comment, a division or a regular expression.
+    fn slash(&mut self, previous: Previous) -> Result<Previous, Refusal> {
+        match self.peek(1) {
+            b'/' => {
+                self.line();
+                return Ok(previous);
+            }
+            b'*' => {
+                self.at += 2;
+                while self.at < self.bytes.len() && !self.starts("*/") {
+                    self.at += 1;
+                }
+                self.at += 2;
+                return Ok(previous);
+            }
+            _ => self.at += 1,
+        }
+        match previous {
+            Previous::Ambiguous => Err(Refusal::Syntax),
+            Previous::Operand | Previous::Dot => {
+                self.count()?;
+                Ok(Previous::Operator)
+            }
+            _ => {
+                self.regex();
+                Ok(Previous::Operand)
+            }
+        }
     }
 
     fn script_word(&mut self, previous: Previous) -> Result<Previous, Refusal> {
