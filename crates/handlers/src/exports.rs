@@ -122,50 +122,28 @@ fn script(tokens: &[Token<'_>], name: &str) -> Defined {
         match rest {
             [Word("export"), Sign(b'{'), inner @ ..] => {
                 let (names, from) = clause(inner);
-                for (there, here) in names {
-                    match from {
-                        Some(from) if here == name => return Defined::By(from.to_owned(), there.to_owned()),
-                        // `export { handler }` of an import.
-                        None if here == name => {
-                            let imported = imports.iter().find(|(local, ..)| *local == there);
-                            return imported.map_or(Defined::Here, |(_, there, from)| {
-                                Defined::By((*from).to_owned(), (*there).to_owned())
-                            });
-                        }
-                        _ => {}
-                    }
+                if let Some((there, _)) = names.into_iter().find(|(_, here)| *here == name) {
+                    // Without a file, it may be an import.
+                    let imported = imports.iter().find(|(local, ..)| from.is_none() && *local == there);
+                    let imported = imported.map(|(_, there, from)| (*from, *there));
+                    let origin = from.map(|from| (from, there)).or(imported);
+                    return origin.map_or(Defined::Here, |(from, there)| {
+                        Defined::By(from.to_owned(), there.to_owned())
+                    });
                 }
             }
             [Word("export"), Sign(b'*'), Word("from"), Text(from), ..] => all_of.push((*from).to_owned()),
             // `module.exports = require("./orders")`
-            [
-                Word("exports"),
-                Sign(b'='),
-                Word("require"),
-                Sign(b'('),
-                Text(from),
-                Sign(b')'),
-                after @ ..,
-            ] if !matches!(after, [Sign(b'.'), ..]) => {
-                all_of.push((*from).to_owned());
+            [Word("exports"), Sign(b'='), value @ ..] if let Some((from, None)) = required(value) => {
+                all_of.push(from.to_owned());
             }
             // `exports.handler = require("./orders").run`
-            [
-                Word("exports"),
-                Sign(b'.'),
-                Word(here),
-                Sign(b'='),
-                Word("require"),
-                Sign(b'('),
-                Text(from),
-                Sign(b')'),
-                Sign(b'.'),
-                Word(there),
-                ..,
-            ] if here == &name => {
-                return Defined::By((*from).to_owned(), (*there).to_owned());
+            [Word("exports"), Sign(b'.'), Word(here), Sign(b'='), value @ ..] if here == &name => {
+                return match required(value) {
+                    Some((from, Some(there))) => Defined::By(from.to_owned(), there.to_owned()),
+                    _ => Defined::Here,
+                };
             }
-            [Word("exports"), Sign(b'.'), Word(here), Sign(b'='), ..] if here == &name => return Defined::Here,
             [Word("export"), Word("default"), ..] if name == "default" => return Defined::Here,
             [Word("exports"), Sign(b'='), Sign(b'{'), inner @ ..] => {
                 is_here |= inner[..end_of_braces(inner)].contains(&Word(name));
@@ -180,6 +158,24 @@ fn script(tokens: &[Token<'_>], name: &str) -> Defined {
         (true, _) => Defined::Here,
         (false, false) => Defined::Among(all_of),
         (false, true) => Defined::Nowhere,
+    }
+}
+
+/// Reads `require("./orders").run`: the file, and the name in it if there is one.
+fn required<'t>(value: &[Token<'t>]) -> Option<(&'t str, Option<&'t str>)> {
+    use Token::{Sign, Text, Word};
+    match value {
+        [
+            Word("require"),
+            Sign(b'('),
+            Text(from),
+            Sign(b')'),
+            Sign(b'.'),
+            Word(there),
+            ..,
+        ] => Some((from, Some(there))),
+        [Word("require"), Sign(b'('), Text(from), Sign(b')'), ..] => Some((from, None)),
+        _ => None,
     }
 }
 
