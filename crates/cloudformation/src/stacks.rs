@@ -207,6 +207,18 @@ fn note_unread(declared: &Declared<'_>, reason: &str, around: &Context<'_>) {
     }
 }
 
+/// Returns the bound that a call of the stack at `path` exceeds.
+fn exceeded_bound(path: &Path, around: &Context<'_>) -> Option<String> {
+    if path == around.path || around.callers.iter().any(|caller| caller == path) {
+        return Some("nested stacks call each other in a circle".to_owned());
+    }
+    if around.callers.len() >= limits::MAX_STACK_DEPTH {
+        return Some(format!("stacks are nested more than {} deep", limits::MAX_STACK_DEPTH));
+    }
+    let is_last = around.met.calls.get() >= limits::MAX_STACK_CALLS;
+    is_last.then(|| format!("more than {} nested stacks are called", limits::MAX_STACK_CALLS))
+}
+
 impl<'t> Template<'t> {
     /// Returns the nested stack that the resource `id` deploys.
     pub fn stack(&self, id: &str) -> Stack {
@@ -250,24 +262,11 @@ impl<'t> Template<'t> {
             }
         };
         let (Nested::Named(path) | Nested::Above(path) | Nested::Uploaded(path)) = nested.clone();
-        let is_circle = path == around.path || around.callers.contains(&path);
-        let calls = around.met.calls.get() + 1;
-        let bound = match () {
-            () if is_circle => Some("nested stacks call each other in a circle".to_owned()),
-            () if around.callers.len() >= limits::MAX_STACK_DEPTH => {
-                Some(format!("stacks are nested more than {} deep", limits::MAX_STACK_DEPTH))
-            }
-            () if calls > limits::MAX_STACK_CALLS => Some(format!(
-                "more than {} nested stacks are called",
-                limits::MAX_STACK_CALLS
-            )),
-            () => None,
-        };
-        if let Some(bound) = bound {
+        if let Some(bound) = exceeded_bound(&path, around) {
             self.note_limit(declared.header, bound);
             return None;
         }
-        around.met.calls.set(calls);
+        around.met.calls.set(around.met.calls.get() + 1);
         let assumed = self.deployed(&self.existence(declared).0);
         let sources = around.sources;
         let (mut unit, parsed) = open(&path, sources, UnitKind::Template, Some(self.key_of_call(&declared.id)));
