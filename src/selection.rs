@@ -77,9 +77,14 @@ impl Selection {
     }
 }
 
-/// Checks that `name` is that of a rule in `known`, a category or a set.
+/// Returns `true` if `name` is that of a rule in `known`, a category or a set.
+pub fn is_known(name: &str, known: &Catalogue) -> bool {
+    names(known).any(|known| known == name)
+}
+
+/// Checks that `name` is known; the error suggests others.
 pub fn check(name: &str, known: &Catalogue) -> Result<(), UnknownRule> {
-    if names(known).any(|known| known == name) {
+    if is_known(name, known) {
         return Ok(());
     }
     Err(UnknownRule {

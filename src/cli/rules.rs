@@ -9,7 +9,7 @@ use sqslint::report::json_text::write_pretty;
 use sqslint::report::printable;
 use sqslint::report::wrapped;
 use sqslint::rules::{Catalogue, Rule, by_id};
-use sqslint::selection::{UnknownRule, check, covers, near};
+use sqslint::selection::{UnknownRule, covers, is_known, near};
 use std::io;
 use std::path::Path;
 
@@ -57,7 +57,7 @@ fn print_page(rule: &Rule<'_>, color: bool, streams: &mut Streams<'_>) -> io::Re
 
 /// Explains why `name` has no page. A category or a set contains rules, but has no page.
 fn no_rule(name: &str, known: &Catalogue) -> String {
-    if check(name, known).is_ok() {
+    if is_known(name, known) {
         let ids = known.rules().filter(|rule| covers(name, rule)).map(|rule| rule.id);
         let ids: Vec<&str> = ids.take(MOST_NAMED + 1).collect();
         return match ids.as_slice() {

@@ -237,7 +237,7 @@ impl FileChecker<'_> {
 
     fn rule_names(&self, names: &[Spanned<String>]) -> Checks<Vec<String>> {
         let check = |name: &Spanned<String>| {
-            if selection::check(name.get_ref(), Catalogue::BUILT_IN).is_err() {
+            if !selection::is_known(name.get_ref(), Catalogue::BUILT_IN) {
                 self.later(name);
             }
             Ok(name.get_ref().clone())

@@ -180,7 +180,7 @@ impl FileChecker<'_> {
                 format!("an id is in kebab-case, as in `orders-keep-fourteen-days`, of {MAX_ID} characters at most");
             return Err(self.error(id.span(), message));
         }
-        if selection::check(text, rules::Catalogue::BUILT_IN).is_ok() {
+        if selection::is_known(text, rules::Catalogue::BUILT_IN) {
             let message = format!("`{text}` is already the name of a rule, a category or a set");
             return Err(self.error(id.span(), message));
         }
