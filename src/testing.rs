@@ -9,7 +9,7 @@ mod stack;
 mod table;
 
 pub use stack::{Stack, queue, stack};
-pub use table::{check_cases, check_file_cases};
+pub use table::check_file_cases;
 
 use crate::diagnostic::Diagnostic;
 use crate::graph::Graph;
@@ -37,6 +37,47 @@ pub enum Dialect {
     Json,
     /// A single `serverless.yml`.
     Serverless,
+}
+
+impl Dialect {
+    /// Returns the findings of `rule` in one input.
+    pub fn findings(self, rule: &Rule, text: &str) -> Vec<Diagnostic> {
+        let (name, text) = file(self, text);
+        run_files(rule, &[(name, &text)]).findings
+    }
+
+    /// Asserts that the findings of `rule` in one input are those that its markers expect.
+    ///
+    /// # Panics
+    /// If they are not.
+    pub fn check(self, rule: &Rule, text: &str) {
+        let (name, text) = file(self, text);
+        check_files(rule, &[(name, &text)]);
+    }
+
+    /// Checks `rule` on one input for each row of `table`, like [`check_file_cases`].
+    ///
+    /// # Panics
+    /// If the findings are not those that the table expects.
+    pub fn check_cases(self, rule: &Rule, text: &str, table: &str) {
+        let (name, text) = file(self, text);
+        check_file_cases(rule, &[(name, &text)], table);
+    }
+}
+
+/// Returns the findings of `rule` in one input.
+pub fn findings(rule: &Rule, dialect: Dialect, text: &str) -> Vec<Diagnostic> {
+    dialect.findings(rule, text)
+}
+
+/// Checks `rule` on one input.
+pub fn check(rule: &Rule, dialect: Dialect, text: &str) {
+    dialect.check(rule, text);
+}
+
+/// Checks `rule` on one input for each row of `table`.
+pub fn check_cases(rule: &Rule, dialect: Dialect, text: &str, table: &str) {
+    dialect.check_cases(rule, text, table);
 }
 
 /// Current day for rules.
@@ -76,21 +117,6 @@ pub fn run(rule: &Rule, path: &Path) -> Outcome {
 pub fn run_files(rule: &Rule, files: &[(&str, &str)]) -> Outcome {
     let directory = TemporaryDirectory::with_files(files.iter().copied());
     run(rule, directory.path())
-}
-
-/// Returns the findings of `rule` in one input.
-pub fn findings(rule: &Rule, dialect: Dialect, text: &str) -> Vec<Diagnostic> {
-    let (name, text) = file(dialect, text);
-    run_files(rule, &[(name, &text)]).findings
-}
-
-/// Asserts that the findings of `rule` in one input are those that its markers expect.
-///
-/// # Panics
-/// If they are not.
-pub fn check(rule: &Rule, dialect: Dialect, text: &str) {
-    let (name, text) = file(dialect, text);
-    check_files(rule, &[(name, &text)]);
 }
 
 /// Asserts that the findings of `rule` in `files` are those that their markers expect.

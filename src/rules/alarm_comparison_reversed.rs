@@ -82,13 +82,11 @@ fn reversed(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::check_cases;
 
     #[test]
     fn comparison_that_is_true_of_an_empty_queue_is_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 variable "open" {}
 resource "aws_sqs_queue" "q" {
@@ -122,9 +120,8 @@ resource "aws_cloudwatch_metric_alarm" "a" {
             ApproximateNumberOfMessagesVisible | d     | "LessThanThreshold"             | 1         | resource "aws_cloudwatch_metric_alarm" "b" {\n namespace = "AWS/SQS"\n metric_name = "ApproximateNumberOfMessagesVisible"\n dimensions = { QueueName = aws_sqs_queue.d.name }\n statistic = "Maximum"\n comparison_operator = "GreaterThanThreshold"\n threshold = 0\n } |
             "#,
         );
-        check_cases(
+        CloudFormation.check_cases(
             &RULE,
-            CloudFormation,
             r"
 Resources:
   Q:

@@ -136,7 +136,6 @@ fn no_name(graph: &Graph, alarm: &Alarm, link: &Known<'_, Link>) -> Option<Findi
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::findings;
 
     fn alarm(arguments: &str) -> String {
         format!(
@@ -146,7 +145,7 @@ mod tests {
     }
 
     fn count(arguments: &str) -> usize {
-        findings(&RULE, Terraform, &alarm(arguments)).len()
+        Terraform.findings(&RULE, &alarm(arguments)).len()
     }
 
     const METRIC: &str = "namespace = \"AWS/SQS\"\nmetric_name = \"ApproximateNumberOfMessagesVisible\"\n";
@@ -224,8 +223,8 @@ mod tests {
                  QueueName\n          Value: {value}\n"
             )
         };
-        assert_eq!(findings(&RULE, CloudFormation, &text("!Ref Name")).len(), 0);
-        assert_eq!(findings(&RULE, CloudFormation, &text("''")).len(), 1);
-        assert_eq!(findings(&RULE, CloudFormation, &text("!ImportValue orders")).len(), 0);
+        assert_eq!(CloudFormation.findings(&RULE, &text("!Ref Name")).len(), 0);
+        assert_eq!(CloudFormation.findings(&RULE, &text("''")).len(), 1);
+        assert_eq!(CloudFormation.findings(&RULE, &text("!ImportValue orders")).len(), 0);
     }
 }

@@ -63,7 +63,6 @@ mod tests {
     use super::RULE;
     use crate::diagnostic::Severity;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::findings;
 
     fn severities(queue: &str, missing: &str) -> Vec<Severity> {
         let text = format!(
@@ -81,7 +80,8 @@ resource "aws_cloudwatch_metric_alarm" "a" {{
 }}
 "#
         );
-        findings(&RULE, Terraform, &text)
+        Terraform
+            .findings(&RULE, &text)
             .iter()
             .map(|found| found.severity)
             .collect()

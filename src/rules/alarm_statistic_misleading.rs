@@ -199,13 +199,11 @@ fn help(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::check_cases;
 
     #[test]
     fn statistic_that_does_not_measure_the_threshold_is_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 variable "open" {}
 resource "aws_sqs_queue" "q" {
@@ -251,9 +249,8 @@ resource "aws_cloudwatch_metric_alarm" "a" {
 
     #[test]
     fn help_changes_the_threshold_with_the_statistic() {
-        check_cases(
+        CloudFormation.check_cases(
             &RULE,
-            CloudFormation,
             "
 Resources:
   Q:

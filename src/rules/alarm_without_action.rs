@@ -73,7 +73,6 @@ fn judge(graph: &Graph, findings: &mut Findings<'_>, alarm: &Alarm, queue: &Queu
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, check_cases};
 
     const ALARM: &str = r#"
 variable "open" {}
@@ -92,9 +91,8 @@ resource "aws_cloudwatch_metric_alarm" "a" {
 
     #[test]
     fn alarm_without_enabled_action_is_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             ALARM,
             r#"
             actions                                                                           | finding
@@ -114,9 +112,8 @@ resource "aws_cloudwatch_metric_alarm" "a" {
     #[test]
     fn composite_alarm_event_rule_or_second_alarm_counts_as_action() {
         let more = "resource <type> \"more\" {\n  <arguments>\n}\n";
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &format!("{}{more}", ALARM.replace("<actions>", "")),
             r#"
             type                             | arguments                                                         | finding
@@ -137,9 +134,8 @@ resource "aws_cloudwatch_metric_alarm" "b" {
   alarm_actions = ["arn:aws:sns:eu-west-1:111122223333:t"]
 }
 "#;
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &format!("{}{second}", ALARM.replace("<actions>", "")),
             "count | finding\n 1 |\n 0 |",
         );
@@ -147,9 +143,8 @@ resource "aws_cloudwatch_metric_alarm" "b" {
 
     #[test]
     fn age_alarm_on_any_queue_is_checked() {
-        check(
+        CloudFormation.check(
             &RULE,
-            CloudFormation,
             r"
 Resources:
   Q: {Type: AWS::SQS::Queue}

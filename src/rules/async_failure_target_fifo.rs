@@ -51,7 +51,7 @@ fn refused(function: &Function, setting: &FailureTarget, target: &Known<'_, Link
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::CloudFormation;
-    use crate::testing::{check, queue};
+    use crate::testing::queue;
 
     #[test]
     fn only_fifo_targets_are_flagged() {
@@ -75,9 +75,8 @@ mod tests {
 
     #[test]
     fn failure_destination_is_checked() {
-        check(
+        CloudFormation.check(
             &RULE,
-            CloudFormation,
             r"
 Resources:
   Failed:

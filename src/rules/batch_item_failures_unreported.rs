@@ -104,7 +104,7 @@ fn unreported(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check_cases, stack};
+    use crate::testing::stack;
 
     #[test]
     fn mapping_without_report_setting_is_flagged() {
@@ -139,9 +139,8 @@ mod tests {
                                 | open                      |
             ",
             );
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 variable "arn" {}
 variable "types" { default = [] }
@@ -159,9 +158,8 @@ resource "aws_lambda_event_source_mapping" "m" {
             function_response_types = var.types |
             "#,
         );
-        check_cases(
+        CloudFormation.check_cases(
             &RULE,
-            CloudFormation,
             "
 Parameters: {Arn: {Type: String}}
 Resources:
@@ -181,9 +179,8 @@ Resources:
 
     #[test]
     fn queue_identified_conditionally_is_judged_under_that_condition() {
-        check_cases(
+        CloudFormation.check_cases(
             &RULE,
-            CloudFormation,
             "
 Parameters: {Arn: {Type: String}, Kind: {Type: String, AllowedValues: [queue, stream]}}
 Conditions: {IsQueue: !Equals [!Ref Kind, queue]}

@@ -59,13 +59,12 @@ fn locked(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::{TemporaryDirectory, check_cases, run};
+    use crate::testing::{TemporaryDirectory, run};
 
     #[test]
     fn only_customer_managed_key_works_across_accounts() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 variable "open" {}
 provider "aws" {

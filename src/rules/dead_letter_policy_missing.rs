@@ -46,13 +46,11 @@ fn lost(delivery: &Delivery<'_>) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::CloudFormation;
-    use crate::testing::{check, findings};
 
     #[test]
     fn sns_and_eventbridge_need_a_policy() {
-        check(
+        CloudFormation.check(
             &RULE,
-            CloudFormation,
             r"
 Resources:
   D: {Type: AWS::SQS::Queue}
@@ -116,7 +114,7 @@ Outputs:
   Arn: {{Value: !GetAtt D.Arn, Export: {{Name: failed}}}}
 "
             );
-            findings(&RULE, CloudFormation, &text).len()
+            CloudFormation.findings(&RULE, &text).len()
         };
         assert_eq!(judge("!Ref Other, !Ref D"), 1);
         let by_name = "!Sub 'https://sqs.${AWS::Region}.amazonaws.com/${AWS::AccountId}/failed'";

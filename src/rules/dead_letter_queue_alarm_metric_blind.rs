@@ -77,7 +77,6 @@ fn blind(alarm: &Alarm, queue: &Queue, metric: &Known<'_, String>) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::check_cases;
 
     /// Alarm on a dead-letter queue, and another resource.
     const ALARM: &str = r#"
@@ -96,7 +95,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {
 "#;
 
     fn check_with(more: &str, table: &str) {
-        check_cases(&RULE, Terraform, &format!("{ALARM}{more}"), table);
+        Terraform.check_cases(&RULE, &format!("{ALARM}{more}"), table);
     }
 
     #[test]

@@ -104,7 +104,6 @@ fn needs(findings: &mut Findings<'_>, alarm: &Alarm, queue: &Queue, periods: &Op
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::check_cases;
 
     const QUEUES: &str = r#"
 variable "open" {}
@@ -143,7 +142,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {
 
     #[test]
     fn threshold_above_one_message_and_long_evaluation_are_flagged() {
-        check_cases(&RULE, Terraform, QUEUES, CASES);
+        Terraform.check_cases(&RULE, QUEUES, CASES);
     }
 
     #[test]
@@ -156,6 +155,6 @@ resource "aws_cloudwatch_metric_alarm" "b" {
 }
 "#;
         let accepted = CASES.replace("| 1\n", "|\n");
-        check_cases(&RULE, Terraform, &format!("{QUEUES}{other}"), &accepted);
+        Terraform.check_cases(&RULE, &format!("{QUEUES}{other}"), &accepted);
     }
 }

@@ -83,7 +83,6 @@ fn circle(path: &[Step<'_>]) -> Option<Finding> {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::check_cases;
 
     /// Queues whose dead-letter queues are `a`, `b` and `c`.
     const QUEUES: &str = r#"
@@ -117,9 +116,8 @@ resource "aws_sqs_queue_redrive_policy" "c" {
 
     #[test]
     fn each_cycle_is_reported_once() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             QUEUES,
             r#"
             a                                      | b                   | c                   | finding | help
@@ -139,9 +137,8 @@ resource "aws_sqs_queue_redrive_policy" "c" {
     #[test]
     fn cycle_under_exclusive_conditions_is_accepted() {
         for dialect in [CloudFormation, Sam] {
-            check_cases(
+            dialect.check_cases(
                 &RULE,
-                dialect,
                 "
 Parameters:
   Stage: {Type: String}

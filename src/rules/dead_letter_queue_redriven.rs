@@ -46,7 +46,7 @@ fn redriven(source: &Queue, dlq: &Queue, redrive: &Known<'_, Option<Box<RedriveP
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::{check_cases, queue};
+    use crate::testing::queue;
 
     #[test]
     fn unconsumed_dead_letter_queue_with_policy_is_flagged() {
@@ -59,9 +59,8 @@ mod tests {
             open        |
             ",
         );
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 variable "open" {}
 resource "aws_sqs_queue" "last" {}

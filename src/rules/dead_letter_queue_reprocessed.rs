@@ -100,13 +100,12 @@ fn reprocessed(source: &Queue, dlq: &Queue, first: &Reader<'_>, again: &Reader<'
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check_cases, stack};
+    use crate::testing::stack;
 
     #[test]
     fn function_on_queue_and_its_dead_letter_queue_is_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 variable "open" {}
 resource "aws_sqs_queue" "failed" {}

@@ -150,7 +150,7 @@ impl Pair<'_> {
 #[cfg(test)]
 mod tests {
     use super::{RULE, Severity};
-    use crate::testing::{Dialect, check, findings};
+    use crate::testing::Dialect;
 
     fn cloudformation(source: &str, dlq: &str) -> String {
         format!(
@@ -180,29 +180,29 @@ Resources:
         for (text, flagged) in [("86399", true), ("86400", true), ("86401", false), ("!Ref Open", false)] {
             let marker = if flagged { EXPECTED } else { "" };
             let dlq = dlq(&format!("MessageRetentionPeriod: {text} {marker}"));
-            check(&RULE, Dialect::CloudFormation, &cloudformation(source, &dlq));
+            Dialect::CloudFormation.check(&RULE, &cloudformation(source, &dlq));
         }
         let defaults = cloudformation("", &format!("{EXPECTED}\n    Type: AWS::SQS::Queue"));
-        check(&RULE, Dialect::CloudFormation, &defaults);
+        Dialect::CloudFormation.check(&RULE, &defaults);
     }
 
     #[test]
     fn maximum_on_both_queues_is_accepted() {
         let longest = "MessageRetentionPeriod: 1209600";
-        check(&RULE, Dialect::CloudFormation, &cloudformation(longest, &dlq(longest)));
+        Dialect::CloudFormation.check(&RULE, &cloudformation(longest, &dlq(longest)));
     }
 
     #[test]
     fn fifo_queues_are_ignored() {
         let text = cloudformation("FifoQueue: true", &dlq("FifoQueue: true"));
-        check(&RULE, Dialect::CloudFormation, &text);
+        Dialect::CloudFormation.check(&RULE, &text);
     }
 
     #[test]
     fn message_too_old_on_arrival_is_an_error() {
         let judge = |source: &str, retention: &str| {
             let dlq = dlq(&format!("MessageRetentionPeriod: {retention}"));
-            let found = findings(&RULE, Dialect::CloudFormation, &cloudformation(source, &dlq));
+            let found = Dialect::CloudFormation.findings(&RULE, &cloudformation(source, &dlq));
             (found[0].severity, found[0].calculation.clone())
         };
         let source = "VisibilityTimeout: 60\n      DelaySeconds: 10";
@@ -234,8 +234,8 @@ Resources:
               redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })
             }
         "#;
-        check(&RULE, Dialect::Terraform, text);
-        let found = findings(&RULE, Dialect::Terraform, text);
+        Dialect::Terraform.check(&RULE, text);
+        let found = Dialect::Terraform.findings(&RULE, text);
         assert!(
             found[0]
                 .headline

@@ -129,7 +129,7 @@ mod tests {
     use super::RULE;
     use crate::diagnostic::Severity;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, check_cases, check_file_cases, findings};
+    use crate::testing::check_file_cases;
 
     /// Queue with a dead-letter queue, and an alarm on the source queue, so that the unit has an alarm.
     const QUEUES: &str = r#"
@@ -164,9 +164,8 @@ resource "aws_cloudwatch_metric_alarm" "d" {
 
     #[test]
     fn alarm_on_another_queue_or_metric_is_ignored() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &format!("{QUEUES}{ALARM}").replace("${var.stage}-orders-dlq", "d"),
             r#"
             queue | metric                               | name                 | existence        | finding
@@ -186,13 +185,12 @@ resource "aws_cloudwatch_metric_alarm" "d" {
 
     #[test]
     fn alarm_left_out_on_purpose_is_accepted() {
-        check_cases(&RULE, Terraform, QUEUES, "queue | finding\n | queue");
+        Terraform.check_cases(&RULE, QUEUES, "queue | finding\n | queue");
         let alarm = ALARM
             .replace("<metric>", DEPTH)
             .replace("<name>", "aws_sqs_queue.d.name");
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &format!("{QUEUES}{alarm}"),
             r#"
             queue | existence                              | finding | unjudged
@@ -207,9 +205,8 @@ resource "aws_cloudwatch_metric_alarm" "d" {
     /// another one.
     #[test]
     fn alarm_left_out_with_its_queue_watches_no_other_queue() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 variable "on" { <switch> }
 resource "aws_sqs_queue" "q" {
@@ -241,9 +238,8 @@ resource "aws_cloudwatch_metric_alarm" "other" {
 
     #[test]
     fn custom_resource_with_queue_name_may_watch_it() {
-        check_cases(
+        CloudFormation.check_cases(
             &RULE,
-            CloudFormation,
             "
 Resources:
   Q: {Type: AWS::SQS::Queue, Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}}}
@@ -284,9 +280,8 @@ Resources:
     #[test]
     fn partly_unknown_name_may_match() {
         let alarm = ALARM.replace("<metric>", DEPTH).replace("<existence>", "");
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &format!("{QUEUES}{alarm}"),
             r#"
             queue | name                       | finding | unjudged
@@ -327,9 +322,8 @@ data "aws_ssm_parameter" "arn" {
   name = "x"
 }
 "#;
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &format!("{QUEUES}{mapping}"),
             r#"
             queue | source                                           | enabled | finding  | unjudged
@@ -341,9 +335,8 @@ data "aws_ssm_parameter" "arn" {
                   | aws_sqs_queue.d.arn                              | false   | queue    |
             "#,
         );
-        check(
+        CloudFormation.check(
             &RULE,
-            CloudFormation,
             r"
 Parameters:
   Source: {Type: String}
@@ -370,9 +363,8 @@ Resources:
     #[test]
     fn third_party_monitor_may_watch_it() {
         let monitor = "resource \"datadog_monitor\" \"m\" {\n  query = \"<query>\"\n}\n";
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &format!("{QUEUES}{monitor}"),
             "
             queue | query                                                                  | finding | unjudged
@@ -384,9 +376,8 @@ Resources:
 
     #[test]
     fn finding_names_source_queue() {
-        check_cases(
+        CloudFormation.check_cases(
             &RULE,
-            CloudFormation,
             "
 Resources:
   D: {Type: AWS::SQS::Queue}
@@ -413,7 +404,7 @@ Resources:
             )
         };
         let text = pair("a") + &pair("b") + &pair("c");
-        let found = findings(&RULE, Terraform, &text);
+        let found = Terraform.findings(&RULE, &text);
         assert_eq!(found.len(), 1);
         let advice = &found[0];
         assert_eq!(advice.severity, Severity::Info);

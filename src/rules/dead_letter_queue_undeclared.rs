@@ -90,7 +90,7 @@ fn judge<T>(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, queue};
+    use crate::testing::queue;
 
     #[test]
     fn undeclared_target_is_flagged() {
@@ -126,9 +126,8 @@ module "away" {
 
     #[test]
     fn every_reference_to_a_dead_letter_queue_is_checked() {
-        check(
+        Terraform.check(
             &RULE,
-            Terraform,
             r#"
 resource "aws_sqs_queue" "orders" {}
 resource "aws_sqs_queue_redrive_policy" "orders" {

@@ -92,13 +92,11 @@ fn duplicate(first: &EventSourceMapping, second: &EventSourceMapping) -> Finding
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::check_cases;
 
     #[test]
     fn same_queue_and_function_are_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 variable "open" {}
 resource "aws_sqs_queue" "q" {
@@ -161,9 +159,8 @@ Resources:
   B: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: '<source>', FunctionName: f}}
 ";
         for (dialect, text) in [(Terraform, blocks), (CloudFormation, template)] {
-            check_cases(
+            dialect.check_cases(
                 &RULE,
-                dialect,
                 text,
                 "
                 source                                                 | finding | unjudged
@@ -183,9 +180,8 @@ Resources:
 
     #[test]
     fn mappings_under_exclusive_conditions_are_accepted() {
-        check_cases(
+        CloudFormation.check_cases(
             &RULE,
-            CloudFormation,
             "
 Parameters:
   Stage: {Type: String}

@@ -80,7 +80,7 @@ fn unreadable(reader: &Resource, attribute: &'static str, source: &Known<'_, Lin
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, check_cases, run_files};
+    use crate::testing::run_files;
 
     const MODULE: &str = r#"
 variable "open" {}
@@ -101,9 +101,8 @@ resource "aws_lambda_event_source_mapping" "m" {
 
     #[test]
     fn undeclared_sources_are_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             MODULE,
             r#"
             source                                                    | finding
@@ -130,9 +129,8 @@ resource "aws_lambda_event_source_mapping" "m" {
 
     #[test]
     fn unsupported_source_types_are_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             MODULE,
             "
             source              | finding | headline
@@ -184,9 +182,8 @@ Resources:
     #[test]
     fn undeclared_references_in_template_are_flagged() {
         for dialect in [CloudFormation, Sam] {
-            check_cases(
+            dialect.check_cases(
                 &RULE,
-                dialect,
                 TEMPLATE,
                 "
                 source             | finding
@@ -227,9 +224,8 @@ Resources:
 
     #[test]
     fn sam_event_and_pipe_are_checked() {
-        check(
+        Sam.check(
             &RULE,
-            Sam,
             r"
 Resources:
   F:

@@ -46,13 +46,11 @@ fn missing(target: &EventTarget) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, check_cases};
 
     #[test]
     fn rule_target_without_dead_letter_queue_is_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 variable "open" {}
 resource "aws_cloudwatch_event_target" "t" {
@@ -77,9 +75,8 @@ resource "aws_cloudwatch_event_target" "t" {
 
     #[test]
     fn schedules_buckets_and_disabled_rules_are_ignored() {
-        check(
+        CloudFormation.check(
             &RULE,
-            CloudFormation,
             r#"
 Resources:
   Rule:

@@ -43,7 +43,6 @@ const MOST_LABELS: usize = 20;
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Serverless;
-    use crate::testing::findings;
 
     #[test]
     fn events_without_a_value_or_an_arn_are_flagged() {
@@ -69,7 +68,7 @@ mod tests {
                 "service: s\nprovider: {{name: aws}}\nfunctions:\n  work:\n    handler: a.b\n    events:\n      \
                  - {event}\nresources:\n  Resources:\n    Q: {{Type: AWS::SQS::Queue}}\n"
             );
-            let found = findings(&RULE, Serverless, &text);
+            let found = Serverless.findings(&RULE, &text);
             let said = found
                 .first()
                 .map(|one| format!("{} {}", one.severity, one.help.as_deref().unwrap_or_default()));

@@ -83,7 +83,7 @@ fn back(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Sam;
-    use crate::testing::{check, stack};
+    use crate::testing::stack;
 
     #[test]
     fn failure_target_that_function_consumes_is_flagged() {
@@ -113,9 +113,8 @@ resource "aws_lambda_function_recursion_config" "f" {
 
     #[test]
     fn failure_destination_is_checked() {
-        check(
+        Sam.check(
             &RULE,
-            Sam,
             r"
 Resources:
   Orders:

@@ -108,7 +108,7 @@ fn refused<T>(place: &Place<'_>, known: &Known<'_, T>, queue: &TypedQueue<'_>) -
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, run_files};
+    use crate::testing::run_files;
 
     const EXPECTED: &str = "# expect: fifo-queue-as-unsupported-target";
 
@@ -136,17 +136,17 @@ mod tests {
 
     #[test]
     fn fifo_queues_of_buckets_targets_and_standard_topics_are_flagged() {
-        check(&RULE, Terraform, &terraform("true", &notification(EXPECTED)));
-        check(&RULE, Terraform, &terraform("true", &target(EXPECTED)));
-        check(&RULE, Terraform, &terraform("true", &subscription("false", EXPECTED)));
+        Terraform.check(&RULE, &terraform("true", &notification(EXPECTED)));
+        Terraform.check(&RULE, &terraform("true", &target(EXPECTED)));
+        Terraform.check(&RULE, &terraform("true", &subscription("false", EXPECTED)));
         for fifo in ["false", "var.open"] {
-            check(&RULE, Terraform, &terraform(fifo, &notification("")));
-            check(&RULE, Terraform, &terraform(fifo, &target("")));
+            Terraform.check(&RULE, &terraform(fifo, &notification("")));
+            Terraform.check(&RULE, &terraform(fifo, &target("")));
             // A FIFO topic accepts standard queues.
-            check(&RULE, Terraform, &terraform(fifo, &subscription("true", "")));
+            Terraform.check(&RULE, &terraform(fifo, &subscription("true", "")));
         }
-        check(&RULE, Terraform, &terraform("true", &subscription("true", "")));
-        check(&RULE, Terraform, &terraform("true", &subscription("var.open", "")));
+        Terraform.check(&RULE, &terraform("true", &subscription("true", "")));
+        Terraform.check(&RULE, &terraform("true", &subscription("var.open", "")));
     }
 
     #[test]
@@ -175,6 +175,6 @@ Resources:
         DeadLetterConfig:
           Arn: !GetAtt Q.Arn # expect: fifo-queue-as-unsupported-target
 ";
-        check(&RULE, CloudFormation, template);
+        CloudFormation.check(&RULE, template);
     }
 }

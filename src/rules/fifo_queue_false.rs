@@ -54,7 +54,7 @@ fn refused(queue: &Queue, fifo: &Known<'_, bool>) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Serverless, Terraform};
-    use crate::testing::{check, queue};
+    use crate::testing::queue;
 
     #[test]
     fn explicit_false_in_template_is_flagged() {
@@ -77,9 +77,8 @@ mod tests {
 
     #[test]
     fn conditional_false_is_accepted() {
-        check(
+        CloudFormation.check(
             &RULE,
-            CloudFormation,
             r#"
 Parameters:
   Fifo: {Type: String}

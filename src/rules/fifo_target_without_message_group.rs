@@ -68,13 +68,11 @@ fn judge(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, check_cases};
 
     #[test]
     fn fifo_target_without_message_group_is_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 variable "open" {}
 resource "aws_sqs_queue" "q" {
@@ -99,9 +97,8 @@ resource "aws_cloudwatch_event_target" "t" { <header>
 
     #[test]
     fn integration_of_an_api_without_message_group_is_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 variable "open" {}
 resource "aws_sqs_queue" "q" {
@@ -184,15 +181,14 @@ Resources:
     Type: AWS::Scheduler::Schedule
     Properties: {Target: {Arn: !GetAtt Q.Arn}}
 ";
-        check(&RULE, CloudFormation, template);
-        check(&RULE, Sam, template);
+        CloudFormation.check(&RULE, template);
+        Sam.check(&RULE, template);
     }
 
     #[test]
     fn documents_of_apis_and_batches_of_schedules_are_read() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 variable "open" {}
 resource "aws_sqs_queue" "q" {

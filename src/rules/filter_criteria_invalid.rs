@@ -75,7 +75,7 @@ mod tests {
     use super::RULE;
     use crate::diagnostic::Severity;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::{findings, stack};
+    use crate::testing::stack;
 
     #[test]
     fn pattern_that_is_not_a_json_object_is_flagged() {
@@ -122,7 +122,7 @@ mod tests {
             let text = format!(
                 "resource \"aws_lambda_event_source_mapping\" \"m\" {{\n{mapping}  filter_criteria {{\n{filters}  }}\n}}\n"
             );
-            let found = findings(&RULE, Terraform, &text);
+            let found = Terraform.findings(&RULE, &text);
             found.first().map(|found| found.severity)
         };
         for (count, expected) in [

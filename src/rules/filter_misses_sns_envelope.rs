@@ -199,7 +199,6 @@ fn misses(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::check_cases;
 
     const SUBSCRIPTION: &str = r#"
 variable "open" {}
@@ -224,9 +223,8 @@ resource "aws_lambda_event_source_mapping" "m" {
 
     #[test]
     fn filter_on_field_inside_envelope_is_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             SUBSCRIPTION,
             r#"
             criteria | body                            | raw      | finding
@@ -248,9 +246,8 @@ resource "aws_lambda_event_source_mapping" "m" {
             .replace("<body>", "{ kind = [\"order\"] }")
             .replace("<raw>", "false")
             .replace("<criteria>", "");
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &format!("{filtered}{}", "resource \"<type>\" \"other\" {\n  <arguments>\n}\n"),
             r#"
             type                        | arguments                                                                                                            | finding

@@ -134,7 +134,7 @@ fn ineffective(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Serverless, Terraform};
-    use crate::testing::{check, stack};
+    use crate::testing::stack;
 
     #[test]
     fn function_dead_letter_config_without_redrive_policy_is_flagged() {
@@ -206,13 +206,13 @@ Resources:
     #[test]
     fn destination_of_successes_is_flagged_despite_a_redrive_policy() {
         let expected = "# expect: function-dead-letter-config-ineffective";
-        check(&RULE, CloudFormation, &template(expected, ""));
+        CloudFormation.check(&RULE, &template(expected, ""));
         let topic = "  S: {Type: AWS::SNS::Subscription, Properties: {TopicArn: t, Protocol: lambda, Endpoint: !GetAtt Worker.Arn}}\n";
-        check(&RULE, CloudFormation, &template("", topic));
+        CloudFormation.check(&RULE, &template("", topic));
         let second = "  More:
     Type: AWS::Lambda::EventSourceMapping
     Properties: {EventSourceArn: !GetAtt Failed.Arn, FunctionName: !Ref Worker}\n";
-        check(&RULE, CloudFormation, &template(expected, second));
+        CloudFormation.check(&RULE, &template(expected, second));
         let service = "
 service: orders
 provider: {name: aws}
@@ -228,7 +228,7 @@ resources:
     Orders:
       Type: AWS::SQS::Queue
 ";
-        check(&RULE, Serverless, service);
+        Serverless.check(&RULE, service);
     }
 
     #[test]

@@ -52,7 +52,6 @@ fn locked_out(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::findings;
 
     fn count(key: &str, policy: &str, rest: &str) -> usize {
         let text = format!(
@@ -83,7 +82,7 @@ resource "aws_lambda_event_source_mapping" "m" {{
 {rest}
 "#
         );
-        findings(&RULE, Terraform, &text).len()
+        Terraform.findings(&RULE, &text).len()
     }
 
     const KEY: &str = "kms_master_key_id = aws_kms_key.k.arn";
@@ -159,7 +158,7 @@ Resources:
     Properties: {{EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}}
 "
             );
-            findings(&RULE, CloudFormation, &text).len()
+            CloudFormation.findings(&RULE, &text).len()
         };
         let account = "{AWS: !Sub 'arn:aws:iam::${AWS::AccountId}:root'}";
         assert_eq!(with("AmazonSQSFullAccess", account), 1);

@@ -42,7 +42,7 @@ fn refused(worker: &PollingFunction<'_>, lacking: &Lacking<'_>) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Serverless, Terraform};
-    use crate::testing::{check, check_cases, run_files};
+    use crate::testing::run_files;
 
     const STACK: &str = r#"
 provider "aws" {}
@@ -68,7 +68,7 @@ resource "aws_lambda_event_source_mapping" "m" {
 
     /// Checks the stack with each row of the table in the holes of `rest`.
     fn check_with(rest: &str, table: &str) {
-        check_cases(&RULE, Terraform, &format!("{STACK}{rest}"), table);
+        Terraform.check_cases(&RULE, &format!("{STACK}{rest}"), table);
     }
 
     const INLINE: &str = r#"
@@ -111,9 +111,8 @@ resource "aws_iam_role_policy" "p" {
     #[test]
     fn permissions_boundary_grants_nothing() {
         let bounded = STACK.replace("\"worker\"", "\"worker\"\n  permissions_boundary = <boundary>");
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &(bounded + INLINE),
             r#"
             boundary                                  | statements                                             | finding
@@ -174,9 +173,8 @@ data "aws_iam_policy_document" "d" {
   }
 }
 "#;
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &(with_policies + document),
             r#"
             policies                                                                                                          | finding
@@ -251,9 +249,8 @@ resource "aws_iam_role_policy" "p" {
         );
         // A module without a provider may be called by another one.
         let exporting = format!("{STACK}output \"role\" {{\n  value = aws_iam_role.r.name\n}}\n");
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &exporting.replace("provider \"aws\" {}", "<provider>"),
             "provider | finding\n provider \"aws\" {} | 1\n |",
         );
@@ -264,9 +261,8 @@ resource "aws_iam_role_policy" "p" {
         let text =
             STACK.replace("= aws_iam_role.r.arn", "= <role>") + "data \"aws_iam_role\" \"r\" {\n  name = \"r\"\n}\n";
         let text = text.replace("= aws_sqs_queue.q.arn", "= <queue>");
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &text.replace("= aws_lambda_function.f.arn", "= <function>"),
             r#"
             role                                   | queue                                          | function                                     | finding
@@ -284,9 +280,8 @@ resource "aws_iam_role_policy" "p" {
 
     #[test]
     fn role_of_template_is_checked() {
-        check_cases(
+        CloudFormation.check_cases(
             &RULE,
-            CloudFormation,
             "
 <top>
 Resources:
@@ -330,9 +325,8 @@ Resources:
 
     #[test]
     fn roles_that_sam_generates_are_accepted() {
-        check_cases(
+        Sam.check_cases(
             &RULE,
-            Sam,
             r"
 Resources:
   Q: {Type: AWS::SQS::Queue}
@@ -355,9 +349,8 @@ Resources:
             {Policies: AWSLambdaSQSQueueExecutionRole}                                            | AWS::Lambda::EventSourceMapping | {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F} |
             ",
         );
-        check(
+        Sam.check(
             &RULE,
-            Sam,
             r"
 Resources:
   Q: {Type: AWS::SQS::Queue}
@@ -376,9 +369,8 @@ Resources:
 
     #[test]
     fn own_role_of_a_service_is_checked() {
-        check_cases(
+        Serverless.check_cases(
             &RULE,
-            Serverless,
             "
 service: shop
 provider: {name: aws, iam: <iam>}

@@ -48,7 +48,7 @@ fn defaulted(function: &Function, timeout: &Operand<'_>, batch: &Operand<'_>, so
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, stack};
+    use crate::testing::stack;
 
     #[test]
     fn default_timeout_for_batches_is_flagged() {
@@ -77,9 +77,8 @@ mod tests {
 
     #[test]
     fn timeout_in_globals_is_accepted() {
-        check(
+        Sam.check(
             &RULE,
-            Sam,
             r"
 Globals:
   Function:

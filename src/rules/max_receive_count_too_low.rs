@@ -52,7 +52,7 @@ fn too_low(queue: &Queue, count: &Operand<'_>, minimum: i64) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, queue};
+    use crate::testing::queue;
 
     #[test]
     fn one_receive_is_flagged_and_two_accepted() {
@@ -83,12 +83,12 @@ Resources:
         deadLetterTargetArn: arn:aws:sqs:eu-west-1:123456789012:failed
         maxReceiveCount: !Ref Receives # expect: max-receive-count-too-low
 ";
-        check(&RULE, CloudFormation, template);
+        CloudFormation.check(&RULE, template);
         let text = r#"
 resource "aws_sqs_queue" "orders" {
   redrive_policy = "{\"deadLetterTargetArn\": \"arn:aws:sqs:eu-west-1:123456789012:failed\", \"maxReceiveCount\": 1}" # expect: max-receive-count-too-low
 }
 "#;
-        check(&RULE, Terraform, text);
+        Terraform.check(&RULE, text);
     }
 }

@@ -137,7 +137,7 @@ fn exceeds(function: &Function, reserved: &Operand<'_>, maximums: &[Maximum<'_>]
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check_cases, stack};
+    use crate::testing::stack;
 
     #[test]
     fn maximum_above_reserved_concurrency_is_flagged() {
@@ -184,9 +184,8 @@ resource "aws_lambda_event_source_mapping" "n" {
   }
 }
 "#;
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             second,
             "
             reserved | first | second                         | enabled         | finding  | calculation
@@ -228,9 +227,8 @@ Resources:
       FunctionName: !Ref F
       ScalingConfig: {MaximumConcurrency: 6}
 ";
-        check_cases(
+        CloudFormation.check_cases(
             &RULE,
-            CloudFormation,
             template,
             "
             reserved | condition | finding

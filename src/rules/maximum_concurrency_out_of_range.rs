@@ -47,7 +47,7 @@ fn too_low(mapping: &EventSourceMapping, maximum: &Operand<'_>, least: i64) -> F
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, stack};
+    use crate::testing::stack;
 
     #[test]
     fn maximum_below_two_is_flagged() {
@@ -72,7 +72,7 @@ mod tests {
         let mapping = "event_source_arn = \"arn:aws:sqs:eu-west-1:111122223333:q\"\n  function_name = \"f\"";
         let blocks =
             format!("resource \"aws_lambda_event_source_mapping\" \"m\" {{\n  {mapping}\n  scaling_config {{}}\n}}\n");
-        check(&RULE, Terraform, &blocks);
+        Terraform.check(&RULE, &blocks);
         let resource = "Resources:
   M:
     Type: AWS::Lambda::EventSourceMapping
@@ -81,6 +81,6 @@ mod tests {
       FunctionName: f
       ScalingConfig: {}
 ";
-        check(&RULE, CloudFormation, resource);
+        CloudFormation.check(&RULE, resource);
     }
 }

@@ -44,13 +44,11 @@ fn too_large(pipe: &Pipe, batch: &Operand<'_>, kind: &Known<'_, TargetKind>, mos
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::check_cases;
 
     #[test]
     fn batch_size_above_target_limit_is_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 variable "open" {}
 resource "aws_sqs_queue" "orders" {}

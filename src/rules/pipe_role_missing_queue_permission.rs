@@ -59,7 +59,6 @@ fn refused(pipe: &Pipe, queue: &Queue, lacking: &Lacking<'_>) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::check_cases;
 
     const PIPE: &str = r#"
 variable "open" {}
@@ -83,9 +82,8 @@ resource "aws_pipes_pipe" "p" {
     /// `tests/permissions` has more policies.
     #[test]
     fn role_without_polling_permissions_is_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             PIPE,
             r#"
             action                                      | role               | finding | headline
@@ -98,9 +96,8 @@ resource "aws_pipes_pipe" "p" {
 
     #[test]
     fn stopped_pipes_and_external_roles_are_not_judged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             PIPE,
             r#"
             action | role                                           | finding

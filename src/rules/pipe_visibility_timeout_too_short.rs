@@ -133,7 +133,6 @@ fn names(functions: &[&RunTime<'_>]) -> String {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::{check_cases, findings};
 
     /// Pipe with an enrichment function of 20 s and a target function of 30 s.
     const PIPE: &str = r#"
@@ -173,9 +172,8 @@ resource "aws_pipes_pipe" "orders" {
 
     #[test]
     fn timeout_below_six_times_both_functions_and_window_is_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             PIPE,
             r#"
             visibility | enrichment   | target        | window | invocation        | state     | finding
@@ -212,13 +210,13 @@ resource "aws_pipes_pipe" "orders" {
                 .iter()
                 .fold(text, |text, hole| text.replace(hole, "null"))
         };
-        let found = findings(&RULE, Terraform, &text("299"));
+        let found = Terraform.findings(&RULE, &text("299"));
         assert_eq!(
             found[0].calculation.as_deref(),
             Some("6 × 20 s + 6 × 30 s + 0 s = 300 s")
         );
         assert!(!found[0].headline.contains("reappear"), "{}", found[0].headline);
-        let found = findings(&RULE, Terraform, &text("49"));
+        let found = Terraform.findings(&RULE, &text("49"));
         assert!(found[0].headline.contains("reappear"), "{}", found[0].headline);
     }
 }

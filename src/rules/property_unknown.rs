@@ -79,11 +79,11 @@ mod tests {
     use super::RULE;
     use crate::Options;
     use crate::testing::Dialect::{CloudFormation, Sam, Serverless, Terraform};
-    use crate::testing::{TemporaryDirectory, findings};
+    use crate::testing::TemporaryDirectory;
 
     /// Returns the severity and the help of each finding.
     fn found(dialect: crate::testing::Dialect, text: &str) -> Vec<String> {
-        let all = findings(&RULE, dialect, text).into_iter();
+        let all = dialect.findings(&RULE, text).into_iter();
         all.map(|found| format!("{} {}", found.severity, found.help.unwrap_or_default()))
             .collect()
     }
@@ -164,7 +164,7 @@ mod tests {
             let names = names.take(count);
             let properties: String = names.map(|name| format!("  visibility_{name}_seconds = 1\n")).collect();
             let text = format!("resource \"aws_sqs_queue\" \"q\" {{\n{properties}}}\n");
-            let all = findings(&RULE, Terraform, &text);
+            let all = Terraform.findings(&RULE, &text);
             let [found] = all.as_slice() else { panic!("{all:?}") };
             assert_eq!(found.labels().len(), labels);
             let message = &found.labels()[labels - 1].message;

@@ -121,7 +121,7 @@ fn group(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, stack};
+    use crate::testing::stack;
 
     #[test]
     fn both_ends_of_the_ranges_are_accepted() {
@@ -171,6 +171,6 @@ resource "aws_lambda_event_source_mapping" "m" {
   provisioned_poller_config {}
 }
 "#;
-        check(&RULE, Terraform, text);
+        Terraform.check(&RULE, text);
     }
 }

@@ -54,13 +54,11 @@ fn unalarmed(queue: &Queue) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::{check_cases, findings};
 
     #[test]
     fn consumed_queue_without_age_alarm_is_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 variable "open" {}
 resource "aws_sqs_queue" "q" { <queue>
@@ -97,7 +95,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {
                  event_source_arn = aws_sqs_queue.{name}.arn\n  function_name = \"f\"\n}}\n"
             )
         };
-        let found = findings(&RULE, Terraform, &(queue("a") + &queue("b")));
+        let found = Terraform.findings(&RULE, &(queue("a") + &queue("b")));
         assert_eq!(found.len(), 1);
         assert_eq!(
             found[0].headline,

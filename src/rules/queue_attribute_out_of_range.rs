@@ -121,7 +121,7 @@ impl Meant {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{findings, queue};
+    use crate::testing::queue;
 
     #[test]
     fn value_that_is_not_a_whole_number_is_flagged() {
@@ -142,7 +142,7 @@ mod tests {
                 "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      VisibilityTimeout: {value}\n"
             );
             for dialect in [CloudFormation, Sam] {
-                assert_eq!(findings(&RULE, dialect, &text).len(), 1, "{value}");
+                assert_eq!(dialect.findings(&RULE, &text).len(), 1, "{value}");
             }
         }
     }

@@ -35,13 +35,12 @@ fn competing(queue: &Queue, pair: &CompetingPair<'_, '_>) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, check_cases, stack};
+    use crate::testing::stack;
 
     #[test]
     fn mappings_of_two_functions_are_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 variable "open" {}
 resource "aws_sqs_queue" "q" { <header>
@@ -95,9 +94,8 @@ resource "aws_lambda_event_source_mapping" "b" {
 
     #[test]
     fn workers_compete_if_their_roles_differ_and_may_only_receive() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 variable "open" {}
 resource "aws_sqs_queue" "q" { <header>
@@ -145,9 +143,8 @@ resource "aws_ecs_task_definition" "b" {
 
     #[test]
     fn mappings_under_exclusive_conditions_are_accepted() {
-        check(
+        CloudFormation.check(
             &RULE,
-            CloudFormation,
             r"
 Parameters:
   Stage: {Type: String}

@@ -41,13 +41,12 @@ fn competing(queue: &Queue, pair: &CompetingPair<'_, '_>) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check_cases, stack};
+    use crate::testing::stack;
 
     #[test]
     fn one_filter_among_two_consumers_is_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 variable "open" {}
 locals {

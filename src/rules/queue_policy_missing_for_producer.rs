@@ -47,7 +47,6 @@ fn refused(delivery: &Delivery<'_>, policy: Option<source::Span>) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, check_cases};
 
     const SUBSCRIPTION: &str = r#"
 variable "open" {}
@@ -83,9 +82,8 @@ resource "aws_sqs_queue_policy" "p" {
   policy = jsonencode({ Version = "2012-10-17", Statement = [{ Effect = "<effect>", Principal = <principal>, <action>, Resource = <resource> }] })
 }
 "#;
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &format!("{SUBSCRIPTION}{policy}"),
             r#"
             effect | principal                                  | action                        | resource                | finding
@@ -109,9 +107,8 @@ resource "aws_sqs_queue_policy" "p" {
 
     #[test]
     fn separate_policy_resource_is_read() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &format!("{SUBSCRIPTION}<more>\n"),
             r#"
             more                                                                                                                         | finding
@@ -127,9 +124,8 @@ resource "aws_sqs_queue_policy" "p" {
 
     #[test]
     fn targets_with_a_role_need_no_statement() {
-        check(
+        CloudFormation.check(
             &RULE,
-            CloudFormation,
             r"
 Resources:
   Q: {Type: AWS::SQS::Queue}

@@ -117,7 +117,6 @@ fn overwritten(first: &Written<'_>, second: &Written<'_>) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, check_cases};
 
     const POLICY: &str = r#"
 variable "open" {}
@@ -141,9 +140,8 @@ resource "aws_sqs_queue_policy" "p" {
 
     #[test]
     fn second_policy_on_queue_is_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             POLICY,
             "
             own                                | url                     | count                | finding
@@ -158,9 +156,8 @@ resource "aws_sqs_queue_policy" "p" {
             ",
         );
         let two = "resource \"aws_sqs_queue_policy\" \"r\" {\n  policy = local.policy\n  queue_url = <url>\n}\n";
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &(POLICY.replace("<url>", "aws_sqs_queue.q.url") + two),
             r#"
             own  | url                                                       | count | finding
@@ -174,9 +171,8 @@ resource "aws_sqs_queue_policy" "p" {
 
     #[test]
     fn cloudformation_policies_are_flagged() {
-        check(
+        CloudFormation.check(
             &RULE,
-            CloudFormation,
             r"
 Conditions:
   Open: !Equals [!Ref AWS::Region, eu-west-1]

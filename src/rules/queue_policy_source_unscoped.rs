@@ -205,7 +205,6 @@ fn without_account(shown: &str, statement: &Statement) -> Finding {
 mod tests {
     use super::{RULE, is_anything};
     use crate::testing::Dialect::{Sam, Terraform};
-    use crate::testing::{check, check_cases, findings};
 
     const POLICY: &str = r#"
 variable "open" {}
@@ -220,9 +219,8 @@ resource "aws_sqs_queue_policy" "p" {
     fn service_without_source_condition_is_flagged() {
         let service =
             "Effect = \"Allow\", Action = \"sqs:SendMessage\", Principal = { Service = \"<service>.amazonaws.com\" }";
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &POLICY.replace("<statement>", &format!("{service}<more>")),
             r#"
             service | more                                                                                                                                | finding
@@ -255,7 +253,7 @@ resource "aws_sqs_queue_policy" "p" {
     #[test]
     fn condition_that_matches_everything_is_quoted() {
         let statement = r#"Effect = "Allow", Action = "sqs:*", Principal = { Service = "s3.amazonaws.com" }, Condition = { ArnEquals = { "aws:SourceArn" = "arn:aws:s3:::*" } }"#;
-        let found = findings(&RULE, Terraform, &POLICY.replace("<statement>", statement));
+        let found = Terraform.findings(&RULE, &POLICY.replace("<statement>", statement));
         let labels: Vec<&str> = found.iter().map(|found| found.primary().message.as_str()).collect();
         assert_eq!(
             labels,
@@ -265,9 +263,8 @@ resource "aws_sqs_queue_policy" "p" {
 
     #[test]
     fn statements_that_do_not_allow_sending_are_ignored() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             POLICY,
             r#"
             statement                                                                                  | finding
@@ -285,9 +282,8 @@ resource "aws_sqs_queue_policy" "p" {
 
     #[test]
     fn policy_that_sam_generates_is_accepted() {
-        check(
+        Sam.check(
             &RULE,
-            Sam,
             r"
 Resources:
   Q: {Type: AWS::SQS::Queue}

@@ -45,7 +45,6 @@ fn targets_arn(policy: &QueuePolicy, link: &Known<'_, Link>, queue: Option<&Queu
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, findings};
 
     #[test]
     fn arn_in_terraform_policy_is_flagged() {
@@ -62,15 +61,14 @@ mod tests {
                 "variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{}}\nresource \"aws_sqs_queue_policy\" \"p\" {{\n  \
                  queue_url = {queue}\n  policy = \"{{}}\"\n}}\n"
             );
-            assert_eq!(findings(&RULE, Terraform, &text).len(), expected, "{queue}");
+            assert_eq!(Terraform.findings(&RULE, &text).len(), expected, "{queue}");
         }
     }
 
     #[test]
     fn arn_in_cloudformation_policy_is_flagged() {
-        check(
+        CloudFormation.check(
             &RULE,
-            CloudFormation,
             r"
 Parameters:
   Open: {Type: String}
@@ -98,7 +96,7 @@ Resources:
     fn help_spells_url_in_dialect() {
         let text = "Resources:\n  Q: {Type: AWS::SQS::Queue}\n  P:\n    Type: AWS::SQS::QueuePolicy\n    Properties:\n      \
                     PolicyDocument: {Statement: []}\n      Queues: [!GetAtt Q.Arn]\n";
-        let found = findings(&RULE, CloudFormation, text);
+        let found = CloudFormation.findings(&RULE, text);
         let help = found.first().and_then(|found| found.help.as_deref());
         assert_eq!(help, Some("set `Queues` to `!Ref Q`"));
     }

@@ -41,7 +41,6 @@ fn missing(shown: &str, document: &Known<'_, PolicyDocument>) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::findings;
 
     fn count(resource: &str) -> usize {
         let text = format!(
@@ -49,7 +48,7 @@ mod tests {
             if resource.starts_with("policy") { resource } else { "" },
             if resource.starts_with("policy") { "" } else { resource },
         );
-        findings(&RULE, Terraform, &text).len()
+        Terraform.findings(&RULE, &text).len()
     }
 
     #[test]
@@ -79,6 +78,6 @@ mod tests {
     fn cloudformation_policy_is_ignored() {
         let text = "Resources:\n  Q: {Type: AWS::SQS::Queue}\n  P:\n    Type: AWS::SQS::QueuePolicy\n    Properties:\n      \
                     Queues: [!Ref Q]\n      PolicyDocument: {Statement: []}\n";
-        assert!(findings(&RULE, CloudFormation, text).is_empty());
+        assert!(CloudFormation.findings(&RULE, text).is_empty());
     }
 }

@@ -131,7 +131,7 @@ fn no_arn<T>(place: &Place<'_>, known: &Known<'_, T>, link: &Link, queue: Option
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, check_cases, stack};
+    use crate::testing::stack;
 
     #[test]
     fn urls_and_names_are_flagged() {
@@ -163,9 +163,8 @@ mod tests {
 
     #[test]
     fn every_attribute_that_requires_an_arn_is_checked() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 resource "aws_sqs_queue" "q" {}
 resource "<type>" "r" {
@@ -196,9 +195,8 @@ resource "<type>" "r" {
 
     #[test]
     fn url_endpoints_of_other_protocols_are_ignored() {
-        check(
+        Terraform.check(
             &RULE,
-            Terraform,
             r#"
 resource "aws_sns_topic_subscription" "s" {
   topic_arn = "arn:aws:sns:eu-west-1:123456789012:t"

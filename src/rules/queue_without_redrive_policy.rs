@@ -64,7 +64,7 @@ fn without(queue: &Queue, redrive: &Known<'_, Option<Box<RedrivePolicy>>>) -> Fi
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, queue, stack};
+    use crate::testing::{queue, stack};
 
     #[test]
     fn queue_without_declared_consumer_is_flagged() {
@@ -95,11 +95,7 @@ mod tests {
     fn queue_named_as_dead_letter_queue_is_ignored() {
         for name in ["orders_dlq", "dead_letters", "orders-DeadLetter", "fatalDlq"] {
             queue().check(&RULE, &format!("queue.name | finding\n {name} |"));
-            check(
-                &RULE,
-                Terraform,
-                &format!("resource \"aws_sqs_queue\" \"{name}\" {{}}\n"),
-            );
+            Terraform.check(&RULE, &format!("resource \"aws_sqs_queue\" \"{name}\" {{}}\n"));
         }
     }
 
@@ -114,7 +110,7 @@ Outputs:
     Value: !GetAtt Exported.Arn
     Export: {Name: queue}
 ";
-        check(&RULE, CloudFormation, template);
-        check(&RULE, Sam, template);
+        CloudFormation.check(&RULE, template);
+        Sam.check(&RULE, template);
     }
 }

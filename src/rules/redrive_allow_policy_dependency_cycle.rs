@@ -58,13 +58,11 @@ fn circle<T>(source: &Queue, dlq: &Queue, redrive: source::Span, allow: &Known<'
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check, check_cases};
 
     #[test]
     fn references_in_both_directions_are_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 resource "aws_sqs_queue" "failed" {
   name                 = "failed"
@@ -86,9 +84,8 @@ resource "aws_sqs_queue" "orders" {
 
     #[test]
     fn separate_policy_resource_is_accepted() {
-        check(
+        Terraform.check(
             &RULE,
-            Terraform,
             r#"
 resource "aws_sqs_queue" "failed" {}
 resource "aws_sqs_queue" "orders" {
@@ -105,9 +102,8 @@ resource "aws_sqs_queue_redrive_allow_policy" "failed" {
     #[test]
     fn cloudformation_queues_are_flagged() {
         for dialect in [CloudFormation, Sam] {
-            check_cases(
+            dialect.check_cases(
                 &RULE,
-                dialect,
                 "
 Resources:
   Failed:

@@ -99,7 +99,7 @@ fn excludes(source: &Queue, dlq: &Queue, target: &Known<'_, Link>, permission: &
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::{check_cases, queue};
+    use crate::testing::queue;
 
     const QUEUES: &str = r#"
 variable "open" {}
@@ -124,9 +124,8 @@ resource "aws_sqs_queue_redrive_allow_policy" "failed" {
 
     #[test]
     fn excluded_source_queue_is_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             QUEUES,
             r#"
             name            | permission | sources                                             | finding

@@ -123,7 +123,7 @@ fn superfluous(queue: &Queue, policy: &RedriveAllowPolicy, permission: &Known<'_
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam};
-    use crate::testing::{check, queue};
+    use crate::testing::queue;
 
     #[test]
     fn one_to_ten_queues_are_accepted() {
@@ -189,7 +189,7 @@ Resources:
   Orders:
     Type: AWS::SQS::Queue
 ";
-        check(&RULE, CloudFormation, template);
-        check(&RULE, Sam, template);
+        CloudFormation.check(&RULE, template);
+        Sam.check(&RULE, template);
     }
 }

@@ -109,13 +109,11 @@ fn policy(queue: &Queue, what: &str, place: Span, label: impl Into<String>) -> F
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::check_cases;
 
     #[test]
     fn malformed_terraform_policies_are_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 variable "open" {}
 resource "aws_sqs_queue" "failed" {}
@@ -155,9 +153,8 @@ resource "aws_sqs_queue" "orders" {
 
     #[test]
     fn malformed_cloudformation_policies_are_flagged() {
-        check_cases(
+        CloudFormation.check_cases(
             &RULE,
-            CloudFormation,
             "
 Parameters:
   Open: {Type: String}

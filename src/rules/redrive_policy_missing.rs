@@ -134,7 +134,6 @@ fn missing(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check_cases, findings};
 
     const QUEUE: &str = r#"
 variable "open" {}
@@ -150,9 +149,8 @@ resource "aws_lambda_event_source_mapping" "orders" {
 
     #[test]
     fn consumed_queue_without_policy_is_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             QUEUE,
             r#"
             header | queue                                                                                                                | enabled  | finding
@@ -169,9 +167,8 @@ resource "aws_lambda_event_source_mapping" "orders" {
                    | redrive_allow_policy = jsonencode({ redrivePermission = "denyAll" })                                                 | true     | header
             "#,
         );
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &QUEUE.replace("= aws_sqs_queue.orders.arn", "= <source>"),
             "header | queue | enabled | source | finding\n  |  | true | var.open | unjudged",
         );
@@ -180,9 +177,8 @@ resource "aws_sqs_queue" "first" {
   redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.orders.arn, maxReceiveCount = 5 })
 }
 "#;
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &format!("{QUEUE}{source}"),
             "header | queue | enabled | finding\n  |  | true |",
         );
@@ -200,7 +196,7 @@ Resources:
     Properties:
       Events: {Q: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}
 ";
-        let found = findings(&RULE, Sam, text);
+        let found = Sam.findings(&RULE, text);
         assert_eq!(found.len(), 1);
         assert!(
             found[0]
@@ -235,7 +231,7 @@ Resources:
     Type: AWS::Lambda::EventSourceMapping
     Properties: {EventSourceArn: !GetAtt Orders.Arn, FunctionName: worker}
 ";
-        let found = findings(&RULE, CloudFormation, text);
+        let found = CloudFormation.findings(&RULE, text);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].when.as_deref(), Some("not IsProd"));
     }
@@ -258,7 +254,7 @@ Resources:
             (dlq + &queue("other", policy), false),
             (String::new(), false),
         ] {
-            let found = findings(&RULE, Terraform, &(plain.clone() + &more));
+            let found = Terraform.findings(&RULE, &(plain.clone() + &more));
             let help = found[0].help.as_deref().unwrap_or_default();
             assert_eq!(help.contains(mention), is_mentioned, "{more}: {help}");
         }

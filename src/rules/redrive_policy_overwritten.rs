@@ -55,13 +55,11 @@ fn overwritten(queue: &Queue, first: &RedriveWriter, second: &RedriveWriter) -> 
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::{check, check_cases};
 
     #[test]
     fn policy_set_in_two_places_is_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             r#"
 variable "open" {}
 variable "separate" {
@@ -104,9 +102,8 @@ resource "aws_sqs_queue_redrive_policy" "r" {
 
     #[test]
     fn allow_policy_is_checked_separately() {
-        check(
+        Terraform.check(
             &RULE,
-            Terraform,
             r#"
 resource "aws_sqs_queue" "d" {
   redrive_allow_policy = jsonencode({ redrivePermission = "allowAll" })

@@ -25,7 +25,6 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Sam;
-    use crate::testing::findings;
 
     #[test]
     fn explicit_false_is_flagged() {
@@ -37,7 +36,7 @@ mod tests {
                  Topic: !Ref T\n            SqsSubscription:\n              QueueArn: !GetAtt Q.Arn\n              \
                  QueueUrl: !Ref Q\n{more}"
             );
-            findings(&RULE, Sam, &text).len()
+            Sam.findings(&RULE, &text).len()
         };
         assert_eq!(count("              Enabled: false\n"), 1);
         assert_eq!(count("              Enabled: true\n"), 0);

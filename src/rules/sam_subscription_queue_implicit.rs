@@ -30,7 +30,6 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Sam;
-    use crate::testing::findings;
 
     #[test]
     fn only_true_is_flagged() {
@@ -41,7 +40,7 @@ mod tests {
                  CodeUri: .\n      Events:\n        E:\n          Type: SNS\n          Properties:\n            \
                  Topic: !Ref T\n            SqsSubscription: {subscription}\n"
             );
-            findings(&RULE, Sam, &text).len()
+            Sam.findings(&RULE, &text).len()
         };
         assert_eq!(count("true"), 1);
         assert_eq!(count("false"), 0);

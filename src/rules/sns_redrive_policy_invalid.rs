@@ -125,7 +125,6 @@ fn of_another_type(subscription: &Subscription, queue: &TypedQueue<'_>, fifo: bo
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::{check, check_cases};
 
     const SUBSCRIPTION: &str = r#"
 variable "open" {}
@@ -153,9 +152,8 @@ resource "aws_sns_topic_subscription" "s" {
     #[test]
     fn malformed_policy_is_flagged() {
         let standard = SUBSCRIPTION.replace("<topic>", "false").replace("<endpoint>", "false");
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &standard,
             r#"
             policy                                                                             | queue                | finding
@@ -183,9 +181,8 @@ resource "aws_sns_topic_subscription" "s" {
     #[test]
     fn queue_of_other_type_than_topic_is_flagged() {
         let valid = SUBSCRIPTION.replace("<policy>", "jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn })");
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             &valid,
             "
             topic    | queue                 | endpoint | finding
@@ -201,9 +198,8 @@ resource "aws_sns_topic_subscription" "s" {
 
     #[test]
     fn subscription_in_template_is_checked() {
-        check(
+        CloudFormation.check(
             &RULE,
-            CloudFormation,
             r"
 Parameters:
   Open: {Type: String}

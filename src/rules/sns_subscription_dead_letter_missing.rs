@@ -38,7 +38,6 @@ fn missing(subscription: &Subscription, name: &str) -> Finding {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::Terraform;
-    use crate::testing::findings;
 
     #[test]
     fn subscription_without_redrive_policy_is_flagged() {
@@ -58,7 +57,7 @@ mod tests {
                 "variable \"open\" {{}}\nresource \"aws_sns_topic_subscription\" \"s\" {{\n  topic_arn = \"t\"\n  endpoint = \
                  \"e\"\n  {arguments}\n}}\n"
             );
-            assert_eq!(findings(&RULE, Terraform, &text).len(), expected, "{arguments}");
+            assert_eq!(Terraform.findings(&RULE, &text).len(), expected, "{arguments}");
         }
     }
 }

@@ -48,7 +48,7 @@ fn judge(findings: &mut Findings<'_>, machine: &StateMachine, task: &TokenTask, 
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check_cases, check_files, run_files};
+    use crate::testing::{check_files, run_files};
 
     const SENDS: &str = "arn:aws:states:::sqs:sendMessage.waitForTaskToken";
 
@@ -74,9 +74,8 @@ resource "aws_sfn_state_machine" "approval" {
 
     #[test]
     fn task_without_limit_is_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             MACHINE,
             r#"
             resource                                                                                | task                                                                       | machine           | finding
@@ -105,7 +104,7 @@ resource "aws_sfn_state_machine" "approval" {
     fn unresolved_definition_is_noted_and_not_judged() {
         let machine =
             "variable \"open\" {}\nresource \"aws_sfn_state_machine\" \"m\" {\n definition = <definition>\n}\n";
-        check_cases(&RULE, Terraform, machine, "definition | finding\n var.open | unjudged");
+        Terraform.check_cases(&RULE, machine, "definition | finding\n var.open | unjudged");
     }
 
     #[test]
@@ -119,7 +118,7 @@ EOT
 }
 resource "aws_sqs_queue" "q" {}
 "#;
-        check_cases(&RULE, Terraform, heredoc, &format!("resource | finding\n {SENDS} | 1"));
+        Terraform.check_cases(&RULE, heredoc, &format!("resource | finding\n {SENDS} | 1"));
         let definition = format!(
             "{{\"States\": {{\"Ask\": {{\"Resource\": \"{SENDS}\", \"Parameters\": {{\"QueueUrl\": \"${{url}}\"}}}}}}}}"
         );
@@ -134,9 +133,8 @@ resource "aws_sfn_state_machine" "approval" {
 
     #[test]
     fn nested_states_are_read() {
-        check_cases(
+        CloudFormation.check_cases(
             &RULE,
-            CloudFormation,
             "
 Resources:
   Machine:
@@ -183,14 +181,13 @@ Resources:
       DefinitionString: <sub> '{{\"States\": {{\"Ask\": {{\"Resource\": \"{SENDS}\", \"Parameters\": {{\"QueueUrl\": \"${{Queue}}\"}}}}}}}}'
 "
         );
-        check_cases(&RULE, CloudFormation, &template, "sub | finding\n !Sub | sub\n | sub");
+        CloudFormation.check_cases(&RULE, &template, "sub | finding\n !Sub | sub\n | sub");
     }
 
     #[test]
     fn conditional_limit_is_flagged_under_other_condition() {
-        check_cases(
+        CloudFormation.check_cases(
             &RULE,
-            CloudFormation,
             "
 Parameters:
   Stage: {Type: String}
@@ -255,9 +252,8 @@ Resources:
 
     #[test]
     fn inline_sam_definition_is_read() {
-        check_cases(
+        Sam.check_cases(
             &RULE,
-            Sam,
             "
 Resources:
   Machine:

@@ -71,7 +71,7 @@ fn below_timeout(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check_cases, stack};
+    use crate::testing::stack;
 
     #[test]
     fn equal_timeout_is_accepted_and_one_second_less_flagged() {
@@ -149,9 +149,8 @@ Resources:
       EventSourceArn: !GetAtt Orders.Arn
       FunctionName: !Ref Worker
 ";
-        check_cases(
+        CloudFormation.check_cases(
             &RULE,
-            CloudFormation,
             template,
             "
             condition | finding | when

@@ -189,7 +189,7 @@ fn most(input: &Input, quota: &Quota) -> i64 {
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check_cases, check_file_cases, check_files};
+    use crate::testing::{check_file_cases, check_files};
 
     /// Module whose callers may set the timeout of its function.
     const MODULE: &str = r#"
@@ -217,9 +217,8 @@ resource "aws_lambda_event_source_mapping" "orders" {
 
     #[test]
     fn constant_timeout_next_to_input_is_flagged() {
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             MODULE,
             r#"
             variable                                                                                             | timeout                                                                                                  | visibility                   | finding
@@ -261,9 +260,8 @@ resource "aws_lambda_event_source_mapping" "orders" {
             default = merge({}, { time = 30 })                                                                   | var.timeout.time                                                                                         | 180                          |
             "#,
         );
-        check_cases(
+        Terraform.check_cases(
             &RULE,
-            Terraform,
             MODULE,
             "
             variable     | timeout     | visibility | finding | headline     | calculation
@@ -352,9 +350,8 @@ output "arn" {
 
     #[test]
     fn batching_window_input_is_checked() {
-        check_cases(
+        CloudFormation.check_cases(
             &RULE,
-            CloudFormation,
             "
 Parameters:
   Window: {Type: Number, Default: 0, MaxValue: <most>}
@@ -402,9 +399,8 @@ Resources:
 
     #[test]
     fn parameter_is_checked() {
-        check_cases(
+        Sam.check_cases(
             &RULE,
-            Sam,
             TEMPLATE,
             "
             limits                                  | visibility | finding

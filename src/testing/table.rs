@@ -211,17 +211,8 @@ fn matches(pattern: &str, text: &str) -> bool {
     false
 }
 
-/// Checks `rule` on one input for each row of `table`: the text with each `<heading>` replaced by its cell. The place
-/// of a finding is a heading: the first line of its cell.
-///
-/// # Panics
-/// If the findings are not those that the table expects.
-pub fn check_cases(rule: &Rule, dialect: super::Dialect, text: &str, table: &str) {
-    let (name, text) = super::file(dialect, text);
-    check_file_cases(rule, &[(name, &text)], table);
-}
-
-/// Checks `rule` on several files in the same way.
+/// Checks `rule` on files for each row of `table`: their text with each `<heading>` replaced by its cell. The place of a
+/// finding is a heading: the first line of its cell.
 ///
 /// # Panics
 /// If the findings are not those that the table expects.

@@ -1,13 +1,13 @@
 //! Checks ARNs composed in templates: the colons inside `${AWS::Region}` do not separate fields.
 
 use sqslint::rules;
-use sqslint::testing::{Dialect, describe, findings, run_files};
+use sqslint::testing::{Dialect, describe, run_files};
 
 const COMPOSED: &str = "arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:elsewhere";
 
 fn count(rule: &str, text: &str) -> usize {
     let rule = rules::by_id(rule).expect("the rule exists");
-    let found = findings(rule, Dialect::CloudFormation, text);
+    let found = Dialect::CloudFormation.findings(rule, text);
     let outcome = run_files(rule, &[("template.yaml", text)]);
     assert!(
         found.iter().all(|found| found.rule == rule.id),

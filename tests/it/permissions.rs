@@ -8,7 +8,7 @@
 //! A request that the files leave open is expected to cause no finding, like an allowed one.
 
 use sqslint::rules::by_id;
-use sqslint::testing::{Dialect, findings};
+use sqslint::testing::Dialect;
 
 const LINKS: &str = include_str!("../permissions/links.tf");
 const CASES: &str = include_str!("../permissions/cases.txt");
@@ -109,7 +109,7 @@ impl Cases {
             other => panic!("{other} is not a decision"),
         };
         let rule = by_id(rule).expect("the rule exists");
-        let found = findings(rule, Dialect::Terraform, text).len();
+        let found = Dialect::Terraform.findings(rule, text).len();
         if (found > 0) != is_denied {
             self.wrong.push(format!("{found} findings, {decision}: {case}"));
         }

@@ -2,7 +2,7 @@
 //! not, and no rule reports if the state is unresolved.
 
 use sqslint::rules::RULES;
-use sqslint::testing::{Dialect, findings};
+use sqslint::testing::Dialect;
 
 /// Rules about consumers of either kind, with the settings of a queue that each of them flags if it has a consumer.
 const QUEUES: [(&str, &str); 4] = [
@@ -45,7 +45,7 @@ fn only_a_running_pipe_is_a_consumer() {
             .iter()
             .find(|rule| rule.id == id)
             .expect("the rule is in the catalogue");
-        let count = |state| findings(rule, Dialect::Terraform, &stack(settings, state)).len();
+        let count = |state| Dialect::Terraform.findings(rule, &stack(settings, state)).len();
         assert_eq!(count("null"), 1, "{id} if the pipe runs");
         assert_eq!(count("\"STOPPED\""), 0, "{id} if the pipe is stopped");
         assert_eq!(count("var.state"), 0, "{id} if its state is unresolved");
