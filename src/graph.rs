@@ -316,6 +316,8 @@ pub struct Function {
     pub tenant_isolation: Attribute<Option<String>>,
     /// Tags.
     pub tags: Attribute<Tags>,
+    /// Environment variables that may hold a queue.
+    pub queue_variables: Vec<workers::Variable>,
     /// Further attributes; `None` if all are absent.
     pub settings: Option<Box<FunctionSettings>>,
     /// Location of its source code.

@@ -15,9 +15,11 @@ use super::{
     UnknownProperty, Unread,
 };
 use crate::graph::arn::FIFO_SUFFIX;
+use handlers::PollingProgram;
 use index::Index;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, PoisonError};
 
 /// All units of a project, linked.
@@ -66,6 +68,8 @@ pub struct Graph {
     pub(super) deployed: Option<(Arc<Deployed>, u32)>,
     /// Declared consumers by queue.
     pub(super) declared: FxHashMap<usize, Vec<Arc<DeclaredConsumer>>>,
+    /// Programs that poll queues in the code of functions, by function.
+    pub(super) polling: BTreeMap<usize, Vec<PollingProgram>>,
     /// Statements of the code of workers by queue.
     pub(super) stated: FxHashMap<usize, Arc<DeclaredConsumer>>,
     /// Queues with workers near code that may state times of any queue.

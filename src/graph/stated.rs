@@ -7,7 +7,7 @@
 use super::commands::{ContainerCommand, StartedWorker, WorkerKind};
 use super::declared::{DeclaredConsumer, Duration, Heartbeat};
 use super::workers::{Variable, Worker};
-use super::{Graph, Queue, Target};
+use super::{Function, Graph, Queue, Target, limits};
 use handlers::{PolledQueue, PollingProgram, Programs, Renewal, StatedTime};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
@@ -59,6 +59,20 @@ impl Graph {
                 let limit = command.filter(|started| started.kind == WorkerKind::Celery);
                 let limit = limit.and_then(|started| started.limit);
                 stated.insert(at, Arc::new(consumer(address(at), first, limit)));
+            }
+        }
+        for (at, queue) in self.queues().iter().enumerate() {
+            if let [worker] = self.worker_consumptions(queue)
+                && let Some((function, program)) = &worker.polling
+            {
+                let mut program = program.clone();
+                if programs.is_renewed {
+                    program.renewal = Renewal::Unknown;
+                }
+                // Messages of a dead-letter queue are only moved.
+                let works = program.works_before_deletion && !self.is_dead_letter_queue(queue);
+                let limit = works.then(|| run_time(&self.functions()[*function])).flatten();
+                stated.insert(at, Arc::new(consumer(address(at), &program, limit)));
             }
         }
         self.stated = stated;
@@ -199,6 +213,15 @@ impl Worker {
             None => is_named || self.environment.iter().any(is_set),
         }
     }
+}
+
+/// Returns the timeout of `function`, if it is the same in all cases and Lambda accepts it.
+fn run_time(function: &Function) -> Option<Duration> {
+    let seconds = function.timeout.known()?.0;
+    limits::FUNCTION_TIMEOUT.accepts(seconds).then(|| Duration {
+        milliseconds: seconds * 1000,
+        span: function.timeout.cases.first().map(|case| case.span),
+    })
 }
 
 /// Converts what `program` states about the messages of `queue`; its command may set another `limit`.

@@ -1,16 +1,19 @@
-//! Finds workers: consumers other than event source mappings and pipes, on ECS, EC2, Batch, App Runner or Kubernetes.
+//! Finds workers: consumers other than event source mappings and pipes, on ECS, EC2, Batch, App Runner or Kubernetes, and
+//! functions whose code polls a queue.
 //!
-//! No file states that a program receives messages. A worker is assumed to do so if a policy of its role names the
+//! Of the other programs, no file states that it receives messages. Such a worker is assumed to do so if a policy of its role names the
 //! queue and `sqs:ReceiveMessage`, or if its environment contains the queue and it may have that permission. Wildcards
 //! prove nothing: a role that may receive from all queues hardly ever does.
 
 use super::access::{Effect, Grant, PolicyDocument, Principal, Role, Statement};
 use super::commands::ContainerCommand;
 use super::permits::{On, Policies, matches};
-use super::{Attribute, Form, Graph, Link, Queue, Resource, ResourceKey, Seconds, State, Target, UnitId};
+use super::{Attribute, Form, Function, Graph, Link, Queue, Resource, ResourceKey, Seconds, State, Target, UnitId};
 use conditions::Condition;
+use handlers::{PolledQueue, PollingProgram};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Action that a consumer's role needs.
@@ -98,8 +101,10 @@ pub struct WorkerConsumption {
     /// Role that permits it, if only programs assume that role and it may not send to the queue: a role that may do both
     /// is often that of a sender.
     pub receiver: Option<ResourceKey>,
-    /// Environment variables of the worker that hold the queue.
+    /// Environment variables of the worker that hold the queue; empty for a function.
     pub variables: Vec<Arc<str>>,
+    /// Function, by its index, and the program in its code that polls the queue; `None` for other workers.
+    pub polling: Option<(usize, PollingProgram)>,
 }
 
 impl WorkerConsumption {
@@ -148,6 +153,50 @@ impl Graph {
                     Grant::Key => false,
                 })
         })
+    }
+
+    /// Returns the functions, with their indexes, whose environment may hold a queue that no mapping or pipe polls.
+    pub(crate) fn possible_pollers(&self) -> impl Iterator<Item = (usize, &Function)> {
+        self.functions().iter().enumerate().filter(|(_, function)| {
+            let held = |variable| self.held_queues(&function.resource, variable);
+            let mut queues = function.queue_variables.iter().flat_map(held);
+            queues.any(|(_, _, queue)| !self.is_read(queue))
+        })
+    }
+
+    /// Records the programs in the code of functions that poll queues, by the index of the function.
+    pub(crate) fn learn_pollers(&mut self, programs: BTreeMap<usize, Vec<PollingProgram>>) {
+        self.polling = programs;
+    }
+
+    /// Returns the queues that `variable` of `resource` may hold, itself or by a parameter, each with its condition and
+    /// the reference to it.
+    fn held_queues<'g>(&'g self, resource: &Resource, variable: &'g Variable) -> Vec<(Condition, &'g Link, &'g Queue)> {
+        let values = self.values(resource, variable).into_iter();
+        let values = values.filter(|(_, _, link)| variable.may_hold(link));
+        values
+            .flat_map(|(when, unit, link)| {
+                let queues = self.queue_candidates(unit, link);
+                queues.map(move |queue| (when.clone(), link, queue))
+            })
+            .collect()
+    }
+
+    /// Returns the values of `variable`, or of the parameter it refers to, each with the unit that contains it.
+    fn values<'g>(&'g self, resource: &Resource, variable: &'g Variable) -> Vec<(Condition, UnitId, &'g Link)> {
+        let unit = resource.unit;
+        let when = resource.when.and(&variable.when);
+        let mut all = Vec::new();
+        for (when, _, link) in variable.value.known_in(&when) {
+            match self.parameters().iter().find(|parameter| parameter.is_at(unit, link)) {
+                None => all.push((when, unit, link)),
+                Some(parameter) => {
+                    let values = parameter.value.known_in(&when).into_iter();
+                    all.extend(values.map(|(when, _, link)| (when, parameter.resource.unit, link)));
+                }
+            }
+        }
+        all
     }
 
     /// Returns `true` if `queue` has a consumer: a mapping, a pipe, or a worker, found or declared.
@@ -212,7 +261,7 @@ impl<'g> WorkerFinder<'g> {
     fn find(mut self) -> WorkerConsumptions {
         let mut assumed: FxHashSet<ResourceKey> = FxHashSet::default();
         for worker in self.graph.workers() {
-            let roles = self.roles(worker);
+            let roles = self.roles(&worker.resource, &worker.roles);
             assumed.extend(roles.iter().filter_map(|role| Some(role.declared?.resource.key())));
             self.add_from_policies(worker, &roles);
             self.add_from_environment(worker, &roles);
@@ -223,6 +272,7 @@ impl<'g> WorkerFinder<'g> {
                 self.by_role(role, host);
             }
         }
+        self.add_from_code();
         self.consumptions
     }
 
@@ -270,13 +320,13 @@ impl<'g> WorkerFinder<'g> {
         self.graph.queue_candidates(unit, link).collect()
     }
 
-    /// Returns the roles of `worker`, including those in instance profiles.
-    fn roles(&self, worker: &'g Worker) -> Vec<WorkerRole<'g>> {
-        let unit = worker.resource.unit;
+    /// Returns `roles` of `resource`, including those in instance profiles.
+    fn roles(&self, resource: &Resource, roles: &'g [Attribute<Option<Link>>]) -> Vec<WorkerRole<'g>> {
+        let unit = resource.unit;
         let mut all = Vec::new();
-        for attribute in &worker.roles {
+        for attribute in roles {
             for case in &attribute.cases {
-                let when = worker.resource.when.and(&case.when);
+                let when = resource.when.and(&case.when);
                 match &case.state {
                     State::Set(None) | State::Default(_) => {}
                     State::Set(Some(link)) => self.role(unit, link, when, &mut all),
@@ -332,6 +382,7 @@ impl<'g> WorkerFinder<'g> {
                     roles: vec![declared.resource.key()],
                     receiver: self.receiver(declared, queue),
                     variables: Vec::new(),
+                    polling: None,
                 };
                 self.add(queue, consumption);
             }
@@ -349,46 +400,52 @@ impl<'g> WorkerFinder<'g> {
     /// Adds the queues in the worker's environment.
     fn add_from_environment(&mut self, worker: &'g Worker, roles: &[WorkerRole<'g>]) {
         for variable in &worker.environment {
-            for (when, unit, link) in self.values(worker, variable) {
-                if !variable.may_hold(link) {
-                    continue;
-                }
-                for queue in self.queues(unit, link) {
-                    for role in roles {
-                        let when = when.and(&role.when);
-                        if let Some((when, is_permitted)) = self.may_receive(role, queue, &when) {
-                            let consumption = WorkerConsumption {
-                                roles: role.declared.iter().map(|role| role.resource.key()).collect(),
-                                ..variable.consumption(worker, link, when, is_permitted)
-                            };
-                            self.add(queue, consumption);
-                        }
+            for (when, link, queue) in self.graph.held_queues(&worker.resource, variable) {
+                for role in roles {
+                    let when = when.and(&role.when);
+                    if let Some((when, is_permitted)) = self.may_receive(role, queue, &when) {
+                        let consumption = WorkerConsumption {
+                            roles: role.declared.iter().map(|role| role.resource.key()).collect(),
+                            ..variable.consumption(worker, link, when, is_permitted)
+                        };
+                        self.add(queue, consumption);
                     }
                 }
             }
         }
     }
 
-    /// Returns the values of `variable`, or of the parameter it refers to, each with the unit that contains it.
-    fn values(&self, worker: &Worker, variable: &'g Variable) -> Vec<(Condition, UnitId, &'g Link)> {
-        let unit = worker.resource.unit;
-        let when = worker.resource.when.and(&variable.when);
-        let mut all = Vec::new();
-        for (when, _, link) in variable.value.known_in(&when) {
-            match self
-                .graph
-                .parameters()
-                .iter()
-                .find(|parameter| parameter.is_at(unit, link))
-            {
-                None => all.push((when, unit, link)),
-                Some(parameter) => {
-                    let values = parameter.value.known_in(&when).into_iter();
-                    all.extend(values.map(|(when, _, link)| (when, parameter.resource.unit, link)));
+    /// Adds the queues that the code of functions polls, if nothing else does.
+    fn add_from_code(&mut self) {
+        for (at, programs) in &self.graph.polling {
+            let function = &self.graph.functions()[*at];
+            let (resource, roles) = (&function.resource, std::slice::from_ref(&function.role));
+            let roles = self.roles(resource, roles).into_iter();
+            let roles: Vec<ResourceKey> = roles.filter_map(|role| Some(role.declared?.resource.key())).collect();
+            for variable in &function.queue_variables {
+                let name = variable.name.as_deref().unwrap_or_default();
+                let polls = |program: &&PollingProgram| program.queue == PolledQueue::Variable(name.into());
+                let Some(program) = programs.iter().find(polls) else {
+                    continue;
+                };
+                for (when, _, queue) in self.graph.held_queues(resource, variable) {
+                    if !self.graph.is_read(queue) {
+                        let consumption = WorkerConsumption {
+                            when,
+                            span: program.span,
+                            evidence: format!("{function} receives from the queue, whose URL is in `{name}`"),
+                            resource: resource.clone(),
+                            is_permitted: true,
+                            roles: roles.clone(),
+                            receiver: None,
+                            variables: Vec::new(),
+                            polling: Some((*at, program.clone())),
+                        };
+                        self.add(queue, consumption);
+                    }
                 }
             }
         }
-        all
     }
 
     /// Returns the condition under which `role` may receive from `queue`, which its worker's environment contains, and
@@ -431,6 +488,7 @@ impl<'g> WorkerFinder<'g> {
                 roles: vec![role.resource.key()],
                 receiver: self.receiver(role, queue),
                 variables: Vec::new(),
+                polling: None,
             };
             self.add(queue, consumption);
         }
@@ -476,6 +534,12 @@ impl WorkerRole<'_> {
 }
 
 impl Variable {
+    /// Returns `true` if one of its values may refer to a queue.
+    pub(crate) fn may_hold_queue(&self) -> bool {
+        let mut links = self.value.cases.iter().filter_map(|case| case.value());
+        links.any(|link| self.may_hold(link))
+    }
+
     /// Returns `true` if its value `link` may refer to a queue. A plain word equal to a queue's name may be any other
     /// name.
     fn may_hold(&self, link: &Link) -> bool {
@@ -511,6 +575,7 @@ impl Variable {
             roles: Vec::new(),
             receiver: None,
             variables: self.name.iter().map(|name| name.as_str().into()).collect(),
+            polling: None,
         }
     }
 }

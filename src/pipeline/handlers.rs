@@ -1,6 +1,6 @@
 //! Adds the facts about the source code of functions and workers to the graphs.
 
-use crate::graph::{CodeSource, Function, Graph};
+use crate::graph::{Code, CodeSource, Function, Graph};
 use handlers::{Programs, Reader};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{Sources, Span};
@@ -18,30 +18,33 @@ pub(super) struct Handlers<'s> {
 impl<'s> Handlers<'s> {
     /// Creates a reader for `graphs`, and for others with some of their units.
     pub(super) fn new<'g>(graphs: impl Iterator<Item = &'g Graph>, sources: &'s Sources) -> Self {
-        let (reader, graphs) = (Reader::new(sources), graphs.collect::<Vec<_>>());
-        let has_workers = graphs.iter().any(|graph| graph.has_workers());
         Handlers {
-            programs: has_workers.then(|| reader.programs()),
-            shared: shared(&graphs),
-            reader,
+            programs: None,
+            shared: shared(&graphs.collect::<Vec<_>>()),
+            reader: Reader::new(sources),
             sources,
         }
     }
 
     /// Adds the facts to `graph`.
     pub(super) fn add_to(&mut self, graph: &mut Graph) {
-        if self.programs.is_none() && graph.has_workers() {
-            self.programs = Some(self.reader.programs());
-        }
-        let path = |span: Span| self.sources.file(span.file).shown().to_string();
-        if let Some(programs) = &self.programs {
+        let here = shared(&[graph]);
+        let is_only = |code: &Code| {
+            let name = code.handler.as_deref().unwrap_or_default();
+            !self.shared.contains(name) && !here.contains(name)
+        };
+        let pollers = graph.possible_pollers().map(|(at, function)| {
+            let code = &function.code;
+            (at, self.reader.polls(code, is_only(code)))
+        });
+        let pollers = pollers.filter(|(_, programs)| !programs.is_empty()).collect();
+        graph.learn_pollers(pollers);
+        if graph.has_workers() {
+            let programs = self.programs.get_or_insert_with(|| self.reader.programs());
+            let path = |span: Span| self.sources.file(span.file).shown().to_string();
             graph.learn_programs(programs, &path);
         }
-        let here = shared(&[graph]);
-        self.reader.read(graph.invoked_code().map(|code| {
-            let name = code.handler.as_deref().unwrap_or_default();
-            (code, !self.shared.contains(name) && !here.contains(name))
-        }));
+        self.reader.read(graph.invoked_code().map(|code| (code, is_only(code))));
         graph.learn_handlers(|code| self.reader.handler(code));
     }
 }

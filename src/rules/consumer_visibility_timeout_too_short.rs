@@ -29,7 +29,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 for visibility in findings.most_visibility(&processor.when, queue) {
                     if let Some(work) = ProcessingTime::longest(declared) {
                         findings.require(&visibility.when, queue, work.fits_in(&visibility), || {
-                            too_short(queue, &processor, &visibility, work)
+                            show_code(declared, too_short(queue, &processor, &visibility, work))
                         });
                     } else if let Some(work) = ProcessingTime::median(declared) {
                         let needed = MEDIANS * Term::from(work);
@@ -57,7 +57,7 @@ fn judge_receive(findings: &mut Findings<'_>, queue: &Queue, visibility: Duratio
         let finding = Finding::new("visibility_timeout", headline, queue.resource.header, "the queue of that worker");
         let hides = format!("hides a received message for {visibility}");
         let finding = visibility.span.into_iter().fold(finding, |all, span| all.label(span, &*hides));
-        work.show(finding)
+        show_code(worker, work.show(finding))
             .help("set a longer visibility timeout in the worker, or let it renew the timeout while the work goes on")
     });
 }
@@ -106,6 +106,14 @@ fn short_of_medians(
              is a start for `{}`",
             visibility.name
         ))
+}
+
+/// Adds a label to `finding` at the code that states the time.
+fn show_code(declared: &DeclaredConsumer, finding: Finding) -> Finding {
+    match declared.span.filter(|_| declared.code.is_some()) {
+        Some(span) => finding.label(span, "the worker receives the messages here"),
+        None => finding,
+    }
 }
 
 fn found(

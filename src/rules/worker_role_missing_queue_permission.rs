@@ -60,6 +60,8 @@ fn refused(worker: &WorkerConsumption, queue: &Queue, edge: Edge, lacking: &Lack
         )
     } else if lacking.actions.contains("kms:") {
         (Severity::Warning, "no message can be received")
+    } else if lacking.actions.contains("sqs:ReceiveMessage") {
+        (Severity::Error, "no message can be received")
     } else {
         (Severity::Error, "messages that it has processed are received again")
     };

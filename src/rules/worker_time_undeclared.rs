@@ -17,7 +17,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             continue;
         }
         let workers = graph.worker_consumptions(queue).iter();
-        for worker in workers.filter(|worker| worker.is_permitted) {
+        for worker in workers.filter(|worker| worker.is_permitted && worker.polling.is_none()) {
             for visibility in findings.visibility(&worker.when, queue) {
                 let is_written =
                     fact(!visibility.is_default, || format!("`{}` is set", visibility.name)).depending_on(&visibility);

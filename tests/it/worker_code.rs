@@ -474,3 +474,148 @@ fn code_that_may_set_the_visibility_timeout_is_not_undeclared() {
         assert_eq!(with_code("", file, &code).join(" "), expected, "{code}");
     }
 }
+
+/// A function without a mapping, whose environment contains the URL of a queue.
+const FUNCTION: &str = r#"
+variable "open" {}
+resource "aws_sqs_queue" "orders" {
+  name = "orders"
+  <queue>
+}
+resource "aws_sqs_queue" "source" {
+  name           = "source"
+  redrive_policy = jsonencode({ deadLetterTargetArn = <dead>, maxReceiveCount = 5 })
+}
+resource "aws_lambda_function" "drain" {
+  function_name = "drain"
+  role          = "arn:aws:iam::111122223333:role/drain"
+  handler       = "drain.handler"
+  runtime       = "python3.13"
+  filename      = data.archive_file.drain.output_path
+  <function>
+  environment {
+    variables = { QUEUE_URL = aws_sqs_queue.orders.url, TABLE = "orders" }
+  }
+}
+data "archive_file" "drain" {
+  type        = "zip"
+  source_file = "${path.module}/drain.<ending>"
+  output_path = "drain.zip"
+}
+<more>
+"#;
+
+/// Returns the findings about times for a stack that replaces the marks of [`FUNCTION`].
+fn with_function(marks: &[(&str, &str)], ending: &str, code: &str) -> Vec<String> {
+    let defaults = [
+        ("<queue>", "visibility_timeout_seconds = 300"),
+        ("<function>", "timeout = 900"),
+        ("<dead>", "\"arn:aws:sqs:eu-west-1:111122223333:dead\""),
+        ("<more>", ""),
+        ("<ending>", ending),
+    ];
+    let all = marks.iter().chain(&defaults);
+    let stack = all.fold(FUNCTION.to_owned(), |stack, (mark, text)| stack.replace(mark, text));
+    findings(&[("main.tf", &stack), (&format!("drain.{ending}"), code)])
+}
+
+/// A function that works on each message before it deletes it.
+const DRAIN: &str = "import os, boto3\nsqs = boto3.client(\"sqs\")\n\
+    def handler(event, context):\n    \
+        reply = sqs.receive_message(QueueUrl=os.environ[\"QUEUE_URL\"], MaxNumberOfMessages=10)\n    \
+        for message in reply.get(\"Messages\", []):\n        \
+            ship(message)\n        \
+            sqs.delete_message(QueueUrl=os.environ[\"QUEUE_URL\"], ReceiptHandle=message[\"ReceiptHandle\"])\n";
+
+#[test]
+fn function_that_polls_is_compared_with_its_timeout() {
+    let mapping = "resource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = aws_sqs_queue.orders.arn\n  \
+                   function_name = aws_lambda_function.drain.arn\n  enabled = false\n}\n";
+    let beyond = |queue: &'static str, function: &'static str| vec![("<queue>", queue), ("<function>", function)];
+    for (marks, expected) in [
+        (vec![], TOO_SHORT),
+        (beyond("visibility_timeout_seconds = 900", "timeout = 900"), ""),
+        (beyond("visibility_timeout_seconds = 899", "timeout = 900"), TOO_SHORT),
+        (beyond("", "timeout = 60"), TOO_SHORT),
+        // Both have their defaults: 30 s and 3 s.
+        (beyond("", ""), ""),
+        (beyond("visibility_timeout_seconds = 300", "timeout = var.open"), ""),
+        (beyond("visibility_timeout_seconds = var.open", "timeout = 900"), ""),
+        // Messages of a dead-letter queue are moved or inspected.
+        (vec![("<dead>", "aws_sqs_queue.orders.arn")], ""),
+        // Lambda polls the queue.
+        (vec![("<more>", mapping)], ""),
+    ] {
+        assert_eq!(with_function(&marks, "py", DRAIN).join(" "), expected, "{marks:?}");
+    }
+    let extend = "def extend(message):\n    sqs.change_message_visibility(**message)\n";
+    let stack = FUNCTION.replace("<queue>", "").replace("<function>", "timeout = 900");
+    let stack = stack
+        .replace("<dead>", "\"\"")
+        .replace("<more>", "")
+        .replace("<ending>", "py");
+    let elsewhere = [("main.tf", &*stack), ("drain.py", DRAIN), ("messages.py", extend)];
+    assert_eq!(findings(&elsewhere), NOTHING);
+}
+
+#[test]
+fn code_of_a_function_must_work_between_receive_and_deletion() {
+    let python = |from: &str, to: &str| {
+        let code = DRAIN.replace(from, to);
+        assert_ne!(code, DRAIN, "{from}");
+        code
+    };
+    for (code, expected) in [
+        // The receive hides messages longer, or not long enough.
+        (python("MaxNumberOfMessages=10", "VisibilityTimeout=900"), ""),
+        (python("MaxNumberOfMessages=10", "VisibilityTimeout=60"), TOO_SHORT),
+        (python("MaxNumberOfMessages=10", "VisibilityTimeout=hidden()"), ""),
+        (
+            python("ship(message)", "sqs.change_message_visibility(**renewed(message))"),
+            "",
+        ),
+        (python("ship(message)", "print(json.loads(message[\"Body\"]))"), ""),
+        (
+            python(
+                "ship(message)",
+                "sqs.send_message(QueueUrl=other, MessageBody=message[\"Body\"])",
+            ),
+            "",
+        ),
+        (python("sqs.delete_message", "keep"), ""),
+        // In a loop, the timeout is that of many batches.
+        (
+            python("    reply = sqs", "    while True:\n     reply = sqs").replace("\n    for", "\n     for"),
+            "",
+        ),
+        (
+            python("os.environ[\"QUEUE_URL\"], MaxN", "os.environ[\"OTHER_URL\"], MaxN"),
+            "",
+        ),
+        (python("os.environ[\"QUEUE_URL\"], MaxN", "event[\"queue\"], MaxN"), ""),
+    ] {
+        assert_eq!(with_function(&[], "py", &code).join(" "), expected, "{code}");
+    }
+    let script = |work: &str, after: &str| {
+        format!(
+            "export const handler = async () => {{\n  const {{ Messages }} = await sqs.send(new ReceiveMessageCommand({{ \
+             QueueUrl: process.env.QUEUE_URL }}));\n  await Promise.all((Messages ?? []).map(async (message) => {{\n    {work}\n    \
+             await sqs.send(new DeleteMessageCommand({{ QueueUrl: process.env.QUEUE_URL, ReceiptHandle: \
+             message.ReceiptHandle }}));\n    {after}\n  }}));\n}};\n"
+        )
+    };
+    for (code, expected) in [
+        (script("await ship(message);", ""), TOO_SHORT),
+        (script("", "await ship(message);"), ""),
+        (script("const order = parse(message.Body);", ""), ""),
+        (
+            script(
+                "await sqs.send(new SendMessageCommand({ QueueUrl: other, MessageBody: message.Body }));",
+                "",
+            ),
+            "",
+        ),
+    ] {
+        assert_eq!(with_function(&[], "mjs", &code).join(" "), expected, "{code}");
+    }
+}

@@ -69,6 +69,21 @@ impl<'s> Reader<'s> {
         polling::programs(&self.search, self.sources)
     }
 
+    /// Returns the programs in the source of the function at `code` that poll queues, if the source deletes messages.
+    /// `is_only` is `true` if no other function has a handler of its name.
+    pub fn polls(&self, code: &Code, is_only: bool) -> Vec<PollingProgram> {
+        match located(code, is_only, &self.search, self.sources) {
+            Ok(located) if polling::may_poll(&located.text) => {
+                let places = Places::new(&located, self.sources);
+                match syntax_of(&located, "", self.sources.files()) {
+                    Ok(Syntax::Parsed(module)) => polling::programs_of(&module, &|at| places.span(at)),
+                    _ => Vec::new(),
+                }
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Reads the functions at `codes`. If the flag of one is set, no other function has a handler of its name, and the
     /// repository is searched for it. The handlers of one file are analysed together, so that it is parsed once.
     pub fn read<'c>(&mut self, codes: impl IntoIterator<Item = (&'c Code, bool)>) {

@@ -31,6 +31,9 @@ const RENEWALS: [&str; 3] = [
     "change_visibility",
 ];
 
+/// Words of which a file that deletes messages contains one.
+const DELETIONS: [&str; 3] = ["delete_message", "eleteMessage", ".delete()"];
+
 /// Words of which a file that sets the visibility timeout of received messages contains one.
 const TIMEOUTS: [&str; 4] = [
     "isibilityTimeout",
@@ -44,6 +47,8 @@ const TIMEOUTS: [&str; 4] = [
 pub struct Programs {
     /// Programs with a known queue, in the order of their paths.
     pub known: Vec<PollingProgram>,
+    /// `true` if a file may renew a visibility timeout.
+    pub is_renewed: bool,
     /// Files that receive messages or set their visibility timeouts, each with `true` if it may state times of any queue.
     pub files: Vec<(Span, bool)>,
     /// `true` if there are too many files to read.
@@ -63,6 +68,8 @@ pub struct PollingProgram {
     pub longest: Option<StatedTime>,
     /// Renewal of the visibility timeout.
     pub renewal: Renewal,
+    /// `true` if it works between a receive and the deletion of a message, and receives once.
+    pub works_before_deletion: bool,
     /// `true` for Celery, whose command may set another limit.
     pub is_celery: bool,
 }
@@ -122,6 +129,7 @@ struct Found {
     visibility: Option<Time>,
     longest: Option<Time>,
     renewal: FoundRenewal,
+    works_before_deletion: bool,
     is_celery: bool,
 }
 
@@ -138,6 +146,7 @@ enum FoundRenewal {
 pub(super) fn programs(search: &Search<'_>, sources: &Sources) -> Programs {
     let Some(paths) = search.sources(limits::MAX_PROGRAM_FILES) else {
         return Programs {
+            is_renewed: true,
             are_unread: true,
             ..Programs::default()
         };
@@ -174,7 +183,7 @@ pub(super) fn programs(search: &Search<'_>, sources: &Sources) -> Programs {
         all.extend(
             found
                 .into_iter()
-                .map(|found| placed(found, path, text, is_renewed, sources)),
+                .map(|found| placed(found, is_renewed, &|at| line(path, text, at, sources))),
         );
         celery.end_file(path);
     }
@@ -184,14 +193,26 @@ pub(super) fn programs(search: &Search<'_>, sources: &Sources) -> Programs {
         all.extend(
             found
                 .into_iter()
-                .map(|found| placed(found, path, text, is_renewed, sources)),
+                .map(|found| placed(found, is_renewed, &|at| line(path, text, at, sources))),
         );
     }
     Programs {
         known: all,
+        is_renewed,
         files: receiving,
         are_unread: false,
     }
+}
+
+/// Returns `true` if `text` may receive and delete messages.
+pub(super) fn may_poll(text: &str) -> bool {
+    contains(text, &RECEIVES) && contains(text, &DELETIONS)
+}
+
+/// Returns the programs in `module` that poll queues with an SDK.
+pub(super) fn programs_of(module: &Module, line: &dyn Fn(&TextRange) -> Span) -> Vec<PollingProgram> {
+    let found = of_receives(&Calls::of(module), module.is_script).into_iter();
+    found.map(|found| placed(found, false, line)).collect()
 }
 
 /// Returns the text of the file at `path` if it contains one of the words.
@@ -210,13 +231,14 @@ fn contains(text: &str, words: &[&str]) -> bool {
         .any(|word| memmem::find(text.as_bytes(), word.as_bytes()).is_some())
 }
 
-fn placed(found: Found, path: &Path, text: &str, is_renewed: bool, sources: &Sources) -> PollingProgram {
-    let file = sources.add(path, text);
-    let line = |at: &TextRange| {
-        let written = text.get(at.clone()).unwrap_or_default();
-        let line = written.lines().next().unwrap_or_default().trim_end();
-        Span::new(file, at.start..at.start + line.len())
-    };
+/// Returns the span of the first line of `at`.
+fn line(path: &Path, text: &str, at: &TextRange, sources: &Sources) -> Span {
+    let written = text.get(at.clone()).unwrap_or_default();
+    let line = written.lines().next().unwrap_or_default().trim_end();
+    Span::new(sources.add(path, text), at.start..at.start + line.len())
+}
+
+fn placed(found: Found, is_renewed: bool, line: &dyn Fn(&TextRange) -> Span) -> PollingProgram {
     let time = |(milliseconds, at): Time| StatedTime {
         milliseconds,
         span: line(&at),
@@ -235,6 +257,7 @@ fn placed(found: Found, path: &Path, text: &str, is_renewed: bool, sources: &Sou
             FoundRenewal::Never if !is_renewed => Renewal::Never,
             FoundRenewal::Never | FoundRenewal::Unknown => Renewal::Unknown,
         },
+        works_before_deletion: found.works_before_deletion,
         is_celery: found.is_celery,
     }
 }
@@ -283,6 +306,7 @@ fn of_sqs_consumer(constants: &Constants<'_>, call: &Expression) -> Option<Found
         visibility,
         longest,
         renewal,
+        works_before_deletion: false,
         is_celery: false,
     })
 }
@@ -316,12 +340,14 @@ fn of_receives(calls: &Calls<'_>, is_script: bool) -> Vec<Found> {
                 visibility,
                 longest: None,
                 renewal: FoundRenewal::Unknown,
+                works_before_deletion: false,
                 is_celery: false,
             }),
         }
     }
     let is_only = all.len() == 1;
     for found in &mut all {
+        found.works_before_deletion = is_only && calls.works_before_deletion(is_script);
         found.renewal = match calls.heartbeat(is_script) {
             _ if is_set_to_unknown => FoundRenewal::Unknown,
             calls::FileRenewal::Never => FoundRenewal::Never,

@@ -1,7 +1,9 @@
 //! Lowers Lambda functions, and the destinations of failed asynchronous invocations.
 
 use super::code::CodeNames;
+use super::worker::EnvironmentNames;
 use super::{BareName, Lowering, Node, Path, View, is_absent};
+use crate::graph::workers::Variable;
 use crate::graph::{
     Attribute, DeadLetterUse, FailureTarget, Function, FunctionSettings, Link, Owner, Seconds, SourcedValue, State,
     Unread, limits,
@@ -75,12 +77,20 @@ impl<V: View> Lowering<V> {
             recursive_loop: self.read(written, names.recursive_loop, &"Terminate".to_owned(), V::text),
             tenant_isolation: self.text(written, names.tenant_isolation),
             tags: self.tags(written, names.tags),
+            queue_variables: self.queue_variables(written, names.environment),
             settings: self.function_settings(written, names),
             code: self.code(written, &names.code),
             handler: Err(Unread::NotSearched),
             resource: node.resource,
         };
         self.graph.functions.push(function);
+    }
+
+    /// Returns the environment variables at `path` that may hold a queue.
+    fn queue_variables(&mut self, written: &V::Value, path: Path) -> Vec<Variable> {
+        let mut all = self.environment(written, &Condition::always(), &[EnvironmentNames::Object(path)]);
+        all.retain(Variable::may_hold_queue);
+        all
     }
 
     /// Returns the attributes that only policies read, or `None` if all are absent.

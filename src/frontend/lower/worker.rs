@@ -60,7 +60,7 @@ impl<V: View> Lowering<V> {
             resource: node.resource,
         };
         match names.containers {
-            None => self.environment(&node.written, &Condition::always(), names, &mut worker),
+            None => worker.environment = self.environment(&node.written, &Condition::always(), names.environments),
             Some(path) => {
                 let mut stop_timeouts = Vec::new();
                 for case in self.view.attribute(&node.written, path).cases {
@@ -72,7 +72,8 @@ impl<V: View> Lowering<V> {
                     };
                     for container in self.view.elements(&containers, "") {
                         let when = case.when.and(&container.when);
-                        self.environment(&container.written, &when, names, &mut worker);
+                        let variables = self.environment(&container.written, &when, names.environments);
+                        worker.environment.extend(variables);
                         worker
                             .commands
                             .extend(self.command(&container.written, &when, names.commands));
@@ -116,14 +117,20 @@ impl<V: View> Lowering<V> {
         !types.is_empty() && types.iter().all(|one| one.place.is_ok() && is_fargate(&one.written))
     }
 
-    /// Adds the environment variables in `part`.
-    fn environment(&mut self, part: &V::Value, when: &Condition, names: &WorkerNames, worker: &mut Worker) {
-        for written in names.environments {
+    /// Returns the environment variables in `part`.
+    pub(super) fn environment(
+        &mut self,
+        part: &V::Value,
+        when: &Condition,
+        names: &[EnvironmentNames],
+    ) -> Vec<Variable> {
+        let mut all = Vec::new();
+        for written in names {
             match written {
                 EnvironmentNames::Pairs { list, name, value } => {
                     for pair in self.view.elements(part, list) {
                         let key = self.text(&pair.written, name);
-                        worker.environment.push(Variable {
+                        all.push(Variable {
                             name: key.known().cloned().flatten(),
                             span: pair.span,
                             when: when.and(&pair.when),
@@ -137,7 +144,7 @@ impl<V: View> Lowering<V> {
                             continue;
                         };
                         for field in self.view.fields(&object).unwrap_or_default() {
-                            worker.environment.push(Variable {
+                            all.push(Variable {
                                 name: Some(field.key.to_string()),
                                 span: field.span,
                                 when: when.and(&case.when),
@@ -148,6 +155,7 @@ impl<V: View> Lowering<V> {
                 }
             }
         }
+        all
     }
 
     pub(super) fn instance_profile(&mut self, node: Node<V::Value>, names: &InstanceProfileNames) {

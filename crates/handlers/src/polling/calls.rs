@@ -3,6 +3,8 @@
 use super::{PolledQueue, Time, milliseconds, queue_of};
 use crate::constants::{Constant, Constants, Undetermined, entry};
 use crate::syntax::{Class, Expression, Function, Module, Statement, StatementKind, Term, TextRange};
+use crate::words::is_harmless;
+use rustc_hash::FxHashSet;
 
 /// Calls that receive messages, by their last name.
 const RECEIVES: [&str; 4] = [
@@ -23,6 +25,30 @@ const MANY_RENEWALS: [&str; 3] = [
     "changeMessageVisibilityBatch",
     "change_message_visibility_batch",
 ];
+/// Calls that delete messages.
+const DELETIONS: [&str; 8] = [
+    "DeleteMessageBatchCommand",
+    "DeleteMessageCommand",
+    "delete",
+    "deleteMessage",
+    "deleteMessageBatch",
+    "delete_message",
+    "delete_message_batch",
+    "delete_messages",
+];
+/// Calls, in addition to the harmless ones, that take no time.
+const IMMEDIATE: [&str; 8] = [
+    "add", "append", "client", "exit", "extend", "getenv", "push", "resource",
+];
+/// Calls that only move a message to another queue.
+const SENDS: [&str; 6] = [
+    "SendMessageBatchCommand",
+    "SendMessageCommand",
+    "sendMessage",
+    "sendMessageBatch",
+    "send_message",
+    "send_message_batch",
+];
 
 /// A call and its context.
 pub(super) struct Call<'m> {
@@ -31,6 +57,25 @@ pub(super) struct Call<'m> {
     function: Option<&'m str>,
     /// Innermost loop or timer that contains it.
     period: Option<usize>,
+}
+
+impl Call<'_> {
+    fn name(&self) -> &str {
+        match &self.expression.kind {
+            Term::Call { callee, .. } => callee.last_name().unwrap_or_default(),
+            _ => "",
+        }
+    }
+
+    /// Returns `true` unless the call is known to return at once.
+    fn takes_time(&self) -> bool {
+        let Term::Call { callee, .. } = &self.expression.kind else {
+            return false;
+        };
+        let name = self.name();
+        let is_failure = name.ends_with("Error") || name.ends_with("Exception");
+        !is_failure && !IMMEDIATE.contains(&name) && !is_harmless(callee) && !self.expression.says(&SENDS)
+    }
 }
 
 /// A loop without items, or the callback of a timer.
@@ -47,6 +92,8 @@ struct Period<'m> {
 pub(super) struct Calls<'m> {
     pub(super) constants: Constants<'m>,
     pub(super) all: Vec<Call<'m>>,
+    /// Ranges of the awaited expressions.
+    awaited: FxHashSet<TextRange>,
     /// Assignments of settings, with the last name of their targets.
     pub(super) settings: Vec<(&'m str, &'m Expression)>,
     periods: Vec<Period<'m>>,
@@ -194,6 +241,10 @@ impl<'m> Calls<'m> {
                 }
                 self.period = outer;
             }
+            Term::Await(inner) => {
+                self.awaited.insert(inner.at.clone());
+                self.expression(inner);
+            }
             Term::Assign { target, .. } => {
                 self.constants.bind(target, None);
                 value.parts().into_iter().for_each(|part| self.expression(part));
@@ -246,6 +297,33 @@ impl<'m> Calls<'m> {
 
     fn class(&mut self, class: &'m Class) {
         self.statements(&class.body);
+    }
+
+    /// Returns `true` if a function receives messages, outside of a loop without items, then works, and then deletes a
+    /// message. In JavaScript, work is awaited.
+    pub(super) fn works_before_deletion(&self, is_script: bool) -> bool {
+        let mut receives = self
+            .all
+            .iter()
+            .filter(|call| RECEIVES.contains(&call.name()) && call.period.is_none());
+        receives.any(|receive| {
+            let later = |call: &&Call<'m>| {
+                call.function == receive.function && call.expression.at.start >= receive.expression.at.end
+            };
+            let mut deletions = self
+                .all
+                .iter()
+                .filter(later)
+                .filter(|call| DELETIONS.contains(&call.name()));
+            let works = |call: &Call<'m>, end| {
+                let at = &call.expression.at;
+                at.end <= end && call.takes_time() && (!is_script || self.awaited.contains(at))
+            };
+            deletions.next().is_some_and(|deletion| {
+                let end = deletion.expression.at.start;
+                self.all.iter().filter(later).any(|call| works(call, end))
+            })
+        })
     }
 
     /// Returns how the file renews visibility timeouts. Setting 0 only returns a message.

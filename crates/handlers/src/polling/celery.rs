@@ -104,6 +104,7 @@ impl Settings {
             visibility: None,
             longest: self.limit.clone(),
             renewal: FoundRenewal::Never,
+            works_before_deletion: false,
             is_celery: true,
         });
         Some((file, programs.collect()))
