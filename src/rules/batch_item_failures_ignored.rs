@@ -57,7 +57,7 @@ fn ignored(
 mod tests {
     use super::RULE;
     use crate::testing::handlers::template;
-    use crate::testing::{check_file_cases, check_files, run_files};
+    use crate::testing::{check_file_cases, run_files};
 
     /// Checks a Python function that a queue invokes.
     fn check_python(table: &str) {
@@ -73,32 +73,13 @@ mod tests {
         check_python(
             "
             handler                                                                                                                                       | finding
-            def handler(event, context):\\n    return {'statusCode': 200}                                                                                 |
             # return {'batchItemFailures': []}\\ndef handler(event, context):\\n    '''batchItemFailures'''\\n    print('batchItemFailures')              |
             def other(event, context):\\n    return {'batchItemFailures': f()}\\ndef handler(event, context):\\n    pass                                  |
-            // A list that stays empty.
-            def handler(event, context):\\n    return {'batchItemFailures': []}                                                                           |
-            def handler(event, context):\\n    failures = []\\n    return {'batchItemFailures': failures}                                                 |
             // Source that cannot be parsed, and that is elsewhere.
             def handler(event, context:\\n    return {'batchItemFailures': f()}                                                                           |
             from other import handler                                                                                                                     |
             // Records of a stream.
             def handler(event, context):\\n    return {'batchItemFailures': [{'itemIdentifier': r['dynamodb']['SequenceNumber']} for r in failed(event)]} |
-            ",
-        );
-    }
-
-    #[test]
-    fn powertools_batch_processors_are_recognized() {
-        let processor = "processor = BatchProcessor(event_type=EventType.SQS)\n<handler>";
-        check_file_cases(
-            &RULE,
-            &[("template.yaml", &template("")), ("src/app.py", processor)],
-            "
-            handler                                                                                                                                                                                    | finding
-            def handler(event, context):\\n    return process_partial_response(event=event, record_handler=work, processor=processor, context=context)                                                 | 1
-            @batch_processor(record_handler=work, processor=processor)\\ndef handler(event, context):\\n    return processor.response()                                                                | 1
-            @logger.inject_lambda_context\\ndef handler(event, context):\\n    with processor(records=event['Records'], handler=work):\\n        processor.process()\\n    return processor.response() | 1
             ",
         );
     }
@@ -117,55 +98,23 @@ export const handler = async (event: SQSEvent): Promise<SQSBatchResponse> => {
 };
 ";
 
-    /// Module that builds an archive of the source.
+    /// Module with an archive of the source, which the function names by its path.
     const MODULE: &str = r#"
 resource "aws_sqs_queue" "q" {}
 data "archive_file" "code" {
   type        = "zip"
   output_path = "${path.module}/code.zip"
-  <archive>
+  source_dir  = "${path.module}/src"
 }
 resource "aws_lambda_function" "f" {
-  function_name = "f"
-  role          = "arn:aws:iam::123456789012:role/r"
-  handler       = "index.handler"
-  filename      = <filename>
+  handler  = "index.handler"
+  filename = "${path.module}/code.zip"
 }
 resource "aws_lambda_event_source_mapping" "m" {
   event_source_arn        = aws_sqs_queue.q.arn
   function_name           = aws_lambda_function.f.arn
-  function_response_types = <types>
 }
 "#;
-
-    #[test]
-    fn archive_of_directory_file_or_inline_text_is_read() {
-        check_file_cases(
-            &RULE,
-            &[("infra/main.tf", MODULE), ("infra/src/index.ts", SCRIPT)],
-            r#"
-            archive                                                                                                                                          | filename                           | types                       | finding
-            source_dir = "${path.module}/src"                                                                                                                | data.archive_file.code.output_path | null                        | types
-            source_file = "${path.module}/src/index.ts"                                                                                                      | data.archive_file.code.output_path | null                        | types
-            source {\n filename = "index.js"\n content = <<-EOT\n exports.handler = async (event) => ({ batchItemFailures: await failed(event) });\n EOT\n } | data.archive_file.code.output_path | null                        | types
-            // The archive is found by its path.
-            source_dir = "${path.module}/src"                                                                                                                | "${path.module}/code.zip"          | null                        | types
-            source_dir = "${path.module}/src"                                                                                                                | data.archive_file.code.output_path | ["ReportBatchItemFailures"] |
-            "#,
-        );
-    }
-
-    #[test]
-    fn missing_source_is_not_judged() {
-        check_file_cases(
-            &RULE,
-            &[("main.tf", MODULE)],
-            r#"
-            archive                                 | filename                           | types | finding
-            source_dir = "${path.module}/elsewhere" | data.archive_file.code.output_path | null  |
-            "#,
-        );
-    }
 
     #[test]
     fn source_path_of_registry_module_is_read() {
@@ -229,17 +178,8 @@ functions:
         );
     }
 
-    /// Checks a template whose function is compiled from `source` in each of the files.
-    fn compiled(source: &str, files: &[(&str, &str)]) {
-        for (handler, path) in files {
-            let template = template("").replace("app.handler", handler);
-            let template = template.replace("        E:\n", "        E: # expect: batch-item-failures-ignored\n");
-            check_files(&RULE, &[("template.yaml", &template), (path, source)]);
-        }
-    }
-
     #[test]
-    fn handler_in_java_is_found() {
+    fn class_without_a_method_is_found() {
         let class = "package com.example;
 public class Orders {
     public SQSBatchResponse handleRequest(SQSEvent event, Context context) {
@@ -247,48 +187,12 @@ public class Orders {
     }
 }
 ";
-        let nested = "src/src/main/java/com/example/Orders.java";
-        let direct = "src/com/example/Orders.java";
-        compiled(
-            class,
-            &[
-                ("com.example.Orders::handleRequest", nested),
-                ("com.example.Orders", direct),
-            ],
+        let template = template("").replace("app.handler", "com.example.Orders");
+        check_file_cases(
+            &RULE,
+            &[("template.yaml", &template), ("src/com/example/Orders.java", class)],
+            "finding\n 1",
         );
-    }
-
-    #[test]
-    fn handler_in_csharp_is_found() {
-        let class = "namespace Example.Orders;
-public class Function {
-    public SQSBatchResponse FunctionHandler(SQSEvent evnt) {
-        return new SQSBatchResponse(new List<SQSBatchResponse.BatchItemFailure> { Work(evnt) });
-    }
-}
-";
-        let handler = "Orders::Example.Orders.Function::FunctionHandler";
-        compiled(
-            class,
-            &[
-                (handler, "src/Function.cs"),
-                (handler, "src/Orders/Function.cs"),
-                ("Orders::Function::FunctionHandler", "src/Function.cs"),
-            ],
-        );
-    }
-
-    #[test]
-    fn handler_in_go_is_found() {
-        let main = "package main
-func handle(event events.SQSEvent) (events.SQSEventResponse, error) {
-	return events.SQSEventResponse{BatchItemFailures: work(event)}, nil
-}
-func main() {
-	lambda.Start(handle)
-}
-";
-        compiled(main, &[("bootstrap", "src/main.go")]);
     }
 
     /// Returns the text that the fix of the only finding adds, if it has a fix.
@@ -308,12 +212,8 @@ func main() {
         );
         // An explicit setting may be intended.
         assert_eq!(added("template.yaml", &sam("FunctionResponseTypes: []")), None);
-        let module = MODULE
-            .replace("<archive>", "source_dir = \"${path.module}/src\"")
-            .replace("<filename>", "data.archive_file.code.output_path")
-            .replace("  function_response_types = <types>\n", "");
         assert_eq!(
-            added("main.tf", &module).as_deref(),
+            added("main.tf", MODULE).as_deref(),
             Some("  function_response_types = [\"ReportBatchItemFailures\"]\n")
         );
         assert_eq!(
@@ -322,18 +222,11 @@ func main() {
         );
         let module = r#"{
   "data": {"archive_file": {"code": {
-    "type": "zip",
-    "source_dir": "${path.module}/src",
-    "output_path": "${path.module}/code.zip"
+    "type": "zip", "source_dir": "${path.module}/src", "output_path": "${path.module}/code.zip"
   }}},
   "resource": {
     "aws_sqs_queue": {"q": {}},
-    "aws_lambda_function": {"f": {
-      "function_name": "f",
-      "role": "arn:aws:iam::123456789012:role/r",
-      "handler": "index.handler",
-      "filename": "${data.archive_file.code.output_path}"
-    }},
+    "aws_lambda_function": {"f": {"handler": "index.handler", "filename": "${path.module}/code.zip"}},
     "aws_lambda_event_source_mapping": {"m": {
       "event_source_arn": "${aws_sqs_queue.q.arn}",
       "function_name": "${aws_lambda_function.f.arn}"

@@ -127,7 +127,6 @@ fn owners(graph: &Graph, queue: &Queue) -> Vec<(String, Span)> {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::diagnostic::Severity;
     use crate::testing::Dialect::{CloudFormation, Terraform};
     use crate::testing::check_file_cases;
 
@@ -160,43 +159,27 @@ resource "aws_cloudwatch_metric_alarm" "d" {
 }
 "#;
 
-    const DEPTH: &str = "\"ApproximateNumberOfMessagesVisible\"";
-
     #[test]
-    fn alarm_on_another_queue_or_metric_is_ignored() {
+    fn alarm_on_the_queue_is_accepted() {
         Terraform.check_cases(
             &RULE,
             &format!("{QUEUES}{ALARM}").replace("${var.stage}-orders-dlq", "d"),
             r#"
-            queue | metric                               | name                 | existence        | finding
-                  | "ApproximateNumberOfMessagesVisible" | aws_sqs_queue.d.name |                  |
-                  | "ApproximateAgeOfOldestMessage"      | "d"                  |                  |
-                  | "ApproximateNumberOfMessagesVisible" | aws_sqs_queue.q.name |                  | queue
-                  | "NumberOfMessagesDeleted"            | aws_sqs_queue.d.name |                  | queue
+            queue | metric                               | name                 | existence                              | finding | unjudged
+                  | "ApproximateNumberOfMessagesVisible" | aws_sqs_queue.d.name |                                        |         |
+                  | "ApproximateAgeOfOldestMessage"      | "d"                  |                                        |         |
+                  | "ApproximateNumberOfMessagesVisible" | aws_sqs_queue.q.name |                                        | queue   |
+                  | "NumberOfMessagesDeleted"            | aws_sqs_queue.d.name |                                        | queue   |
             // Another rule reports a metric that is blind to redriven messages.
-                  | "NumberOfMessagesSent"               | aws_sqs_queue.d.name |                  |
+                  | "NumberOfMessagesSent"               | aws_sqs_queue.d.name |                                        |         |
             // An alarm that may watch the queue.
-                  | "ApproximateNumberOfMessagesVisible" | var.open             |                  |
-                  | var.open                             | aws_sqs_queue.d.name |                  |
-                  | "ApproximateNumberOfMessagesVisible" | aws_sqs_queue.d.name | count = var.open |
-            "#,
-        );
-    }
-
-    #[test]
-    fn alarm_left_out_on_purpose_is_accepted() {
-        Terraform.check_cases(&RULE, QUEUES, "queue | finding\n | queue");
-        let alarm = ALARM
-            .replace("<metric>", DEPTH)
-            .replace("<name>", "aws_sqs_queue.d.name");
-        Terraform.check_cases(
-            &RULE,
-            &format!("{QUEUES}{alarm}"),
-            r#"
-            queue | existence                              | finding | unjudged
-                  | count = var.alarms ? 1 : 0             |         | 0
-                  | count = var.topic == "" ? 0 : 1        |         | 0
-                  | for_each = toset(compact([var.topic])) |         | 0
+                  | "ApproximateNumberOfMessagesVisible" | var.open             |                                        |         |
+                  | var.open                             | aws_sqs_queue.d.name |                                        |         |
+                  | "ApproximateNumberOfMessagesVisible" | aws_sqs_queue.d.name | count = var.open                       |         |
+            // An alarm that is left out on purpose.
+                  | "ApproximateNumberOfMessagesVisible" | aws_sqs_queue.d.name | count = var.alarms ? 1 : 0             |         | 0
+                  | "ApproximateNumberOfMessagesVisible" | aws_sqs_queue.d.name | count = var.topic == "" ? 0 : 1        |         | 0
+                  | "ApproximateNumberOfMessagesVisible" | aws_sqs_queue.d.name | for_each = toset(compact([var.topic])) |         | 0
             "#,
         );
     }
@@ -241,18 +224,21 @@ resource "aws_cloudwatch_metric_alarm" "other" {
         CloudFormation.check_cases(
             &RULE,
             "
+Parameters: {Source: {Type: String}}
 Resources:
   Q: {Type: AWS::SQS::Queue, Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}}}
   D: {Type: AWS::SQS::Queue, Properties: {QueueName: orders-dlq}}
   A: {Type: '<type>', Properties: <properties>}
 ",
             "
-            type                                | properties                   | finding
-            Custom::Other                       | {}                           | 1
-            Custom::SQSAlarms                   | {QueueName: orders-dlq}      |
-            Custom::SQSAlarms                   | {QueueName: orders}          | 1
-            AWS::CloudFormation::CustomResource | {Queue: !GetAtt D.QueueName} |
-            Custom::S3BucketNotifications       | {Queue: !GetAtt D.Arn}       | 1
+            type                                | properties                                     | finding
+            Custom::Other                       | {}                                             | 1
+            Custom::SQSAlarms                   | {QueueName: orders-dlq}                        |
+            Custom::SQSAlarms                   | {QueueName: orders}                            | 1
+            AWS::CloudFormation::CustomResource | {Queue: !GetAtt D.QueueName}                   |
+            Custom::S3BucketNotifications       | {Queue: !GetAtt D.Arn}                         | 1
+            // A mapping that may poll any queue is no reason for silence.
+            AWS::Lambda::EventSourceMapping     | {EventSourceArn: !Ref Source, FunctionName: f} | 1
             ",
         );
     }
@@ -267,19 +253,21 @@ Resources:
                 ("alarms/main.tf", "variable \"queue\" {}\n<resource>\n"),
             ],
             r#"
-            queue | resource                                      | finding
-                  |                                               | queue
-                  | resource "aws_sns_topic" "t" {}               | queue
-                  | module "m" {\n source = "./m"\n }             |
-                  | resource "datadog_monitor" "m" {}             |
-                  | resource "aws_cloudwatch_metric_alarm" "a" {} | unjudged
+            queue | resource                                      | finding  | reason
+                  |                                               | queue    |
+                  | resource "aws_sns_topic" "t" {}               | queue    |
+                  | module "m" {\n source = "./m"\n }             |          |
+                  | resource "datadog_monitor" "m" {}             |          |
+                  | resource "aws_cloudwatch_metric_alarm" "a" {} | unjudged | a module that is not created here may watch it
             "#,
         );
     }
 
     #[test]
     fn partly_unknown_name_may_match() {
-        let alarm = ALARM.replace("<metric>", DEPTH).replace("<existence>", "");
+        let alarm = ALARM
+            .replace("<metric>", "\"ApproximateNumberOfMessagesVisible\"")
+            .replace("<existence>", "");
         Terraform.check_cases(
             &RULE,
             &format!("{QUEUES}{alarm}"),
@@ -335,29 +323,6 @@ data "aws_ssm_parameter" "arn" {
                   | aws_sqs_queue.d.arn                              | false   | queue    |
             "#,
         );
-        CloudFormation.check(
-            &RULE,
-            r"
-Parameters:
-  Source: {Type: String}
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}
-  D: # expect: dead-letter-queue-unalarmed
-    Type: AWS::SQS::Queue
-  Other:
-    Type: AWS::CloudWatch::Alarm
-    Properties:
-      Namespace: AWS/SQS
-      MetricName: ApproximateAgeOfOldestMessage
-      Dimensions: [{Name: QueueName, Value: !GetAtt Q.QueueName}]
-  M:
-    Type: AWS::Lambda::EventSourceMapping
-    Properties: {EventSourceArn: !Ref Source, FunctionName: f}
-",
-        );
     }
 
     #[test]
@@ -397,22 +362,22 @@ Resources:
 
     #[test]
     fn unit_without_alarms_gets_one_info() {
-        let pair = |name: &str| {
-            format!(
-                "resource \"aws_sqs_queue\" \"{name}\" {{\n  redrive_policy = jsonencode({{ deadLetterTargetArn = \
-                 aws_sqs_queue.{name}_dlq.arn, maxReceiveCount = 5 }})\n}}\nresource \"aws_sqs_queue\" \"{name}_dlq\" {{}}\n"
-            )
-        };
-        let text = pair("a") + &pair("b") + &pair("c");
-        let found = Terraform.findings(&RULE, &text);
-        assert_eq!(found.len(), 1);
-        let advice = &found[0];
-        assert_eq!(advice.severity, Severity::Info);
-        assert_eq!(advice.subject.address, "aws_sqs_queue.a_dlq");
-        let others = advice
-            .labels()
-            .iter()
-            .filter(|label| label.message.starts_with("nor in"));
-        assert_eq!(others.count(), 2);
+        CloudFormation.check_cases(
+            &RULE,
+            "
+Resources:
+  A: {Type: AWS::SQS::Queue, Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt ADead.Arn, maxReceiveCount: 5}}}
+  B: {Type: AWS::SQS::Queue, Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt BDead.Arn, maxReceiveCount: 5}}}
+  C: {Type: AWS::SQS::Queue, Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt CDead.Arn, maxReceiveCount: 5}}}
+  ADead: {Type: AWS::SQS::Queue} <first>
+  BDead: {Type: AWS::SQS::Queue}
+  CDead: {Type: AWS::SQS::Queue}
+",
+            "
+            first | finding    | label
+                  | info first | nor in `BDead`
+                  | info first | nor in `CDead`
+            ",
+        );
     }
 }

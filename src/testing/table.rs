@@ -37,6 +37,8 @@ struct Outcomes {
     finding: String,
     /// Column `unjudged`: the number of resources that are not judged.
     unjudged: String,
+    /// Column `reason`: why the first of them is not judged.
+    reason: String,
     /// Column `headline`: the first finding's headline, where `…` stands for any text.
     headline: String,
     /// Column `label`: one of its labels, likewise.
@@ -88,6 +90,7 @@ impl Outcomes {
         Some(match heading {
             "finding" => &mut self.finding,
             "unjudged" => &mut self.unjudged,
+            "reason" => &mut self.reason,
             "headline" => &mut self.headline,
             "label" => &mut self.label,
             "help" => &mut self.help,
@@ -166,6 +169,10 @@ impl Row {
 
     fn check_texts(&self, outcome: &Outcome, message: &str) {
         let wanted = &self.outcomes;
+        if !wanted.reason.is_empty() {
+            let reason = outcome.not_evaluated.first().map(|open| open.reason.to_string());
+            assert_eq!(reason.as_ref(), Some(&wanted.reason), "{message}");
+        }
         let first = outcome.findings.first();
         let text = |of: fn(&Diagnostic) -> Option<&str>| first.and_then(of).unwrap_or_default();
         assert!(
