@@ -81,7 +81,7 @@ fn reversed(
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Terraform};
+    use crate::testing::Dialect::Terraform;
 
     #[test]
     fn comparison_that_is_true_of_an_empty_queue_is_flagged() {
@@ -119,31 +119,6 @@ resource "aws_cloudwatch_metric_alarm" "a" {
             // Another alarm on the queue reports the growth.
             ApproximateNumberOfMessagesVisible | d     | "LessThanThreshold"             | 1         | resource "aws_cloudwatch_metric_alarm" "b" {\n namespace = "AWS/SQS"\n metric_name = "ApproximateNumberOfMessagesVisible"\n dimensions = { QueueName = aws_sqs_queue.d.name }\n statistic = "Maximum"\n comparison_operator = "GreaterThanThreshold"\n threshold = 0\n } |
             "#,
-        );
-        CloudFormation.check_cases(
-            &RULE,
-            r"
-Resources:
-  Q:
-    Type: AWS::SQS::Queue
-    Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}}
-  D: {Type: AWS::SQS::Queue}
-  A:
-    Type: AWS::CloudWatch::Alarm
-    Properties:
-      Namespace: AWS/SQS
-      MetricName: ApproximateNumberOfMessagesVisible
-      Dimensions: [{Name: QueueName, Value: !GetAtt D.QueueName}]
-      Statistic: Maximum
-      ComparisonOperator: <comparison>
-      Threshold: <threshold>
-",
-            r"
-            comparison                    | threshold | finding
-            LessThanThreshold             | 1         | 1
-            LessThanThreshold             | 0         |
-            GreaterThanOrEqualToThreshold | 1         |
-            ",
         );
     }
 }

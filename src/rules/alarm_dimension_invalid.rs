@@ -137,94 +137,107 @@ mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
 
-    fn alarm(arguments: &str) -> String {
-        format!(
-            "variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\n  name = \"q\"\n}}\n\
-             resource \"aws_cloudwatch_metric_alarm\" \"a\" {{\n{arguments}\n}}\n"
-        )
+    /// Checks an alarm with these arguments for each row of the table in their holes.
+    fn check_alarm(arguments: &str, table: &str) {
+        let blocks = r#"
+variable "open" {}
+resource "aws_sqs_queue" "q" {
+  name = "q"
+}
+resource "aws_cloudwatch_metric_alarm" "a" {
+  <arguments>
+}
+"#;
+        Terraform.check_cases(&RULE, &blocks.replace("<arguments>", arguments), table);
     }
-
-    fn count(arguments: &str) -> usize {
-        Terraform.findings(&RULE, &alarm(arguments)).len()
-    }
-
-    const METRIC: &str = "namespace = \"AWS/SQS\"\nmetric_name = \"ApproximateNumberOfMessagesVisible\"\n";
 
     #[test]
     fn queue_dimension_must_be_a_name() {
-        let with = |dimensions: &str| count(&format!("{METRIC}dimensions = {dimensions}"));
-        assert_eq!(with("{ QueueName = aws_sqs_queue.q.name }"), 0);
-        assert_eq!(with("{ QueueName = \"other\" }"), 0);
-        assert_eq!(with("{ QueueName = var.open }"), 0);
-        assert_eq!(with("var.open"), 0);
-        assert_eq!(with("{ QueueName = aws_sqs_queue.q.arn }"), 1);
-        assert_eq!(with("{ QueueName = aws_sqs_queue.q.id }"), 1);
-        assert_eq!(with("{ QueueName = \"arn:aws:sqs:eu-west-1:111122223333:x\" }"), 1);
-        assert_eq!(with("{ Queue = aws_sqs_queue.q.name }"), 1);
-        assert_eq!(with("{ QueueName = aws_sqs_queue.q.name, Region = \"eu-west-1\" }"), 1);
-        assert_eq!(with("{}"), 1);
-        assert_eq!(count(METRIC), 1);
-    }
-
-    #[test]
-    fn misspelled_metric_is_flagged() {
-        let with = |metric: &str| {
-            count(&format!(
-                "namespace = \"AWS/SQS\"\nmetric_name = {metric}\ndimensions = {{ QueueName = aws_sqs_queue.q.name }}"
-            ))
-        };
-        assert_eq!(with("\"NumberOfMessagesDeleted\""), 0);
-        assert_eq!(with("\"SomethingNew\""), 0);
-        assert_eq!(with("var.open"), 0);
-        assert_eq!(with("\"ApproximateNumberOfMessageVisible\""), 1);
-        assert_eq!(with("\"approximateAgeOfOldestMessage\""), 1);
-        assert_eq!(with("\"ApproximateNumberOfMessages\""), 1);
-        assert_eq!(with("\"ApproximateNumberOfVisibleMessages\""), 1);
-    }
-
-    #[test]
-    fn misspelled_namespace_of_sqs_metric_is_flagged() {
-        let with = |namespace: &str, metric: &str| {
-            count(&format!(
-                "namespace = {namespace}\nmetric_name = \"{metric}\"\ndimensions = {{ QueueName = aws_sqs_queue.q.name }}"
-            ))
-        };
-        assert_eq!(with("\"AWS/Sqs\"", "NumberOfMessagesSent"), 1);
-        assert_eq!(with("\"SQS\"", "NumberOfMessagesSent"), 1);
-        assert_eq!(with("\"SQS\"", "Depth"), 0);
-        assert_eq!(with("\"Orders/SQS\"", "NumberOfMessagesSent"), 0);
-        assert_eq!(with("var.open", "NumberOfMessagesSent"), 0);
-    }
-
-    #[test]
-    fn metric_queries_are_checked_and_other_services_ignored() {
-        assert_eq!(
-            count("namespace = \"AWS/Lambda\"\nmetric_name = \"Errors\"\ndimensions = { FunctionName = \"f\" }"),
-            0
+        check_alarm(
+            "namespace = \"AWS/SQS\"\n  metric_name = \"ApproximateNumberOfMessagesVisible\"\n  <dimensions>",
+            r#"
+            dimensions                                                              | finding
+            dimensions = { QueueName = aws_sqs_queue.q.name }                       |
+            dimensions = { QueueName = "other" }                                    |
+            dimensions = { QueueName = var.open }                                   |
+            dimensions = var.open                                                   |
+            dimensions = { QueueName = aws_sqs_queue.q.arn }                        | 1
+            dimensions = { QueueName = aws_sqs_queue.q.id }                         | 1
+            dimensions = { QueueName = "arn:aws:sqs:eu-west-1:111122223333:x" }     | 1
+            dimensions = { Queue = aws_sqs_queue.q.name }                           | 1
+            dimensions = { QueueName = aws_sqs_queue.q.name, Region = "eu-west-1" } | 1
+            dimensions = {}                                                         | 1
+                                                                                    | 1
+            "#,
         );
-        assert_eq!(count("metric_query {\n  id = \"e\"\n  expression = \"m1 + m2\"\n}"), 0);
-        let query = |dimension: &str| {
-            count(&format!(
-                "metric_query {{\n  id = \"m\"\n  metric {{\n    {METRIC}    period = 60\n    stat = \"Maximum\"\n    \
-                 dimensions = {{ {dimension} = \"q\" }}\n  }}\n}}"
-            ))
-        };
-        assert_eq!(query("QueueName"), 0);
-        assert_eq!(query("Name"), 1);
+    }
+
+    #[test]
+    fn misspelled_metric_or_namespace_is_flagged() {
+        check_alarm(
+            "namespace = <namespace>\n  metric_name = <metric>\n  dimensions = { QueueName = aws_sqs_queue.q.name }",
+            r#"
+            namespace    | metric                               | finding
+            "AWS/SQS"    | "NumberOfMessagesDeleted"            |
+            "AWS/SQS"    | "SomethingNew"                       |
+            "AWS/SQS"    | var.open                             |
+            "AWS/SQS"    | "ApproximateNumberOfMessageVisible"  | 1
+            "AWS/SQS"    | "approximateAgeOfOldestMessage"      | 1
+            "AWS/SQS"    | "ApproximateNumberOfMessages"        | 1
+            "AWS/SQS"    | "ApproximateNumberOfVisibleMessages" | 1
+            "AWS/Sqs"    | "NumberOfMessagesSent"               | 1
+            "SQS"        | "NumberOfMessagesSent"               | 1
+            "SQS"        | "Depth"                              |
+            "Orders/SQS" | "NumberOfMessagesSent"               |
+            var.open     | "NumberOfMessagesSent"               |
+            "AWS/Lambda" | "Errors"                             |
+            "#,
+        );
+    }
+
+    #[test]
+    fn metric_queries_are_checked() {
+        check_alarm(
+            r#"metric_query {
+    id = "e"
+    expression = "m1 + m2"
+  }
+  metric_query {
+    id = "m"
+    metric {
+      namespace   = "AWS/SQS"
+      metric_name = "ApproximateNumberOfMessagesVisible"
+      period      = 60
+      stat        = "Maximum"
+      dimensions  = { <dimension> = "q" }
+    }
+  }"#,
+            "dimension | finding\n QueueName |\n Name | 1",
+        );
     }
 
     #[test]
     fn empty_parameter_default_is_ignored() {
-        let text = |value: &str| {
-            format!(
-                "Parameters: {{Name: {{Type: String, Default: ''}}, On: {{Type: String}}}}\nConditions: {{On: !Equals [!Ref On, \
-                 'yes']}}\nResources:\n  A:\n    Type: AWS::CloudWatch::Alarm\n    Condition: On\n    Properties:\n      \
-                 Namespace: AWS/SQS\n      MetricName: ApproximateAgeOfOldestMessage\n      Dimensions:\n        - Name: \
-                 QueueName\n          Value: {value}\n"
-            )
-        };
-        assert_eq!(CloudFormation.findings(&RULE, &text("!Ref Name")).len(), 0);
-        assert_eq!(CloudFormation.findings(&RULE, &text("''")).len(), 1);
-        assert_eq!(CloudFormation.findings(&RULE, &text("!ImportValue orders")).len(), 0);
+        CloudFormation.check_cases(
+            &RULE,
+            "
+Parameters: {Name: {Type: String, Default: ''}, On: {Type: String}}
+Conditions: {On: !Equals [!Ref On, 'yes']}
+Resources:
+  A:
+    Type: AWS::CloudWatch::Alarm
+    Condition: On
+    Properties:
+      Namespace: AWS/SQS
+      MetricName: ApproximateAgeOfOldestMessage
+      Dimensions: [{Name: QueueName, Value: <value>}]
+",
+            "
+            value               | finding
+            !Ref Name           |
+            ''                  | 1
+            !ImportValue orders |
+            ",
+        );
     }
 }

@@ -93,33 +93,33 @@ Resources:
 
     #[test]
     fn policy_of_exported_queue_is_the_only_one() {
-        let judge = |queues: &str| {
-            let text = format!(
-                "
+        CloudFormation.check_cases(
+            &RULE,
+            "
 Resources:
-  D: {{Type: AWS::SQS::Queue, Properties: {{QueueName: failed}}}}
-  Other: {{Type: AWS::SQS::Queue}}
+  D: {Type: AWS::SQS::Queue, Properties: {QueueName: failed}}
+  Other: {Type: AWS::SQS::Queue}
   Policy:
     Type: AWS::SQS::QueuePolicy
     Properties:
-      Queues: [{queues}]
+      Queues: [<queues>]
       PolicyDocument:
         Statement:
-          - {{Effect: Allow, Principal: {{Service: events.amazonaws.com}}, Action: sqs:SendMessage, Resource: !GetAtt Other.Arn}}
+          - {Effect: Allow, Principal: {Service: events.amazonaws.com}, Action: sqs:SendMessage, Resource: !GetAtt Other.Arn}
   Rule:
     Type: AWS::Events::Rule
     Properties:
-      Targets: [{{Id: a, Arn: x, DeadLetterConfig: {{Arn: !GetAtt D.Arn}}}}]
+      Targets: [{Id: a, Arn: x, DeadLetterConfig: {Arn: !GetAtt D.Arn}}]
 Outputs:
-  Arn: {{Value: !GetAtt D.Arn, Export: {{Name: failed}}}}
-"
-            );
-            CloudFormation.findings(&RULE, &text).len()
-        };
-        assert_eq!(judge("!Ref Other, !Ref D"), 1);
-        let by_name = "!Sub 'https://sqs.${AWS::Region}.amazonaws.com/${AWS::AccountId}/failed'";
-        assert_eq!(judge(by_name), 1);
-        // Another stack may give it a policy.
-        assert_eq!(judge("!Ref Other"), 0);
+  Arn: {Value: !GetAtt D.Arn, Export: {Name: failed}}
+",
+            "
+            queues                                                                   | finding
+            !Ref Other, !Ref D                                                       | 1
+            !Sub 'https://sqs.${AWS::Region}.amazonaws.com/${AWS::AccountId}/failed' | 1
+            // Another stack may give it a policy.
+            !Ref Other                                                               |
+            ",
+        );
     }
 }

@@ -149,103 +149,67 @@ impl Pair<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{RULE, Severity};
-    use crate::testing::Dialect;
-
-    fn cloudformation(source: &str, dlq: &str) -> String {
-        format!(
-            "
-Parameters:
-  Open: {{Type: Number}}
-Resources:
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties:
-      RedrivePolicy: {{deadLetterTargetArn: !GetAtt Failed.Arn, maxReceiveCount: 5}}
-      {source}
-  Failed: {dlq}
-"
-        )
-    }
-
-    const EXPECTED: &str = "# expect: dead-letter-queue-retention-too-short";
-
-    fn dlq(properties: &str) -> String {
-        format!("\n    Type: AWS::SQS::Queue\n    Properties:\n      {properties}")
-    }
+    use super::RULE;
+    use crate::testing::Dialect::Terraform;
+    use crate::testing::queue;
 
     #[test]
     fn equal_retention_is_flagged_and_one_second_more_accepted() {
-        let source = "MessageRetentionPeriod: 86400";
-        for (text, flagged) in [("86399", true), ("86400", true), ("86401", false), ("!Ref Open", false)] {
-            let marker = if flagged { EXPECTED } else { "" };
-            let dlq = dlq(&format!("MessageRetentionPeriod: {text} {marker}"));
-            Dialect::CloudFormation.check(&RULE, &cloudformation(source, &dlq));
-        }
-        let defaults = cloudformation("", &format!("{EXPECTED}\n    Type: AWS::SQS::Queue"));
-        Dialect::CloudFormation.check(&RULE, &defaults);
-    }
-
-    #[test]
-    fn maximum_on_both_queues_is_accepted() {
-        let longest = "MessageRetentionPeriod: 1209600";
-        Dialect::CloudFormation.check(&RULE, &cloudformation(longest, &dlq(longest)));
-    }
-
-    #[test]
-    fn fifo_queues_are_ignored() {
-        let text = cloudformation("FifoQueue: true", &dlq("FifoQueue: true"));
-        Dialect::CloudFormation.check(&RULE, &text);
+        queue().check(
+            &RULE,
+            "
+            queue.retention | dlq.retention | queue.fifo | dlq.fifo | finding
+            86400           | 86399         |            |          | dlq.retention
+            86400           | 86400         |            |          | dlq.retention
+            86400           | 86401         |            |          |
+            86400           | open          |            |          |
+            // The defaults.
+                            |               |            |          | dlq
+            // The maximum on both queues.
+            1209600         | 1209600       |            |          |
+                            |               | true       | true     |
+            ",
+        );
     }
 
     #[test]
     fn message_too_old_on_arrival_is_an_error() {
-        let judge = |source: &str, retention: &str| {
-            let dlq = dlq(&format!("MessageRetentionPeriod: {retention}"));
-            let found = Dialect::CloudFormation.findings(&RULE, &cloudformation(source, &dlq));
-            (found[0].severity, found[0].calculation.clone())
-        };
-        let source = "VisibilityTimeout: 60\n      DelaySeconds: 10";
-        assert_eq!(
-            judge(source, "310"),
-            (Severity::Error, Some("10 s + 5 × 60 s = 310 s".to_owned()))
+        queue().check(
+            &RULE,
+            "
+            queue.visibility_timeout | queue.delay | queue.retention | dlq.retention | finding | calculation
+            60                       | 10          |                 | 310           | error   | 10 s + 5 × 60 s = 310 s
+            60                       | 10          |                 | 311           | warning |
+            // A message that the source queue deletes first does not arrive at all.
+            60                       | 10          | 311             | 310           | error   |
+            60                       | 10          | 310             | 310           | warning |
+            // An unresolved visibility timeout only lowers the severity.
+            open                     |             |                 | 310           | warning |
+            ",
         );
-        assert_eq!(judge(source, "311"), (Severity::Warning, None));
-        // A message that the source queue deletes first does not arrive at all.
-        let expiring = |retention: u32| format!("{source}\n      MessageRetentionPeriod: {retention}");
-        assert_eq!(judge(&expiring(311), "310").0, Severity::Error);
-        assert_eq!(judge(&expiring(310), "310"), (Severity::Warning, None));
-        // An unresolved visibility timeout only lowers the severity.
-        assert_eq!(judge("VisibilityTimeout: !Ref Open", "310"), (Severity::Warning, None));
     }
 
     #[test]
     fn source_with_longest_retention_is_reported() {
-        let text = r#"
-            resource "aws_sqs_queue" "failed" {
-              message_retention_seconds = 172800 # expect: dead-letter-queue-retention-too-short
-            }
-            resource "aws_sqs_queue" "short" {
-              message_retention_seconds = 172800
-              redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })
-            }
-            resource "aws_sqs_queue" "long" {
-              message_retention_seconds = 259200
-              redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })
-            }
-        "#;
-        Dialect::Terraform.check(&RULE, text);
-        let found = Dialect::Terraform.findings(&RULE, text);
-        assert!(
-            found[0]
-                .headline
-                .contains("less than the 259200 s (3 days) of `aws_sqs_queue.long`")
-        );
-        assert!(
-            found[0]
-                .labels()
-                .iter()
-                .any(|label| label.message.contains("aws_sqs_queue.short"))
+        Terraform.check_cases(
+            &RULE,
+            r#"
+resource "aws_sqs_queue" "failed" {
+  message_retention_seconds = <failed>
+}
+resource "aws_sqs_queue" "short" {
+  message_retention_seconds = 172800
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "long" {
+  message_retention_seconds = 259200
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.arn, maxReceiveCount = 5 })
+}
+"#,
+            "
+            failed | finding | headline                                                  | label
+            172800 | failed  | …less than the 259200 s (3 days) of `aws_sqs_queue.long`… | …aws_sqs_queue.short…
+            ",
         );
     }
 }

@@ -53,116 +53,97 @@ mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
 
-    fn count(key: &str, policy: &str, rest: &str) -> usize {
-        let text = format!(
-            r#"
-provider "aws" {{}}
-variable "open" {{}}
-resource "aws_kms_key" "k" {{
-  {policy}
-}}
-resource "aws_kms_alias" "a" {{
+    const STACK: &str = r#"
+provider "aws" {}
+variable "open" {}
+resource "aws_kms_key" "k" {}
+resource "aws_kms_alias" "a" {
   name          = "alias/orders"
   target_key_id = aws_kms_key.k.key_id
-}}
-resource "aws_sqs_queue" "q" {{
-  {key}
-}}
-resource "aws_iam_role" "r" {{
+}
+resource "aws_sqs_queue" "q" {
+  <key>
+}
+resource "aws_iam_role" "r" {
   name = "worker"
-}}
-resource "aws_lambda_function" "f" {{
+}
+resource "aws_lambda_function" "f" {
   function_name = "f"
   role          = aws_iam_role.r.arn
-}}
-resource "aws_lambda_event_source_mapping" "m" {{
+}
+resource "aws_lambda_event_source_mapping" "m" {
   event_source_arn = aws_sqs_queue.q.arn
   function_name    = aws_lambda_function.f.arn
-}}
-{rest}
-"#
-        );
-        Terraform.findings(&RULE, &text).len()
-    }
-
-    const KEY: &str = "kms_master_key_id = aws_kms_key.k.arn";
+}
+"#;
 
     #[test]
     fn role_without_decrypt_on_customer_managed_key_is_flagged() {
-        assert_eq!(count(KEY, "", ""), 1);
-        assert_eq!(count("kms_master_key_id = aws_kms_alias.a.name", "", ""), 1);
-        assert_eq!(count("kms_master_key_id = \"alias/orders\"", "", ""), 1);
-        assert_eq!(count("kms_master_key_id = \"alias/else\"", "", ""), 0);
-        assert_eq!(count("kms_master_key_id = \"alias/aws/sqs\"", "", ""), 0);
-        assert_eq!(count("sqs_managed_sse_enabled = true", "", ""), 0);
-        assert_eq!(count("kms_master_key_id = var.open", "", ""), 0);
-        assert_eq!(count("", "", ""), 0);
-    }
-
-    /// `tests/permissions` has more policies of the role and of the key.
-    #[test]
-    fn role_policy_or_grant_may_allow_decrypt() {
-        let policy = |action: &str| {
-            format!(
-                "resource \"aws_iam_role_policy\" \"p\" {{\n  role = aws_iam_role.r.id\n  policy = jsonencode({{ Statement = [{{ \
-                 Effect = \"Allow\", Action = {action}, Resource = aws_kms_key.k.arn }}] }})\n}}\n"
-            )
-        };
-        assert_eq!(count(KEY, "", &policy("var.open")), 0);
-        assert_eq!(count(KEY, "", &policy("\"sqs:*\"")), 1);
-        let grant = "resource \"aws_kms_grant\" \"g\" {\n  key_id = aws_kms_key.k.id\n  grantee_principal = \
-                     aws_iam_role.r.arn\n  operations = [\"Decrypt\"]\n}\n";
-        assert_eq!(count(KEY, "", grant), 0);
-    }
-
-    #[test]
-    fn key_policy_may_allow_the_role() {
-        let policy = |principal: &str| {
-            format!(
-                "policy = jsonencode({{ Statement = [{{ Effect = \"Allow\", Action = \"kms:*\", Resource = \"*\", Principal = \
-                 {principal} }}] }})"
-            )
-        };
-        assert_eq!(count(KEY, &policy("{ AWS = \"*\" }"), ""), 0);
-        assert_eq!(count(KEY, &policy("{ Service = \"sns.amazonaws.com\" }"), ""), 1);
-        let separate = format!(
-            "resource \"aws_kms_key_policy\" \"p\" {{\n  key_id = aws_kms_key.k.id\n  {}\n}}\n",
-            policy("{ AWS = \"*\" }")
+        Terraform.check_cases(
+            &RULE,
+            STACK,
+            r#"
+            key                                      | finding
+            kms_master_key_id = aws_kms_key.k.arn    | 1
+            kms_master_key_id = aws_kms_alias.a.name | 1
+            kms_master_key_id = "alias/orders"       | 1
+            kms_master_key_id = "alias/else"         |
+            kms_master_key_id = "alias/aws/sqs"      |
+            sqs_managed_sse_enabled = true           |
+            kms_master_key_id = var.open             |
+                                                     |
+            "#,
         );
-        assert_eq!(count(KEY, "", &separate), 0);
+    }
+
+    /// `tests/permissions` has policies of the role and of the key.
+    #[test]
+    fn grant_or_separate_policy_may_allow_decrypt() {
+        let stack = STACK.replace("<key>", "kms_master_key_id = aws_kms_key.k.arn");
+        Terraform.check_cases(
+            &RULE,
+            &format!("{stack}<more>\n"),
+            r#"
+            more                                                                                                                                                                                                              | finding
+            resource "aws_kms_grant" "g" {\n key_id = aws_kms_key.k.id\n grantee_principal = aws_iam_role.r.arn\n operations = ["Decrypt"]\n}                                                                                 |
+            resource "aws_iam_role_policy" "p" {\n role = aws_iam_role.r.id\n policy = jsonencode({ Statement = [{ Effect = "Allow", Action = var.open, Resource = aws_kms_key.k.arn }] })\n}                                 |
+            resource "aws_kms_key_policy" "p" {\n key_id = aws_kms_key.k.id\n policy = jsonencode({ Statement = [{ Effect = "Allow", Action = "kms:*", Resource = "*", Principal = { AWS = "*" } }] })\n}                     |
+            resource "aws_kms_key_policy" "p" {\n key_id = aws_kms_key.k.id\n policy = jsonencode({ Statement = [{ Effect = "Allow", Action = "kms:*", Resource = "*", Principal = { Service = "sns.amazonaws.com" } }] })\n} | 1
+            "#,
+        );
     }
 
     #[test]
     fn cloudformation_role_is_checked() {
-        let with = |policies: &str, principal: &str| {
-            let text = format!(
-                r"
+        CloudFormation.check_cases(
+            &RULE,
+            r"
 Resources:
   K:
     Type: AWS::KMS::Key
     Properties:
       KeyPolicy:
-        Statement: [{{Effect: Allow, Action: 'kms:*', Resource: '*', Principal: {principal}}}]
+        Statement: [{Effect: Allow, Action: 'kms:*', Resource: '*', Principal: {AWS: <principal>}}]
   Q:
     Type: AWS::SQS::Queue
-    Properties: {{KmsMasterKeyId: !Ref K}}
+    Properties: {KmsMasterKeyId: !Ref K}
   R:
     Type: AWS::IAM::Role
     Properties:
-      ManagedPolicyArns: ['arn:aws:iam::aws:policy/{policies}']
+      ManagedPolicyArns: ['arn:aws:iam::aws:policy/<policy>']
   F:
     Type: AWS::Lambda::Function
-    Properties: {{Role: !GetAtt R.Arn}}
+    Properties: {Role: !GetAtt R.Arn}
   M:
     Type: AWS::Lambda::EventSourceMapping
-    Properties: {{EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}}
-"
-            );
-            CloudFormation.findings(&RULE, &text).len()
-        };
-        let account = "{AWS: !Sub 'arn:aws:iam::${AWS::AccountId}:root'}";
-        assert_eq!(with("AmazonSQSFullAccess", account), 1);
-        assert_eq!(with("AmazonSQSFullAccess", "{AWS: !GetAtt R.Arn}"), 0);
-        assert_eq!(with("AdministratorAccess", account), 0);
+    Properties: {EventSourceArn: !GetAtt Q.Arn, FunctionName: !Ref F}
+",
+            "
+            policy              | principal                                  | finding
+            AmazonSQSFullAccess | !Sub 'arn:aws:iam::${AWS::AccountId}:root' | 1
+            AmazonSQSFullAccess | !GetAtt R.Arn                              |
+            AdministratorAccess | !Sub 'arn:aws:iam::${AWS::AccountId}:root' |
+            ",
+        );
     }
 }

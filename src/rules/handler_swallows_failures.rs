@@ -99,17 +99,17 @@ exports.handler = async (event) => {
 };
 ",
             "
-            work                                                                            | rest                                                            | finding
-            for (const record of event.Records) { try { await work(record);                 | } catch (error) { console.error(error); } }                     | rest
-            await Promise.all(event.Records.map(async (r) => { try { await work(r);         | } catch (error) { logger.error('failed', { error }); } }));     | rest
-            for (const r of event.Records) { await work(r).catch((e) => console.error(e));  | }                                                               | work
-            await Promise.allSettled(event.Records.map(ship));                              | return { batchItemFailures: [] };                               | work
-            const all = event.Records.map(ship);                                            | await Promise.allSettled(all);                                  | rest
-            return Promise.allSettled(event.Records.map(ship));                             |                                                                 | work
-            await event.Records.forEach(ship);                                              |                                                                 | work
-            const { Records } = event;                                                      | Records.forEach(async (r) => {\\n  await courier.send(r);\\n}); | rest
-            const all = async (records) => { records.forEach(ship); };                      | await all(event.Records);                                       | work
-            try {\\nfor (const record of event.Records) {                                   | ship(record);\\n}\\n} catch (e) { throw e; }                    | rest
+            work                                                                           | rest                                                            | finding
+            for (const record of event.Records) { try { await work(record);                | } catch (error) { console.error(error); } }                     | rest
+            await Promise.all(event.Records.map(async (r) => { try { await work(r);        | } catch (error) { logger.error('failed', { error }); } }));     | rest
+            for (const r of event.Records) { await work(r).catch((e) => console.error(e)); | }                                                               | work
+            await Promise.allSettled(event.Records.map(ship));                             | return { batchItemFailures: [] };                               | work
+            const all = event.Records.map(ship);                                           | await Promise.allSettled(all);                                  | rest
+            return Promise.allSettled(event.Records.map(ship));                            |                                                                 | work
+            await event.Records.forEach(ship);                                             |                                                                 | work
+            const { Records } = event;                                                     | Records.forEach(async (r) => {\\n  await courier.send(r);\\n}); | rest
+            const all = async (records) => { records.forEach(ship); };                     | await all(event.Records);                                       | work
+            try {\\nfor (const record of event.Records) {                                  | ship(record);\\n}\\n} catch (e) { throw e; }                    | rest
             ",
         );
     }

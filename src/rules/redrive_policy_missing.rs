@@ -186,7 +186,9 @@ resource "aws_sqs_queue" "first" {
 
     #[test]
     fn fifo_queue_gets_label_about_order() {
-        let text = "
+        Sam.check_cases(
+            &RULE,
+            "
 Resources:
   Orders:
     Type: AWS::SQS::Queue
@@ -195,24 +197,20 @@ Resources:
     Type: AWS::Serverless::Function
     Properties:
       Events: {Q: {Type: SQS, Properties: {Queue: !GetAtt Orders.Arn}}}
-";
-        let found = Sam.findings(&RULE, text);
-        assert_eq!(found.len(), 1);
-        assert!(
-            found[0]
-                .labels()
-                .iter()
-                .any(|label| label.message.contains("breaks its order"))
-        );
-        assert_eq!(
-            found[0].primary().message,
-            "no `RedrivePolicy`: failed messages have nowhere to go"
+",
+            "
+            finding | label
+            1       | …breaks its order…
+            1       | no `RedrivePolicy`: failed messages have nowhere to go
+            ",
         );
     }
 
     #[test]
     fn conditional_policy_is_flagged_under_other_condition() {
-        let text = "
+        CloudFormation.check_cases(
+            &RULE,
+            "
 Parameters:
   Env: {Type: String}
 Conditions:
@@ -230,10 +228,9 @@ Resources:
   OrdersMapping:
     Type: AWS::Lambda::EventSourceMapping
     Properties: {EventSourceArn: !GetAtt Orders.Arn, FunctionName: worker}
-";
-        let found = CloudFormation.findings(&RULE, text);
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].when.as_deref(), Some("not IsProd"));
+",
+            "finding | when\n 1 | not IsProd",
+        );
     }
 
     #[test]

@@ -48,7 +48,7 @@ fn judge(findings: &mut Findings<'_>, machine: &StateMachine, task: &TokenTask, 
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
-    use crate::testing::{check_files, run_files};
+    use crate::testing::{check_file_cases, check_files};
 
     const SENDS: &str = "arn:aws:states:::sqs:sendMessage.waitForTaskToken";
 
@@ -132,10 +132,14 @@ resource "aws_sfn_state_machine" "approval" {
     }
 
     #[test]
-    fn nested_states_are_read() {
+    fn nested_states_and_conditional_limits_are_read() {
         CloudFormation.check_cases(
             &RULE,
             "
+Parameters:
+  Stage: {Type: String}
+Conditions:
+  Prod: !Equals [!Ref Stage, prod]
 Resources:
   Machine:
     Type: AWS::StepFunctions::StateMachine
@@ -160,10 +164,11 @@ Resources:
                           Resource: <resource>
 ",
             "
-            resource                                                             | task                 | machine             | finding
-            !Sub arn:${AWS::Partition}:states:::sqs:sendMessage.waitForTaskToken |                      |                     | resource
-            !Sub arn:${AWS::Partition}:states:::sqs:sendMessage.waitForTaskToken | HeartbeatSeconds: 60 |                     |
-            !Sub arn:${AWS::Partition}:states:::sqs:sendMessage.waitForTaskToken |                      | TimeoutSeconds: 600 |
+            resource                                                             | task                                               | machine             | finding  | when
+            !Sub arn:${AWS::Partition}:states:::sqs:sendMessage.waitForTaskToken |                                                    |                     | resource |
+            !Sub arn:${AWS::Partition}:states:::sqs:sendMessage.waitForTaskToken | HeartbeatSeconds: 60                               |                     |          |
+            !Sub arn:${AWS::Partition}:states:::sqs:sendMessage.waitForTaskToken |                                                    | TimeoutSeconds: 600 |          |
+            !Sub arn:${AWS::Partition}:states:::sqs:sendMessage.waitForTaskToken | TimeoutSeconds: !If [Prod, 600, !Ref AWS::NoValue] |                     | resource | not Prod
             ",
         );
     }
@@ -185,34 +190,6 @@ Resources:
     }
 
     #[test]
-    fn conditional_limit_is_flagged_under_other_condition() {
-        CloudFormation.check_cases(
-            &RULE,
-            "
-Parameters:
-  Stage: {Type: String}
-Conditions:
-  Prod: !Equals [!Ref Stage, prod]
-Resources:
-  Machine:
-    Type: AWS::StepFunctions::StateMachine
-    Properties:
-      Definition:
-        StartAt: Ask
-        States:
-          Ask:
-            Type: Task
-            TimeoutSeconds: !If [Prod, 600, !Ref AWS::NoValue]
-            Resource: <resource>
-",
-            "
-            resource                                          | finding  | when
-            arn:aws:states:::sqs:sendMessage.waitForTaskToken | resource | not Prod
-            ",
-        );
-    }
-
-    #[test]
     fn sam_definition_file_is_read() {
         let template = "Transform: AWS::Serverless-2016-10-31
 Resources:
@@ -224,30 +201,30 @@ Resources:
   Queue:
     Type: AWS::SQS::Queue
 ";
-        let states = |resource| {
-            format!("StartAt: Ask\nStates:\n  Ask:\n    Type: Task\n    Resource: {resource}\n    End: true\n")
-        };
-        let waits = states("arn:aws:states:::sqs:sendMessage.waitForTaskToken # expect: task-token-without-timeout");
-        let sends = states("arn:aws:states:::sqs:sendMessage");
-        check_files(&RULE, &[("template.yaml", template), ("states/ask.asl.yaml", &waits)]);
-        // A text is not an intrinsic function, however it looks.
-        let commented = format!("Comment: 'Attention: !Ref and Fn::Sub'\n{waits}");
-        check_files(
+        let states = "<comment>
+StartAt: Ask
+States:
+  Ask:
+    Type: Task
+    Resource: <resource>
+    End: true
+";
+        check_file_cases(
             &RULE,
-            &[("template.yaml", template), ("states/ask.asl.yaml", &commented)],
+            &[("template.yaml", template), ("states/ask.asl.yaml", states)],
+            "
+            resource                                          | comment                                | finding
+            arn:aws:states:::sqs:sendMessage.waitForTaskToken |                                        | resource
+            arn:aws:states:::sqs:sendMessage                  |                                        |
+            // A text is not an intrinsic function, however it looks.
+            arn:aws:states:::sqs:sendMessage.waitForTaskToken | Comment: 'Attention: !Ref and Fn::Sub' | resource
+            arn:aws:states:::sqs:sendMessage.waitForTaskToken | Comment: {Ref: Queue}                  |
+            arn:aws:states:::sqs:sendMessage.waitForTaskToken | Comment: !Ref Queue                    |
+            arn:aws:states:::sqs:sendMessage.waitForTaskToken | Comment: {a: [{Fn::Sub: x}]}           |
+            ",
         );
-        for intrinsic in [
-            "Comment: {Ref: Queue}",
-            "Comment: !Ref Queue",
-            "Comment: {a: [{Fn::Sub: x}]}",
-        ] {
-            let text = states("arn:aws:states:::sqs:sendMessage.waitForTaskToken");
-            let text = format!("{intrinsic}\n{text}");
-            check_files(&RULE, &[("template.yaml", template), ("states/ask.asl.yaml", &text)]);
-        }
-        check_files(&RULE, &[("template.yaml", template), ("states/ask.asl.yaml", &sends)]);
-        let outcome = run_files(&RULE, &[("template.yaml", template)]);
-        assert_eq!(outcome.not_evaluated.len(), 1, "{:?}", outcome.not_evaluated);
+        // The file is missing.
+        check_file_cases(&RULE, &[("template.yaml", template)], "finding\n unjudged");
     }
 
     #[test]
