@@ -95,6 +95,67 @@ mod tests {
     }
 
     #[test]
+    fn functions_of_other_files_may_use_the_other_records() {
+        let files = |ending: &str, handler: &str, helper: &str, is_flagged: bool| {
+            let handler = handler.replace("/*here*/", if is_flagged { MARK } else { "" });
+            let template = template("");
+            let names = [format!("src/app.{ending}"), format!("src/helper.{ending}")];
+            let files = [
+                ("template.yaml", &*template),
+                (&names[0], &handler),
+                (&names[1], helper),
+            ];
+            check_files(&RULE, &files);
+        };
+        let passed = "from helper import use\ndef handler(event, context):\n    ship(event['Records'][0]) /*here*/\n    \
+                      use(event)\n";
+        for (body, is_flagged) in [
+            ("print(json.dumps(event))", true),
+            ("return len(event['Records'])", true),
+            ("store(event['Records'][0]['body'])", true),
+            ("store(event)", false),
+            ("for record in event['Records']:\n        store(record)", false),
+            ("store(event['Records'][1])", false),
+            ("return event['Records']", false),
+            ("if len(event['Records']) > 1:\n        raise ValueError()", false),
+        ] {
+            files("py", passed, &format!("def use(event):\n    {body}\n"), is_flagged);
+        }
+        for (import, call, helper, is_flagged) in [
+            (
+                "const { parse } = require('./helper');",
+                "parse(event)",
+                "exports.parse = (event) => JSON.parse(event.Records[0].body);",
+                true,
+            ),
+            (
+                "import { parse } from './helper';",
+                "await parse(event)",
+                "export const parse = async (event) => event.Records[0];",
+                true,
+            ),
+            (
+                "import { parse } from './helper';",
+                "parse(event)",
+                "export const parse = (event) => event.Records.map((one) => one.body);",
+                false,
+            ),
+            (
+                "import { parse } from './helper';",
+                "parse(event)",
+                "export const parse = middy((event) => event.Records[0]);",
+                false,
+            ),
+            ("import { parse } from './other';", "parse(event)", "", false),
+        ] {
+            let handler = format!(
+                "{import}\nexports.handler = async (event) => {{\n  const order = {call}; // /*here*/\n  await ship(order);\n}};\n"
+            );
+            files("js", &handler, helper, is_flagged);
+        }
+    }
+
+    #[test]
     fn use_of_the_other_records_is_accepted() {
         for body in [
             "    ship(event['Records'][0])\n    for record in event['Records'][1:]:\n        ship(record)",

@@ -66,6 +66,43 @@ mod tests {
     use crate::testing::check_file_cases;
     use crate::testing::handlers::{check_python, template};
 
+    #[test]
+    fn imported_function_without_types_returns_a_promise_or_a_value() {
+        let handler = "const { parse } = require('./parse');
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    try {
+      parse(record.body);
+      await ship(record);
+    } catch (error) {
+      console.log(error);
+    }
+  }
+};
+";
+        check_file_cases(
+            &RULE,
+            &[
+                ("template.yaml", &template("")),
+                ("src/app.js", handler),
+                ("src/parse.js", "<parse>"),
+            ],
+            "
+            parse                                                                         | finding
+            exports.parse = (body) => JSON.parse(body);                                   | 1
+            exports.parse = (body) => { if (!body) return null; return { order: body }; } | 1
+            exports.parse = (body) => { const order = JSON.parse(body); return order; }   | 1
+            module.exports = { parse(body) { for (const one of body) console.log(one); } } | 1
+            exports.parse = (body) => { const order = read(body); return order; }         |
+            exports.parse = (body) => read(body);                                         |
+            exports.parse = (body) => new Promise(read);                                  |
+            exports.parse = async (body) => JSON.parse(body);                             |
+            exports.parse = wrap((body) => JSON.parse(body));                             |
+            exports.other = (body) => JSON.parse(body);                                   |
+            ",
+        );
+    }
+
     /// Checks a TypeScript function for each row of the table in its holes.
     fn check_scripts(handler: &str, table: &str) {
         check_file_cases(

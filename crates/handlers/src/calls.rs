@@ -185,6 +185,12 @@ impl<'m> Machine<'m> {
             return Ok(Value::Unknown(0));
         }
         let record = if given == 0 { self.current } else { given };
+        let part = self.part_used(callee, &all);
+        if part.is_some_and(|used| used.count_ones() == 1) {
+            self.run.first.get_or_insert(whole.at.clone());
+        }
+        let given = part.unwrap_or(given);
+        self.run.used |= part.unwrap_or(record);
         self.note(callee, record, is_awaited);
         let kind = stores::event(whole).unwrap_or(EventKind::Work);
         if let Some(refused) = self.refused(whole, kind, record)? {
@@ -234,9 +240,15 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// Notes which records other code gets.
+    /// Returns the records that an imported function uses, if it is known and gets the event first.
+    fn part_used(&self, callee: &Expression, all: &[Value]) -> Option<Mask> {
+        let used = self.module.records_used.get(&**callee.name()?)?;
+        let others = all.strip_prefix(&[Value::Event])?;
+        Some(used | self.masks(others))
+    }
+
+    /// Notes that other code gets records.
     fn note(&mut self, callee: &Expression, record: Mask, is_awaited: bool) {
-        self.run.used |= record;
         let root = callee.first_name().unwrap_or_default();
         let waits = is_awaited || is_request(root) || matches!(self.variable(root), Some(Value::Client));
         if let Some(at) = self.loops.last()

@@ -106,6 +106,19 @@ pub(super) fn imports<'t>(tokens: &[Token<'t>]) -> Vec<(&'t str, &'t str, &'t st
                 }
             }
             [Word("import"), Word(local), Word("from"), Text(from), ..] => all.push((local, "default", from)),
+            // `const { run } = require("./orders")`, `const run = require("./orders").run`
+            [Word("const" | "let" | "var"), Sign(b'{'), inner @ ..] => {
+                let end = end_of_braces(inner);
+                if let Some([Sign(b'='), value @ ..]) = inner.get(end + 1..)
+                    && let Some((from, None)) = required(value)
+                {
+                    let names = clause(inner).0.into_iter();
+                    all.extend(names.map(|(there, here)| (here, there, from)));
+                }
+            }
+            [Word("const" | "let" | "var"), Word(local), Sign(b'='), value @ ..] => {
+                all.extend(required(value).map(|(from, there)| (*local, there.unwrap_or("default"), from)));
+            }
             _ => {}
         }
     }
@@ -201,7 +214,11 @@ fn clause<'t>(inner: &[Token<'t>]) -> (Vec<(&'t str, &'t str)>, Option<&'t str>)
     let parts = inner[..end].split(|token| *token == Token::Sign(b','));
     let names = parts.filter_map(|part| match part {
         [Token::Word(name)] => Some((*name, *name)),
-        [Token::Word(there), Token::Word("as"), Token::Word(here)] => Some((*there, *here)),
+        [
+            Token::Word(there),
+            Token::Word("as") | Token::Sign(b':'),
+            Token::Word(here),
+        ] => Some((*there, *here)),
         _ => None,
     });
     let from = match inner.get(end + 1..) {

@@ -503,7 +503,7 @@ fn defines(path: &Path, name: &str, files: &Files) -> bool {
 }
 
 /// Reads the file that defines `name`: the one at `path`, or one that it takes the name from.
-fn read_source(mut path: PathBuf, mut name: String, sources: &Sources) -> FoundSource {
+pub(super) fn read_source(mut path: PathBuf, mut name: String, sources: &Sources) -> FoundSource {
     let files = sources.files();
     for _ in 0..limits::MAX_EXPORT_HOPS {
         let Some(language @ (Language::Python | Language::Script)) = language_of(&path) else {

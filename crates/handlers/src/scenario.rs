@@ -67,25 +67,29 @@ struct Path<'m> {
     is_awaited: bool,
     /// `true` if the handler returned normally.
     has_returned: bool,
+    /// Records in the returned value.
+    returned: Mask,
 }
 
 /// Analyses the handler called `name`, or returns `None` if it is not in the module that is `loaded`.
 pub(super) fn facts<'m>(loaded: &Machine<'m>, name: &str, source: &str) -> Option<Facts<'m>> {
-    let mut machine = loaded.clone();
-    let value = match machine.global(name)? {
-        object @ Value::Object(_) => machine.method(&object, "__call__")?,
-        value => value,
-    };
-    let Value::Function(id) = value else { return None };
-    let Object::Function(closure) = &machine.heap[id] else {
-        return None;
-    };
-    let entry = Entry {
-        function: closure.function,
-        around: closure.around.clone(),
-        value: Value::Function(id),
-    };
+    let (entry, machine) = Entry::of(loaded, name)?;
     Some(entry.facts(&machine, source))
+}
+
+/// Returns the function `name`, unless it is decorated or wrapped.
+pub(super) fn function<'m>(loaded: &Machine<'m>, name: &str) -> Option<&'m Function> {
+    let (entry, _) = Entry::of(loaded, name)?;
+    entry.around.is_empty().then_some(entry.function)
+}
+
+/// Returns the records that the function `name` uses of an event that it gets, or returns, if it returns on all paths.
+pub(super) fn records_used(loaded: &Machine<'_>, name: &str) -> Option<Mask> {
+    let (entry, machine) = Entry::of(loaded, name)?;
+    let (paths, is_complete) = entry.explore(&machine, 3, 0);
+    let is_known = |path: &Path<'_>| path.has_returned && !path.run.is_uncertain;
+    let is_known = is_complete && entry.around.is_empty() && paths.iter().all(is_known);
+    is_known.then(|| paths.iter().fold(0, |all, path| all | path.run.used | path.returned))
 }
 
 /// The entry point that Lambda calls.
@@ -97,6 +101,25 @@ struct Entry<'m> {
 }
 
 impl<'m> Entry<'m> {
+    /// Returns the function called `name`, and the machine in which it can be called.
+    fn of(loaded: &Machine<'m>, name: &str) -> Option<(Self, Machine<'m>)> {
+        let mut machine = loaded.clone();
+        let value = match machine.global(name)? {
+            object @ Value::Object(_) => machine.method(&object, "__call__")?,
+            value => value,
+        };
+        let Value::Function(id) = value else { return None };
+        let Object::Function(closure) = &machine.heap[id] else {
+            return None;
+        };
+        let entry = Entry {
+            function: closure.function,
+            around: closure.around.clone(),
+            value: Value::Function(id),
+        };
+        Some((entry, machine))
+    }
+
     fn facts(&self, loaded: &Machine<'m>, source: &str) -> Facts<'m> {
         let module = loaded.module;
         let (mut paths, mut is_complete) = self.explore(loaded, 3, bit(1));
@@ -251,6 +274,7 @@ impl<'m> Entry<'m> {
                 .late
                 .is_some_and(|id| matches!(machine.heap[id], Object::Promise { is_observed: true, .. })),
             has_returned: settled.is_ok(),
+            returned: settled.as_ref().map_or(0, |value| machine.mask(value)),
             run: Run::default(),
         };
         let outcome = match settled {

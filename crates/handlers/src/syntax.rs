@@ -15,6 +15,8 @@ pub(super) struct Module {
     pub(super) words: rustc_hash::FxHashSet<Arc<str>>,
     /// Imported functions that return no promise.
     pub(super) synchronous: rustc_hash::FxHashSet<Arc<str>>,
+    /// Records that imported functions use of an event that they get.
+    pub(super) records_used: rustc_hash::FxHashMap<Arc<str>, super::values::Mask>,
     /// `true` for JavaScript and TypeScript, where blocks are scopes and failures of promises wait for an `await`.
     pub(super) is_script: bool,
 }
@@ -77,6 +79,28 @@ pub(super) struct Class {
 pub(super) struct Statement {
     pub(super) kind: StatementKind,
     pub(super) at: TextRange,
+}
+
+impl Statement {
+    /// Returns the lists of statements in it, except those of functions and classes.
+    pub(super) fn bodies(&self) -> Vec<&[Statement]> {
+        match &self.kind {
+            StatementKind::Loop(one) => vec![&one.body, &one.otherwise],
+            StatementKind::If { yes, no, .. } => vec![yes, no],
+            StatementKind::Switch { cases, .. } => cases.iter().map(|case| &*case.body).collect(),
+            StatementKind::Try {
+                body,
+                catches,
+                otherwise,
+                last,
+            } => {
+                let catches = catches.iter().map(|catch| &*catch.body);
+                [&**body, otherwise, last].into_iter().chain(catches).collect()
+            }
+            StatementKind::With(_, body) | StatementKind::Block(body) => vec![body],
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// Kinds of statements.

@@ -1,0 +1,177 @@
+//! Facts about functions that a source imports from other files: whether they return a promise, by the type that
+//! TypeScript declares for the result or else by the returned values, and which records of an event they use.
+
+use super::exports::{self, Defined, Token, tokens};
+use super::locate::{FoundSource, Language, language_of, read_source};
+use super::machine::Machine;
+use super::places::imported;
+use super::syntax::{Expression, Module, Statement, StatementKind, Term};
+use super::values::Mask;
+use super::words::is_harmless;
+use super::{python, scenario, script};
+use crate::limits;
+use rustc_hash::{FxHashMap, FxHashSet};
+use source::Sources;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Types of which a value may be a promise.
+const OPEN_TYPES: [&str; 6] = ["Awaited", "Promise", "PromiseLike", "ReturnType", "any", "unknown"];
+
+/// Returns the imports of the script `text` at `path` that return no promise.
+pub(super) fn synchronous(path: &Path, text: &str, sources: &Sources) -> FxHashSet<Arc<str>> {
+    let tokens = tokens(text);
+    let imports = exports::imports(&tokens);
+    let imports = imports.iter().filter(|(_, _, from)| from.starts_with('.'));
+    imports
+        .take(limits::MAX_IMPORTS)
+        .filter(|(_, there, from)| {
+            let path = imported(path, from, Language::Script, sources.files());
+            let found = path.map(|path| read_source(path, (*there).to_owned(), sources));
+            match found {
+                Some(FoundSource::Source(found)) => {
+                    declares_value(&self::tokens(&found.text), &found.name) || returns_value(&found.text, &found.name)
+                }
+                _ => false,
+            }
+        })
+        .map(|(here, ..)| (*here).into())
+        .collect()
+}
+
+/// Returns the records that the imported functions use, or return, of the event that the source `text` at `path` passes
+/// to them; without those of which this is unknown.
+pub(super) fn records_used(path: &Path, text: &str, sources: &Sources) -> FxHashMap<Arc<str>, Mask> {
+    let Some(language) = language_of(path) else {
+        return FxHashMap::default();
+    };
+    let names = text.match_indices("(event").map(|(at, _)| {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+        text[..at].rsplit(|c| !is_part(c)).next().unwrap_or_default()
+    });
+    let names: FxHashSet<&str> = names
+        .filter(|name| !name.is_empty())
+        .take(limits::MAX_IMPORTS)
+        .collect();
+    let tokens = if language == Language::Script {
+        tokens(text)
+    } else {
+        Vec::new()
+    };
+    let imports = exports::imports(&tokens);
+    let used = names.into_iter().filter_map(|name| {
+        let (from, there) = match exports::origin(text, language, name) {
+            Defined::By(from, there) => (from, there),
+            _ => {
+                let (_, there, from) = imports.iter().find(|(here, ..)| *here == name)?;
+                ((*from).to_owned(), (*there).to_owned())
+            }
+        };
+        let path = imported(path, &from, language, sources.files())?;
+        let FoundSource::Source(found) = read_source(path, there, sources) else {
+            return None;
+        };
+        let module: Module = match language {
+            Language::Python => python::read(&found.text).ok()?,
+            _ => script::read(&found.text).ok()?,
+        };
+        Some((
+            name.into(),
+            scenario::records_used(&Machine::load(&module), &found.name)?,
+        ))
+    });
+    used.collect()
+}
+
+/// Returns `true` if the function `name` is declared with the type of a result that is no promise.
+fn declares_value(tokens: &[Token<'_>], name: &str) -> bool {
+    use Token::{Sign, Word};
+    let signature = (0..tokens.len()).find_map(|at| match &tokens[at..] {
+        [Word("function"), Word(found), rest @ ..] if *found == name => {
+            (at == 0 || tokens[at - 1] != Word("async")).then_some(rest)
+        }
+        [Word("const"), Word(found), Sign(b'='), rest @ ..] if *found == name => Some(rest),
+        _ => None,
+    });
+    let Some([Sign(b'('), rest @ ..]) = signature else {
+        return false;
+    };
+    let mut depth = 1;
+    let end = rest.iter().position(|token| {
+        match token {
+            Sign(b'(') => depth += 1,
+            Sign(b')') => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    let Some([Sign(b':'), result @ ..]) = end.and_then(|end| rest.get(end + 1..)) else {
+        return false;
+    };
+    // The type ends at the body or the arrow; that of an object is no promise.
+    let end = result.iter().position(|token| matches!(token, Sign(b'{' | b'=')));
+    let words = &result[..end.unwrap_or(0)];
+    let is_open = |token: &Token<'_>| matches!(token, Word(word) if OPEN_TYPES.contains(word));
+    end.is_some() && !words.iter().any(is_open) && !words.is_empty()
+}
+
+/// Returns `true` if the function `name` in the script `text` returns values that are no promises.
+fn returns_value(text: &str, name: &str) -> bool {
+    let Ok(module) = script::read(text) else { return false };
+    let loaded = Machine::load(&module);
+    scenario::function(&loaded, name).is_some_and(|function| {
+        let mut results = Results::default();
+        results.add(&function.body);
+        !function.is_async && !function.is_generator && results.returned.iter().all(|value| results.is_plain(value, 0))
+    })
+}
+
+/// The values that a function returns, and those of its variables.
+#[derive(Default)]
+struct Results<'m> {
+    returned: Vec<&'m Expression>,
+    assigned: Vec<(&'m str, &'m Expression)>,
+}
+
+impl<'m> Results<'m> {
+    fn add(&mut self, body: &'m [Statement]) {
+        for statement in body {
+            match &statement.kind {
+                StatementKind::Return(value) => self.returned.extend(value),
+                StatementKind::Assign { target, value, .. } => {
+                    self.assigned.extend(target.name().map(|name| (&**name, value)));
+                }
+                _ => statement.bodies().into_iter().for_each(|body| self.add(body)),
+            }
+        }
+    }
+
+    /// Returns `true` if `value` is certainly no promise.
+    fn is_plain(&self, value: &Expression, depth: usize) -> bool {
+        if depth > limits::MAX_CONSTANT_HOPS {
+            return false;
+        }
+        let is_plain = |value: &Expression| self.is_plain(value, depth + 1);
+        match &value.kind {
+            Term::Text(_)
+            | Term::Number(_)
+            | Term::Bool(_)
+            | Term::Null
+            | Term::Object(_)
+            | Term::List(_)
+            | Term::Not(_)
+            | Term::Binary(..) => true,
+            Term::If(parts) => is_plain(&parts[1]) && is_plain(&parts[2]),
+            Term::Logic(_, parts) => parts.iter().all(is_plain),
+            // `get` may be a request.
+            Term::Call { callee, is_new, .. } if !is_new => {
+                is_harmless(callee) && !matches!(callee.last_name(), Some("get" | "sleep"))
+            }
+            Term::Name(name) => {
+                let mut values = self.assigned.iter().filter(|(known, _)| *known == &**name).peekable();
+                values.peek().is_some() && values.all(|(_, value)| is_plain(value))
+            }
+            _ => false,
+        }
+    }
+}
