@@ -65,21 +65,6 @@ impl Dialect {
     }
 }
 
-/// Returns the findings of `rule` in one input.
-pub fn findings(rule: &Rule, dialect: Dialect, text: &str) -> Vec<Diagnostic> {
-    dialect.findings(rule, text)
-}
-
-/// Checks `rule` on one input.
-pub fn check(rule: &Rule, dialect: Dialect, text: &str) {
-    dialect.check(rule, text);
-}
-
-/// Checks `rule` on one input for each row of `table`.
-pub fn check_cases(rule: &Rule, dialect: Dialect, text: &str, table: &str) {
-    dialect.check_cases(rule, text, table);
-}
-
 /// Current day for rules.
 const TODAY: &str = "2026-09-01";
 
