@@ -100,42 +100,31 @@ resource "aws_lambda_event_source_mapping" "m" {
 "#;
 
     #[test]
-    fn undeclared_sources_are_flagged() {
+    fn undeclared_and_unsupported_sources_are_flagged() {
         Terraform.check_cases(
             &RULE,
             MODULE,
             r#"
-            source                                                    | finding
-            aws_sqs_queue.q.arn                                       |
-            aws_sqs_queue.none[0].arn                                 |
-            aws_kinesis_stream.s.arn                                  |
-            "arn:aws:sqs:eu-west-1:111122223333:q"                    |
-            "arn:aws:kinesis:eu-west-1:111122223333:stream/s"         |
-            var.open                                                  |
-            module.away.queue_arn                                     |
-            var.open ? aws_sqs_queue.q.arn : aws_kinesis_stream.s.arn |
-            aws_sqs_queue.gone.arn                                    | source
-            aws_sqs_queue.gone[0].arn                                 | source
-            aws_sqs_queue.gone["orders"].arn                          | source
-            data.aws_sqs_queue.gone.arn                               | source
-            module.gone.queue_arn                                     | source
-            local.gone                                                | source
-            var.gone                                                  | source
-            var.open ? aws_sqs_queue.q.arn : aws_sqs_queue.gone.arn   | source
-            "arn:aws:sns:eu-west-1:111122223333:t"                    | source
+            source                                                    | finding | headline
+            aws_sqs_queue.q.arn                                       |         |
+            aws_sqs_queue.none[0].arn                                 |         |
+            aws_kinesis_stream.s.arn                                  |         |
+            "arn:aws:sqs:eu-west-1:111122223333:q"                    |         |
+            "arn:aws:kinesis:eu-west-1:111122223333:stream/s"         |         |
+            var.open                                                  |         |
+            module.away.queue_arn                                     |         |
+            var.open ? aws_sqs_queue.q.arn : aws_kinesis_stream.s.arn |         |
+            aws_sqs_queue.gone.arn                                    | source  |
+            aws_sqs_queue.gone[0].arn                                 | source  |
+            aws_sqs_queue.gone["orders"].arn                          | source  |
+            data.aws_sqs_queue.gone.arn                               | source  |
+            module.gone.queue_arn                                     | source  |
+            local.gone                                                | source  |
+            var.gone                                                  | source  |
+            var.open ? aws_sqs_queue.q.arn : aws_sqs_queue.gone.arn   | source  |
+            "arn:aws:sns:eu-west-1:111122223333:t"                    | source  |
+            aws_sns_topic.t.arn                                       | source  | `aws_lambda_event_source_mapping.m` reads a resource of the type `aws_sns_topic`, which is no source of messages
             "#,
-        );
-    }
-
-    #[test]
-    fn unsupported_source_types_are_flagged() {
-        Terraform.check_cases(
-            &RULE,
-            MODULE,
-            "
-            source              | finding | headline
-            aws_sns_topic.t.arn | source  | `aws_lambda_event_source_mapping.m` reads a resource of the type `aws_sns_topic`, which is no source of messages
-            ",
         );
     }
 
@@ -220,29 +209,5 @@ Resources:
             let count = found.iter().filter(|found| found.rule == RULE.id).count();
             assert_eq!(count, expected, "{text}");
         }
-    }
-
-    #[test]
-    fn sam_event_and_pipe_are_checked() {
-        Sam.check(
-            &RULE,
-            r"
-Resources:
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Events:
-        E:
-          Type: SQS
-          Properties:
-            Queue: !GetAtt Gone.Arn # expect: event-source-mapping-source-undeclared
-  P:
-    Type: AWS::Pipes::Pipe
-    Properties:
-      Source: !GetAtt Gone.Arn # expect: event-source-mapping-source-undeclared
-      Target: !GetAtt F.Arn
-      RoleArn: arn:aws:iam::111122223333:role/r
-",
-        );
     }
 }
