@@ -83,7 +83,7 @@ fn identity(found: &[lsp_types::Diagnostic]) -> String {
 
 fn diagnostic(worker: &Worker, params: &DocumentDiagnosticParams) -> DocumentDiagnosticReport {
     let path = worker.path(&params.text_document.uri);
-    let found = path.and_then(|path| worker.found().remove(&path)).unwrap_or_default();
+    let found = path.map(|path| worker.found_in(&path)).unwrap_or_default();
     let identity = identity(&found);
     if params.previous_result_id.as_ref() == Some(&identity) {
         return DocumentDiagnosticReport::Unchanged(RelatedUnchangedDocumentDiagnosticReport {

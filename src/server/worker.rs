@@ -184,7 +184,7 @@ impl Worker {
     }
 
     /// Returns the findings in one file.
-    fn found_in(&self, path: &Path) -> Vec<lsp_types::Diagnostic> {
+    pub(super) fn found_in(&self, path: &Path) -> Vec<lsp_types::Diagnostic> {
         let mut found: Vec<lsp_types::Diagnostic> = Vec::new();
         for one in self.projects.iter().flat_map(|project| project.found_in(path)) {
             // Folders may be nested.
