@@ -43,8 +43,8 @@ pub(super) struct Relations<'r> {
     units: FxHashMap<String, usize>,
     /// Connections of the units of each input; `None` if it has none, because others call it.
     reach: Vec<Option<Connections>>,
-    /// Groups of inputs; `None` if the input of some unit is unknown.
-    related: Option<Groups>,
+    /// First input of the group of each input; `None` if the input of some unit is unknown.
+    related: Option<Vec<usize>>,
     /// Nodes that concern all units.
     common: Vec<CommonNode>,
 }
@@ -92,7 +92,10 @@ impl<'r> Relations<'r> {
                 ties.add_to(reach);
             }
         }
-        all.related = is_complete.then(|| all.related_with(&Connections::default()).0);
+        all.related = is_complete.then(|| {
+            let (mut groups, count) = all.related_with(&Connections::default());
+            (0..count).map(|at| groups.least(at)).collect()
+        });
         all
     }
 
@@ -135,14 +138,14 @@ impl<'r> Relations<'r> {
     }
 
     /// Returns the units to be judged together with those of `own`.
-    pub(super) fn around(&mut self, own: &FoundEnvironments) -> Around<'_, 'r> {
+    pub(super) fn around(&self, own: &FoundEnvironments) -> Around<'_, 'r> {
         let own = own.iter().map(|one| self.units.get(&self.sources.name_of(&one.path)));
         let own: Option<FxHashSet<usize>> = own.map(Option::<&usize>::copied).collect();
         let all = 0..self.inputs.len();
-        let members = match (&mut self.related, own) {
+        let members = match (&self.related, own) {
             (Some(related), Some(own)) => {
-                let wanted: FxHashSet<usize> = own.iter().map(|at| related.least(*at)).collect();
-                all.filter(|at| wanted.contains(&related.least(*at))).collect()
+                let wanted: FxHashSet<usize> = own.iter().map(|at| related[*at]).collect();
+                all.filter(|at| wanted.contains(&related[*at])).collect()
             }
             _ => all.collect(),
         };

@@ -1,7 +1,7 @@
 //! Runs the rules over the graph of each environment, and keeps the findings that the configurations and the command
 //! line select.
 
-use super::clusters::Relations;
+use super::clusters::{Around, Relations};
 use super::coverage::coverage;
 use super::declarations::Declarations;
 use super::handlers::Handlers;
@@ -47,6 +47,8 @@ pub(super) struct LintedEnvironment {
     pub(super) broken: FxHashSet<String>,
     /// Relations to other units, by name.
     pub(super) ties: Vec<(String, Ties)>,
+    /// Number of steps that its policies took.
+    steps: u64,
 }
 
 /// Runs the rules in every environment.
@@ -82,9 +84,7 @@ pub(super) fn lint(run: &Run<'_>, loaded: Loaded) -> Linted {
         sources: &sources,
         steps: AtomicU64::new(Policy::STEPS),
     };
-    let mut linted: Vec<LintedEnvironment> = (environments.into_iter())
-        .map(|environment| linter.lint_one(environment, &policies))
-        .collect();
+    let mut linted = linter.lint_all(environments, &policies);
     if let Some(first) = linted.first().filter(|_| !found.is_empty()) {
         let further = linter.lint_found(found, &groups, first, (&mut policies, &mut gathered), &mut add_code);
         linted.extend(further);
@@ -125,119 +125,164 @@ impl Linter<'_> {
         (policies, gathered): (&mut Policies, &mut Gathered),
         add_code: &mut dyn FnMut(&mut Environment, &Policies),
     ) -> Vec<LintedEnvironment> {
-        let mut relations = Relations::of(self.run, groups, first, self.sources);
+        let relations = Relations::of(self.run, groups, first, self.sources);
         let reported = Reported::of(&first.findings);
-        let mut linted = Vec::with_capacity(found.len());
-        for (name, own) in found {
-            let mut around = relations.around(&own);
-            let steps = self.steps.load(Ordering::Relaxed);
-            loop {
+        let mut linted = BTreeMap::new();
+        let mut waiting: Vec<_> = (found.iter())
+            .map(|(name, own)| (name, own, relations.around(own)))
+            .collect();
+        while !waiting.is_empty() {
+            let mut load = |(name, own, around): &(&String, &FoundEnvironments, Around<'_, '_>)| {
                 let (groups, context) = around.units();
                 let inputs = EnvironmentInputs {
-                    name: Some(name.clone()),
+                    name: Some((*name).clone()),
                     groups: &groups,
-                    own: &own,
+                    own,
                     context,
                 };
                 let (mut one, _) = load::environment(self.run, inputs, self.sources, policies, gathered);
                 one.findings.retain(|found| !reported.has_elsewhere(found));
                 add_code(&mut one, policies);
-                let one = self.lint_one(one, policies);
-                if !around.grow(&one.graph, &one.ties) {
-                    linted.push(one);
-                    break;
+                one
+            };
+            let loaded = waiting.iter().map(&mut load).collect();
+            let judged = self.lint_all(loaded, policies);
+            let mut growing = Vec::new();
+            for ((name, own, mut around), one) in waiting.into_iter().zip(judged) {
+                if around.grow(&one.graph, &one.ties) {
+                    self.steps.fetch_add(one.steps, Ordering::Relaxed);
+                    growing.push((name, own, around));
+                } else {
+                    linted.insert(name, one);
                 }
-                self.steps.store(steps, Ordering::Relaxed);
             }
+            waiting = growing;
+        }
+        linted.into_values().collect()
+    }
+
+    /// Judges environments.
+    fn lint_all(&self, environments: Vec<Environment>, policies: &Policies) -> Vec<LintedEnvironment> {
+        let settings = environments.iter().map(|one| policies.settings(&one.graph));
+        let settings: Vec<Settings> = settings.collect();
+        let graphs = environments.iter().map(|one| &one.graph).zip(&settings);
+        let graphs: Vec<(&Graph, &Settings)> = graphs.collect();
+        let runs = |rule: &Rule<'_>| graphs.iter().any(|(graph, _)| self.runs(rule, graph, policies));
+        let built_in = RULES.iter().filter(|rule| runs(rule)).map(|rule| Judge::of(rule));
+        let built_in: Vec<Judge<'_>> = built_in.collect();
+        let judge = || rules::run(&built_in, &graphs, self.run.options.trace);
+        // Policies share their steps, so that they run one after the other: the result must not depend on timing.
+        let judge_policies = || {
+            let all = environments.iter().zip(&settings);
+            all.map(|(one, settings)| self.judge_policies(one, settings, policies))
+                .collect::<Vec<_>>()
+        };
+        let cover = || graphs.iter().map(|(graph, _)| coverage(graph)).collect::<Vec<_>>();
+        let (outcomes, (of_policies, coverage)) = rayon::join(judge, || rayon::join(judge_policies, cover));
+        let linted = environments.into_iter().zip(coverage).zip(&of_policies);
+        let linted = linted.map(|((environment, coverage), (_, steps))| {
+            let Environment {
+                name,
+                graph,
+                units,
+                findings,
+                not_evaluated,
+                broken,
+                ties,
+            } = environment;
+            LintedEnvironment {
+                name,
+                units,
+                graph,
+                findings,
+                not_evaluated,
+                coverage,
+                judgements: Vec::new(),
+                broken,
+                ties,
+                steps: *steps,
+            }
+        });
+        let mut linted: Vec<LintedEnvironment> = linted.collect();
+        for (judge, outcomes) in built_in.iter().zip(outcomes) {
+            for (one, outcome) in linted.iter_mut().zip(outcomes) {
+                self.keep(&judge.rule, outcome, one, policies);
+            }
+        }
+        for (one, (outcomes, _)) in linted.iter_mut().zip(of_policies) {
+            for (rule, outcome) in outcomes {
+                self.keep(&rule, outcome, one, policies);
+            }
+            let units = one.units.as_ref();
+            (one.coverage.gaps).retain(|gap| self.is_judged(units, &gap.subject.unit));
         }
         linted
     }
 
-    /// Judges one environment.
-    fn lint_one(&self, environment: Environment, policies: &Policies) -> LintedEnvironment {
-        let (run, sources) = (self.run, self.sources);
-        let (selection, trace) = (&run.options.selection, run.options.trace);
-        let Environment {
-            name,
-            graph,
-            units,
-            findings,
-            not_evaluated,
-            broken,
-            ties,
-        } = environment;
-        let has_it = |unit: &str| match &units {
-            Some(units) => units.contains(unit),
-            None => !run.session.is_outside(unit),
-        };
-        let settings = policies.settings(&graph);
-        let runs = |rule: &Rule<'_>| {
-            let mut units = graph.units().iter();
-            units.any(|unit| policies.of(&unit.name).runs(rule, selection))
-        };
-        let built_in = RULES.iter().filter(|rule| runs(rule)).map(|rule| Judge::of(rule));
-        let mut chosen: Vec<Judge<'_>> = built_in.collect();
-        let mut own = own_policies(&graph, policies);
-        own.retain(|(policy, _)| runs(&policy.rule()));
-        let checks: Vec<_> = (own.iter())
-            .map(|(policy, units)| {
-                let environment = name.as_deref().filter(|name| *name != DEFAULT_ENVIRONMENT);
-                move |graph: &Graph, findings: &mut Findings<'_>| {
-                    policy.judge(graph, environment, &|unit| units.contains(&unit), &self.steps, findings);
-                }
-            })
-            .collect();
-        let with_rules = own.iter().map(|(policy, _)| policy.rule()).zip(&checks);
-        let own: Vec<Judge<'_>> = with_rules.map(|(rule, check)| Judge::new(rule, check)).collect();
-        let judge = |judges: &[Judge<'_>]| rules::run(judges, &graph, &settings, trace);
-        // Policies share their steps, so that they run one after the other: the result must not depend on timing.
-        let of_policies = || own.chunks(1).flat_map(judge).collect::<Vec<_>>();
-        let (mut said, (of_policies, coverage)) =
-            rayon::join(|| judge(&chosen), || rayon::join(of_policies, || coverage(&graph)));
-        chosen.extend(&own);
-        said.extend(of_policies);
-        let mut linted = LintedEnvironment {
-            name: name.clone(),
-            units: units.clone(),
-            findings,
-            not_evaluated,
-            coverage,
-            judgements: Vec::new(),
-            broken,
-            ties,
-            graph: Graph::default(),
-        };
-        for (Judge { rule, .. }, settled) in chosen.iter().zip(said) {
-            let RuleOutcome {
-                findings,
-                not_evaluated,
-                judgements,
-                ..
-            } = settled;
-            if trace {
-                let ignored = findings
-                    .iter()
-                    .filter_map(|found| ignored(rule, found, sources, policies));
-                linted.judgements.extend(ignored);
+    /// Returns `true` if the configuration of a unit of `graph` selects `rule`.
+    fn runs(&self, rule: &Rule<'_>, graph: &Graph, policies: &Policies) -> bool {
+        let mut units = graph.units().iter();
+        units.any(|unit| policies.of(&unit.name).runs(rule, &self.run.options.selection))
+    }
+
+    /// Returns `true` if an environment of `units` judges `unit`.
+    fn is_judged(&self, units: Option<&FxHashSet<String>>, unit: &str) -> bool {
+        units.map_or_else(|| !self.run.session.is_outside(unit), |units| units.contains(unit))
+    }
+
+    /// Judges an environment by the policies. Also returns the number of steps that this took.
+    fn judge_policies<'p>(
+        &self,
+        environment: &Environment,
+        settings: &Settings,
+        policies: &'p Policies,
+    ) -> (Vec<(Rule<'p>, RuleOutcome)>, u64) {
+        let before = self.steps.load(Ordering::Relaxed);
+        let graph = &environment.graph;
+        let name = environment.name.as_deref().filter(|name| *name != DEFAULT_ENVIRONMENT);
+        let mut outcomes = Vec::new();
+        for (policy, units) in own_policies(graph, policies) {
+            let rule = policy.rule();
+            if self.runs(&rule, graph, policies) {
+                let check = |graph: &Graph, findings: &mut Findings<'_>| {
+                    policy.judge(graph, name, &|unit| units.contains(&unit), &self.steps, findings);
+                };
+                let judge = Judge::new(rule, &check);
+                let outcome = rules::run(&[judge], &[(graph, settings)], self.run.options.trace);
+                outcomes.extend(outcome.into_iter().flatten().map(|outcome| (rule, outcome)));
             }
-            let findings = findings.into_iter();
-            let findings = findings.filter(|found| has_it(&found.subject.unit));
-            let wanted = findings.filter_map(|found| asked_for(rule, found, sources, selection, policies));
-            linted.findings.extend(wanted);
-            let is_asked =
-                |subject: &Subject| has_it(&subject.unit) && policies.of(&subject.unit).runs(rule, selection);
-            let not_evaluated = not_evaluated.into_iter();
-            linted
-                .not_evaluated
-                .extend(not_evaluated.filter(|one| is_asked(&one.subject)));
-            let judgements = judgements.into_iter();
-            linted
-                .judgements
-                .extend(judgements.filter(|one| is_asked(&one.subject)));
         }
-        linted.coverage.gaps.retain(|gap| has_it(&gap.subject.unit));
-        linted.graph = graph;
-        linted
+        (outcomes, before.saturating_sub(self.steps.load(Ordering::Relaxed)))
+    }
+
+    /// Adds what `rule` says about the units of an environment, and what the configurations select.
+    fn keep(&self, rule: &Rule<'_>, outcome: RuleOutcome, to: &mut LintedEnvironment, policies: &Policies) {
+        let (sources, selection) = (self.sources, &self.run.options.selection);
+        let RuleOutcome {
+            findings,
+            not_evaluated,
+            judgements,
+            ..
+        } = outcome;
+        if self.run.options.trace {
+            let ignored = findings
+                .iter()
+                .filter_map(|found| ignored(rule, found, sources, policies));
+            to.judgements.extend(ignored);
+        }
+        let units = to.units.as_ref();
+        let findings = findings
+            .into_iter()
+            .filter(|found| self.is_judged(units, &found.subject.unit));
+        let wanted = findings.filter_map(|found| asked_for(rule, found, sources, selection, policies));
+        to.findings.extend(wanted);
+        let is_asked = |subject: &Subject| {
+            self.is_judged(units, &subject.unit) && policies.of(&subject.unit).runs(rule, selection)
+        };
+        let not_evaluated = not_evaluated.into_iter().filter(|one| is_asked(&one.subject));
+        to.not_evaluated.extend(not_evaluated);
+        to.judgements
+            .extend(judgements.into_iter().filter(|one| is_asked(&one.subject)));
     }
 }
 
@@ -268,8 +313,8 @@ impl<'f> Reported<'f> {
 /// Judges what is deployed, and adds it to the graph of every environment.
 fn attach(mut deployed: Deployed, environments: &mut [Environment]) {
     let judges: Vec<Judge<'_>> = RULES.iter().map(|rule| Judge::of(rule)).collect();
-    let results = rules::run(&judges, &deployed.graph, &Settings::default(), false);
-    let findings = results.into_iter().flat_map(|result| result.findings);
+    let results = rules::run(&judges, &[(&deployed.graph, &Settings::default())], false);
+    let findings = results.into_iter().flatten().flat_map(|result| result.findings);
     let findings = findings.map(|found| DeployedFinding {
         rule: found.rule.to_string(),
         spans: found.labels().iter().map(|label| label.span).collect(),

@@ -103,9 +103,9 @@ pub struct RuleOutcome {
     pub judgements: Vec<Judgement>,
 }
 
-/// Returns the results of each of `judges` for `graph`, in their order. A traced run also records verdicts without a
-/// finding.
-pub fn run(judges: &[Judge<'_>], graph: &Graph, settings: &Settings, is_traced: bool) -> Vec<RuleOutcome> {
+/// Returns the results of each of `judges` for each of `graphs`, in their order. A traced run also records verdicts
+/// without a finding. Each rule judges all graphs in succession, which keeps its code in the caches of the processor.
+pub fn run(judges: &[Judge<'_>], graphs: &[(&Graph, &Settings)], is_traced: bool) -> Vec<Vec<RuleOutcome>> {
     let before: BTreeMap<&str, &Rule<'static>> = (judges.iter())
         .flat_map(|judge| rules_with_precedence(&judge.rule))
         .map(|before| (before.id, before))
@@ -114,19 +114,33 @@ pub fn run(judges: &[Judge<'_>], graph: &Graph, settings: &Settings, is_traced: 
     let own: FxHashSet<&str> = judges.iter().map(|judge| judge.rule.id).collect();
     let others = before.values().filter(|before| !own.contains(before.id));
     asked.extend(others.map(|before| Judge::of(before)));
-    let is_small = graph.queues().len() + graph.mappings().len() < MIN_SHARED_OUT;
+    let is_small = |(graph, _): &(&Graph, &Settings)| graph.queues().len() + graph.mappings().len() < MIN_SHARED_OUT;
     // Some rules take much longer than others, so that threads must not receive them in few portions.
-    let portion = if is_small { asked.len() } else { 1 };
-    let results: Vec<RuleResults<'_>> = (asked.par_iter().with_min_len(portion).with_max_len(1))
-        .map(|judge| Findings::of(*judge, graph, settings, is_traced))
+    let portion = if graphs.iter().all(is_small) { asked.len() } else { 1 };
+    let results: Vec<Vec<RuleResults<'_>>> = (asked.par_iter().with_min_len(portion).with_max_len(1))
+        .map(|judge| {
+            let graphs = graphs.iter();
+            graphs
+                .map(|(graph, settings)| Findings::of(*judge, graph, settings, is_traced))
+                .collect()
+        })
         .collect();
-    let preceding: FxHashMap<&str, PrecedingStatements> = (results.iter())
-        .filter(|results| !results.statements.is_empty() && before.contains_key(results.rule.id))
-        .map(|results| (results.rule.id, PrecedingStatements::of(results)))
-        .collect();
+    let mut preceding: Vec<FxHashMap<&str, PrecedingStatements>> = Vec::new();
+    preceding.resize_with(graphs.len(), FxHashMap::default);
+    for results in &results {
+        for (results, preceding) in results.iter().zip(&mut preceding) {
+            if !results.statements.is_empty() && before.contains_key(results.rule.id) {
+                preceding.insert(results.rule.id, PrecedingStatements::of(results));
+            }
+        }
+    }
+    let settle_all = |results: Vec<RuleResults<'_>>| {
+        let results = results.into_iter().zip(&preceding);
+        results.map(|(one, preceding)| one.settle(preceding)).collect()
+    };
     let chosen = results.into_par_iter().take(judges.len());
     let chosen = chosen.with_min_len(portion).with_max_len(1);
-    chosen.map(|one| one.settle(&preceding)).collect()
+    chosen.map(settle_all).collect()
 }
 
 impl Statement {

@@ -125,7 +125,7 @@ fn judge(input: &Input, directory: &Path) {
     let graph = Graph::assemble(parts.into_iter().map(|loaded| loaded.graph).collect());
     let settings = Settings::default();
     let judges: Vec<Judge<'_>> = RULES.iter().map(|rule| Judge::of(rule)).collect();
-    let settled = rules::run(&judges, &graph, &settings, false).into_iter();
+    let settled = rules::run(&judges, &[(&graph, &settings)], false).into_iter().flatten();
     let mut findings: Vec<Diagnostic> = settled.flat_map(|of_rule| of_rule.findings).collect();
     frontend::add_fixes(&mut findings, &sources);
     for fix in findings.iter().filter_map(|found| found.fix.as_deref()) {
