@@ -65,6 +65,21 @@ fn expect(head: &str, cases: &[(&str, &str)]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A limit of one value is no finding, because the value may be irrelevant to queues.
+#[test]
+fn value_of_too_many_cases_is_unresolved() {
+    let switches: String = ('A'..='G')
+        .map(|name| format!("  {name}: {{Type: String, AllowedValues: [x, y]}}\n"))
+        .collect();
+    expect(
+        &format!("Parameters:\n{switches}"),
+        &[(
+            "!Sub '${A}${B}${C}${D}${E}${F}${G}'",
+            "? too many combinations of conditions",
+        )],
+    );
+}
+
 #[test]
 fn string_functions_are_evaluated() {
     expect(

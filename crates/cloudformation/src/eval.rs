@@ -6,7 +6,7 @@ use super::sections::{Dialect, scalar};
 use super::serverless;
 use super::template::Template;
 use super::value::{Evaluated, Outcome, Outcomes, Part, always, combine};
-use conditions::{Cases, Condition, MAX_CASES};
+use conditions::{Cases, Condition};
 use knowledge::{Cause, Origin, Reason};
 use source::Span;
 use trees::{Entry, Node, Value};
@@ -206,7 +206,7 @@ impl<'t> Template<'t> {
                 };
                 let evaluated = items.iter().map(|item| self.argument(item, item.span, here)).collect();
                 let Ok(combinations) = combine(evaluated, here) else {
-                    return keep(Err(self.too_many_cases(outcome.span)));
+                    return keep(Err(too_many_cases()));
                 };
                 combinations.map(|combination| {
                     let is_there = |value: &Evaluated<'_>| !matches!(value, Evaluated::Absent);
@@ -216,20 +216,16 @@ impl<'t> Template<'t> {
             }
         }
     }
+}
 
-    /// Returns the reason for a value with more cases than are distinguished.
-    fn too_many_cases(&self, at: Span) -> Reason {
-        self.note_limit(
-            at,
-            format!("a value depends on more than {MAX_CASES} combinations of conditions"),
-        );
-        Cause::Limit.because("too many combinations of conditions")
-    }
+/// Returns the reason for a value with more cases than are distinguished.
+fn too_many_cases() -> Reason {
+    Cause::Limit.because("too many combinations of conditions")
+}
 
-    /// Returns an unresolved outcome for a value with more cases than are distinguished.
-    pub(crate) fn too_many(&self, at: Span) -> Outcomes<'t> {
-        always(Evaluated::Unresolved(self.too_many_cases(at)), at)
-    }
+/// Returns an unresolved outcome for a value with more cases than are distinguished.
+pub(crate) fn too_many<'t>(at: Span) -> Outcomes<'t> {
+    always(Evaluated::Unresolved(too_many_cases()), at)
 }
 
 /// Splits a text into its dynamic references and the text around them.

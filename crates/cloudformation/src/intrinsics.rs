@@ -8,6 +8,7 @@ mod lists;
 mod parameters;
 mod texts;
 
+use super::eval::too_many;
 use super::template::Template;
 use super::value::{Evaluated, Outcomes, Part, Reference, always, combine};
 use conditions::{Condition, TooMany};
@@ -73,7 +74,7 @@ impl<'t> Template<'t> {
             Ok(name) => self.name(&name, at, &assumed.and(when)),
             Err(reason) => unresolved(at, reason),
         });
-        all.unwrap_or_else(|TooMany| self.too_many(at))
+        all.unwrap_or_else(|TooMany| too_many(at))
     }
 
     /// Evaluates a name: a parameter, a pseudo parameter or a resource.
@@ -118,7 +119,7 @@ impl<'t> Template<'t> {
                 }
             })
         });
-        found.unwrap_or_else(|TooMany| self.too_many(at))
+        found.unwrap_or_else(|TooMany| too_many(at))
     }
 
     /// Evaluates `Fn::GetAtt` of the resource `id`: an output of a nested stack, or a reference.

@@ -177,7 +177,7 @@ fn nested_lookups_terminate() {
 }
 
 #[test]
-fn values_with_too_many_cases_reach_the_limit() {
+fn values_with_too_many_cases_are_unresolved() {
     // Each of ten parameters has one of ten keys, and the value depends on all of them.
     let all = |line: &dyn Fn(usize) -> String| (0..10).map(line).collect::<String>();
     let keys = |at: usize| all(&|key| format!("k{key}: {{t: {}}}, ", 30 + 10 * at + key));
@@ -191,5 +191,5 @@ fn values_with_too_many_cases_reach_the_limit() {
         all(&|at| format!("  P{at}: {{Type: String}}\n")),
         all(&|at| format!("  C{at}: !Equals [!Ref P{at}, k0]\n")),
     );
-    assert_eq!(tool_findings("t.yaml", &text), ["limit-reached"]);
+    assert_eq!(tool_findings("t.yaml", &text), [""; 0]);
 }

@@ -1,6 +1,7 @@
 //! Functions that choose a value: by a condition, or by the keys of a mapping.
 
 use super::{refused, unresolved};
+use crate::eval::too_many;
 use crate::parameters::Parameter;
 use crate::sections::scalar;
 use crate::template::Template;
@@ -37,7 +38,7 @@ impl<'t> Template<'t> {
         let branches = [Case::new(condition.clone(), yes), Case::new(condition.not(), no)];
         let possible = Cases::from_iter(branches).restrict(assumed);
         let all = possible.and_then(|when, branch| self.eval(branch, branch.span, &assumed.and(when)));
-        all.unwrap_or_else(|TooMany| self.too_many(at))
+        all.unwrap_or_else(|TooMany| too_many(at))
     }
 
     pub(super) fn find_in_map(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
@@ -65,7 +66,7 @@ impl<'t> Template<'t> {
                 Err(reason) => unresolved(at, reason),
             }
         });
-        all.unwrap_or_else(|TooMany| self.too_many(at))
+        all.unwrap_or_else(|TooMany| too_many(at))
     }
 
     fn look_up(
@@ -109,9 +110,9 @@ impl<'t> Template<'t> {
                     }
                 }
             });
-            found.unwrap_or_else(|TooMany| self.too_many(at))
+            found.unwrap_or_else(|TooMany| too_many(at))
         });
-        all.unwrap_or_else(|TooMany| self.too_many(at))
+        all.unwrap_or_else(|TooMany| too_many(at))
     }
 
     /// Evaluates a value of a mapping: a text or a list of texts, not a function.

@@ -1,6 +1,7 @@
 //! Renders `Fn::ToJsonString` as text. Unresolved values stay placeholders in it.
 
 use super::texts::joined;
+use crate::eval::too_many;
 use crate::limits::{BYTES_PER_STEP, MAX_TEXT};
 use crate::template::Template;
 use crate::value::{Combination, Evaluated, Outcome, Outcomes, Part, always, combine};
@@ -21,7 +22,7 @@ impl<'t> Template<'t> {
             };
             always(value, at)
         });
-        all.unwrap_or_else(|TooMany| self.too_many(at))
+        all.unwrap_or_else(|TooMany| too_many(at))
     }
 
     fn json_of_tree(&self, tree: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
@@ -41,7 +42,7 @@ impl<'t> Template<'t> {
             values.push(self.json_text(item, at, assumed));
         }
         let Ok(combinations) = combine(values, assumed) else {
-            return self.too_many(at);
+            return too_many(at);
         };
         combinations.map(|Combination { values, origins }| {
             let length = values.iter().map(Evaluated::len).sum::<usize>();

@@ -1,7 +1,7 @@
 //! Functions on lists.
 
 use super::refused;
-use crate::eval::Listed;
+use crate::eval::{Listed, too_many};
 use crate::limits;
 use crate::template::Template;
 use crate::value::{Evaluated, Outcome, Outcomes, Part, combine, literal};
@@ -44,7 +44,7 @@ impl<'t> Template<'t> {
                 origins: list.origins.clone(),
             })
         });
-        all.unwrap_or_else(|TooMany| self.too_many(at))
+        all.unwrap_or_else(|TooMany| too_many(at))
     }
 
     pub(super) fn length(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
@@ -64,7 +64,7 @@ impl<'t> Template<'t> {
         };
         let operands = items.iter().map(|item| self.eval(item, at, assumed)).collect();
         let Ok(combinations) = combine(operands, assumed) else {
-            return self.too_many(at);
+            return too_many(at);
         };
         combinations.map(|combination| {
             let texts: Result<Vec<String>, _> = combination.values.iter().map(Evaluated::text).collect();

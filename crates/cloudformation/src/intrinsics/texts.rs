@@ -1,6 +1,7 @@
 //! Functions that join and split texts.
 
 use super::refused;
+use crate::eval::too_many;
 use crate::limits;
 use crate::links::Link;
 use crate::sections::Dialect;
@@ -92,7 +93,7 @@ impl<'t> Template<'t> {
             return always(self.too_long(at), at);
         }
         let Ok(combinations) = combine(pieces, assumed) else {
-            return self.too_many(at);
+            return too_many(at);
         };
         combinations.map(|combination| {
             let parts = combination.values.into_iter().flat_map(Evaluated::into_parts);
@@ -269,7 +270,7 @@ impl<'t> Template<'t> {
                 Cause::Elsewhere.because(format!("no template that is read exports `{shown}`")),
             )))
         });
-        imports.unwrap_or_else(|TooMany| self.too_many(at))
+        imports.unwrap_or_else(|TooMany| too_many(at))
     }
 }
 
