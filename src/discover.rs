@@ -15,7 +15,7 @@ pub use recognise::unreadable;
 use recognise::{NO_UNIT, is_assembly, named_file, recognise, touched_file};
 pub(crate) use referrers::is_data;
 use source::files::{Files, Refusal, named};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 pub(crate) use walk::files_named;
@@ -131,7 +131,7 @@ pub struct Discovery {
     pub refused: Vec<(PathBuf, Refusal)>,
     /// Units that were not named, but depend on those that were.
     pub dependents: Vec<PathBuf>,
-    /// Notes on CDK apps whose output was read or could not be read.
+    /// Notes on CDK apps whose output was read or could not be read, and on services in code.
     pub notes: Vec<String>,
 }
 
@@ -149,12 +149,13 @@ pub fn discover(wanted: &DiscoveryRequest<'_>) -> Discovery {
         .par_iter()
         .map(|(path, _)| recognise(path, wanted.files))
         .collect();
+    let notes = notes_on(&found, wanted.is_compared);
     let mut discovery = Discovery {
         errors: found.errors,
         not_units: found.not_units,
         skipped: found.skipped.into_iter().collect(),
         refused: walk.refused(),
-        notes: notes_on(&found.apps, wanted.is_compared),
+        notes,
         ..Discovery::default()
     };
     let mut inputs = found.inputs;
@@ -219,8 +220,9 @@ fn search(wanted: &DiscoveryRequest<'_>, walk: &Walk) -> (WalkResults, BTreeSet<
     (found, files)
 }
 
-/// Returns notes on the CDK `apps`: the `cdk.out` that was read for each `cdk.json`, if any.
-fn notes_on(apps: &BTreeMap<String, Option<String>>, is_compared: bool) -> Vec<String> {
+/// Returns notes on the CDK apps: the `cdk.out` that was read for each `cdk.json`, if any; and on services in code.
+fn notes_on(found: &WalkResults, is_compared: bool) -> Vec<String> {
+    let (apps, services) = (&found.apps, &found.services_in_code);
     let named = |names: Vec<&String>| {
         let (first, rest) = names.split_first()?;
         let first = first.strip_prefix("./").unwrap_or(first);
@@ -240,7 +242,12 @@ fn notes_on(apps: &BTreeMap<String, Option<String>>, is_compared: bool) -> Vec<S
         };
         format!("the CDK app of {names} {verb} not checked: {why}")
     });
-    read.into_iter().chain(unread).collect()
+    let services = named(services.iter().collect()).map(|(names, verb)| {
+        format!(
+            "the service of {names} {verb} not checked: it is code; package it and name the template in `.serverless`"
+        )
+    });
+    [read, unread, services].into_iter().flatten().collect()
 }
 
 /// Returns the paths of units below `paths` that git ignores. Called if the walk finds no other units.

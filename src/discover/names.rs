@@ -12,6 +12,11 @@ pub(super) const SAMCONFIG: [&str; 3] = ["samconfig.toml", "samconfig.yaml", "sa
 /// File names of Serverless Framework services in YAML.
 pub(super) const SERVICES: [&str; 2] = ["serverless.yml", "serverless.yaml"];
 
+/// Returns `true` for the name of a Serverless Framework service in code.
+pub(super) fn is_service_in_code(name: &str) -> bool {
+    matches!(name.rsplit_once('.'), Some(("serverless", "ts" | "js" | "mjs" | "cjs")))
+}
+
 pub(super) fn name_of(path: &Path) -> &str {
     path.file_name().and_then(std::ffi::OsStr::to_str).unwrap_or("")
 }

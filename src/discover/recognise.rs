@@ -3,7 +3,8 @@
 use super::Input;
 use super::content::{self, Kind};
 use super::names::{
-    SAMCONFIG, SERVICES, TERRAGRUNT, holds_terraform, is_state, is_terraform, is_variables, may_be_template, name_of,
+    SAMCONFIG, SERVICES, TERRAGRUNT, holds_terraform, is_service_in_code, is_state, is_terraform, is_variables,
+    may_be_template, name_of,
 };
 use super::walk::ASSEMBLY;
 use source::files::{EntryKind, Files, Refusal};
@@ -109,7 +110,7 @@ pub(super) fn named_file(file: &Path, shown: &Path, files: &Files) -> Result<Inp
             shown.display()
         ));
     }
-    if let Some(("serverless", "ts" | "js" | "mjs" | "cjs")) = name.rsplit_once('.') {
+    if is_service_in_code(name) {
         return Err(format!(
             "`{}` is code, which sqslint does not run; package the service and name the template in `.serverless`",
             shown.display()

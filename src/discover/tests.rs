@@ -164,6 +164,25 @@ fn cdk_output_next_to_its_settings_is_read() {
 }
 
 #[test]
+fn service_in_code_is_noted() {
+    let tree = Tree::new(&[
+        ("a/serverless.ts", ""),
+        ("a/package.json", "{}"),
+        ("b/serverless.js", ""),
+        ("b/serverless.yml", "service: b\n"),
+        ("b/package.json", "{}"),
+        ("src/serverless.ts", ""),
+    ]);
+    let notes = discover_all(&[tree.path().to_owned()]).notes;
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(notes[0].starts_with("the service of `"), "{notes:?}");
+    assert!(
+        notes[0].contains("a/serverless.ts` was not checked: it is code;"),
+        "{notes:?}"
+    );
+}
+
+#[test]
 fn file_selects_its_unit() {
     let tree = Tree::new(&[
         ("m/main.tf", ""),

@@ -1,7 +1,7 @@
 //! Walks directories, without files that git ignores and directories that tools generate.
 
 use super::Input;
-use super::names::{TERRAGRUNT, is_state, is_terraform, may_be_template, name_of};
+use super::names::{SERVICES, TERRAGRUNT, is_service_in_code, is_state, is_terraform, may_be_template, name_of};
 use super::recognise::has_manifest;
 use source::files::{DirectoryEntry, EntryKind, Files, Ignored, Patterns, Refusal, Visitor, repository_root};
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,6 +36,8 @@ pub(super) struct WalkResults {
     pub(super) skipped: BTreeSet<String>,
     /// CDK apps by the path of their `cdk.json`, each with the `cdk.out` next to it if that is readable.
     pub(super) apps: BTreeMap<String, Option<String>>,
+    /// Services of the Serverless Framework that cannot be read.
+    pub(super) services_in_code: BTreeSet<String>,
 }
 
 pub(super) fn with(found: &Mutex<WalkResults>, change: impl FnOnce(&mut WalkResults)) {
@@ -125,11 +127,20 @@ impl Visitor for Units<'_> {
     type Inside = Patterns;
 
     fn enter(&self, directory: &Path, names: &[DirectoryEntry]) -> Patterns {
-        if names
-            .iter()
-            .any(|one| one.name == APP && one.kind != EntryKind::Directory)
-        {
+        let contains = |name: &str| {
+            names
+                .iter()
+                .any(|one| one.name == name && one.kind != EntryKind::Directory)
+        };
+        if contains(APP) {
             self.app(directory);
+        }
+        // Without a `package.json`, it is a module of that name. The framework prefers a service in YAML.
+        if contains("package.json") && !SERVICES.iter().any(|name| contains(name)) {
+            let paths = names.iter().map(|one| directory.join(&one.name));
+            let services = paths.filter(|path| is_service_in_code(name_of(path)));
+            let shown = services.map(|path| shown_below(self.shown, self.root, &path));
+            with(self.found, |all| all.services_in_code.extend(shown));
         }
         self.walk.enter(directory, names)
     }
