@@ -116,6 +116,12 @@ impl Resource {
     pub fn key(&self) -> ResourceKey {
         (self.unit, self.address.clone())
     }
+
+    /// Returns `true` if all links to this resource lead to the same one. It represents all instances of its block if they
+    /// are not known.
+    pub fn is_single(&self) -> bool {
+        self.uncertain.is_none()
+    }
 }
 
 /// Data that the resources of one type and module usually share. Among tens of thousands of resources there are few

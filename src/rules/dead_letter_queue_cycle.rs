@@ -28,7 +28,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 continue;
             }
             for target in findings.redrive_targets(&when, queue) {
-                let Some(next) = graph.queue(queue.resource.unit, target.value) else {
+                let next = graph.queue(queue.resource.unit, target.value);
+                let Some(next) = next.filter(|next| next.resource.is_single()) else {
                     continue;
                 };
                 if path.is_empty() {

@@ -22,7 +22,7 @@ struct Reader<'g> {
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for dlq in graph.queues() {
         let sources = graph.sources_of(dlq);
-        if sources.is_empty() {
+        if sources.is_empty() || !dlq.resource.is_single() {
             continue;
         }
         for reader in readers(graph, findings, dlq, &dlq.resource.when) {
@@ -52,7 +52,8 @@ fn readers<'g>(graph: &'g Graph, findings: &mut Findings<'_>, queue: &'g Queue, 
     for poll in findings.polls(graph, &when.and(&queue.resource.when), queue) {
         if poll.enabled {
             let functions = graph.functions_of(poll.mapping, &poll.when).into_iter();
-            all.extend(functions.map(|(when, function)| Reader {
+            let single = functions.filter(|(_, function)| function.resource.is_single());
+            all.extend(single.map(|(when, function)| Reader {
                 function,
                 by: &poll.mapping.resource,
                 when,

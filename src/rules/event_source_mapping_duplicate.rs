@@ -72,6 +72,7 @@ fn ends_of(graph: &Graph, findings: &mut Findings<'_>, mapping: &EventSourceMapp
 
 fn end(resource: Option<&crate::graph::Resource>, link: &Link) -> Option<End> {
     match (resource, &link.target) {
+        (Some(resource), _) if !resource.is_single() => None,
         (Some(resource), _) => Some((Some(resource.unit), resource.address.to_string())),
         // The unknown pieces of two ARNs may differ.
         (None, Target::External(written)) if !written.contains("${") => Some((None, written.to_string())),

@@ -14,7 +14,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for function in graph.functions() {
         for setting in &function.failure_targets {
             for target in findings.known(&setting.when, function, &setting.target) {
-                let Some(queue) = graph.queue(function.resource.unit, target.value) else {
+                let queue = graph.queue(function.resource.unit, target.value);
+                let Some(queue) = queue.filter(|queue| queue.resource.is_single()) else {
                     continue;
                 };
                 let is_read = graph.is_read(queue);

@@ -99,7 +99,7 @@ fn only_subscriptions<'g>(graph: &'g Graph, queue: &Queue) -> Option<Vec<&'g Sub
     let all: Vec<&Subscription> = (deliveries.subscriptions.iter())
         .filter(|subscription| leads_here(&subscription.resource, &subscription.endpoint))
         .collect();
-    (!sends_else && !all.is_empty()).then_some(all)
+    (queue.resource.is_single() && !sends_else && !all.is_empty()).then_some(all)
 }
 
 /// Returns `true` if a role may send to `queue`, or a policy may allow a principal other than SNS to send.

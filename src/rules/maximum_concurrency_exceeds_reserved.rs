@@ -18,7 +18,8 @@ const MAX_WORLDS: usize = 64;
 fn check(graph: &Graph, findings: &mut Findings<'_>) {
     for function in graph.functions() {
         let mappings = graph.mappings_of(function);
-        if mappings.is_empty() {
+        let are_of_one = mappings.len() == 1 || function.resource.is_single();
+        if mappings.is_empty() || !are_of_one {
             continue;
         }
         let (unit, reserved) = (MAXIMUM_CONCURRENCY.unit, &function.reserved_concurrency);

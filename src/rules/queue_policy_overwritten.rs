@@ -57,7 +57,9 @@ fn written<'g>(graph: &'g Graph, findings: &mut Findings<'_>, policy: &'g QueueP
     }
     let links = findings.known(&resource.when, resource, &policy.queue).into_iter();
     let all = links.filter_map(|link| {
-        let queue = graph.queue(resource.unit, link.value)?;
+        let queue = graph
+            .queue(resource.unit, link.value)
+            .filter(|queue| queue.resource.is_single())?;
         let is_named = matches!(link.value.target, Target::External(_));
         let when = link.when.and(&queue.resource.when);
         let is_this = !is_named || queue.resource.unit == resource.unit;

@@ -500,3 +500,171 @@ Resources:
         }
     }
 }
+
+/// Instances of a block are one node if their keys are unresolved, but links with other keys lead to other instances.
+#[test]
+fn instances_with_unresolved_keys_are_different() {
+    const HEAD: &str = r#"
+resource "aws_sqs_queue" "q" {
+  for_each = toset([var.one, var.other])
+  name     = each.key
+}
+resource "aws_lambda_function" "f" {
+  for_each                       = toset([var.one, var.other])
+  function_name                  = each.key
+  reserved_concurrent_executions = 20
+}
+resource "aws_sqs_queue" "d" {}
+resource "aws_sqs_queue" "e" {}
+"#;
+    const CASES: &[(&str, &str)] = &[
+        (
+            "event-source-mapping-duplicate",
+            r#"
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q[var.one].arn
+  function_name    = "f"
+}
+resource "aws_lambda_event_source_mapping" "n" {
+  event_source_arn = aws_sqs_queue.q[var.other].arn
+  function_name    = "f"
+}"#,
+        ),
+        (
+            "queue-competing-consumers",
+            r#"
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q[var.one].arn
+  function_name    = "f"
+}
+resource "aws_lambda_event_source_mapping" "n" {
+  event_source_arn = aws_sqs_queue.q[var.other].arn
+  function_name    = "g"
+}"#,
+        ),
+        (
+            "queue-policy-overwritten",
+            r#"
+resource "aws_sqs_queue_policy" "p" {
+  queue_url = aws_sqs_queue.q[var.one].id
+  policy    = "{}"
+}
+resource "aws_sqs_queue_policy" "r" {
+  queue_url = aws_sqs_queue.q[var.other].id
+  policy    = "{}"
+}"#,
+        ),
+        (
+            "redrive-policy-overwritten",
+            r#"
+resource "aws_sqs_queue_redrive_policy" "p" {
+  queue_url      = aws_sqs_queue.q[var.one].id
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue_redrive_policy" "r" {
+  queue_url      = aws_sqs_queue.q[var.other].id
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.e.arn, maxReceiveCount = 5 })
+}"#,
+        ),
+        (
+            "dead-letter-queue-cycle",
+            r#"
+resource "aws_sqs_queue_redrive_policy" "p" {
+  queue_url      = aws_sqs_queue.q[var.one].id
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.q[var.other].arn, maxReceiveCount = 5 })
+}"#,
+        ),
+        (
+            "redrive-allow-policy-excludes-source",
+            r#"
+resource "aws_sqs_queue_redrive_allow_policy" "p" {
+  queue_url            = aws_sqs_queue.q[var.one].id
+  redrive_allow_policy = jsonencode({ redrivePermission = "denyAll" })
+}
+resource "aws_sqs_queue_redrive_policy" "p" {
+  queue_url      = aws_sqs_queue.d.id
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.q[var.other].arn, maxReceiveCount = 5 })
+}"#,
+        ),
+        (
+            "dead-letter-queue-reprocessed",
+            r#"
+resource "aws_sqs_queue_redrive_policy" "p" {
+  queue_url      = aws_sqs_queue.d.id
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.q[var.one].arn, maxReceiveCount = 5 })
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.d.arn
+  function_name    = aws_lambda_function.f[var.one].arn
+}
+resource "aws_lambda_event_source_mapping" "n" {
+  event_source_arn = aws_sqs_queue.q[var.one].arn
+  function_name    = aws_lambda_function.f[var.other].arn
+}"#,
+        ),
+        (
+            "failure-target-is-source-queue",
+            r#"
+resource "aws_lambda_function" "g" {
+  function_name = "g"
+  dead_letter_config {
+    target_arn = aws_sqs_queue.q[var.one].arn
+  }
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q[var.other].arn
+  function_name    = aws_lambda_function.g.arn
+}"#,
+        ),
+        (
+            "maximum-concurrency-exceeds-reserved",
+            r#"
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.d.arn
+  function_name    = aws_lambda_function.f[var.one].arn
+  scaling_config {
+    maximum_concurrency = 15
+  }
+}
+resource "aws_lambda_event_source_mapping" "n" {
+  event_source_arn = aws_sqs_queue.e.arn
+  function_name    = aws_lambda_function.f[var.other].arn
+  scaling_config {
+    maximum_concurrency = 15
+  }
+}"#,
+        ),
+        (
+            "filter-misses-sns-envelope",
+            r#"
+resource "aws_sns_topic_subscription" "s" {
+  topic_arn = "arn:aws:sns:eu-west-1:111122223333:t"
+  protocol  = "sqs"
+  endpoint  = aws_sqs_queue.q[var.one].arn
+}
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.q[var.other].arn
+  function_name    = "f"
+  filter_criteria {
+    filter {
+      pattern = jsonencode({ body = { kind = ["a"] } })
+    }
+  }
+}"#,
+        ),
+    ];
+    for (rule, blocks) in CASES {
+        let found = |values: [&str; 2], blocks: &str| {
+            let variables = format!(
+                "variable \"one\" {{{}}}\nvariable \"other\" {{{}}}\n",
+                values[0], values[1]
+            );
+            let outcome = judged_by(rule, &[("main.tf", &format!("{variables}{HEAD}{blocks}"))]);
+            outcome.findings.len()
+        };
+        let known = ["default = \"a\"", "default = \"b\""];
+        assert_eq!(found(["", ""], blocks), 0, "{rule}");
+        assert_eq!(found(known, blocks), 0, "{rule}");
+        assert_eq!(found(known, &blocks.replace("var.other", "var.one")), 1, "{rule}");
+    }
+}

@@ -215,6 +215,15 @@ impl<V: View> Lowering<V> {
                         .doubt
                         .as_ref()
                         .filter(|doubt| doubt.cause.is_none() || doubt.cause.as_ref() != cause);
+                    // One policy belongs to one of the instances that the queue represents.
+                    if let (Some(reason), None) = (&queue.resource.uncertain, &separate.doubt) {
+                        let reason = reason.clone();
+                        match &separate.policy {
+                            Policy::Redrive(_) => make_unresolved(&mut queue.redrive, &reason, &when),
+                            Policy::RedriveAllow(_) => make_unresolved(&mut queue.redrive_allow, &reason, &when),
+                        }
+                        continue;
+                    }
                     if is_one {
                         note_writers(queue, &separate, &when, doubt, is_deployed);
                     }

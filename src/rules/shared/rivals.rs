@@ -100,7 +100,7 @@ impl Findings<'_> {
         concerns: impl Fn(&CompetingConsumer<'_>, &CompetingConsumer<'_>) -> bool,
         competing: impl Fn(&Queue, &CompetingPair<'_, '_>) -> Finding,
     ) {
-        for queue in graph.consumed() {
+        for queue in graph.consumed().filter(|queue| queue.resource.is_single()) {
             let rivals = self.competing_consumers(graph, queue);
             if let [only] = rivals.as_slice() {
                 let alone = fact(true, || format!("only {} reads it", only.resource));
