@@ -104,7 +104,8 @@ fn unreported(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Terraform};
-    use crate::testing::stack;
+    use crate::testing::handlers::template;
+    use crate::testing::{check_file_cases, stack};
 
     #[test]
     fn mapping_without_report_setting_is_flagged() {
@@ -120,6 +121,31 @@ mod tests {
                                | [ReportBatchItemFailures] |            |
                                | [ReportBatchItemFailures] | true       |
                                | open                      |            |
+            ",
+        );
+    }
+
+    #[test]
+    fn handler_that_deletes_messages_is_accepted() {
+        let handler = "import { <name> } from './sqs';
+export const handler = async (event) => {
+  for (const record of event.Records) {
+    await ship(record.body);
+    await <name>(record);
+  }
+};
+";
+        check_file_cases(
+            &RULE,
+            &[("template.yaml", &template("")), ("src/app.ts", handler)],
+            "
+            name                | finding
+            deleteMessage       |
+            delete_from_queue   |
+            deleteQueueMessages |
+            deleteQueue         | 1
+            DeleteQueueCommand  | 1
+            deleteOrder         | 1
             ",
         );
     }

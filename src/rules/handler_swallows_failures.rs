@@ -80,13 +80,16 @@ exports.handler = async (event) => {
   }
 };
 ";
-        check_file_cases(
-            &RULE,
-            &[
-                ("template.yaml", &template("")),
+        let check = |file: &str, table: &str| {
+            let files = [
+                ("template.yaml", &*template("")),
                 ("src/app.js", handler),
-                ("src/parse.js", "<parse>"),
-            ],
+                (file, "<parse>"),
+            ];
+            check_file_cases(&RULE, &files, table);
+        };
+        check(
+            "src/parse.js",
             "
             parse                                                                         | finding
             exports.parse = (body) => JSON.parse(body);                                   | 1
@@ -99,6 +102,17 @@ exports.handler = async (event) => {
             exports.parse = async (body) => JSON.parse(body);                             |
             exports.parse = wrap((body) => JSON.parse(body));                             |
             exports.other = (body) => JSON.parse(body);                                   |
+            ",
+        );
+        check(
+            "src/parse.ts",
+            "
+            parse                                                                                            | finding
+            export function parse(body: string): Order { return read(body); }                                | 1
+            type Read = Order;\\nexport function parse(body: string): Read { return read(body); }             | 1
+            export function parse(body: string): Promise<Order> { return read(body); }                       |
+            type Read = Promise<Order>;\\nexport function parse(body: string): Read { return read(body); }    |
+            interface Read extends Promise<Order> {}\\nexport const parse = (body: string): Read => read(body); |
             ",
         );
     }

@@ -111,8 +111,27 @@ fn declares_value(tokens: &[Token<'_>], name: &str) -> bool {
     // The type ends at the body or the arrow; that of an object is no promise.
     let end = result.iter().position(|token| matches!(token, Sign(b'{' | b'=')));
     let words = &result[..end.unwrap_or(0)];
-    let is_open = |token: &Token<'_>| matches!(token, Word(word) if OPEN_TYPES.contains(word));
+    let is_open = |token: &Token<'_>| matches!(token, Word(word) if is_open_type(tokens, word));
     end.is_some() && !words.iter().any(is_open) && !words.is_empty()
+}
+
+/// Returns `true` if a value of the type `name` may be a promise, by its name or its declaration in `tokens`.
+fn is_open_type(tokens: &[Token<'_>], name: &str) -> bool {
+    use Token::{Sign, Word};
+    let is_end = |token: &Token<'_>| {
+        matches!(
+            token,
+            Sign(b';' | b'{') | Word("class" | "const" | "export" | "function" | "interface" | "type")
+        )
+    };
+    let is_open = |token: &Token<'_>| matches!(token, Word(word) if OPEN_TYPES.contains(word));
+    let declares_open = |at: usize| match &tokens[at..] {
+        [Word("type" | "interface"), Word(found), rest @ ..] if *found == name => {
+            rest.iter().take_while(|token| !is_end(token)).any(is_open)
+        }
+        _ => false,
+    };
+    OPEN_TYPES.contains(&name) || (0..tokens.len()).any(declares_open)
 }
 
 /// Returns `true` if the function `name` in the script `text` returns values that are no promises.

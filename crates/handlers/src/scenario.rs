@@ -388,11 +388,13 @@ impl<'m> Entry<'m> {
     }
 }
 
-/// Returns `true` for names of functions and commands that delete messages: `deleteMessageBatch`, `delete_from_queue`.
+/// Returns `true` for names of functions and commands that delete messages: `deleteMessageBatch`, `delete_from_queue`, but
+/// not `DeleteQueueCommand`.
 fn deletes_messages(word: &str) -> bool {
-    let lower = word.to_ascii_lowercase();
+    let lower = word.to_ascii_lowercase().replace('_', "");
     let is_of_queue = ["message", "queue", "sqs"].iter().any(|of| lower.contains(of));
-    lower.contains("delete") && is_of_queue && !lower.contains(char::is_whitespace)
+    let is_queue = lower.trim_end_matches("command").ends_with("deletequeue");
+    lower.contains("delete") && is_of_queue && !is_queue && !lower.contains(char::is_whitespace)
 }
 
 /// Returns `true` if a chain of calls contains that of `use`: `middy().use(…).handler(…)`.
