@@ -406,6 +406,18 @@ mod tests {
     }
 
     #[test]
+    fn unclosed_bracket_is_one_problem() {
+        for (text, problems) in [
+            ("a = [1, 2\nb = 3\nc = { d = 4 }\ne {\n  f = 5\n}\n", 1),
+            ("a {\n  b = f(\n  c = 1\n}\nd {\n  e = 2\n}\n", 1),
+            ("a {\n  b = 1 1\n  c = 2 2\n}\n", 2),
+            ("a {\n  b = [1 1]\n}\nc {\n  d = [2 2]\n}\n", 2),
+        ] {
+            assert_eq!(parse_text(text).2.len(), problems, "{text} {:?}", parse_text(text).2);
+        }
+    }
+
+    #[test]
     fn spans_point_into_the_file() {
         let (sources, body, problems) =
             parse_text("\u{feff}# c\nlocals {\n  a = 1\n}\nresource \"t\" \"n\" {\n  x = [1, 2] # y\n}\n");

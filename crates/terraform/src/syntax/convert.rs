@@ -33,6 +33,8 @@ pub(crate) fn item(file: FileId, text: &str, item: &scan::ScannedItem, body: &mu
     let mut places = Places::new(file, item.range.clone());
     let mut read = Body::default();
     let mut blanked: Vec<Line> = Vec::new();
+    // Lines after a bracket that is not closed are errors only because of it.
+    let mut is_unclosed = false;
     loop {
         match places.parse(&mut source, hcl_edit::parser::parse_body) {
             Ok(parsed) => {
@@ -49,7 +51,10 @@ pub(crate) fn item(file: FileId, text: &str, item: &scan::ScannedItem, body: &mu
                 // The brackets of an item are balanced. If it ends too early, a line that was blanked, and reported
                 // already, contained a closing bracket.
                 let is_left_open = !blanked.is_empty() && offset >= source.trim_end().len();
-                if !is_left_open {
+                if !is_left_open && !is_unclosed {
+                    is_unclosed = ["`]`", "`)`", "`}`"]
+                        .iter()
+                        .any(|bracket| problem.message.contains(bracket));
                     problems.push(problem);
                 }
                 let mut text = source.into_owned();
