@@ -157,6 +157,40 @@ fn variable_files_of_the_module_win() {
 }
 
 #[test]
+fn only_local_module_of_a_conditional_source_is_read() {
+    let remote = "\"git::https://example.com/modules.git//queue\"";
+    let local = "\"../../modules/queue\"";
+    for (yes, no, is_read) in [
+        (local, remote, true),
+        (remote, local, true),
+        (local, local, true),
+        (remote, remote, false),
+        (local, "\"../../modules/other\"", false),
+    ] {
+        let file = format!(
+            "locals {{\n  own = get_env(\"OWN\", \"\") == \"1\"\n}}\nterraform {{\n  source = local.own ? {yes} : {no}\n}}\n"
+        );
+        let files = [("modules/other/main.tf", MODULE.1), ("live/a/terragrunt.hcl", &*file)];
+        let found = queues(&files);
+        let is_found = found.iter().any(|queue| queue.starts_with("live/a: "));
+        assert_eq!(is_found, is_read, "{file} {found:?}");
+    }
+}
+
+#[test]
+fn configuration_that_several_files_read_has_one_problem() {
+    let reads = "locals {\n  root = read_terragrunt_config(\"${get_terragrunt_dir()}/../../root.hcl\")\n}\n\
+                 terraform {\n  source = \"../../modules/queue\"\n}\n";
+    let outcome = checked(&[
+        ("root.hcl", "locals {\n  names = [\"a\"\n  other = 1\n}\n"),
+        ("live/a/terragrunt.hcl", reads),
+        ("live/b/terragrunt.hcl", reads),
+    ]);
+    let problems = outcome.findings.iter().filter(|found| found.rule == "parse-error");
+    assert_eq!(problems.count(), 1);
+}
+
+#[test]
 fn module_that_is_not_read_is_noted() {
     let remote = "git::https://example.com/modules.git//queue?ref=";
     for (source, note) in [

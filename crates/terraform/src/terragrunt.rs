@@ -165,17 +165,25 @@ fn load_with(file: &Path, sources: &Sources, outputs: Outputs<'_>) -> Option<Roo
         None if root.problems.is_empty() && root.errors.is_empty() => return None,
         None => {}
         Some((value, _)) => {
-            if let Some(source) = value.to_text() {
-                root.module = local(&source, &directory, sources.files()).filter(|path| context.allows(path));
-                if root.module.is_none() {
-                    root.notes
-                        .push(format!("its module is not read (its source is `{source}`)"));
+            // Of a switch between a published module and one of the repository, the latter is read.
+            let cases = value.each_case();
+            let paths = cases.iter().filter_map(|case| {
+                let path = local(&case.then.to_text()?, &directory, sources.files())?;
+                context.allows(&path).then_some(path)
+            });
+            let mut paths: Vec<PathBuf> = paths.collect();
+            paths.dedup();
+            root.notes.extend(match (paths.pop(), value.to_text()) {
+                (Some(path), _) if paths.is_empty() => {
+                    root.module = Some(path);
+                    None
                 }
-            } else {
-                let reason = unknown_part(value).map_or("it is not a string", |unknown| &unknown.reason);
-                root.notes
-                    .push(format!("the source of its module is not known: {reason}"));
-            }
+                (_, Some(source)) => Some(format!("its module is not read (its source is `{source}`)")),
+                (_, None) => {
+                    let reason = unknown_part(value).map_or("it is not a string", |unknown| &unknown.reason);
+                    Some(format!("the source of its module is not known: {reason}"))
+                }
+            });
         }
     }
     Some(root)
@@ -324,6 +332,7 @@ impl TerragruntReader<'_> {
         // A separate reader, because the current one is borrowed. Its problems are copied below.
         let (sources, outputs, reads) = (self.sources, self.outputs, self.reads);
         let read_other = |path: &Path| {
+            let path = &sources.files().real(path).unwrap_or_else(|_| path.to_owned());
             let mut reader = TerragruntReader {
                 sources,
                 outputs,
