@@ -9,6 +9,9 @@
 
 use super::locate::Language;
 
+/// Number of tokens of a type that may precede a value.
+const MAX_TYPE: usize = 16;
+
 /// Origin of a name in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Defined {
@@ -125,11 +128,58 @@ pub(super) fn imports<'t>(tokens: &[Token<'t>]) -> Vec<(&'t str, &'t str, &'t st
     all
 }
 
+/// Returns the function whose result a script exports as `name`, with its file: `export const name = create(parts)`.
+pub(super) fn factory(text: &str, name: &str) -> Option<(String, String)> {
+    let tokens = tokens(text);
+    match assigned(&tokens, &imports(&tokens), name)? {
+        (from, there, true) => Some((from.to_owned(), there.to_owned())),
+        _ => None,
+    }
+}
+
+/// Returns the import that a script exports as `name`: the file, the name there, and whether the import is called.
+fn assigned<'t>(
+    tokens: &[Token<'t>],
+    imports: &[(&'t str, &'t str, &'t str)],
+    name: &str,
+) -> Option<(&'t str, &'t str, bool)> {
+    use Token::{Sign, Word};
+    let at = (0..tokens.len()).find(|&at| match &tokens[at..] {
+        [Word("export"), Word("const" | "let" | "var"), Word(declared), ..]
+        | [Word("exports"), Sign(b'.'), Word(declared), Sign(b'='), ..] => *declared == name,
+        _ => false,
+    })?;
+    let declared = &tokens[at + 3..];
+    // A type may precede the value.
+    let value = declared.iter().take(MAX_TYPE).position(|token| *token == Sign(b'='))?;
+    let [Word(local), after @ ..] = &declared[value + 1..] else {
+        return None;
+    };
+    let (_, there, from) = imports.iter().find(|(here, ..)| here == local)?;
+    let is_end = |next: Option<&Token<'_>>| matches!(next, None | Some(Sign(b';') | Word(_)));
+    if after.first() != Some(&Sign(b'(')) {
+        return is_end(after.first()).then_some((from, there, false));
+    }
+    let mut depth = 0;
+    let end = after.iter().position(|token| {
+        match token {
+            Sign(b'(') => depth += 1,
+            Sign(b')') => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    })?;
+    is_end(after.get(end + 1)).then_some((from, there, true))
+}
+
 fn script(tokens: &[Token<'_>], name: &str) -> Defined {
     use Token::{Sign, Text, Word};
     let mut all_of = Vec::new();
     let mut is_here = false;
     let imports = imports(tokens);
+    if let Some((from, there, false)) = assigned(tokens, &imports, name) {
+        return Defined::By(from.to_owned(), there.to_owned());
+    }
     for at in 0..tokens.len() {
         let rest = &tokens[at..];
         match rest {

@@ -114,11 +114,23 @@ impl<'s> Reader<'s> {
 
     /// Analyses the handlers of several sources.
     fn analyse(&mut self, sources: BTreeMap<Origin, Vec<(&Code, Located)>>) {
+        let mut made: BTreeMap<Origin, Vec<(&Code, Located)>> = BTreeMap::new();
         for handlers in sources.into_values() {
             let (codes, located): (Vec<&Code>, Vec<Located>) = handlers.into_iter().unzip();
-            let found = understood(&located, self.sources).into_iter();
-            let found = found.map(|handler| handler.map(Arc::new));
-            self.known.extend(codes.into_iter().cloned().zip(found));
+            let found = understood(&located, self.sources);
+            for ((code, located), found) in codes.into_iter().zip(located).zip(found) {
+                if matches!(found, Err(Unread::NotJudged(_)))
+                    && !located.is_factory
+                    && let Some(factory) = locate::factory(&located, self.sources)
+                    && let Ok(factory) = self.admitted(factory)
+                {
+                    made.entry(factory.origin.clone()).or_default().push((code, factory));
+                }
+                self.known.insert(code.clone(), found.map(Arc::new));
+            }
+        }
+        if !made.is_empty() {
+            self.analyse(made);
         }
     }
 
@@ -180,7 +192,7 @@ fn understood(handlers: &[Located], sources: &Sources) -> Vec<Result<Handler, Un
         Ok(Syntax::Parsed(module)) => {
             let loaded = Machine::load(&module);
             let facts = each.map(|located| {
-                let facts = scenario::facts(&loaded, &located.name, text);
+                let facts = scenario::facts(&loaded, &located.name, located.is_factory, text);
                 let facts = facts.map(|facts| Places::new(located, sources).handler(facts));
                 facts.ok_or_else(|| not_judged(format!("not understood, or has no handler `{}`", located.name)))
             });

@@ -96,8 +96,10 @@ pub(super) struct Located {
     pub(super) text: Arc<str>,
     /// Languages that it may be written in.
     pub(super) languages: Vec<Language>,
-    /// Name of the entry point.
+    /// Name of the entry point, or of the function that returns it.
     pub(super) name: String,
+    /// `true` if calling the named function returns the entry point.
+    pub(super) is_factory: bool,
     pub(super) origin: Origin,
 }
 
@@ -266,6 +268,7 @@ pub(super) fn locate(code: &Code, is_only: bool, search: &Search<'_>, sources: &
                     text: text.clone(),
                     languages: vec![Language::Python, Language::Script],
                     name,
+                    is_factory: false,
                     origin: Origin::Written(*span),
                 }));
             }
@@ -502,6 +505,20 @@ fn defines(path: &Path, name: &str, files: &Files) -> bool {
     text.is_some_and(|text| exports::origin(&text, language, name) != Defined::Nowhere)
 }
 
+/// Returns the function in another file that makes the handler `made`: `export const handler = create(parts)`.
+pub(super) fn factory(made: &Located, sources: &Sources) -> Option<Located> {
+    let Origin::File(path) = &made.origin else { return None };
+    let (from, there) = exports::factory(&made.text, &made.name)?;
+    let path = places::imported(path, &from, Language::Script, sources.files())?;
+    match read_source(path, there, sources) {
+        FoundSource::Source(located) => Some(Located {
+            is_factory: true,
+            ..located
+        }),
+        _ => None,
+    }
+}
+
 /// Reads the file that defines `name`: the one at `path`, or one that it takes the name from.
 pub(super) fn read_source(mut path: PathBuf, mut name: String, sources: &Sources) -> FoundSource {
     let files = sources.files();
@@ -539,6 +556,7 @@ pub(super) fn read_source(mut path: PathBuf, mut name: String, sources: &Sources
         text: text.into(),
         languages: language_of(&path).into_iter().collect(),
         name,
+        is_factory: false,
         origin: Origin::File(path),
     })
 }

@@ -71,9 +71,14 @@ struct Path<'m> {
     returned: Mask,
 }
 
-/// Analyses the handler called `name`, or returns `None` if it is not in the module that is `loaded`.
-pub(super) fn facts<'m>(loaded: &Machine<'m>, name: &str, source: &str) -> Option<Facts<'m>> {
-    let (entry, machine) = Entry::of(loaded, name)?;
+/// Analyses the handler called `name`, or that a function of this name returns; `None` if it is not in the module that
+/// is `loaded`.
+pub(super) fn facts<'m>(loaded: &Machine<'m>, name: &str, is_factory: bool, source: &str) -> Option<Facts<'m>> {
+    let (entry, machine) = if is_factory {
+        Entry::made_by(loaded, name)
+    } else {
+        Entry::of(loaded, name)
+    }?;
     Some(entry.facts(&machine, source))
 }
 
@@ -103,8 +108,22 @@ struct Entry<'m> {
 impl<'m> Entry<'m> {
     /// Returns the function called `name`, and the machine in which it can be called.
     fn of(loaded: &Machine<'m>, name: &str) -> Option<(Self, Machine<'m>)> {
+        let value = loaded.global(name)?;
+        Entry::with(loaded.clone(), value)
+    }
+
+    /// Returns the function that the one called `name` returns when its module is loaded.
+    fn made_by(loaded: &Machine<'m>, name: &str) -> Option<(Self, Machine<'m>)> {
         let mut machine = loaded.clone();
-        let value = match machine.global(name)? {
+        let factory = machine.global(name)?;
+        machine.is_loading = true;
+        let made = machine.call(&factory, Vec::new(), Vec::new(), &LAMBDA).ok()?;
+        machine.is_loading = false;
+        Entry::with(machine, made)
+    }
+
+    fn with(mut machine: Machine<'m>, value: Value) -> Option<(Self, Machine<'m>)> {
+        let value = match value {
             object @ Value::Object(_) => machine.method(&object, "__call__")?,
             value => value,
         };

@@ -3,9 +3,12 @@
 use super::machine::Machine;
 use super::nesting::Refusal;
 use super::syntax::Module;
-use super::{Code, CodeSource, Language, Outcome, Reader, Unread, exports, limits, python, scan, scenario, script};
+use super::{
+    Code, CodeSource, Handler, Language, Outcome, Reader, Unread, exports, limits, python, scan, scenario, script,
+};
 use source::Sources;
 use source::files::{Files, Scratch};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 type Read = fn(&str) -> Result<Module, Refusal>;
@@ -245,11 +248,11 @@ fn analysis_of_cyclic_names_ends() {
     let branches = format!("def handler(event, context):\n    for r in event['Records']:\n{branches}");
     for text in [&text, recursive, endless, &branches] {
         let module = python::read(text).unwrap();
-        scenario::facts(&Machine::load(&module), "handler", text);
+        scenario::facts(&Machine::load(&module), "handler", false, text);
     }
     let script =
         "class A extends A { constructor() { super(); this.a = new A(); } }\nexports.handler = async () => new A();\n";
-    scenario::facts(&Machine::load(&script::read(script).unwrap()), "handler", script);
+    scenario::facts(&Machine::load(&script::read(script).unwrap()), "handler", false, script);
 }
 
 #[test]
@@ -525,17 +528,80 @@ fn imported_function_with_the_type_of_a_value_returns_no_promise() {
         ),
         ("export function read(record: Message): ", Outcome::Unknown),
     ] {
-        let directory = Scratch::with_files([("app.ts", handler), ("read.ts", declared), ("inner.ts", inner)]).unwrap();
-        let root = directory.path().to_owned();
-        let sources = Sources::with_files(Files::new(Some(root.clone()), Vec::new()), root.clone());
-        let code = Code {
-            handler: Some("app.handler".to_owned()),
-            source: Some(CodeSource::Path(root)),
-            entry_points: Vec::new(),
-        };
-        let mut reader = Reader::new(&sources);
-        reader.read([(&code, true)]);
-        let found = reader.handler(&code).unwrap().unwrap();
-        assert_eq!(found.outcome, outcome, "{declared}");
+        let found = handler_of([("app.ts", handler), ("read.ts", declared), ("inner.ts", inner)]);
+        assert_eq!(found.unwrap().outcome, outcome, "{declared}");
+    }
+}
+
+/// Returns what is known of the handler `app.handler` in `files`.
+fn handler_of<const N: usize>(files: [(&str, &str); N]) -> Result<Arc<Handler>, Unread> {
+    let directory = Scratch::with_files(files).unwrap();
+    let root = directory.path().to_owned();
+    let sources = Sources::with_files(Files::new(Some(root.clone()), Vec::new()), root.clone());
+    let code = Code {
+        handler: Some("app.handler".to_owned()),
+        source: Some(CodeSource::Path(root)),
+        entry_points: Vec::new(),
+    };
+    let mut reader = Reader::new(&sources);
+    reader.read([(&code, true)]);
+    reader.handler(&code).unwrap()
+}
+
+#[test]
+fn handler_that_a_function_of_another_file_makes_is_read() {
+    const SWALLOWS: &str = "async (event: SQSEvent) => {\n  for (const record of event.Records) {\n    \
+         try { await ship(record); } catch (error) { log.error(error); }\n  }\n}";
+    let made = format!("export const create = ({{ ship, log }}: Parts) => {SWALLOWS};\n");
+    let block = format!("export default function create(ship: Ship) {{\n  return {SWALLOWS};\n}}\n");
+    let plain = format!("export const create = {SWALLOWS};\n");
+    let deleted = |app: &str, other: &str| {
+        let found = handler_of([("app.ts", app), ("make.ts", other)]);
+        found.is_ok_and(|found| found.outcome == Outcome::Deleted)
+    };
+    for (app, other, is_deleted) in [
+        (
+            "import { create } from './make';\nexport const handler = create(parts());\n",
+            &made,
+            true,
+        ),
+        (
+            "import create from './make';\nconst ship = connect();\nexport const handler: SQSHandler = create(ship);\n",
+            &block,
+            true,
+        ),
+        (
+            "import { create } from './make';\nexports.handler = create({ log });\n",
+            &made,
+            true,
+        ),
+        (
+            "import { create } from './make';\nexport const handler = create;\n",
+            &plain,
+            true,
+        ),
+        // A function that gets the handler, or another result, is not judged.
+        (
+            "import { create } from './make';\nexport const handler = create(async (event) => ship(event));\n",
+            &made,
+            false,
+        ),
+        (
+            "import { create } from './make';\nexport const handler = create(parts()).handler;\n",
+            &made,
+            false,
+        ),
+        (
+            "import { create } from './make';\nexport const handler = create(parts());\n",
+            &plain,
+            false,
+        ),
+        (
+            "import { create } from 'package';\nexport const handler = create(parts());\n",
+            &made,
+            false,
+        ),
+    ] {
+        assert_eq!(deleted(app, other), is_deleted, "{app}{other}");
     }
 }
