@@ -95,7 +95,7 @@ const outcome = async (path) => {
   const records = ["m1", "m2", "m3"].map((one) => ({
     messageId: one,
     receiptHandle: one,
-    body: JSON.stringify({ id: one, kind: "a" }),
+    body: JSON.stringify({ id: one, kind: "a", lines: [{ id: one }] }),
   }));
   const exports = {};
   const module = { exports };

@@ -8,6 +8,9 @@ use super::words::{PROMISE_MEMBERS, is_harmless, is_request, is_transparent};
 use crate::limits;
 use std::sync::Arc;
 
+/// Methods of a list that call a function with its items.
+const ITERATES: [&str; 8] = ["every", "filter", "find", "flatMap", "forEach", "map", "some", "sort"];
+
 /// Arguments of a call.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Arguments {
@@ -97,13 +100,27 @@ impl<'m> Machine<'m> {
         if let Some(known) = self.library(whole, callee, receiver.as_ref(), &arguments)? {
             return Ok(known);
         }
-        let receiver = receiver.unwrap_or(Value::Unknown(0));
+        let mut receiver = receiver.unwrap_or(Value::Unknown(0));
+        if !is_awaited && ITERATES.contains(&callee.last_name().unwrap_or_default()) {
+            receiver = self.iterated(receiver, arguments.get(0));
+        }
         if let Term::Member(_, name) = &callee.kind
             && let Some(known) = self.known_method(whole, &receiver, name, &arguments)?
         {
             return Ok(known);
         }
         self.elsewhere(whole, callee, &receiver, &arguments, *is_new, is_awaited)
+    }
+
+    /// Returns an unknown value that gets a function of this file for its items as a list.
+    fn iterated(&mut self, receiver: Value, function: Option<&Value>) -> Value {
+        match (receiver, function) {
+            (Value::Unknown(mask), Some(Value::Function(_))) if !self.is_loading => {
+                let list = self.list(vec![Value::Unknown(mask)]);
+                self.opened(list, true)
+            }
+            (receiver, _) => receiver,
+        }
     }
 
     /// Stores what the handler passes to its callback; only the first call counts.

@@ -568,7 +568,7 @@ impl<'m> Machine<'m> {
         self.opened(copy, is_open)
     }
 
-    fn opened(&mut self, value: Value, is_open: bool) -> Value {
+    pub(super) fn opened(&mut self, value: Value, is_open: bool) -> Value {
         if let (Value::List(id), true) = (&value, is_open) {
             self.set_open(*id);
         }

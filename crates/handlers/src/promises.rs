@@ -94,15 +94,37 @@ impl<'m> Machine<'m> {
         }
         let result = match failed {
             Some(raised) => Err(raised),
-            None => Ok(self.list(results)),
+            None => Ok(self.results_of(list, results)),
         };
         self.promise(result, true, whole.at.clone())
     }
 
     fn promises(&mut self, list: &Value) -> Option<Vec<Value>> {
-        let items = self.items(list);
+        let items = self.items(list).or_else(|| self.known_promises(list));
         self.run.is_uncertain |= items.is_none() && matches!(list, Value::List(_));
         items
+    }
+
+    /// Returns the known promises of a list that may have more, unless one of the others may have failed.
+    fn known_promises(&self, list: &Value) -> Option<Vec<Value>> {
+        let Value::List(id) = list else { return None };
+        let Object::List { items, .. } = &self.heap[*id] else {
+            return None;
+        };
+        let is_rejected = |item: &Value| match item {
+            Value::Promise(id) => matches!(&self.heap[*id], Object::Promise { result: Err(_), .. }),
+            _ => false,
+        };
+        let may_have_failed = self.run.failed.is_some() && self.mask(list) & self.failing != 0;
+        let is_known = !may_have_failed || items.iter().any(is_rejected);
+        (is_known && !items.is_empty()).then(|| items.clone())
+    }
+
+    /// Returns the results of the promises in `list`, which has more if `list` does.
+    fn results_of(&mut self, list: &Value, results: Vec<Value>) -> Value {
+        let is_open = self.items(list).is_none();
+        let results = self.list(results);
+        self.opened(results, is_open)
     }
 
     /// Combines promises: failures become results.
@@ -132,7 +154,7 @@ impl<'m> Machine<'m> {
             ];
             results.push(self.object(entries, whole.at.clone()));
         }
-        let results = self.list(results);
+        let results = self.results_of(list, results);
         self.promise(Ok(results), true, whole.at.clone())
     }
 }

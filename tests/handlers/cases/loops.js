@@ -320,3 +320,37 @@ exports.handler = async (event) => {
     }
   }
 };
+
+//: lines of a body, logged · deleted
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    const { lines } = JSON.parse(record.body);
+    try {
+      await Promise.all(lines.map(async (line) => { await ship(line); }));
+    } catch (error) { console.error(error); }
+  }
+};
+
+//: lines of a body · retried
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    await Promise.all(JSON.parse(record.body).lines.map((line) => ship(line)));
+  }
+};
+
+//: lines of a body, without await · deleted
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    JSON.parse(record.body).lines.forEach(async (line) => { await ship(line); });
+  }
+};
+
+//: the latest of the lines of a body, logged · deleted
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    const { lines } = JSON.parse(record.body);
+    const latest = lines.sort((one, other) => other.at - one.at)[0];
+    const known = lines.find((line) => line.id);
+    try { await ship(latest, known); } catch (error) { console.error(error); }
+  }
+};
