@@ -554,6 +554,40 @@ Resources:
 }
 
 #[test]
+fn export_is_found_by_the_name_of_a_stack_in_samconfig() {
+    let queue = "
+Parameters: {Seconds: {Type: Number, Default: 40}}
+Resources:
+  Q: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: !Ref Seconds}}
+Outputs:
+  Arn: {Value: !GetAtt Q.Arn, Export: {Name: !Sub '${AWS::StackName}-Arn'}}
+";
+    let worker = "
+Parameters: {Q: {Type: String, Default: orders}}
+Resources:
+  F: {Type: AWS::Lambda::Function, Properties: {Timeout: 60}}
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: {Fn::ImportValue: !Sub '${Q}-Arn'}, FunctionName: !Ref F}
+";
+    let below = |ours: &str| {
+        let files = [
+            ("a/template.yaml", queue),
+            ("a/samconfig.toml", ours),
+            ("b/template.yaml", worker),
+        ];
+        findings_of(BELOW, &read(&files, &[""]).0)
+    };
+    let set = |environment: &str, settings: &str| {
+        format!("[{environment}.deploy.parameters]\n{settings}\nparameter_overrides = \"Seconds=50\"\n")
+    };
+    let named = "stack_name = 'orders'";
+    assert_eq!(below(&set("default", named)).len(), 1);
+    assert_eq!(below(&set("default", "")), [""; 0]);
+    assert_eq!(below(&set("dev", named)).len(), 1);
+}
+
+#[test]
 fn name_of_an_imported_queue_is_a_part_of_its_arn() {
     let queues = "
 Resources:

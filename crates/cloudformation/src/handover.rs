@@ -117,17 +117,22 @@ impl<'t> Template<'t> {
         format!("${{{} {text}}}", self.key)
     }
 
-    /// Returns the name of an export. It may contain the name of this stack, which others know only as an output or an
-    /// argument.
-    fn export_name(&self, parts: &[Part]) -> Option<String> {
-        let parts: Vec<Part> = parts
-            .iter()
-            .map(|part| match part {
-                Part::Unresolved { text, .. } if text == STACK_NAME => Part::Text(self.text_over(text)),
+    /// Returns the names of an export. It may contain the name of this stack, which others know as an output, as an
+    /// argument, or from the configuration of its deployment.
+    fn export_names(&self, parts: &[Part]) -> impl Iterator<Item = String> {
+        let with = |stack: &str| {
+            let parts = parts.iter().map(|part| match part {
+                Part::Unresolved { text, .. } if text == STACK_NAME => Part::Text(stack.to_owned()),
                 other => other.clone(),
-            })
-            .collect();
-        published_name(&parts)
+            });
+            published_name(&parts.collect::<Vec<_>>())
+        };
+        let shared = with(&self.text_over(STACK_NAME));
+        let own = self
+            .stack_name()
+            .and_then(with)
+            .filter(|name| shared.as_ref() != Some(name));
+        shared.into_iter().chain(own)
     }
 
     /// Converts a reference of this template for use in another.
@@ -225,13 +230,14 @@ impl<'t> Template<'t> {
             let values = self.eval(value, output.span(), &exists);
             for named in self.eval(name, name.span, &exists) {
                 let Evaluated::Text(parts) = &named.value else { continue };
-                let Some(name) = self.export_name(parts) else { continue };
-                let when = exists.and(&named.when);
-                let what = format!("export `{name}`");
-                let outcomes = self.hand_over(values.clone(), &when, Some(&what)).under(&when);
-                if !outcomes.is_empty() {
-                    let unit = self.key.as_str().into();
-                    around.met.exports.borrow_mut().push(Export { name, unit, outcomes });
+                for name in self.export_names(parts) {
+                    let when = exists.and(&named.when);
+                    let what = format!("export `{name}`");
+                    let outcomes = self.hand_over(values.clone(), &when, Some(&what)).under(&when);
+                    if !outcomes.is_empty() {
+                        let unit = self.key.as_str().into();
+                        around.met.exports.borrow_mut().push(Export { name, unit, outcomes });
+                    }
                 }
             }
         }

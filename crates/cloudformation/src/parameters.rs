@@ -52,6 +52,8 @@ pub struct Values {
     pub region: Option<Arc<str>>,
     /// `AWS::AccountId`.
     pub account: Option<Arc<str>>,
+    /// `AWS::StackName` in the names of exports.
+    pub(crate) stack: Option<Arc<str>>,
 }
 
 /// An argument of the command line, with a flag that is set once a template declares the parameter.
@@ -159,7 +161,7 @@ impl Settings {
         sources: &Sources,
     ) -> (Values, Vec<Problem>) {
         let (configured, problems) = samconfig::read(path, self.stage.as_deref(), sources);
-        let mut supplied_by_name: FxHashMap<Arc<str>, Supplied> = configured.into_iter().collect();
+        let mut supplied_by_name: FxHashMap<Arc<str>, Supplied> = configured.arguments.into_iter().collect();
         for argument in &self.arguments {
             supplied_by_name.insert(argument.name.clone(), argument.supplied.clone());
         }
@@ -176,6 +178,7 @@ impl Settings {
             parameters,
             region: self.region.clone(),
             account: self.account.clone(),
+            stack: configured.stack,
         };
         (values, problems)
     }

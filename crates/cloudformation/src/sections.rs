@@ -297,6 +297,11 @@ impl<'t> Sections<'t> {
         }
     }
 
+    /// Returns the name with which this stack is deployed.
+    pub(crate) fn stack_name(&self) -> Option<&str> {
+        self.values.stack.as_deref()
+    }
+
     /// Returns the keys of both levels of every mapping.
     pub(crate) fn mapping_keys(&self) -> impl Iterator<Item = &'t str> {
         let mut keys: Vec<&'t str> = Vec::new();

@@ -1,5 +1,5 @@
-//! Reads `parameter_overrides` from the `samconfig.toml` or `.yaml` next to a template, which `sam deploy` uses by
-//! default. The configuration applies to the template that it names, or to the default template.
+//! Reads `parameter_overrides` and `stack_name` from the `samconfig.toml` or `.yaml` next to a template, which
+//! `sam deploy` uses by default. The configuration applies to the template that it names, or to the default template.
 
 use super::files::Assignments;
 use super::{Supplied, assignment, unquoted};
@@ -19,9 +19,16 @@ pub(super) const DEFAULT: &str = "default";
 /// File names of the default template.
 const TEMPLATES: [&str; 3] = ["template.yaml", "template.yml", "template.json"];
 
-/// Returns the arguments in the configuration next to the template at `path`, and its problems.
-pub(super) fn read(path: &Path, environment: Option<&str>, sources: &Sources) -> (Assignments, Vec<Problem>) {
-    let none = (Vec::new(), Vec::new());
+/// Configuration of the deployment of a template.
+#[derive(Debug, Default)]
+pub(super) struct Deployment {
+    pub(super) arguments: Assignments,
+    pub(super) stack: Option<Arc<str>>,
+}
+
+/// Returns the configuration next to the template at `path`, and its problems.
+pub(super) fn read(path: &Path, environment: Option<&str>, sources: &Sources) -> (Deployment, Vec<Problem>) {
+    let none = (Deployment::default(), Vec::new());
     let (Some(directory), Some(config)) = (path.parent(), beside(path, sources.files())) else {
         return none;
     };
@@ -31,7 +38,7 @@ pub(super) fn read(path: &Path, environment: Option<&str>, sources: &Sources) ->
         .is_some_and(|name| TEMPLATES.iter().any(|other| name == *other));
     let file = match read_text(&config, sources) {
         Ok(file) => file,
-        Err(ReadError::Unfit(found)) if is_default => return (Vec::new(), vec![found]),
+        Err(ReadError::Unfit(found)) if is_default => return (Deployment::default(), vec![found]),
         Err(ReadError::Unfit(_) | ReadError::Io(_)) => return none,
     };
     let source = sources.file(file);
@@ -42,11 +49,17 @@ pub(super) fn read(path: &Path, environment: Option<&str>, sources: &Sources) ->
         .first()
         .filter(|document| applies(document, directory, path, sources.files()))
     else {
-        return (Vec::new(), faults);
+        return (Deployment::default(), faults);
     };
     let by = format!("`{}`", source.base_name()).into();
-    let found = overrides(document, environment.unwrap_or(DEFAULT));
-    (found.map_or_else(Vec::new, |node| assignments(node, &by)), faults)
+    let environment = environment.unwrap_or(DEFAULT);
+    let found = overrides(document, environment);
+    let stack = tables(document, environment).find_map(|table| table.get("stack_name")?.as_str());
+    let deployment = Deployment {
+        arguments: found.map_or_else(Vec::new, |node| assignments(node, &by)),
+        stack: stack.map(Arc::from),
+    };
+    (deployment, faults)
 }
 
 /// Returns the path of the configuration next to the template at `path`.
