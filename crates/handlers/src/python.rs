@@ -288,6 +288,7 @@ impl Python<'_> {
             decorators,
             body,
             is_async: one.is_async,
+            returns_failures: false,
             is_generator: std::mem::replace(&mut self.yields, yields),
             is_arrow: false,
             outer: std::mem::replace(&mut self.outer, outer),

@@ -55,10 +55,14 @@ impl<'s> SyntaxReader<'s> {
         word
     }
 
+    /// Returns the text at `at`.
+    pub(super) fn text(&self, at: TextRange) -> &'s str {
+        self.source.get(at).unwrap_or_default()
+    }
+
     /// Returns the range of the first line of `at`.
     pub(super) fn head(&self, at: TextRange) -> TextRange {
-        let written = self.source.get(at.clone()).unwrap_or_default();
-        let line = written.lines().next().unwrap_or_default().trim_end();
+        let line = self.text(at.clone()).lines().next().unwrap_or_default().trim_end();
         at.start..at.start + line.len()
     }
 }

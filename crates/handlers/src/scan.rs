@@ -7,7 +7,7 @@ use super::syntax::TextRange;
 use crate::limits;
 
 /// Types of a response with failed messages.
-const RESPONSES: [&str; 4] = [
+pub(super) const RESPONSES: [&str; 4] = [
     "BatchItemFailuresResponse",
     "SQSBatchResponse",
     "SQSEventResponse",

@@ -162,6 +162,14 @@ impl<'m> Entry<'m> {
             Outcome::Raised if is_delegated => Outcome::Unknown,
             outcome => outcome,
         };
+        let is_declared = self.function.returns_failures
+            && response == Response::Unknown
+            && paths.iter().any(|path| path.response == Some(Response::Unknown));
+        let response = if is_declared {
+            Response::Failures(self.function.at.clone())
+        } else {
+            response
+        };
         let is_lost = outcome == Outcome::Deleted;
         let unawaited = failed().find_map(|path| path.unawaited.clone()).filter(|_| is_lost);
         let swallowed = failed().find_map(|path| path.run.vanished.clone());

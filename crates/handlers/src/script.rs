@@ -5,6 +5,7 @@ mod expressions;
 
 use super::nesting;
 use super::reader::{SyntaxReader, expression, named};
+use super::scan::RESPONSES;
 use super::syntax::{
     Case, Catch, Class, Declares, Expression, Function, Loop, Module, Parameter, Statement, StatementKind, Takes, Term,
     TextRange,
@@ -357,6 +358,7 @@ impl Script<'_> {
             parameters: self.parameters(&function.params),
             body: body.map_or_else(Vec::new, |body| self.statements(&body.statements)),
             is_async: function.r#async,
+            returns_failures: self.names_response(function.return_type.as_deref()),
             is_generator: function.generator,
             at: self.0.head(at),
             ..Function::default()
@@ -377,10 +379,17 @@ impl Script<'_> {
             parameters: self.parameters(&arrow.params),
             body,
             is_async: arrow.r#async,
+            returns_failures: self.names_response(arrow.return_type.as_deref()),
             is_arrow: true,
             at: self.0.head(range(arrow.span)),
             ..Function::default()
         }
+    }
+
+    /// Returns `true` if the type of a result is that of a response with failed messages.
+    fn names_response(&self, result: Option<&ast::TSTypeAnnotation<'_>>) -> bool {
+        let written = result.map(|result| self.0.text(range(result.span)));
+        written.is_some_and(|written| RESPONSES.iter().any(|name| written.contains(name)))
     }
 
     fn parameters(&mut self, parameters: &ast::FormalParameters<'_>) -> Vec<Parameter> {

@@ -37,6 +37,8 @@ pub(super) struct Function {
     pub(super) body: Vec<Statement>,
     /// `true` if a call returns a promise or coroutine.
     pub(super) is_async: bool,
+    /// `true` if the type of the result is that of a response with failed messages.
+    pub(super) returns_failures: bool,
     /// `true` if a call returns an iterator.
     pub(super) is_generator: bool,
     /// `true` if `this` is that of the surrounding function.

@@ -4,7 +4,8 @@ use super::machine::Machine;
 use super::nesting::Refusal;
 use super::syntax::Module;
 use super::{
-    Code, CodeSource, Handler, Language, Outcome, Reader, Unread, exports, limits, python, scan, scenario, script,
+    Code, CodeSource, Handler, Language, Outcome, Reader, Response, Unread, exports, limits, python, scan, scenario,
+    script,
 };
 use source::Sources;
 use source::files::{Files, Scratch};
@@ -603,5 +604,26 @@ fn handler_that_a_function_of_another_file_makes_is_read() {
         ),
     ] {
         assert_eq!(deleted(app, other), is_deleted, "{app}{other}");
+    }
+}
+
+#[test]
+fn declared_response_of_another_file_contains_failures() {
+    for (result, end, is_declared) in [
+        (": Promise<SQSBatchResponse>", "return all;", true),
+        (
+            ": Promise<SQSBatchResponse>",
+            "return { batchItemFailures: [] };",
+            false,
+        ),
+        (": Promise<Summary>", "return all;", false),
+        ("", "return all;", false),
+    ] {
+        let handler = format!(
+            "import {{ all }} from './made';\nexport const handler = async (event: SQSEvent){result} => {{\n  \
+             for (const record of event.Records) {{ await ship(record); }}\n  {end}\n}};\n"
+        );
+        let response = handler_of([("app.ts", &handler)]).unwrap().response.clone();
+        assert_eq!(matches!(response, Response::Failures(_)), is_declared, "{handler}");
     }
 }
