@@ -97,6 +97,7 @@ exports.handler = async (event) => {
             exports.parse = (body) => { const order = JSON.parse(body); return order; }   | 1
             module.exports = { parse(body) { for (const one of body) console.log(one); } } | 1
             exports.parse = (body) => { const order = read(body); return order; }         |
+            exports.parse = (body) => { let order = null; order = read(body); return order; } |
             exports.parse = (body) => read(body);                                         |
             exports.parse = (body) => new Promise(read);                                  |
             exports.parse = async (body) => JSON.parse(body);                             |

@@ -67,6 +67,14 @@ impl<'m> Constants<'m> {
         add(&mut self.bindings, name, Binding::Other);
     }
 
+    /// Returns the expression that `name` is bound to.
+    pub(super) fn value(&self, name: &str) -> Option<&'m Expression> {
+        match self.bindings.get(name)? {
+            Binding::Value(value) => Some(value),
+            Binding::Variable(_) | Binding::Other => None,
+        }
+    }
+
     pub(super) fn resolve(&self, value: &'m Expression) -> Constant<'m> {
         self.resolve_within(value, limits::MAX_CONSTANT_HOPS)
     }

@@ -1,10 +1,12 @@
 //! Facts about functions that a source imports from other files: whether they return a promise, by the type that
 //! TypeScript declares for the result or else by the returned values, and which records of an event they use.
 
+use super::constants::Constants;
 use super::exports::{self, Defined, Token, tokens};
 use super::locate::{FoundSource, Language, language_of, read_source};
 use super::machine::Machine;
 use super::places::imported;
+use super::polling;
 use super::syntax::{Expression, Module, Statement, StatementKind, Term};
 use super::values::Mask;
 use super::words::is_harmless;
@@ -139,58 +141,48 @@ fn returns_value(text: &str, name: &str) -> bool {
     let Ok(module) = script::read(text) else { return false };
     let loaded = Machine::load(&module);
     scenario::function(&loaded, name).is_some_and(|function| {
-        let mut results = Results::default();
-        results.add(&function.body);
-        !function.is_async && !function.is_generator && results.returned.iter().all(|value| results.is_plain(value, 0))
+        let mut returned = Vec::new();
+        add_returned(&function.body, &mut returned);
+        let constants = polling::constants(&module);
+        !function.is_async && !function.is_generator && returned.iter().all(|value| is_plain(value, &constants, 0))
     })
 }
 
-/// The values that a function returns, and those of its variables.
-#[derive(Default)]
-struct Results<'m> {
-    returned: Vec<&'m Expression>,
-    assigned: Vec<(&'m str, &'m Expression)>,
-}
-
-impl<'m> Results<'m> {
-    fn add(&mut self, body: &'m [Statement]) {
-        for statement in body {
-            match &statement.kind {
-                StatementKind::Return(value) => self.returned.extend(value),
-                StatementKind::Assign { target, value, .. } => {
-                    self.assigned.extend(target.name().map(|name| (&**name, value)));
-                }
-                _ => statement.bodies().into_iter().for_each(|body| self.add(body)),
-            }
+/// Adds the values that a function with this body returns.
+fn add_returned<'m>(body: &'m [Statement], returned: &mut Vec<&'m Expression>) {
+    for statement in body {
+        match &statement.kind {
+            StatementKind::Return(value) => returned.extend(value),
+            _ => statement
+                .bodies()
+                .into_iter()
+                .for_each(|body| add_returned(body, returned)),
         }
     }
+}
 
-    /// Returns `true` if `value` is certainly no promise.
-    fn is_plain(&self, value: &Expression, depth: usize) -> bool {
-        if depth > limits::MAX_CONSTANT_HOPS {
-            return false;
+/// Returns `true` if `value` is certainly no promise.
+fn is_plain(value: &Expression, constants: &Constants<'_>, depth: usize) -> bool {
+    if depth > limits::MAX_CONSTANT_HOPS {
+        return false;
+    }
+    let is_plain = |value: &Expression| is_plain(value, constants, depth + 1);
+    match &value.kind {
+        Term::Text(_)
+        | Term::Number(_)
+        | Term::Bool(_)
+        | Term::Null
+        | Term::Object(_)
+        | Term::List(_)
+        | Term::Not(_)
+        | Term::Binary(..) => true,
+        Term::If(parts) => is_plain(&parts[1]) && is_plain(&parts[2]),
+        Term::Logic(_, parts) => parts.iter().all(is_plain),
+        // `get` may be a request.
+        Term::Call { callee, is_new, .. } if !is_new => {
+            is_harmless(callee) && !matches!(callee.last_name(), Some("get" | "sleep"))
         }
-        let is_plain = |value: &Expression| self.is_plain(value, depth + 1);
-        match &value.kind {
-            Term::Text(_)
-            | Term::Number(_)
-            | Term::Bool(_)
-            | Term::Null
-            | Term::Object(_)
-            | Term::List(_)
-            | Term::Not(_)
-            | Term::Binary(..) => true,
-            Term::If(parts) => is_plain(&parts[1]) && is_plain(&parts[2]),
-            Term::Logic(_, parts) => parts.iter().all(is_plain),
-            // `get` may be a request.
-            Term::Call { callee, is_new, .. } if !is_new => {
-                is_harmless(callee) && !matches!(callee.last_name(), Some("get" | "sleep"))
-            }
-            Term::Name(name) => {
-                let mut values = self.assigned.iter().filter(|(known, _)| *known == &**name).peekable();
-                values.peek().is_some() && values.all(|(_, value)| is_plain(value))
-            }
-            _ => false,
-        }
+        Term::Name(name) => constants.value(name).is_some_and(is_plain),
+        _ => false,
     }
 }

@@ -209,6 +209,11 @@ pub(super) fn may_poll(text: &str) -> bool {
     contains(text, &RECEIVES) && contains(text, &DELETIONS)
 }
 
+/// Returns the names that `module` binds.
+pub(super) fn constants(module: &Module) -> Constants<'_> {
+    Calls::of(module).constants
+}
+
 /// Returns the programs in `module` that poll queues with an SDK.
 pub(super) fn programs_of(module: &Module, line: &dyn Fn(&TextRange) -> Span) -> Vec<PollingProgram> {
     let found = of_receives(&Calls::of(module), module.is_script).into_iter();
