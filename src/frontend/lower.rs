@@ -367,7 +367,7 @@ pub(super) struct Lowering<V: View> {
     /// Separate resources that set attributes of others.
     pending: separate::Pending,
     /// Misspelled properties of the resource that is being lowered.
-    misspelled: Vec<UnknownProperty>,
+    misspelled: Vec<(Option<Path>, UnknownProperty)>,
 }
 
 impl<V: View> Lowering<V> {

@@ -105,6 +105,45 @@ mod tests {
     }
 
     #[test]
+    fn nested_properties_are_flagged() {
+        for (written, expected) in [
+            (
+                "ScalingConfig: {MaxConcurrency: 5}",
+                &["error write `MaximumConcurrency` instead of `MaxConcurrency`"] as &[&str],
+            ),
+            ("ScalingConfig: {MaximumConcurrency: 5}", &[]),
+            ("ScalingConfig: {Colour: 5}", &[]),
+            ("ScalingConfig: !Ref AWS::NoValue", &[]),
+            (
+                "FilterCriteria: {Filter: []}",
+                &["error write `Filters` instead of `Filter`"],
+            ),
+            (
+                "DestinationConfig: {OnFailures: {Destination: a}}",
+                &["error write `OnFailure` instead of `OnFailures`"],
+            ),
+            (
+                "ProvisionedPollerConfig: {MinPollers: 5}",
+                &["error write `MinimumPollers` instead of `MinPollers`"],
+            ),
+            (
+                "ProvisionedPollerConfig: {MinimumPolers: 5}",
+                &["error write `MinimumPollers` instead of `MinimumPolers`"],
+            ),
+        ] {
+            let text = format!(
+                "Resources:\n  Q: {{Type: AWS::SQS::Queue}}\n  M:\n    Type: AWS::Lambda::EventSourceMapping\n    \
+                 Properties:\n      EventSourceArn: !GetAtt Q.Arn\n      FunctionName: f\n      {written}\n"
+            );
+            assert_eq!(found(CloudFormation, &text), expected, "{written}");
+        }
+        let module = "resource \"aws_lambda_event_source_mapping\" \"m\" {\n  event_source_arn = \"arn:aws:sqs:eu-west-1:1:q\"\n  \
+                      function_name = \"f\"\n  scaling_config {\n    max_concurrency = 5\n  }\n}\n";
+        let expected = "error write `maximum_concurrency` instead of `max_concurrency`";
+        assert_eq!(found(Terraform, module), [expected]);
+    }
+
+    #[test]
     fn misspelled_properties_are_flagged_with_the_one_that_was_meant() {
         for (name, meant) in [
             ("visibilty_timeout_seconds", "visibility_timeout_seconds"),

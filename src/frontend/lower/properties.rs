@@ -26,30 +26,57 @@ impl<V: View> Lowering<V> {
         ) {
             return;
         }
-        let is_known = |name: &str| known.split(' ').any(|known| known == name);
-        // Reading an attribute scans the properties, of which a resource may have thousands.
-        let mut set = FxHashMap::default();
-        for (name, span) in self.view.unknown(written, is_known) {
-            if let Some(meant) = nearest(&name, known.split(' ')) {
-                let is_set = *set.entry(meant).or_insert_with(|| {
-                    let cases = self.view.attribute(written, meant).cases;
-                    cases.iter().any(|case| !case.is_default())
-                });
-                self.misspelled.push(UnknownProperty {
-                    resource: resource.clone(),
-                    name,
-                    span,
-                    meant: (!is_set).then_some(meant),
-                    default: None,
-                    is_ignored: false,
-                });
+        let mut parents = vec![""];
+        parents.extend(known.split(' ').filter_map(|known| Some(known.rsplit_once('.')?.0)));
+        parents.dedup();
+        for parent in parents {
+            let names = || {
+                known
+                    .split(' ')
+                    .filter_map(|known| Some((known, child(known, parent)?)))
+            };
+            let is_known = |name: &str| names().any(|(_, known)| known == name);
+            let objects = match parent {
+                "" => vec![written.clone()],
+                _ if !self.view.has(written, parent) => Vec::new(),
+                _ => {
+                    let elements = self.view.elements(written, parent).into_iter();
+                    elements
+                        .filter(|one| one.place.is_ok())
+                        .map(|one| one.written)
+                        .collect()
+                }
+            };
+            for object in objects {
+                // Reading an attribute scans the properties, of which a resource may have thousands.
+                let mut set = FxHashMap::default();
+                for (name, span) in self.view.unknown(&object, is_known) {
+                    let Some(meant) = nearest(&name, names().map(|(_, name)| name)) else {
+                        continue;
+                    };
+                    let is_set = *set.entry(meant).or_insert_with(|| {
+                        let cases = self.view.attribute(&object, meant).cases;
+                        cases.iter().any(|case| !case.is_default())
+                    });
+                    let path = names().find(|(_, name)| *name == meant).filter(|_| !is_set);
+                    let unknown = UnknownProperty {
+                        resource: resource.clone(),
+                        name,
+                        span,
+                        meant: (!is_set).then_some(meant),
+                        default: None,
+                        is_ignored: false,
+                    };
+                    self.misspelled.push((path.map(|(path, _)| path), unknown));
+                }
             }
         }
     }
 
     /// Moves the properties that were found to the graph.
     pub(super) fn forget_unknown(&mut self) {
-        self.graph.unknown_properties.append(&mut self.misspelled);
+        let found = self.misspelled.drain(..).map(|(_, unknown)| unknown);
+        self.graph.unknown_properties.extend(found);
     }
 
     /// Reads the attribute at `path`. It is unresolved if it is absent and a misspelled property was meant to set it.
@@ -68,9 +95,18 @@ impl<V: View> Lowering<V> {
     }
 
     fn misspelling(&self, path: Path) -> Option<&UnknownProperty> {
-        let first = path.split('.').next();
-        self.misspelled.iter().find(|unknown| unknown.meant == first)
+        let is_within = |outer: &str, inner: &str| inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('.'));
+        let is_it = |meant: &str| meant == path || is_within(meant, path) || meant.rsplit('.').next() == Some(path);
+        let mut all = self.misspelled.iter();
+        let found = all.find(|(meant, _)| meant.is_some_and(is_it));
+        found.map(|(_, unknown)| unknown)
     }
+}
+
+/// Returns the last name of the path `known` if the rest of it is `parent`.
+fn child(known: &'static str, parent: &str) -> Option<&'static str> {
+    let (within, name) = known.rsplit_once('.').unwrap_or(("", known));
+    (within == parent).then_some(name)
 }
 
 /// Returns the name in `known` that `name` was probably meant to be: a name of the same words in another dialect or
@@ -108,7 +144,11 @@ fn stem(name: &str) -> String {
     }
     let kept = words.iter().filter(|word| !FILLERS.contains(&word.as_str()));
     let stem: String = kept
-        .map(|word| if word == "maximum" { "max" } else { word.as_str() })
+        .map(|word| match word.as_str() {
+            "maximum" => "max",
+            "minimum" => "min",
+            word => word,
+        })
         .collect();
     if stem.is_empty() { words.concat() } else { stem }
 }

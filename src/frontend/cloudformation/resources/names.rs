@@ -194,7 +194,9 @@ static MAPPING: MappingNames = MappingNames {
             ProvisionedPollerConfig Queue QueueArn Queues ScalingConfig SchemaRegistryConfig \
             SecretsManagerKmsKeyId SelfManagedEventSource SelfManagedKafkaEventSourceConfig \
             SourceAccessConfigurations StartingPosition StartingPositionTimestamp Tags Topics \
-            TumblingWindowInSeconds",
+            TumblingWindowInSeconds ScalingConfig.MaximumConcurrency DestinationConfig.OnFailure FilterCriteria.Filters \
+            ProvisionedPollerConfig.MaximumPollers ProvisionedPollerConfig.MinimumPollers \
+            ProvisionedPollerConfig.PollerGroupName",
 };
 
 static PERMISSION: PermissionNames = PermissionNames {

@@ -208,7 +208,9 @@ pub(super) static MAPPING: MappingNames = MappingNames {
             metrics_config parallelization_factor provider provisioned_poller_config provisioner queues region \
             scaling_config self_managed_event_source self_managed_kafka_event_source_config \
             source_access_configuration starting_position starting_position_timestamp tags tags_all timeouts \
-            topics tumbling_window_in_seconds",
+            topics tumbling_window_in_seconds scaling_config.maximum_concurrency destination_config.on_failure \
+            filter_criteria.filter provisioned_poller_config.maximum_pollers provisioned_poller_config.minimum_pollers \
+            provisioned_poller_config.poller_group_name",
 };
 
 static PERMISSION: PermissionNames = PermissionNames {
