@@ -20,14 +20,31 @@ use std::sync::Arc;
 /// Types of which a value may be a promise.
 const OPEN_TYPES: [&str; 6] = ["Awaited", "Promise", "PromiseLike", "ReturnType", "any", "unknown"];
 
+/// Packages whose functions return no promise.
+const PACKAGES: [&str; 7] = [
+    "crypto",
+    "date-fns",
+    "date-fns-tz",
+    "lodash",
+    "node:crypto",
+    "ulid",
+    "uuid",
+];
+
 /// Returns the imports of the script `text` at `path` that return no promise.
 pub(super) fn synchronous(path: &Path, text: &str, sources: &Sources) -> FxHashSet<Arc<str>> {
     let tokens = tokens(text);
     let imports = exports::imports(&tokens);
-    let imports = imports.iter().filter(|(_, _, from)| from.starts_with('.'));
+    let is_synchronous = |from: &str| PACKAGES.contains(&from.split('/').next().unwrap_or_default());
+    let imports = imports
+        .iter()
+        .filter(|(_, _, from)| from.starts_with('.') || is_synchronous(from));
     imports
         .take(limits::MAX_IMPORTS)
         .filter(|(_, there, from)| {
+            if is_synchronous(from) {
+                return true;
+            }
             let path = imported(path, from, Language::Script, sources.files());
             let found = path.map(|path| read_source(path, (*there).to_owned(), sources));
             match found {

@@ -40,6 +40,7 @@ pub(super) fn handler(source: &str, name: &str) -> Option<Scanned> {
     };
     let signature = &tokens.all[from..end];
     let response = signature.iter().find(|token| RESPONSES.contains(token)).copied();
+    let response = response.or_else(|| tokens.response_as_object(signature, name));
     let start = tokens.offset(from);
     let line = source
         .get(start..)
@@ -146,6 +147,16 @@ impl<'s> Tokens<'s> {
             .position(|token| matches!(*token, "{" | ";" | "="))?;
         let is_declared = self.get(at + end) != ";" && !self.all[from..at].contains(&"return");
         is_declared.then_some((from, at + end))
+    }
+
+    /// Returns the type of a response that the source returns somewhere, if the signature has the type of any object.
+    fn response_as_object(&self, signature: &[&str], name: &str) -> Option<&'s str> {
+        let is_open = signature.windows(2).any(|pair| *pair == ["Object", name]);
+        let mut returned = self.all.windows(3).filter_map(|part| match part {
+            ["return", "new", made] if RESPONSES.contains(made) => Some(*made),
+            _ => None,
+        });
+        returned.next().filter(|_| is_open)
     }
 
     /// Returns `true` if the source creates a failure of a message.

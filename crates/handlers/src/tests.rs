@@ -277,7 +277,7 @@ fn comment_lines_take_linear_time() {
 
 /// Handlers in languages that are not parsed: name, source, and whether they return failed messages (`None` if no
 /// handler is found).
-const SCANNED: [(&str, &str, Option<bool>); 23] = [
+const SCANNED: [(&str, &str, Option<bool>); 26] = [
     (
         "App::handleRequest",
         "class App { override fun handleRequest(e: SQSEvent, c: Context): SQSBatchResponse { f.add(SQSBatchResponse.BatchItemFailure(id)) } }",
@@ -292,6 +292,21 @@ const SCANNED: [(&str, &str, Option<bool>); 23] = [
         "Orders::handleRequest",
         "class Orders { @Override @Logging(clear = true) public SQSBatchResponse handleRequest(SQSEvent e) { return handler.processBatch(BatchMessageHandlerBuilder.a()); } }",
         Some(true),
+    ),
+    (
+        "Orders::handleRequest",
+        "class Orders { public Object handleRequest(SQSEvent e) { f.add(new BatchItemFailure(id)); return new SQSBatchResponse(f); } }",
+        Some(true),
+    ),
+    (
+        "Orders::handleRequest",
+        "class Orders { public Object handleRequest(SQSEvent e) { f.add(new BatchItemFailure(id)); return all(f); } }",
+        Some(false),
+    ),
+    (
+        "Orders::handleRequest",
+        "class Orders { Void handleRequest(Object e) { f.add(new BatchItemFailure(id)); send(new SQSBatchResponse(f)); } }",
+        Some(false),
     ),
     // The list stays empty.
     (
@@ -531,6 +546,14 @@ fn imported_function_with_the_type_of_a_value_returns_no_promise() {
     ] {
         let found = handler_of([("app.ts", handler), ("read.ts", declared), ("inner.ts", inner)]);
         assert_eq!(found.unwrap().outcome, outcome, "{declared}");
+    }
+    for (package, outcome) in [("date-fns/parse", Outcome::Deleted), ("elsewhere", Outcome::Unknown)] {
+        let handler = handler.replace("./read", package);
+        assert_eq!(
+            handler_of([("app.ts", &handler)]).unwrap().outcome,
+            outcome,
+            "{package}"
+        );
     }
 }
 
