@@ -28,7 +28,7 @@ struct Shared {
 struct OutgoingMessages {
     messages: VecDeque<Message>,
     /// Waiting diagnostics by URI.
-    diagnostics: BTreeMap<String, PublishDiagnosticsParams>,
+    diagnostics: BTreeMap<String, Arc<PublishDiagnosticsParams>>,
     progress: Option<ProgressParams>,
     /// `true` if the editor is to be asked to pull all diagnostics again.
     refreshes: bool,
@@ -76,7 +76,7 @@ impl Outbox {
                 return Some(message);
             }
             if let Some((_, found)) = queue.diagnostics.pop_first() {
-                return Some(notification("textDocument/publishDiagnostics", found));
+                return Some(notification("textDocument/publishDiagnostics", &*found));
             }
             if let Some(progress) = queue.progress.take() {
                 return Some(notification("$/progress", progress));
@@ -134,7 +134,7 @@ impl Outbox {
     }
 
     /// Sends all diagnostics of a file.
-    pub(super) fn publish(&self, params: PublishDiagnosticsParams) {
+    pub(super) fn publish(&self, params: Arc<PublishDiagnosticsParams>) {
         self.put(|queue| {
             queue.diagnostics.insert(params.uri.as_str().to_owned(), params);
         });

@@ -40,7 +40,7 @@ pub(super) struct Worker {
     /// `true` if projects were added or removed since the last publication.
     is_rearranged: bool,
     /// Last published diagnostics of each file.
-    published: BTreeMap<PathBuf, PublishDiagnosticsParams>,
+    published: BTreeMap<PathBuf, Arc<PublishDiagnosticsParams>>,
     /// Errors that have been shown.
     shown: BTreeSet<String>,
     loads: i32,
@@ -208,10 +208,11 @@ impl Worker {
                 continue;
             };
             let params = PublishDiagnosticsParams::new(uri, diagnostics, self.names.version(&path));
-            if before == Some(&params) {
+            if before.is_some_and(|before| **before == params) {
                 continue;
             }
             has_changed |= before.map(|before| &before.diagnostics) != Some(&params.diagnostics);
+            let params = Arc::new(params);
             if !self.settings.pull {
                 self.outbox.publish(params.clone());
             }
