@@ -16,7 +16,6 @@ use crate::rules::Cause;
 use source::Span;
 
 /// Collects the results of one check.
-#[derive(Debug)]
 pub struct Findings<'g> {
     graph: &'g Graph,
     settings: &'g Settings,
@@ -29,11 +28,16 @@ pub struct Findings<'g> {
 
 impl<'g> Findings<'g> {
     /// Runs `judge` on the graph. A traced run also records verdicts without a finding.
-    pub(super) fn of(judge: Judge<'g>, graph: &'g Graph, settings: &'g Settings, is_traced: bool) -> RuleResults<'g> {
+    pub(super) fn of(
+        judge: &'g Judge<'g>,
+        graph: &'g Graph,
+        settings: &'g Settings,
+        is_traced: bool,
+    ) -> RuleResults<'g> {
         let mut findings = Findings {
             graph,
             settings,
-            results: RuleResults::new(judge.rule, is_traced),
+            results: RuleResults::new(judge, is_traced),
             is_quiet: false,
             judges_types: false,
         };
@@ -173,7 +177,7 @@ impl<'g> Findings<'g> {
         cause: Cause,
     ) {
         // A rule may share operands with the rule that reports the cause.
-        if let Some(other) = cause.judge().filter(|other| other.id != self.results.rule.id) {
+        if let Some(other) = cause.judge().filter(|other| other.id != self.results.judge.rule.id) {
             let read = read.iter().copied();
             self.judged(when, resource.as_ref(), read, Verdict::Yields(other.id.into()));
         }
@@ -214,7 +218,7 @@ impl<'g> Findings<'g> {
             finding.weight.unwrap_or_default(),
         );
         let mut diagnostic = finding
-            .into_diagnostic(&self.results.rule, self.results.id(), subject)
+            .into_diagnostic(&self.results.judge.rule, self.results.judge.id.clone(), subject)
             .through(resource.calls.clone());
         if let Some((root, call)) = self.graph.unit(resource.unit).key().split_once('#') {
             diagnostic.calls.push(Instance {

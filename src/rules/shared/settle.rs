@@ -28,10 +28,12 @@ const TOO_MANY_CONDITIONS: &str = "its conditions are too complex to tell apart"
 
 /// Rule together with the function that applies it to a graph: the check of a built-in rule, or the expressions of a
 /// policy.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Judge<'r> {
     /// The rule.
     pub rule: Rule<'r>,
+    /// Id of the rule in the form that findings store.
+    pub(super) id: RuleId,
     pub(super) check: Option<&'r Check<'r>>,
 }
 
@@ -43,6 +45,7 @@ impl<'r> Judge<'r> {
     pub fn of(rule: &'static Rule<'static>) -> Self {
         Judge {
             rule: *rule,
+            id: rule.id.into(),
             check: rule.check.as_ref().map(|check| check as &Check<'_>),
         }
     }
@@ -50,6 +53,7 @@ impl<'r> Judge<'r> {
     /// Creates the judge of a policy.
     pub fn new(rule: Rule<'r>, check: &'r Check<'r>) -> Self {
         Judge {
+            id: rule.shared_id(),
             rule,
             check: Some(check),
         }
@@ -57,11 +61,8 @@ impl<'r> Judge<'r> {
 }
 
 /// Results of one rule for a graph, not yet compared with those of other rules.
-#[derive(Debug)]
 pub(super) struct RuleResults<'r> {
-    /// The rule.
-    pub(super) rule: Rule<'r>,
-    id: RuleId,
+    pub(super) judge: &'r Judge<'r>,
     statements: Vec<Statement>,
     /// Number of conditional statements about each resource.
     conditional: FxHashMap<ResourceKey, usize>,
@@ -93,8 +94,6 @@ struct Notes {
 /// Final results of one rule.
 #[derive(Debug)]
 pub struct RuleOutcome {
-    /// Id of the rule.
-    pub rule: RuleId,
     /// Findings of the rule.
     pub findings: Vec<Diagnostic>,
     /// Resources that the rule could not judge.
@@ -121,7 +120,7 @@ pub fn run(judges: &[Judge<'_>], graphs: &[(&Graph, &Settings)], is_traced: bool
         .map(|judge| {
             let graphs = graphs.iter();
             graphs
-                .map(|(graph, settings)| Findings::of(*judge, graph, settings, is_traced))
+                .map(|(graph, settings)| Findings::of(judge, graph, settings, is_traced))
                 .collect()
         })
         .collect();
@@ -129,8 +128,9 @@ pub fn run(judges: &[Judge<'_>], graphs: &[(&Graph, &Settings)], is_traced: bool
     preceding.resize_with(graphs.len(), FxHashMap::default);
     for results in &results {
         for (results, preceding) in results.iter().zip(&mut preceding) {
-            if !results.statements.is_empty() && before.contains_key(results.rule.id) {
-                preceding.insert(results.rule.id, PrecedingStatements::of(results));
+            let id = results.judge.rule.id;
+            if !results.statements.is_empty() && before.contains_key(id) {
+                preceding.insert(id, PrecedingStatements::of(results));
             }
         }
     }
@@ -191,20 +191,14 @@ impl Notes {
 }
 
 impl<'r> RuleResults<'r> {
-    pub(super) fn new(rule: Rule<'r>, is_traced: bool) -> Self {
+    pub(super) fn new(judge: &'r Judge<'r>, is_traced: bool) -> Self {
         RuleResults {
-            rule,
-            id: rule.shared_id(),
+            judge,
             statements: Vec::new(),
             conditional: FxHashMap::default(),
             notes: Notes::default(),
             trace: is_traced.then(Trace::default),
         }
-    }
-
-    /// Returns the id of the rule in the form that findings store.
-    pub(super) fn id(&self) -> RuleId {
-        self.id.clone()
     }
 
     pub(super) fn is_traced(&self) -> bool {
@@ -228,13 +222,13 @@ impl<'r> RuleResults<'r> {
     ) {
         if let Some(trace) = &mut self.trace {
             let about = JudgedResource::new(resource, true);
-            trace.keep(&self.id, &subject, &about, when, verdict, spans_of(read));
+            trace.keep(&self.judge.id, &subject, &about, when, verdict, spans_of(read));
         }
     }
 
     /// Notes that `subject` could not be judged, because of the cause at `span`.
     pub(super) fn not_evaluated(&mut self, subject: Subject, reason: &Reason, span: Span) {
-        let rule = self.id.clone();
+        let rule = self.judge.id.clone();
         self.notes.add(NotEvaluated {
             rule,
             subject,
@@ -271,10 +265,10 @@ impl<'r> RuleResults<'r> {
         if self.has_room(when, resource) {
             self.statements.push(statement);
         } else {
-            let (note, verdict) = statement.too_complex(&self.id);
+            let (note, verdict) = statement.too_complex(&self.judge.id);
             if let Some(trace) = &mut self.trace {
                 let subject = &statement.diagnostic.subject;
-                trace.keep(&self.id, subject, &statement.about, when, verdict, statement.read);
+                trace.keep(&self.judge.id, subject, &statement.about, when, verdict, statement.read);
             }
             self.notes.add(note);
         }
@@ -293,8 +287,7 @@ impl<'r> RuleResults<'r> {
     /// Returns the final results, without the statements that rules with precedence replace according to `preceding`.
     fn settle(self, preceding: &FxHashMap<&str, PrecedingStatements>) -> RuleOutcome {
         let RuleResults {
-            rule,
-            id,
+            judge,
             statements,
             mut notes,
             mut trace,
@@ -303,7 +296,6 @@ impl<'r> RuleResults<'r> {
         // Most rules state nothing about most graphs.
         if statements.is_empty() {
             return RuleOutcome {
-                rule: id,
                 findings: Vec::new(),
                 not_evaluated: notes.all,
                 judgements: trace.map(Trace::into_judgements).unwrap_or_default(),
@@ -312,10 +304,10 @@ impl<'r> RuleResults<'r> {
         let mut keep = |statement: &Statement, when: &Condition, verdict: Verdict| {
             if let Some(trace) = &mut trace {
                 let (subject, read) = (&statement.diagnostic.subject, statement.read.clone());
-                trace.keep(&id, subject, &statement.about, when, verdict, read);
+                trace.keep(&judge.id, subject, &statement.about, when, verdict, read);
             }
         };
-        let before: Vec<&PrecedingStatements> = rules_with_precedence(&rule)
+        let before: Vec<&PrecedingStatements> = rules_with_precedence(&judge.rule)
             .filter_map(|rule| preceding.get(rule.id))
             .collect();
         let mut kept = Vec::with_capacity(statements.len());
@@ -327,7 +319,7 @@ impl<'r> RuleResults<'r> {
                 when = left;
             }
             if when.is_too_complex() {
-                let (note, verdict) = statement.too_complex(&id);
+                let (note, verdict) = statement.too_complex(&judge.id);
                 keep(statement, &when, verdict);
                 notes.add(note);
             } else if when.is_possible() {
@@ -343,13 +335,12 @@ impl<'r> RuleResults<'r> {
                 keep(statement, when, Verdict::Found);
                 return true;
             };
-            let (note, verdict) = statement.entangled(&id, questions);
+            let (note, verdict) = statement.entangled(&judge.id, questions);
             keep(statement, when, verdict);
             notes.add(note);
             false
         });
         RuleOutcome {
-            rule: id,
             findings: groups::findings(statements, kept),
             not_evaluated: notes.all,
             judgements: trace.map(Trace::into_judgements).unwrap_or_default(),
@@ -387,7 +378,10 @@ impl PrecedingStatements {
             let results: &mut Vec<_> = of.entry((*unit, address)).or_default();
             results.push((when.clone(), diagnostic.severity));
         }
-        PrecedingStatements { rule: results.id(), of }
+        PrecedingStatements {
+            rule: results.judge.id.clone(),
+            of,
+        }
     }
 
     /// Splits `when` into the part under which this rule states something at least as severe as `statement` about its
