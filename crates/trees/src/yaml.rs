@@ -138,9 +138,21 @@ impl<'t> Builder<'t> {
             let limit = self.problem(&(at..at), "values are nested more than 255 levels deep".to_owned());
             self.parsed.limits.push(limit);
         } else {
-            let failure = self.problem(&(at..at), error.kind().to_string());
+            let message = match self.placeholder(at) {
+                Some(token) => format!("`{token}` is not YAML; replace the placeholders first"),
+                None => error.kind().to_string(),
+            };
+            let failure = self.problem(&(at..at), message);
             self.parsed.errors.push(failure);
         }
+    }
+
+    /// Returns the placeholder of another tool at `at`: `%name%`, `@name@`.
+    fn placeholder(&self, at: usize) -> Option<&'t str> {
+        let rest = self.text.get(at..)?;
+        let mark = rest.chars().next().filter(|mark| matches!(mark, '%' | '@'))?;
+        let end = 1 + rest[1..].find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '.'))?;
+        (end > 1 && rest[end..].starts_with(mark)).then(|| &rest[..=end])
     }
 
     fn problem(&self, range: &Range<usize>, message: String) -> SyntaxError {

@@ -139,6 +139,21 @@ fn broken_document_does_not_affect_the_others() {
 }
 
 #[test]
+fn placeholders_of_other_tools_are_named() {
+    for (text, token) in [("a: %name%\n", "%name%"), ("a: {b: @env.name@}\n", "@env.name@")] {
+        let errors = read(text).errors;
+        assert_eq!(errors.len(), 1, "{text}");
+        assert!(
+            errors[0].message.starts_with(&format!("`{token}` is not YAML")),
+            "{errors:?}"
+        );
+    }
+    for text in ["a: %\n", "a: %name\n", "a: @\n", "a: %%\n", "a: %é", "a: @name%\n"] {
+        assert!(!read(text).errors[0].message.contains("placeholder"), "{text}");
+    }
+}
+
+#[test]
 fn unknown_aliases_are_errors_and_stay_unresolved() {
     let parsed = read("a: *nothing\nb: &b [*b]\n<<: *c\n");
     assert_eq!(parsed.errors.len(), 3);
