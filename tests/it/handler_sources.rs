@@ -304,6 +304,12 @@ fn code_of_sam_functions_is_found() {
                 &[("cmd/orders/main.go", GO), ("cmd/carts/main.go", GO)],
                 "source not found (looked for `src/bootstrap.*`, `bootstrap.*`, `artifact/bootstrap.*`)",
             ),
+            (
+                "path of a program",
+                sam("CodeUri: .;Handler: ./bin/orders", "DependsOn: []"),
+                &[("cmd/orders/main.go", GO)],
+                "source not found (the configuration does not locate it)",
+            ),
         ],
     );
 }

@@ -148,6 +148,7 @@ enum Wanted<'c> {
 impl<'c> Wanted<'c> {
     /// Returns the forms that `handler` may have, most likely first.
     fn all(handler: &'c str) -> Vec<Self> {
+        let handler = handler.trim_start_matches("./");
         let parts: Vec<&str> = handler.split("::").collect();
         let class = |name: &str, method: &str, is_java| {
             let own = name.rsplit('.').next().unwrap_or(name);
@@ -173,7 +174,6 @@ impl<'c> Wanted<'c> {
             ([name, method], _) => vec![class(name, method, true)],
             ([_], None) if !handler.contains('/') => vec![Wanted::Program { name: handler }],
             ([_], Some((module, name))) => {
-                let module = module.trim_start_matches("./");
                 let is_class = name.starts_with(char::is_uppercase) && !handler.contains('/');
                 let class = is_class.then(|| class(handler, "handleRequest", true));
                 std::iter::once(Wanted::Module { module, name }).chain(class).collect()
@@ -287,7 +287,7 @@ pub(super) fn locate(code: &Code, is_only: bool, search: &Search<'_>, sources: &
             Err(looked) => missing.extend(looked),
         }
     }
-    Some(FoundSource::Missing(missing))
+    (!missing.is_empty()).then_some(FoundSource::Missing(missing))
 }
 
 /// Search for the source of one function.

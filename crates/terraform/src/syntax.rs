@@ -480,6 +480,21 @@ mod tests {
     }
 
     #[test]
+    fn problems_are_in_words() {
+        for (text, expected) in [
+            ("x = \n", "an expression is missing"),
+            ("x = ${\"a\"}\n", "unexpected `$`: no expression begins with it"),
+            (
+                "r \"a\" \"b\" {\n x = 1\n x = 2\n}\n",
+                "the block already sets this argument",
+            ),
+        ] {
+            let (_, _, problems) = parse_text(text);
+            assert_eq!(problems[0].message, expected, "{text:?}");
+        }
+    }
+
+    #[test]
     fn repeated_object_keys_are_all_kept() {
         let (_, body, problems) = parse_text("x = { a = 1, \"b\" = 2, a = 3, \"b\" = 4 }\n");
         assert_eq!(problems, []);

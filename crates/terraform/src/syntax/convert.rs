@@ -601,6 +601,11 @@ fn in_words(message: &str, source: &str, offset: usize) -> String {
         ("expected newline or eof", Some(found)) if !found.is_whitespace() => {
             format!("unexpected `{found}`: an argument or block ends at the end of its line")
         }
+        (message, found) if message.starts_with("invalid expression; expected `\"`") => match found {
+            Some(found) if !found.is_whitespace() => format!("unexpected `{found}`: no expression begins with it"),
+            _ => "an expression is missing".to_owned(),
+        },
+        (message, _) if message.ends_with("redefined attribute") => "the block already sets this argument".to_owned(),
         (message, _) => message.to_owned(),
     }
 }
