@@ -4,6 +4,7 @@ use crate::diagnostic::{Diagnostic, Instance, RuleId, Subject, Suppressed};
 use crate::history::KnownBecause;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use source::{FileId, SourceFile, Sources};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
@@ -70,7 +71,7 @@ fn join_calls(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let next = joined.len();
         let twin = *twins.entry(FxBuildHasher.hash_one(words(&found))).or_insert(next);
         let twin = joined.get_mut(twin);
-        match twin.filter(|earlier| words(earlier) == words(&found)) {
+        match twin.filter(|earlier| words(earlier) == words(&found) && !differ_in_keys(earlier, &found)) {
             None => joined.push(found),
             Some(earlier) => {
                 if earlier.calls.is_empty() {
@@ -105,7 +106,38 @@ fn itself(subject: &Subject) -> Instance {
 /// Returns the parts that findings share if they differ only in their resource. Values that are written in different
 /// calls need different edits.
 fn words(found: &Diagnostic) -> impl Hash + PartialEq + '_ {
-    let text = (&found.calculation, &found.when, &found.help);
-    let place = (found.primary().span, &found.primary().message, found.written);
+    let help = found.help.as_deref().map(without_keys);
+    let text = (&found.calculation, &found.when, help);
+    let place = (
+        found.primary().span,
+        without_keys(&found.primary().message),
+        found.written,
+    );
     (&found.rule, found.severity, found.subject.attribute, text, place)
+}
+
+/// Returns `true` if two findings on one resource are about different instances of another.
+fn differ_in_keys(one: &Diagnostic, other: &Diagnostic) -> bool {
+    one.subject == other.subject && (&one.help, &one.primary().message) != (&other.help, &other.primary().message)
+}
+
+/// Returns `text` without the keys of instances: `queues["orders"]` and `queues[0]` become `queues`.
+fn without_keys(text: &str) -> Cow<'_, str> {
+    let mut parts = text.split('[');
+    let mut kept = Cow::Borrowed(parts.next().unwrap_or_default());
+    for part in parts {
+        let key = part.strip_prefix('"').and_then(|rest| rest.split_once("\"]"));
+        let key = key.or_else(|| {
+            part.split_once(']')
+                .filter(|(key, _)| key.bytes().all(|b| b.is_ascii_digit()))
+        });
+        match key {
+            Some((_, rest)) => kept += rest,
+            None => {
+                kept += "[";
+                kept += part;
+            }
+        }
+    }
+    kept
 }

@@ -160,3 +160,23 @@ fn parameter_of_a_nested_stack_is_the_place_of_its_finding() {
     let all = found(&[("child.yaml", child), ("parent.yaml", parent)]);
     assert_eq!(all, ["parent.yaml:7 Inner.Q"]);
 }
+
+#[test]
+fn findings_that_differ_in_keys_only_are_one() {
+    const QUEUES: &str = r#"
+resource "aws_sqs_queue" "dead" {
+  for_each                  = toset(["orders", "refunds"])
+  message_retention_seconds = 3600
+}
+resource "aws_sqs_queue" "q" {
+  for_each       = toset(["orders", "refunds"])
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.dead[each.key].arn, maxReceiveCount = 5 })
+}
+"#;
+    let folder = TemporaryDirectory::with_files([("main.tf", QUEUES)]);
+    let outcome = checked(&folder);
+    let found = outcome.findings.iter();
+    let found = found.filter(|found| &*found.rule == "dead-letter-queue-retention-too-short");
+    let instances: Vec<usize> = found.map(|found| found.instances(str::to_owned).len()).collect();
+    assert_eq!(instances, [2]);
+}
