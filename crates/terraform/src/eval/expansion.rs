@@ -165,15 +165,32 @@ impl Evaluator<'_> {
         let block = blocks.get(name)?.clone();
         let named = Declaration::Resource(data, name.0.clone(), name.1.clone());
         let path = self.instances[module].path.clone();
-        Some(self.expand(module, named, &block, |_, member, unknown| {
+        let make = |member: &Member, unknown| {
             let place = (module, path.clone());
             let id = Arc::new(ResourceId::new(place, data, name.clone(), member.key.clone()));
-            if unknown {
-                ValueKind::AnyResource(id)
+            let kind = if unknown {
+                ValueKind::AnyResource
             } else {
-                ValueKind::Resource(id)
-            }
-            .into()
+                ValueKind::Resource
+            };
+            kind(id).into()
+        };
+        if expands(&block.body) {
+            return Some(self.expand(module, named, &block, |_, member, unknown| make(member, unknown)));
+        }
+        // A single instance is not stored, because a plan has tens of thousands.
+        let only = Member {
+            key: Key::None,
+            scope: self.scope(module),
+            when: Condition::always(),
+            uncertain: None,
+            cause: None,
+            module: None,
+        };
+        Some(Arc::new(Expansion {
+            value: make(&only, false),
+            members: vec![only],
+            by_key: Indexes::default(),
         }))
     }
 
@@ -575,6 +592,11 @@ impl Evaluator<'_> {
 
 fn unknown_keys(reason: Reason) -> Keys {
     Keys::Unknown(reason, None)
+}
+
+/// Returns `true` if the number of instances depends on an argument.
+fn expands(body: &Body) -> bool {
+    body.attribute("count").is_some() || body.attribute("for_each").is_some() || enabled(body).is_some()
 }
 
 /// Returns `enabled` of the `lifecycle` block.

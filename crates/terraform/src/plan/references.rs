@@ -132,7 +132,8 @@ impl<'p> Resolver<'p> {
 
     /// Registers an instance of a resource.
     pub(crate) fn declare(&mut self, instance: usize, label: String, key: &str, id: Arc<ResourceId>) {
-        let known = self.instances[instance].resources.entry(label).or_default();
+        let known = self.instances[instance].resources.entry(label);
+        let known = known.or_insert_with(|| Vec::with_capacity(1)); // most blocks have one instance
         known.push((key.to_owned(), id));
     }
 
