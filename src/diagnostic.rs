@@ -12,6 +12,7 @@ use source::Span;
 use sqs_model::scenario::{Scenario, Timeline};
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Severity of a finding.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,7 +52,7 @@ pub struct Label {
     /// Span that it marks.
     pub span: Span,
     /// Text, without a final full stop.
-    pub message: String,
+    pub message: Arc<str>,
     /// `true` for the line that the user would edit. Exactly one label of a diagnostic is primary.
     pub primary: bool,
 }
@@ -110,11 +111,11 @@ pub struct Diagnostic {
     /// Labels, the primary one first.
     labels: Vec<Label>,
     /// Arithmetic, as `6 × 300 s + 0 s = 1800 s`.
-    pub calculation: Option<String>,
+    pub calculation: Option<Arc<str>>,
     /// Run of the model that shows what happens.
     pub scenario: Option<Box<Scenario>>,
     /// Advice, with names as the user writes them.
-    pub help: Option<String>,
+    pub help: Option<Arc<str>>,
     /// Condition under which the finding applies ("`IsProd`"), if not always.
     pub when: Option<String>,
     /// Resource that it is about.
@@ -141,7 +142,7 @@ impl Diagnostic {
         subject: Subject,
         headline: impl Into<String>,
         span: Span,
-        message: impl Into<String>,
+        message: impl Into<Arc<str>>,
     ) -> Self {
         Diagnostic {
             rule: rule.into(),
@@ -168,7 +169,7 @@ impl Diagnostic {
 
     /// Adds a label, unless it has an equal one.
     #[must_use]
-    pub fn label(mut self, span: Span, message: impl Into<String>) -> Self {
+    pub fn label(mut self, span: Span, message: impl Into<Arc<str>>) -> Self {
         let message = message.into();
         let known = |label: &Label| label.span == span && label.message == message;
         if !self.labels.iter().any(known) {
@@ -178,7 +179,7 @@ impl Diagnostic {
     }
 
     /// Adds a label without checking for an equal one.
-    pub fn add_label(&mut self, span: Span, message: impl Into<String>) {
+    pub fn add_label(&mut self, span: Span, message: impl Into<Arc<str>>) {
         self.labels.push(Label {
             span,
             message: message.into(),
@@ -206,14 +207,14 @@ impl Diagnostic {
 
     /// Sets the arithmetic.
     #[must_use]
-    pub fn calculation(mut self, text: impl Into<String>) -> Self {
+    pub fn calculation(mut self, text: impl Into<Arc<str>>) -> Self {
         self.calculation = Some(text.into());
         self
     }
 
     /// Sets the advice.
     #[must_use]
-    pub fn help(mut self, text: impl Into<String>) -> Self {
+    pub fn help(mut self, text: impl Into<Arc<str>>) -> Self {
         self.help = Some(text.into());
         self
     }
@@ -266,6 +267,12 @@ impl Diagnostic {
             None => environment,
         });
         self
+    }
+
+    /// Releases unused room of its headline and labels.
+    pub fn shrink_to_fit(&mut self) {
+        self.headline.shrink_to_fit();
+        self.labels.shrink_to_fit();
     }
 
     /// Returns the primary label: the line that the user would edit.

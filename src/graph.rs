@@ -58,6 +58,7 @@ pub use watch::{Doubt, Watch};
 pub use workers::Worker;
 
 use source::Span;
+use std::borrow::Borrow;
 use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Deref;
@@ -152,22 +153,26 @@ impl Deref for Resource {
     }
 }
 
-/// Deduplicates [`Common`]s. Consecutive resources have only a handful, so the latest suffice.
-#[derive(Debug, Default)]
-pub(crate) struct Commons(VecDeque<Arc<Common>>);
+/// Deduplicates values of which consecutive ones are often equal, such as [`Common`]s, by remembering those used last.
+#[derive(Debug)]
+pub(crate) struct LastUsed<T: ?Sized>(VecDeque<Arc<T>>);
 
-impl Commons {
+impl<T: ?Sized> Default for LastUsed<T> {
+    fn default() -> Self {
+        LastUsed(VecDeque::new())
+    }
+}
+
+impl<T: ?Sized + PartialEq> LastUsed<T> {
     /// Number of values that are remembered.
     const CAPACITY: usize = 16;
 
-    /// Returns a shared value equal to `common`.
-    pub(crate) fn shared(&mut self, common: Common) -> Arc<Common> {
-        if let Some(known) = self.0.iter().find(|known| ***known == common) {
-            return known.clone();
-        }
-        let one = Arc::new(common);
+    /// Returns a shared value equal to `value`.
+    pub(crate) fn shared(&mut self, value: impl Borrow<T> + Into<Arc<T>>) -> Arc<T> {
+        let known = self.0.iter().position(|known| **known == *value.borrow());
+        let one = known.and_then(|at| self.0.remove(at)).unwrap_or_else(|| value.into());
         self.0.push_front(one.clone());
-        self.0.truncate(Commons::CAPACITY);
+        self.0.truncate(Self::CAPACITY);
         one
     }
 }

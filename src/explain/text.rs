@@ -272,7 +272,7 @@ fn found_in_words(found: &Diagnostic) -> Vec<String> {
     if !found.calls.is_empty() {
         body.push(format!("instances: {}", few(&found.instances(str::to_owned))));
     }
-    body.extend(found.calculation.clone());
+    body.extend(found.calculation.as_deref().map(str::to_owned));
     body.extend(found.when.as_ref().map(|when| format!("when {when}")));
     body
 }

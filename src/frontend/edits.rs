@@ -119,7 +119,7 @@ fn add_fix(found: &mut Diagnostic, sources: &Sources) {
     if commands::is_snapshot(&sources.file(place_of(&remedy.change).file)) {
         if let Some(command) = commands::command(&remedy.change, sources) {
             let help = found.help.take().map(|help| format!("{help}; ")).unwrap_or_default();
-            found.help = Some(format!("{help}run `{command}`"));
+            found.help = Some(format!("{help}run `{command}`").into());
         }
         return;
     }

@@ -51,7 +51,7 @@ pub(super) mod unread;
 pub(super) mod worker;
 
 use crate::graph::{
-    Alarm, Attribute, Commons, Form, Implicit, Link, Owner, PolicyErrorKind, Reason, Resource, SetBy, Target,
+    Alarm, Attribute, Common, Form, Implicit, LastUsed, Link, Owner, PolicyErrorKind, Reason, Resource, SetBy, Target,
     UnitGraph, UnknownProperty, Unresolved,
 };
 use conditions::Condition;
@@ -363,7 +363,9 @@ pub(super) struct Lowering<V: View> {
     pub(super) view: V,
     pub(super) graph: UnitGraph,
     /// Data shared with resources lowered earlier.
-    pub(super) commons: Commons,
+    pub(super) commons: LastUsed<Common>,
+    /// Keys of tags that resources share.
+    tag_keys: LastUsed<String>,
     /// Separate resources that set attributes of others.
     pending: separate::Pending,
     /// Misspelled properties of the resource that is being lowered.
@@ -375,7 +377,8 @@ impl<V: View> Lowering<V> {
         Lowering {
             view,
             graph,
-            commons: Commons::default(),
+            commons: LastUsed::default(),
+            tag_keys: LastUsed::default(),
             pending: separate::Pending::default(),
             misspelled: Vec::new(),
         }

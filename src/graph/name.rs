@@ -32,9 +32,15 @@ impl From<&'static str> for Name {
     }
 }
 
+impl From<Arc<String>> for Name {
+    fn from(name: Arc<String>) -> Self {
+        Name(Spelling::Written(name))
+    }
+}
+
 impl From<Arc<str>> for Name {
     fn from(name: Arc<str>) -> Self {
-        Name(Spelling::Written(Arc::new(name.to_string())))
+        Arc::new(name.to_string()).into()
     }
 }
 

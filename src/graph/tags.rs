@@ -1,7 +1,6 @@
 //! Tags of resources.
 
 use super::{Attribute, Condition, Reason};
-use std::sync::Arc;
 
 /// Tags of a resource. Tags added to a stack at deployment are not in the files.
 #[derive(Debug, Clone, Default)]
@@ -15,10 +14,15 @@ pub struct Tags {
 /// A tag.
 #[derive(Debug, Clone)]
 pub struct Tag {
-    /// Key.
-    pub key: Arc<str>,
-    /// Value.
+    /// Value. Its name is the key.
     pub value: Attribute<String>,
     /// Condition under which it is set.
     pub when: Condition,
+}
+
+impl Tag {
+    /// Returns the key.
+    pub fn key(&self) -> &str {
+        &self.value.name
+    }
 }

@@ -16,6 +16,7 @@ use crate::graph::{Graph, UnitKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Maximum number of templates near each other that are compared.
 const MAX_TEMPLATES: usize = 256;
@@ -55,16 +56,15 @@ pub(super) fn without_copies(findings: Vec<Diagnostic>, graph: &Graph) -> Vec<Di
 }
 
 /// Returns what equal findings on a source and a combined template share, for a finding in the template `unit`.
-fn key(found: &Diagnostic, unit: &str) -> (Subject, RuleId, [Option<String>; 4]) {
+fn key(found: &Diagnostic, unit: &str) -> (Subject, RuleId, [Option<Arc<str>>; 4]) {
     let subject = Subject {
         unit: unit.to_owned(),
         ..found.subject.clone()
     };
-    let headline = Some(found.headline.clone());
     let text = [
-        headline,
+        Some(found.headline.as_str().into()),
         found.calculation.clone(),
-        found.when.clone(),
+        found.when.as_deref().map(Arc::from),
         found.help.clone(),
     ];
     (subject, found.rule.clone(), text)

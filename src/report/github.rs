@@ -32,10 +32,10 @@ fn command(report: &Report<'_>, found: &Diagnostic) -> String {
     };
     let when = found.when.as_ref().map(|when| format!("when {when}"));
     let parts = [
-        Some(&found.headline),
-        found.calculation.as_ref(),
-        when.as_ref(),
-        found.help.as_ref(),
+        Some(&*found.headline),
+        found.calculation.as_deref(),
+        when.as_deref(),
+        found.help.as_deref(),
     ];
     let lines: Vec<String> = parts.into_iter().flatten().map(|line| printable(line)).collect();
     format!(

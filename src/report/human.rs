@@ -150,7 +150,7 @@ fn folded(labels: &[Label]) -> Vec<Label> {
         } else if seen.insert(&label.message) {
             let message = format!("{} (and {} more)", label.message, count - 1);
             all.push(Label {
-                message,
+                message: message.into(),
                 ..label.clone()
             });
         }

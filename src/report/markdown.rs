@@ -144,9 +144,9 @@ fn unit<'a>(
             inline(&found.headline)
         ));
         let notes = [
-            ("calculation", &found.calculation),
-            ("only if", &found.when),
-            ("help", &found.help),
+            ("calculation", found.calculation.as_deref()),
+            ("only if", found.when.as_deref()),
+            ("help", found.help.as_deref()),
         ];
         let mut list = String::new();
         if let Some(instances) = super::prose::instances(found) {

@@ -19,7 +19,7 @@ pub(super) fn write_linked(text: &mut String, report: &Report<'_>, found: &Diagn
         let file = sources.file(label.span.file);
         let at = file.position(label.span.start as usize);
         let place = if label.primary { "at" } else { "see" };
-        let message = match label.message.as_str() {
+        let message = match &*label.message {
             "" => String::new(),
             message => format!(": {}", printable(message)),
         };
@@ -49,11 +49,14 @@ pub(super) fn notes(found: &Diagnostic, left_out: usize) -> Vec<(&'static str, S
     if left_out > 0 {
         notes.push(("places", format!("and {left_out} more")));
     }
-    let optional = [("calculation", &found.calculation), ("only if", &found.when)];
+    let optional = [
+        ("calculation", found.calculation.as_deref()),
+        ("only if", found.when.as_deref()),
+    ];
     notes.extend(
         optional
             .into_iter()
-            .filter_map(|(name, note)| Some((name, printable(note.as_ref()?)))),
+            .filter_map(|(name, note)| Some((name, printable(note?)))),
     );
     notes
 }

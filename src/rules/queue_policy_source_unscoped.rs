@@ -254,7 +254,7 @@ resource "aws_sqs_queue_policy" "p" {
     fn condition_that_matches_everything_is_quoted() {
         let statement = r#"Effect = "Allow", Action = "sqs:*", Principal = { Service = "s3.amazonaws.com" }, Condition = { ArnEquals = { "aws:SourceArn" = "arn:aws:s3:::*" } }"#;
         let found = Terraform.findings(&RULE, &POLICY.replace("<statement>", statement));
-        let labels: Vec<&str> = found.iter().map(|found| found.primary().message.as_str()).collect();
+        let labels: Vec<&str> = found.iter().map(|found| &*found.primary().message).collect();
         assert_eq!(
             labels,
             ["`ArnEquals` on `aws:SourceArn` matches everything: `arn:aws:s3:::*`"]

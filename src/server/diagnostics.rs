@@ -44,7 +44,7 @@ pub(super) fn shown(found: &Finding, sources: &Sources, names: &Names, settings:
     let primary = found.primary();
     let others = found.labels().iter().filter(|label| !label.primary);
     let mut message = vec![found.headline.clone()];
-    message.extend(found.calculation.clone());
+    message.extend(found.calculation.as_deref().map(str::to_owned));
     message.extend(found.when.as_ref().map(|when| format!("when {when}")));
     if !settings.related {
         message.extend(others.clone().map(|label| {
@@ -56,7 +56,7 @@ pub(super) fn shown(found: &Finding, sources: &Sources, names: &Names, settings:
     let related = others.filter_map(|label| {
         Some(DiagnosticRelatedInformation {
             location: location(label.span)?,
-            message: label.message.clone(),
+            message: label.message.to_string(),
         })
     });
     let related: Vec<_> = related.collect();

@@ -23,7 +23,7 @@ fn findings_agree_across_dialects() {
     let findings = |spelling| -> Vec<String> {
         let outcome = outcome(spelling);
         let describe = |found: &sqslint::diagnostic::Diagnostic| {
-            let calculation = found.calculation.clone().unwrap_or_default();
+            let calculation = found.calculation.as_deref().unwrap_or_default();
             format!(
                 "{} {} {} {} {calculation}",
                 found.severity,

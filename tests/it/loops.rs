@@ -33,7 +33,7 @@ fn queues(outcome: &Outcome) -> Vec<String> {
 
 fn messages(outcome: &Outcome, rule: &str) -> Vec<String> {
     let found = outcome.findings.iter().filter(|found| found.rule == rule);
-    found.map(|found| found.primary().message.clone()).collect()
+    found.map(|found| found.primary().message.to_string()).collect()
 }
 
 #[test]

@@ -196,7 +196,7 @@ Resources:
         found
             .labels()
             .iter()
-            .any(|label| label.message == "`MessageRetentionPeriod` is 3600 s (1 hour)")
+            .any(|label| &*label.message == "`MessageRetentionPeriod` is 3600 s (1 hour)")
     );
 }
 

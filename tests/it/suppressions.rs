@@ -350,7 +350,7 @@ fn finding_after_expiry_points_to_the_suppression() {
     let directory = TemporaryDirectory::with_files([("main.tf", text)]);
     let outcome = check(&options(&directory));
     let back = outcome.findings.iter().find(|found| found.rule == ZERO).unwrap();
-    let labels: Vec<&str> = back.labels().iter().map(|label| label.message.as_str()).collect();
+    let labels: Vec<&str> = back.labels().iter().map(|label| &*label.message).collect();
     assert!(labels.contains(&"it was suppressed until 2020-01-01"), "{labels:?}");
 }
 

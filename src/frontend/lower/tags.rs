@@ -120,7 +120,7 @@ impl<V: View> Lowering<V> {
         }
         let set = written.iter().fold(Condition::never(), |all, case| all.or(&case.when));
         let found = Attribute {
-            name: field.key.clone().into(),
+            name: self.tag_keys.shared(field.key.to_string()).into(),
             cases: written.into_iter().collect::<Cases<SourcedValue<Option<V::Value>>>>(),
         };
         let value = self.convert(
@@ -129,7 +129,6 @@ impl<V: View> Lowering<V> {
             |this, value| this.view.text(&value),
         );
         tags.entries.push(Tag {
-            key: field.key.clone(),
             value,
             when: when.and(&set),
         });

@@ -1,7 +1,7 @@
 //! Evaluates lists and maps, whose elements may or may not exist, and macros over them.
 
 use super::{Evaluator, missing, unknown_part, with_readings};
-use crate::graph::{Bounds, Cause, Tags};
+use crate::graph::{Bounds, Cause, Tag, Tags};
 use crate::policy::code::Code;
 use crate::policy::context::{LabelText, MAX_ITEMS, Reading, list, too_many_cases};
 use crate::policy::syntax::Macro;
@@ -99,7 +99,7 @@ impl<'g> Evaluator<'_, 'g> {
     fn entry(&mut self, tags: &'g Tags, span: Span, key: &str, when: &Condition) -> EvaluatedCases<'g> {
         let mut forks = Vec::new();
         let mut left = when.clone();
-        for tag in tags.entries.iter().filter(|tag| &*tag.key == key) {
+        for tag in tags.entries.iter().filter(|tag| tag.key() == key) {
             let both = left.and(&tag.when);
             if both.is_possible() {
                 forks.extend(self.context.plain(&tag.value, &both));
@@ -120,9 +120,9 @@ impl<'g> Evaluator<'_, 'g> {
     fn keys(&mut self, tags: &'g Tags, span: Span, when: &Condition) -> EvaluatedCases<'g> {
         let mut items: Vec<(Arc<str>, Condition)> = Vec::new();
         for tag in &tags.entries {
-            match items.iter_mut().find(|(key, _)| *key == tag.key) {
+            match items.iter_mut().find(|(key, _)| **key == *tag.key()) {
                 Some((_, known)) => *known = known.or(&tag.when),
-                None => items.push((tag.key.clone(), tag.when.clone())),
+                None => items.push((tag.key().into(), tag.when.clone())),
             }
         }
         let items = items.into_iter().map(|(key, when)| {
@@ -153,7 +153,7 @@ impl<'g> Evaluator<'_, 'g> {
             }
             State::Known(Value::Tags(tags, span)) => {
                 let is_simple = tags.entries.iter().all(|tag| tag.when.is_always());
-                let mut keys: Vec<&str> = tags.entries.iter().map(|tag| &*tag.key).collect();
+                let mut keys: Vec<&str> = tags.entries.iter().map(Tag::key).collect();
                 keys.sort_unstable();
                 keys.dedup();
                 let reason = tags
@@ -201,7 +201,7 @@ impl<'g> Evaluator<'_, 'g> {
                     State::Unknown(gap) => return State::Unknown(gap.clone()),
                     _ => return State::Missing,
                 };
-                let mut there = tags.entries.iter().filter(|tag| tag.key == *key);
+                let mut there = tags.entries.iter().filter(|tag| *tag.key() == **key);
                 let known = there.next().map(|tag| tag.when.is_always());
                 match (known, &tags.opaque) {
                     (Some(true), _) => truth(true),

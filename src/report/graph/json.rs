@@ -250,9 +250,9 @@ impl<'g> Writer<'g> {
         let known = |case: &'g Case<Tags>| case.value().map_or(&[][..], |tags| &tags.entries);
         let mut named: Vec<(String, Json)> = Vec::new();
         for tag in cases.iter().flat_map(|(_, case)| known(case)) {
-            if named.iter().all(|(key, _)| *key != *tag.key) {
-                let values = cases.iter().flat_map(|(_, case)| self.tag(&tag.key, case, assumed));
-                named.push((tag.key.to_string(), self.in_cases(values.collect())));
+            if named.iter().all(|(key, _)| *key != *tag.key()) {
+                let values = cases.iter().flat_map(|(_, case)| self.tag(tag.key(), case, assumed));
+                named.push((tag.key().to_owned(), self.in_cases(values.collect())));
             }
         }
         let more = cases.iter().find_map(|(_, case)| opaque(case));
@@ -265,7 +265,7 @@ impl<'g> Writer<'g> {
         let mut left = case.when.clone();
         let mut values = Vec::new();
         let entries = case.value().map_or(&[][..], |tags| &tags.entries);
-        for tag in entries.iter().filter(|tag| *tag.key == *key) {
+        for tag in entries.iter().filter(|tag| *tag.key() == *key) {
             let when = left.and(&tag.when);
             if assumed.is_possible_with(&when) {
                 let value = self.attribute(&tag.value, &assumed.and(&when), plain);

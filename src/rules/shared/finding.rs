@@ -4,7 +4,7 @@
 use super::names::QueueName;
 use super::operands::{Known, Operand, Provenance};
 use crate::diagnostic::{Change, Diagnostic, Remedy, RuleId, Severity, Subject};
-use crate::graph::{Case, EventSourceMapping, Origin};
+use crate::graph::{Case, EventSourceMapping, LastUsed, Origin};
 use crate::rules::Rule;
 use source::Span;
 use sqs_model::scenario::Scenario;
@@ -230,21 +230,31 @@ impl Finding {
     }
 
     /// Converts the finding to a diagnostic of `rule` on `subject`.
-    pub(super) fn into_diagnostic(self, rule: &Rule<'_>, id: RuleId, subject: Subject) -> Diagnostic {
+    pub(super) fn into_diagnostic(
+        self,
+        rule: &Rule<'_>,
+        id: RuleId,
+        subject: Subject,
+        texts: &mut LastUsed<str>,
+    ) -> Diagnostic {
         let severity = self.severity.unwrap_or(rule.severity);
         let (place, message) = self.primary;
-        let first = Diagnostic::new(id, severity, subject, self.headline, place, message);
-        let mut diagnostic = (self.labels.into_iter()).fold(first, |all, (place, message)| all.label(place, message));
-        diagnostic.calculation = self.calculation;
+        let mut diagnostic = Diagnostic::new(id, severity, subject, self.headline, place, texts.shared(message));
+        for (place, message) in self.labels {
+            diagnostic = diagnostic.label(place, texts.shared(message));
+        }
+        diagnostic.calculation = self.calculation.map(|text| texts.shared(text));
         diagnostic.written = self.written;
         diagnostic.scenario = self.scenario.map(Box::new);
-        diagnostic.help = self.help;
+        diagnostic.help = self.help.map(|text| texts.shared(text));
         debug_assert!(
             self.fix.is_none() || rule.fix.is_some(),
             "{} says that it has fixes",
             rule.id
         );
         let remedy = |(change, safety)| Remedy { change, safety };
-        diagnostic.remedy(self.fix.zip(rule.fix).map(remedy))
+        diagnostic = diagnostic.remedy(self.fix.zip(rule.fix).map(remedy));
+        diagnostic.shrink_to_fit();
+        diagnostic
     }
 }

@@ -217,8 +217,9 @@ impl<'g> Findings<'g> {
             self.subject(resource, finding.attribute),
             finding.weight.unwrap_or_default(),
         );
+        let judge = self.results.judge;
         let mut diagnostic = finding
-            .into_diagnostic(&self.results.judge.rule, self.results.judge.id.clone(), subject)
+            .into_diagnostic(&judge.rule, judge.id.clone(), subject, &mut self.results.texts)
             .through(resource.calls.clone());
         if let Some((root, call)) = self.graph.unit(resource.unit).key().split_once('#') {
             diagnostic.calls.push(Instance {

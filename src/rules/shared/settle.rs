@@ -11,7 +11,7 @@ use super::findings::Findings;
 use super::settings::Settings;
 use super::trace::{JudgedResource, Judgement, ReadValue, Trace, Verdict};
 use crate::diagnostic::{Diagnostic, NotEvaluated, RuleId, Severity, Subject};
-use crate::graph::{Attribute, Cause, Condition, Graph, Reason, Resource, ResourceKey, UnitId};
+use crate::graph::{Attribute, Cause, Condition, Graph, LastUsed, Reason, Resource, ResourceKey, UnitId};
 use crate::rules::{Rule, rules_with_precedence};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -67,6 +67,8 @@ pub(super) struct RuleResults<'r> {
     /// Number of conditional statements about each resource.
     conditional: FxHashMap<ResourceKey, usize>,
     notes: Notes,
+    /// Texts that several statements may contain.
+    pub(super) texts: LastUsed<str>,
     /// Verdicts without a finding, in a traced run.
     trace: Option<Trace>,
 }
@@ -116,31 +118,36 @@ pub fn run(judges: &[Judge<'_>], graphs: &[(&Graph, &Settings)], is_traced: bool
     let is_small = |(graph, _): &(&Graph, &Settings)| graph.queues().len() + graph.mappings().len() < MIN_SHARED_OUT;
     // Some rules take much longer than others, so that threads must not receive them in few portions.
     let portion = if graphs.iter().all(is_small) { asked.len() } else { 1 };
-    let results: Vec<Vec<RuleResults<'_>>> = (asked.par_iter().with_min_len(portion).with_max_len(1))
-        .map(|judge| {
-            let graphs = graphs.iter();
-            graphs
-                .map(|(graph, settings)| Findings::of(judge, graph, settings, is_traced))
-                .collect()
-        })
-        .collect();
     let mut preceding: Vec<FxHashMap<&str, PrecedingStatements>> = Vec::new();
     preceding.resize_with(graphs.len(), FxHashMap::default);
-    for results in &results {
-        for (results, preceding) in results.iter().zip(&mut preceding) {
-            let id = results.judge.rule.id;
-            if !results.statements.is_empty() && before.contains_key(id) {
-                preceding.insert(id, PrecedingStatements::of(results));
+    let mut outcomes = FxHashMap::default();
+    let mut asked: Vec<&Judge<'_>> = asked.iter().collect();
+    // The statements of a rule are settled at once, because those of all rules together take more memory than the
+    // findings that remain. A rule therefore runs after those with precedence over it.
+    while !asked.is_empty() {
+        let waiting: FxHashSet<&str> = asked.iter().map(|judge| judge.rule.id).collect();
+        let waits = |judge: &&Judge<'_>| rules_with_precedence(&judge.rule).any(|before| waiting.contains(before.id));
+        let (later, next): (Vec<_>, Vec<_>) = asked.into_iter().partition(waits);
+        asked = later;
+        let judged = next.into_par_iter().with_min_len(portion).with_max_len(1).map(|judge| {
+            let graphs = graphs.iter().zip(&preceding);
+            let settled = graphs.map(|((graph, settings), preceding)| {
+                let results = Findings::of(judge, graph, settings, is_traced);
+                let is_needed = !results.statements.is_empty() && before.contains_key(judge.rule.id);
+                let statements = is_needed.then(|| PrecedingStatements::of(&results));
+                (statements, results.settle(preceding))
+            });
+            (judge.rule.id, settled.collect::<(Vec<_>, Vec<_>)>())
+        });
+        for (id, (statements, settled)) in judged.collect::<Vec<_>>() {
+            for (statements, preceding) in statements.into_iter().zip(&mut preceding) {
+                preceding.extend(statements.map(|statements| (id, statements)));
             }
+            outcomes.insert(id, settled);
         }
     }
-    let settle_all = |results: Vec<RuleResults<'_>>| {
-        let results = results.into_iter().zip(&preceding);
-        results.map(|(one, preceding)| one.settle(preceding)).collect()
-    };
-    let chosen = results.into_par_iter().take(judges.len());
-    let chosen = chosen.with_min_len(portion).with_max_len(1);
-    chosen.map(settle_all).collect()
+    let of_judges = judges.iter().filter_map(|judge| outcomes.remove(judge.rule.id));
+    of_judges.collect()
 }
 
 impl Statement {
@@ -197,6 +204,7 @@ impl<'r> RuleResults<'r> {
             statements: Vec::new(),
             conditional: FxHashMap::default(),
             notes: Notes::default(),
+            texts: LastUsed::default(),
             trace: is_traced.then(Trace::default),
         }
     }

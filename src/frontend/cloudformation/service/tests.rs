@@ -186,7 +186,7 @@ fn function_tags_include_those_of_the_provider() {
         let shown = tags
             .entries
             .iter()
-            .map(|tag| format!("{}={}", tag.key, tag.value.known().unwrap()));
+            .map(|tag| format!("{}={}", tag.key(), tag.value.known().unwrap()));
         let open = tags.opaque.iter().map(|_| "and more".to_owned());
         shown.chain(open).collect::<Vec<_>>().join(" ")
     };

@@ -113,7 +113,7 @@ impl StatementGroup {
 struct MergedFinding {
     diagnostic: Diagnostic,
     /// Labels already shown; empty until another finding is merged.
-    shown: FxHashSet<(Span, String)>,
+    shown: FxHashSet<(Span, Arc<str>)>,
 }
 
 impl MergedFinding {
@@ -127,16 +127,16 @@ impl MergedFinding {
     /// Adds the labels of `other` except the primary one.
     fn join(&mut self, other: &Diagnostic) {
         for label in other.labels().get(1..).unwrap_or_default() {
-            self.show(label.span, &label.message);
+            self.show(label.span, label.message.clone());
         }
     }
 
-    fn show(&mut self, span: Span, message: &str) {
+    fn show(&mut self, span: Span, message: Arc<str>) {
         if self.shown.is_empty() {
             let labels = self.diagnostic.labels().iter();
             self.shown = labels.map(|label| (label.span, label.message.clone())).collect();
         }
-        if self.shown.insert((span, message.to_owned())) {
+        if self.shown.insert((span, message.clone())) {
             self.diagnostic.add_label(span, message);
         }
     }
@@ -155,7 +155,7 @@ fn worst(mut groups: Vec<StatementGroup>) -> Option<Diagnostic> {
     for MergedFinding { diagnostic: other, .. } in said {
         if let Some(when) = other.when.as_ref().filter(|_| other.when != worst.diagnostic.when) {
             let message = format!("when {when}: {}", other.headline);
-            worst.show(other.primary().span, &message);
+            worst.show(other.primary().span, message.into());
         }
         worst.join(&other);
     }
