@@ -131,12 +131,11 @@ fn without_keys(text: &str) -> Cow<'_, str> {
             part.split_once(']')
                 .filter(|(key, _)| key.bytes().all(|b| b.is_ascii_digit()))
         });
-        match key {
-            Some((_, rest)) => kept += rest,
-            None => {
-                kept += "[";
-                kept += part;
-            }
+        if let Some((_, rest)) = key {
+            kept += rest;
+        } else {
+            kept += "[";
+            kept += part;
         }
     }
     kept

@@ -203,7 +203,7 @@ impl<'m> Machine<'m> {
         }
         let record = if given == 0 { self.current } else { given };
         let part = self.part_used(callee, &all);
-        if part.is_some_and(|used| used.count_ones() == 1) {
+        if part.is_some_and(Mask::is_power_of_two) {
             self.run.first.get_or_insert(whole.at.clone());
         }
         let given = part.unwrap_or(given);

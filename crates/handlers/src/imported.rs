@@ -79,12 +79,11 @@ pub(super) fn records_used(path: &Path, text: &str, sources: &Sources) -> FxHash
     };
     let imports = exports::imports(&tokens);
     let used = names.into_iter().filter_map(|name| {
-        let (from, there) = match exports::origin(text, language, name) {
-            Defined::By(from, there) => (from, there),
-            _ => {
-                let (_, there, from) = imports.iter().find(|(here, ..)| *here == name)?;
-                ((*from).to_owned(), (*there).to_owned())
-            }
+        let (from, there) = if let Defined::By(from, there) = exports::origin(text, language, name) {
+            (from, there)
+        } else {
+            let (_, there, from) = imports.iter().find(|(here, ..)| *here == name)?;
+            ((*from).to_owned(), (*there).to_owned())
         };
         let path = imported(path, &from, language, sources.files())?;
         let FoundSource::Source(found) = read_source(path, there, sources) else {

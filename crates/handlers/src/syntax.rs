@@ -30,6 +30,7 @@ impl Module {
 
 /// A function, method or lambda.
 #[derive(Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "independent modifiers")]
 pub(super) struct Function {
     pub(super) name: Option<Arc<str>>,
     pub(super) parameters: Vec<Parameter>,
