@@ -37,7 +37,7 @@ fn command(report: &Report<'_>, found: &Diagnostic) -> String {
         when.as_deref(),
         found.help.as_deref(),
     ];
-    let lines: Vec<String> = parts.into_iter().flatten().map(|line| printable(line)).collect();
+    let lines: Vec<String> = parts.into_iter().flatten().map(printable).collect();
     format!(
         "::{kind} file={},line={},endLine={},col={},endColumn={},title={}::{}",
         property(&printable(file.name())),

@@ -501,10 +501,8 @@ Resources:
     }
 }
 
-/// Instances of a block are one node if their keys are unresolved, but links with other keys lead to other instances.
-#[test]
-fn instances_with_unresolved_keys_are_different() {
-    const HEAD: &str = r#"
+/// Blocks whose instances have the keys `var.one` and `var.other`.
+const KEYED_BLOCKS: &str = r#"
 resource "aws_sqs_queue" "q" {
   for_each = toset([var.one, var.other])
   name     = each.key
@@ -517,10 +515,12 @@ resource "aws_lambda_function" "f" {
 resource "aws_sqs_queue" "d" {}
 resource "aws_sqs_queue" "e" {}
 "#;
-    const CASES: &[(&str, &str)] = &[
-        (
-            "event-source-mapping-duplicate",
-            r#"
+
+/// Rules, with links of such instances that cause a finding if both keys are equal.
+const LINKS_WITH_KEYS: &[(&str, &str)] = &[
+    (
+        "event-source-mapping-duplicate",
+        r#"
 resource "aws_lambda_event_source_mapping" "m" {
   event_source_arn = aws_sqs_queue.q[var.one].arn
   function_name    = "f"
@@ -529,10 +529,10 @@ resource "aws_lambda_event_source_mapping" "n" {
   event_source_arn = aws_sqs_queue.q[var.other].arn
   function_name    = "f"
 }"#,
-        ),
-        (
-            "queue-competing-consumers",
-            r#"
+    ),
+    (
+        "queue-competing-consumers",
+        r#"
 resource "aws_lambda_event_source_mapping" "m" {
   event_source_arn = aws_sqs_queue.q[var.one].arn
   function_name    = "f"
@@ -541,10 +541,10 @@ resource "aws_lambda_event_source_mapping" "n" {
   event_source_arn = aws_sqs_queue.q[var.other].arn
   function_name    = "g"
 }"#,
-        ),
-        (
-            "queue-policy-overwritten",
-            r#"
+    ),
+    (
+        "queue-policy-overwritten",
+        r#"
 resource "aws_sqs_queue_policy" "p" {
   queue_url = aws_sqs_queue.q[var.one].id
   policy    = "{}"
@@ -553,10 +553,10 @@ resource "aws_sqs_queue_policy" "r" {
   queue_url = aws_sqs_queue.q[var.other].id
   policy    = "{}"
 }"#,
-        ),
-        (
-            "redrive-policy-overwritten",
-            r#"
+    ),
+    (
+        "redrive-policy-overwritten",
+        r#"
 resource "aws_sqs_queue_redrive_policy" "p" {
   queue_url      = aws_sqs_queue.q[var.one].id
   redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
@@ -565,18 +565,18 @@ resource "aws_sqs_queue_redrive_policy" "r" {
   queue_url      = aws_sqs_queue.q[var.other].id
   redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.e.arn, maxReceiveCount = 5 })
 }"#,
-        ),
-        (
-            "dead-letter-queue-cycle",
-            r#"
+    ),
+    (
+        "dead-letter-queue-cycle",
+        r#"
 resource "aws_sqs_queue_redrive_policy" "p" {
   queue_url      = aws_sqs_queue.q[var.one].id
   redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.q[var.other].arn, maxReceiveCount = 5 })
 }"#,
-        ),
-        (
-            "redrive-allow-policy-excludes-source",
-            r#"
+    ),
+    (
+        "redrive-allow-policy-excludes-source",
+        r#"
 resource "aws_sqs_queue_redrive_allow_policy" "p" {
   queue_url            = aws_sqs_queue.q[var.one].id
   redrive_allow_policy = jsonencode({ redrivePermission = "denyAll" })
@@ -585,10 +585,10 @@ resource "aws_sqs_queue_redrive_policy" "p" {
   queue_url      = aws_sqs_queue.d.id
   redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.q[var.other].arn, maxReceiveCount = 5 })
 }"#,
-        ),
-        (
-            "dead-letter-queue-reprocessed",
-            r#"
+    ),
+    (
+        "dead-letter-queue-reprocessed",
+        r#"
 resource "aws_sqs_queue_redrive_policy" "p" {
   queue_url      = aws_sqs_queue.d.id
   redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.q[var.one].arn, maxReceiveCount = 5 })
@@ -601,10 +601,10 @@ resource "aws_lambda_event_source_mapping" "n" {
   event_source_arn = aws_sqs_queue.q[var.one].arn
   function_name    = aws_lambda_function.f[var.other].arn
 }"#,
-        ),
-        (
-            "failure-target-is-source-queue",
-            r#"
+    ),
+    (
+        "failure-target-is-source-queue",
+        r#"
 resource "aws_lambda_function" "g" {
   function_name = "g"
   dead_letter_config {
@@ -615,10 +615,10 @@ resource "aws_lambda_event_source_mapping" "m" {
   event_source_arn = aws_sqs_queue.q[var.other].arn
   function_name    = aws_lambda_function.g.arn
 }"#,
-        ),
-        (
-            "maximum-concurrency-exceeds-reserved",
-            r#"
+    ),
+    (
+        "maximum-concurrency-exceeds-reserved",
+        r#"
 resource "aws_lambda_event_source_mapping" "m" {
   event_source_arn = aws_sqs_queue.d.arn
   function_name    = aws_lambda_function.f[var.one].arn
@@ -633,10 +633,10 @@ resource "aws_lambda_event_source_mapping" "n" {
     maximum_concurrency = 15
   }
 }"#,
-        ),
-        (
-            "filter-misses-sns-envelope",
-            r#"
+    ),
+    (
+        "filter-misses-sns-envelope",
+        r#"
 resource "aws_sns_topic_subscription" "s" {
   topic_arn = "arn:aws:sns:eu-west-1:111122223333:t"
   protocol  = "sqs"
@@ -651,15 +651,19 @@ resource "aws_lambda_event_source_mapping" "m" {
     }
   }
 }"#,
-        ),
-    ];
-    for (rule, blocks) in CASES {
+    ),
+];
+
+/// Instances of a block are one node if their keys are unresolved, but links with other keys lead to other instances.
+#[test]
+fn instances_with_unresolved_keys_are_different() {
+    for (rule, blocks) in LINKS_WITH_KEYS {
         let found = |values: [&str; 2], blocks: &str| {
             let variables = format!(
                 "variable \"one\" {{{}}}\nvariable \"other\" {{{}}}\n",
                 values[0], values[1]
             );
-            let outcome = judged_by(rule, &[("main.tf", &format!("{variables}{HEAD}{blocks}"))]);
+            let outcome = judged_by(rule, &[("main.tf", &format!("{variables}{KEYED_BLOCKS}{blocks}"))]);
             outcome.findings.len()
         };
         let known = ["default = \"a\"", "default = \"b\""];

@@ -129,7 +129,7 @@ pub fn run(judges: &[Judge<'_>], graphs: &[(&Graph, &Settings)], is_traced: bool
         let waits = |judge: &&Judge<'_>| rules_with_precedence(&judge.rule).any(|before| waiting.contains(before.id));
         let (later, next): (Vec<_>, Vec<_>) = asked.into_iter().partition(waits);
         asked = later;
-        let judged = next.into_par_iter().with_min_len(portion).with_max_len(1).map(|judge| {
+        let round = next.into_par_iter().with_min_len(portion).with_max_len(1).map(|judge| {
             let graphs = graphs.iter().zip(&preceding);
             let settled = graphs.map(|((graph, settings), preceding)| {
                 let results = Findings::of(judge, graph, settings, is_traced);
@@ -139,7 +139,7 @@ pub fn run(judges: &[Judge<'_>], graphs: &[(&Graph, &Settings)], is_traced: bool
             });
             (judge.rule.id, settled.collect::<(Vec<_>, Vec<_>)>())
         });
-        for (id, (statements, settled)) in judged.collect::<Vec<_>>() {
+        for (id, (statements, settled)) in round.collect::<Vec<_>>() {
             for (statements, preceding) in statements.into_iter().zip(&mut preceding) {
                 preceding.extend(statements.map(|statements| (id, statements)));
             }
