@@ -12,6 +12,7 @@ import os
 import queue
 import re
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -168,21 +169,31 @@ def commits(folder):
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("SQSLINT")}
 
 
+# Runs a command and prints what it took. The peak memory of a program includes that of its parent, so that this is a
+# small process of its own.
+MEASURE = """
+import os, resource, sys
+code = os.spawnv(os.P_WAIT, sys.argv[1], sys.argv[1:])
+usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(code, usage.ru_utime + usage.ru_stime, usage.ru_maxrss, file=sys.stderr)
+"""
+
+
 class Run:
     """A batch run, with its processor time in ms, its peak memory in MB, and its findings."""
 
     def __init__(self, binary, folder, *arguments):
         command = [binary, "check", "--exit-zero", "--format", "json-lines", *arguments]
+        measured = [sys.executable, "-c", MEASURE, *command]
         with tempfile.TemporaryFile() as output:
-            child = subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, stdout=output, stderr=subprocess.DEVNULL)
-            _, status, usage = os.wait4(child.pid, 0)
-            child.returncode = os.waitstatus_to_exitcode(status)
+            child = subprocess.run(measured, cwd=folder, env=ENVIRONMENT, stdout=output, stderr=subprocess.PIPE, text=True)
             output.seek(0)
             records = [json.loads(line) for line in output]
-        if child.returncode:
-            raise SystemExit(f"{' '.join(map(str, command))} in {folder}: exit code {child.returncode}")
-        self.time = (usage.ru_utime + usage.ru_stime) * 1e3
-        self.memory = usage.ru_maxrss * 1024 / 1e6
+        code, seconds, kilobytes = child.stderr.splitlines()[-1].split()
+        if code != "0":
+            raise SystemExit(f"{' '.join(map(str, command))} in {folder}: exit code {code}")
+        self.time = float(seconds) * 1e3
+        self.memory = int(kilobytes) * 1024 / 1e6
         found = (one for one in records if one["type"] == "finding")
         self.findings = {(one["file"], one["line"], one["rule"], one["message"]) for one in found}
 
