@@ -665,3 +665,19 @@ impl Cause {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{RULES, rules_with_precedence};
+
+    /// A rule runs after those with precedence over it.
+    #[test]
+    fn precedence_has_no_cycle() {
+        let mut waiting: Vec<_> = RULES.to_vec();
+        while !waiting.is_empty() {
+            let ids: Vec<&str> = waiting.iter().map(|rule| rule.id).collect();
+            waiting.retain(|rule| rules_with_precedence(rule).any(|other| ids.contains(&other.id)));
+            assert!(waiting.len() < ids.len(), "{ids:?} precede each other");
+        }
+    }
+}
