@@ -1,9 +1,9 @@
 //! Finds workers: consumers other than event source mappings and pipes, on ECS, EC2, Batch, App Runner or Kubernetes, and
 //! functions whose code polls a queue.
 //!
-//! Of the other programs, no file states that it receives messages. Such a worker is assumed to do so if a policy of its role names the
-//! queue and `sqs:ReceiveMessage`, or if its environment contains the queue and it may have that permission. Wildcards
-//! prove nothing: a role that may receive from all queues hardly ever does.
+//! Of the other programs, no file states that it receives messages. Such a worker is assumed to do so if a policy of its
+//! role names the queue and `sqs:ReceiveMessage`, or if its environment contains the queue and it may have that
+//! permission. Wildcards prove nothing: a role that may receive from all queues hardly ever does.
 
 use super::access::{Effect, Grant, PolicyDocument, Principal, Role, Statement};
 use super::commands::ContainerCommand;

@@ -9,8 +9,8 @@
 
 use super::locate::Language;
 
-/// Number of tokens of a type that may precede a value.
-const MAX_TYPE: usize = 16;
+/// Maximum number of tokens of a type that is read.
+pub(super) const MAX_TYPE: usize = 16;
 
 /// Origin of a name in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,16 +160,22 @@ fn assigned<'t>(
     if after.first() != Some(&Sign(b'(')) {
         return is_end(after.first()).then_some((from, there, false));
     }
+    let rest = after_parentheses(after)?;
+    is_end(rest.first()).then_some((from, there, true))
+}
+
+/// Returns the tokens after the parentheses that `tokens` begin with.
+pub(super) fn after_parentheses<'a, 't>(tokens: &'a [Token<'t>]) -> Option<&'a [Token<'t>]> {
     let mut depth = 0;
-    let end = after.iter().position(|token| {
+    let end = tokens.iter().position(|token| {
         match token {
-            Sign(b'(') => depth += 1,
-            Sign(b')') => depth -= 1,
+            Token::Sign(b'(') => depth += 1,
+            Token::Sign(b')') => depth -= 1,
             _ => {}
         }
         depth == 0
     })?;
-    is_end(after.get(end + 1)).then_some((from, there, true))
+    tokens.get(end + 1..)
 }
 
 fn script(tokens: &[Token<'_>], name: &str) -> Defined {

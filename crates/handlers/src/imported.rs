@@ -102,7 +102,7 @@ pub(super) fn records_used(path: &Path, text: &str, sources: &Sources) -> FxHash
 }
 
 /// Returns `true` if the function `name` is declared with the type of a result that is no promise.
-fn declares_value(tokens: &[Token<'_>], name: &str) -> bool {
+pub(super) fn declares_value(tokens: &[Token<'_>], name: &str) -> bool {
     use Token::{Sign, Word};
     let signature = (0..tokens.len()).find_map(|at| match &tokens[at..] {
         [Word("function"), Word(found), rest @ ..] if *found == name => {
@@ -111,23 +111,13 @@ fn declares_value(tokens: &[Token<'_>], name: &str) -> bool {
         [Word("const"), Word(found), Sign(b'='), rest @ ..] if *found == name => Some(rest),
         _ => None,
     });
-    let Some([Sign(b'('), rest @ ..]) = signature else {
-        return false;
-    };
-    let mut depth = 1;
-    let end = rest.iter().position(|token| {
-        match token {
-            Sign(b'(') => depth += 1,
-            Sign(b')') => depth -= 1,
-            _ => {}
-        }
-        depth == 0
-    });
-    let Some([Sign(b':'), result @ ..]) = end.and_then(|end| rest.get(end + 1..)) else {
+    let parameters = signature.filter(|rest| rest.first() == Some(&Sign(b'(')));
+    let Some([Sign(b':'), result @ ..]) = parameters.and_then(exports::after_parentheses) else {
         return false;
     };
     // The type ends at the body or the arrow; that of an object is no promise.
-    let end = result.iter().position(|token| matches!(token, Sign(b'{' | b'=')));
+    let is_end = |token: &Token<'_>| matches!(token, Sign(b'{' | b'='));
+    let end = result.iter().take(exports::MAX_TYPE).position(is_end);
     let words = &result[..end.unwrap_or(0)];
     let is_open = |token: &Token<'_>| matches!(token, Word(word) if is_open_type(tokens, word));
     end.is_some() && !words.iter().any(is_open) && !words.is_empty()

@@ -4,8 +4,8 @@ use super::machine::Machine;
 use super::nesting::Refusal;
 use super::syntax::Module;
 use super::{
-    Code, CodeSource, Handler, Language, Outcome, Reader, Response, Unread, exports, limits, python, scan, scenario,
-    script,
+    Code, CodeSource, Handler, Language, Outcome, Reader, Response, Unread, exports, imported, limits, python, scan,
+    scenario, script,
 };
 use source::Sources;
 use source::files::{Files, Scratch};
@@ -460,6 +460,14 @@ fn signatures_that_never_end_are_scanned_in_linear_time() {
     ] {
         assert_linear(text, |count| assert_eq!(scan::handler(&text.repeat(count), name), None));
     }
+}
+
+#[test]
+fn long_type_of_a_result_is_not_read() {
+    assert_linear("a long type", |count| {
+        let text = format!("function run(): {} {{", "A | ".repeat(count));
+        assert!(!imported::declares_value(&exports::tokens(&text), "run"));
+    });
 }
 
 #[test]
