@@ -3,7 +3,7 @@
 
 use super::constants::Constants;
 use super::exports::{self, Defined, Token, tokens};
-use super::locate::{FoundSource, Language, language_of, read_source};
+use super::locate::{FoundSource, Language, Origin, language_of, read_source};
 use super::machine::Machine;
 use super::places::imported;
 use super::polling;
@@ -14,7 +14,8 @@ use super::{python, scenario, script};
 use crate::limits;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Sources;
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Types of which a value may be a promise.
@@ -34,28 +35,28 @@ const PACKAGES: [&str; 7] = [
 /// Returns the imports of the script `text` at `path` that return no promise.
 pub(super) fn synchronous(path: &Path, text: &str, sources: &Sources) -> FxHashSet<Arc<str>> {
     let tokens = tokens(text);
-    let imports = exports::imports(&tokens);
+    let imports = exports::imports(&tokens).into_iter();
     let is_synchronous = |from: &str| PACKAGES.contains(&from.split('/').next().unwrap_or_default());
-    let imports = imports
-        .iter()
-        .filter(|(_, _, from)| from.starts_with('.') || is_synchronous(from));
-    imports
+    let (packages, files): (Vec<_>, Vec<_>) = imports
+        .filter(|(_, _, from)| from.starts_with('.') || is_synchronous(from))
         .take(limits::MAX_IMPORTS)
-        .filter(|(_, there, from)| {
-            if is_synchronous(from) {
-                return true;
-            }
-            let path = imported(path, from, Language::Script, sources.files());
-            let found = path.map(|path| read_source(path, (*there).to_owned(), sources));
-            match found {
-                Some(FoundSource::Source(found)) => {
-                    declares_value(&self::tokens(&found.text), &found.name) || returns_value(&found.text, &found.name)
-                }
-                _ => false,
-            }
-        })
-        .map(|(here, ..)| (*here).into())
-        .collect()
+        .partition(|(_, _, from)| is_synchronous(from));
+    let mut all: FxHashSet<Arc<str>> = packages.into_iter().map(|(here, ..)| here.into()).collect();
+    let files = files.into_iter().filter_map(|(here, there, from)| {
+        let path = imported(path, from, Language::Script, sources.files())?;
+        Some((here, there.to_owned(), path))
+    });
+    for (text, names) in by_file(files, sources) {
+        let tokens = self::tokens(&text);
+        let module = script::read(&text).ok();
+        let results = module.as_ref().map(Results::of);
+        let is_value = |name: &str| {
+            declares_value(&tokens, name) || results.as_ref().is_some_and(|results| results.are_values(name))
+        };
+        let values = names.into_iter().filter(|(_, there)| is_value(there));
+        all.extend(values.map(|(here, _)| here.into()));
+    }
+    all
 }
 
 /// Returns the records that the imported functions use, or return, of the event that the source `text` at `path` passes
@@ -78,27 +79,43 @@ pub(super) fn records_used(path: &Path, text: &str, sources: &Sources) -> FxHash
         Vec::new()
     };
     let imports = exports::imports(&tokens);
-    let used = names.into_iter().filter_map(|name| {
+    let files = names.into_iter().filter_map(|name| {
         let (from, there) = if let Defined::By(from, there) = exports::origin(text, language, name) {
             (from, there)
         } else {
             let (_, there, from) = imports.iter().find(|(here, ..)| *here == name)?;
             ((*from).to_owned(), (*there).to_owned())
         };
-        let path = imported(path, &from, language, sources.files())?;
-        let FoundSource::Source(found) = read_source(path, there, sources) else {
-            return None;
-        };
-        let module: Module = match language {
-            Language::Python => python::read(&found.text).ok()?,
-            _ => script::read(&found.text).ok()?,
-        };
-        Some((
-            name.into(),
-            scenario::records_used(&Machine::load(&module), &found.name)?,
-        ))
+        Some((name, there, imported(path, &from, language, sources.files())?))
     });
-    used.collect()
+    let mut all = FxHashMap::default();
+    for (text, names) in by_file(files, sources) {
+        let module = match language {
+            Language::Python => python::read(&text),
+            _ => script::read(&text),
+        };
+        let Ok(module) = module else { continue };
+        let loaded = Machine::load(&module);
+        let used = |(here, there): (&str, String)| Some((here.into(), scenario::records_used(&loaded, &there)?));
+        all.extend(names.into_iter().filter_map(used));
+    }
+    all
+}
+
+/// Returns the texts of the files that define imported functions, each with the names here and there. A file is parsed
+/// once, even if much is imported from it.
+fn by_file<'t>(
+    imports: impl Iterator<Item = (&'t str, String, PathBuf)>,
+    sources: &Sources,
+) -> Vec<(Arc<str>, Vec<(&'t str, String)>)> {
+    let mut all: BTreeMap<Origin, (Arc<str>, Vec<(&str, String)>)> = BTreeMap::new();
+    for (here, there, path) in imports {
+        if let FoundSource::Source(found) = read_source(path, there, sources) {
+            let (_, names) = all.entry(found.origin).or_insert_with(|| (found.text, Vec::new()));
+            names.push((here, found.name));
+        }
+    }
+    all.into_values().collect()
 }
 
 /// Returns `true` if the function `name` is declared with the type of a result that is no promise.
@@ -142,16 +159,29 @@ fn is_open_type(tokens: &[Token<'_>], name: &str) -> bool {
     OPEN_TYPES.contains(&name) || (0..tokens.len()).any(declares_open)
 }
 
-/// Returns `true` if the function `name` in the script `text` returns values that are no promises.
-fn returns_value(text: &str, name: &str) -> bool {
-    let Ok(module) = script::read(text) else { return false };
-    let loaded = Machine::load(&module);
-    scenario::function(&loaded, name).is_some_and(|function| {
-        let mut returned = Vec::new();
-        add_returned(&function.body, &mut returned);
-        let constants = polling::constants(&module);
-        !function.is_async && !function.is_generator && returned.iter().all(|value| is_plain(value, &constants, 0))
-    })
+/// What is known of the results of the functions in a script.
+struct Results<'m> {
+    loaded: Machine<'m>,
+    constants: Constants<'m>,
+}
+
+impl<'m> Results<'m> {
+    fn of(module: &'m Module) -> Self {
+        Results {
+            loaded: Machine::load(module),
+            constants: polling::constants(module),
+        }
+    }
+
+    /// Returns `true` if the function `name` returns values that are no promises.
+    fn are_values(&self, name: &str) -> bool {
+        scenario::function(&self.loaded, name).is_some_and(|function| {
+            let mut returned = Vec::new();
+            add_returned(&function.body, &mut returned);
+            let is_plain = |value: &&Expression| is_plain(value, &self.constants, 0);
+            !function.is_async && !function.is_generator && returned.iter().all(is_plain)
+        })
+    }
 }
 
 /// Adds the values that a function with this body returns.
