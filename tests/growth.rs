@@ -168,7 +168,7 @@ const NEARLY_LINEAR: f64 = 6.0;
 /// Name of a shape of input, the files of that shape with a number of resources, and the smaller number.
 type Curve = (&'static str, fn(usize) -> Vec<many::File>, usize);
 
-const CURVES: [Curve; 13] = [
+const CURVES: [Curve; 14] = [
     ("statements of a queue's policy", curves::topics, 200),
     ("statements of a role's policy", curves::polled, 100),
     ("alarms", curves::alarms, 1000),
@@ -181,6 +181,7 @@ const CURVES: [Curve; 13] = [
     ("declared consumers by the end of a name", curves::consumers_by_end, 250),
     ("similar properties", curves::misspellings, 2_000),
     ("handlers of one file", curves::handlers, 50),
+    ("functions of one imported file", curves::imported, 10),
     ("functions of a service", curves::functions, 200),
 ];
 

@@ -147,6 +147,27 @@ pub(crate) fn handlers(count: usize) -> Vec<File> {
     vec![("t.yaml".to_owned(), template), ("src/app.py".to_owned(), source)]
 }
 
+/// A handler that imports functions of one other file, up to as many as are read.
+pub(crate) fn imported(count: usize) -> Vec<File> {
+    let all = |each: &str| -> String { (0..count).map(|at| each.replace('#', &at.to_string())).collect() };
+    let template = "Transform: AWS::Serverless-2016-10-31\nResources:\n  Q: {Type: AWS::SQS::Queue}\n  F:\n    Type: \
+                    AWS::Serverless::Function\n    Properties:\n      Handler: src/app.handler\n      Events: {E: {Type: \
+                    SQS, Properties: {Queue: !GetAtt Q.Arn}}}\n";
+    let names = all("f#, ");
+    let source =
+        format!("const {{ {names} }} = require('./lib');\nexports.handler = async (event) => {{ f0(event); }};\n");
+    let function = format!(
+        "exports.f# = (event) => {{\n{}}};\n",
+        "console.log(event);\n".repeat(100)
+    );
+    let files = [
+        ("t.yaml", template.to_owned()),
+        ("src/app.js", source),
+        ("src/lib.js", all(&function)),
+    ];
+    files.map(|(name, text)| (name.to_owned(), text)).into()
+}
+
 /// A service with functions that poll a queue each.
 pub(crate) fn functions(count: usize) -> Vec<File> {
     let all = |each: &str| -> String { (0..count).map(|at| each.replace('#', &at.to_string())).collect() };
