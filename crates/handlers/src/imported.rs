@@ -159,7 +159,7 @@ fn is_open_type(tokens: &[Token<'_>], name: &str) -> bool {
     OPEN_TYPES.contains(&name) || (0..tokens.len()).any(declares_open)
 }
 
-/// What is known of the results of the functions in a script.
+/// Results of the functions in a script.
 struct Results<'m> {
     loaded: Machine<'m>,
     constants: Constants<'m>,
