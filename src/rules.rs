@@ -186,7 +186,6 @@ mod prelude {
 }
 
 use crate::diagnostic::{Safety, Severity};
-use crate::graph::Graph;
 use crate::graph::limits::{self, Quota};
 use rustc_hash::FxHashMap;
 pub use shared::catalogue::{Catalogue, PolicyMetadata};
@@ -292,7 +291,7 @@ pub struct Rule<'r> {
     /// Settings that teams can change.
     pub settings: &'static [Setting],
     /// Check function; `None` for rules that the pipeline raises and for policies, whose expressions replace it.
-    pub check: Option<fn(&Graph, &mut Findings<'_>)>,
+    pub check: Option<fn(&mut Findings<'_>)>,
 }
 
 impl<'r> Rule<'r> {

@@ -240,7 +240,7 @@ impl Graph {
     }
 
     /// Returns the mappings that poll `queue`, enabled or not, each with its condition.
-    pub fn consumptions<'g>(&'g self, queue: &'g Queue) -> Vec<Consumption<'g>> {
+    pub fn consumptions(&self, queue: &Queue) -> Vec<Consumption<'_>> {
         let readers = self.queue_index_of(queue).and_then(|at| self.polling_mappings.get(&at));
         let mut all = Vec::new();
         for mapping in readers.into_iter().flatten().map(|&at| &self.mappings[at]) {

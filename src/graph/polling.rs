@@ -23,7 +23,7 @@ impl Graph {
     }
 
     /// Returns the pipes with the source `queue`, running or not, each with its condition.
-    pub fn pipes_from<'g>(&'g self, queue: &'g Queue) -> Vec<(Condition, &'g Pipe)> {
+    pub fn pipes_from(&self, queue: &Queue) -> Vec<(Condition, &Pipe)> {
         let mut all = Vec::new();
         for pipe in self.pipes_naming(queue) {
             let both = queue.resource.when.and(&pipe.resource.when);

@@ -244,8 +244,8 @@ impl Linter<'_> {
         for (policy, units) in own_policies(graph, policies) {
             let rule = policy.rule();
             if self.runs(&rule, graph, policies) {
-                let check = |graph: &Graph, findings: &mut Findings<'_>| {
-                    policy.judge(graph, name, &|unit| units.contains(&unit), &self.steps, findings);
+                let check = |findings: &mut Findings<'_>| {
+                    policy.judge(name, &|unit| units.contains(&unit), &self.steps, findings);
                 };
                 let judge = Judge::new(rule, &check);
                 let outcome = rules::run(&[judge], &[(graph, settings)], self.run.options.trace);

@@ -5,7 +5,7 @@ use super::eval::{Budget, Evaluator};
 use super::objects::Object;
 use super::value::{Evaluated, State, UnknownReason};
 use super::{Demand, Policy, Target};
-use crate::graph::{Graph, Plain, Resource, UnitId};
+use crate::graph::{Plain, Resource, UnitId};
 use crate::rules::{Finding, Findings, fact};
 use conditions::Condition;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,17 +19,16 @@ impl Policy {
     /// Number of steps that the policies of a run share, in addition to those that each has per object.
     pub const STEPS: u64 = 2_000_000;
 
-    /// Checks `graph`, which is that of `environment`, in the units that `applies` accepts. `steps` are the
-    /// remaining ones that the policies of the run share; those beyond the policy's own are taken from them.
+    /// Checks the graph of `findings`, which is that of `environment`, in the units that `applies` accepts. `steps` are
+    /// the remaining ones that the policies of the run share; those beyond the policy's own are taken from them.
     pub fn judge(
         &self,
-        graph: &Graph,
         environment: Option<&str>,
         applies: &dyn Fn(UnitId) -> bool,
         steps: &AtomicU64,
         findings: &mut Findings<'_>,
     ) {
-        let context = Context::new(graph, environment);
+        let context = Context::new(findings.graph, environment);
         let objects = self.objects(&context);
         let count = u64::try_from(objects.len()).unwrap_or(u64::MAX);
         let shared = steps.load(Ordering::Relaxed);

@@ -12,20 +12,20 @@ pub(super) static RULE: Rule = rule!(
     "the only alarm on a dead-letter queue goes off when the queue is empty, not when it fills"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    let watch = graph.dead_letter_watch();
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    let watch = findings.graph.dead_letter_watch();
+    for queue in findings.graph.queues() {
         let when = watch.dead_letter_when(queue);
         let [alarm] = watch.alarms(queue) else { continue };
         if when.is_possible() && !alarm.has_queries && !alarm.is_nonexistent {
-            judge(graph, findings, &watch, alarm, queue);
+            judge(findings, &watch, alarm, queue);
         }
     }
 }
 
-fn judge(graph: &Graph, findings: &mut Findings<'_>, watch: &Watch<'_>, alarm: &Alarm, queue: &Queue) {
+fn judge(findings: &mut Findings<'_>, watch: &Watch<'_>, alarm: &Alarm, queue: &Queue) {
     let when = alarm.resource.when.and(&watch.dead_letter_when(queue));
-    let when = findings.certainly_unwatched(graph, watch, queue, when);
+    let when = findings.certainly_unwatched(watch, queue, when);
     for metric in findings.queue_metrics(alarm) {
         let name = metric.name.value.as_str();
         if !(is_depth(name) || is_age(name)) {

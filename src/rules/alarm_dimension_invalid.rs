@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = rule!(
     "an alarm names a metric or a dimension that SQS does not publish, so it never gets data"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for alarm in graph.alarms() {
+fn check(findings: &mut Findings<'_>) {
+    for alarm in findings.graph.alarms() {
         for of in &alarm.metrics {
             namespace(findings, alarm, of);
         }
@@ -29,7 +29,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 is_published.depending_on(&metric.name),
                 || misspelt(alarm, &metric.name),
             );
-            dimensions(graph, findings, alarm, metric.of, &metric.name.when);
+            dimensions(findings, alarm, metric.of, &metric.name.when);
         }
     }
 }
@@ -69,7 +69,7 @@ fn misspelt(alarm: &Alarm, metric: &Known<'_, String>) -> Finding {
     Finding::new("metric", headline, metric, label).help(format!("set `{}` to `{meant}`", metric.name))
 }
 
-fn dimensions(graph: &Graph, findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric, when: &Condition) {
+fn dimensions(findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric, when: &Condition) {
     for other in &of.other_dimensions {
         let headline = format!(
             "{alarm} looks at a metric of SQS with the dimension `{}`: SQS has only `{DIMENSION}`, so it never gets data",
@@ -92,7 +92,7 @@ fn dimensions(graph: &Graph, findings: &mut Findings<'_>, alarm: &Alarm, of: &Al
             let finding = if *link.value == Link::none() {
                 of.other_dimensions.is_empty().then(|| without_dimension(alarm, &link))
             } else {
-                no_name(graph, alarm, &link)
+                no_name(findings.graph, alarm, &link)
             };
             if let Some(finding) = finding {
                 findings.report(&link.when, alarm, finding);

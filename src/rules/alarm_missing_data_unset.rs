@@ -13,7 +13,8 @@ pub(super) static RULE: Rule = rule!(
     set = Set::Pedantic
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
+fn check(findings: &mut Findings<'_>) {
+    let graph = findings.graph;
     for alarm in graph.alarms() {
         for metric in findings.queue_metrics(alarm) {
             let queues = graph.watched_queues(alarm, metric.of);

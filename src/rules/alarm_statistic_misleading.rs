@@ -19,14 +19,14 @@ const SAMPLE: i64 = 60;
 
 const ANY: RangeInclusive<i64> = i64::MIN..=i64::MAX;
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for alarm in graph.alarms().iter().filter(|alarm| !alarm.has_queries) {
+fn check(findings: &mut Findings<'_>) {
+    for alarm in findings.graph.alarms().iter().filter(|alarm| !alarm.has_queries) {
         for metric in findings.queue_metrics(alarm) {
             for statistic in findings.known(&metric.name.when, alarm, &metric.of.statistic) {
                 let Some(name) = statistic.value.as_deref() else {
                     continue;
                 };
-                let Some(advised) = advised(graph, &metric, name) else {
+                let Some(advised) = advised(findings.graph, &metric, name) else {
                     continue;
                 };
                 judge(findings, &metric, &statistic, &advised);

@@ -12,35 +12,35 @@ pub(super) static RULE: Rule = rule!(
     "the only alarm on a queue notifies no one"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    let (failures, ages) = (graph.dead_letter_watch(), graph.alarm_watch(is_age));
+fn check(findings: &mut Findings<'_>) {
+    let (failures, ages) = (findings.graph.dead_letter_watch(), findings.graph.alarm_watch(is_age));
     // An alarm on both the depth and the age of a dead-letter queue is judged once.
     let mut judged: FxHashSet<*const Alarm> = FxHashSet::default();
-    for queue in graph.queues() {
+    for queue in findings.graph.queues() {
         let is_dead_letter_queue = failures.dead_letter_when(queue).is_possible();
         let failures = Some(&failures).filter(|_| is_dead_letter_queue);
         for (watch, what) in [
             (failures, "messages in the dead-letter queue"),
             (Some(&ages), "the age of messages in"),
         ] {
-            let only = watch.and_then(|watch| only_alarm(findings, graph, watch, queue));
+            let only = watch.and_then(|watch| only_alarm(findings, watch, queue));
             if let Some(alarm) = only.filter(|alarm| judged.insert(std::ptr::from_ref(*alarm))) {
-                judge(graph, findings, alarm, queue, what);
+                judge(findings, alarm, queue, what);
             }
         }
     }
 }
 
 /// Returns the alarm on `queue` if it is the only one, is created, and no unresolved alarm may also watch the queue.
-fn only_alarm<'g>(findings: &mut Findings<'_>, graph: &Graph, watch: &Watch<'g>, queue: &Queue) -> Option<&'g Alarm> {
+fn only_alarm<'g>(findings: &mut Findings<'_>, watch: &Watch<'g>, queue: &Queue) -> Option<&'g Alarm> {
     let [alarm] = watch.alarms(queue) else { return None };
     let when = alarm.resource.when.and(&queue.resource.when);
-    let alone = findings.certainly_unwatched(graph, watch, queue, when);
+    let alone = findings.certainly_unwatched(watch, queue, when);
     (!alarm.is_nonexistent && alone.is_possible()).then_some(*alarm)
 }
 
-fn judge(graph: &Graph, findings: &mut Findings<'_>, alarm: &Alarm, queue: &Queue, what: &str) {
-    if graph.has_subscriber(alarm) {
+fn judge(findings: &mut Findings<'_>, alarm: &Alarm, queue: &Queue, what: &str) {
+    if findings.graph.has_subscriber(alarm) {
         return;
     }
     let when = alarm.resource.when.and(&queue.resource.when);

@@ -11,11 +11,11 @@ pub(super) static RULE: Rule = rule!(
     "failures of asynchronous invocations go to a FIFO queue, which Lambda rejects"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for function in graph.functions() {
+fn check(findings: &mut Findings<'_>) {
+    for function in findings.graph.functions() {
         for setting in &function.failure_targets {
             for target in findings.known(&setting.when, function, &setting.target) {
-                for queue in findings.typed_queues(graph, function.resource.unit, &target, &target.when) {
+                for queue in findings.typed_queues(function.resource.unit, &target, &target.when) {
                     let is_standard = fact(!queue.fifo, || queue.words())
                         .depending_on(&target)
                         .depending_on(&queue);

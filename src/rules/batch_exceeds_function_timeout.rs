@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = rule!(
     "a batch takes longer than the function may run, by the declared time for a message"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for (declared, poll, time) in findings.declared_runs(graph) {
+fn check(findings: &mut Findings<'_>) {
+    for (declared, poll, time) in findings.declared_runs() {
         let Some(work) = ProcessingTime::slow(declared).or_else(|| ProcessingTime::median(declared)) else {
             continue;
         };
@@ -31,7 +31,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             findings.require(&batch.when, time.function, fits, || {
                 let numbers = [batch.value, declared.parallelism];
                 exceeds(declared, &poll, &time, &batch, work).scenario(crate::rules::shared::scenarios::of_batch(
-                    graph,
+                    findings.graph,
                     &poll,
                     &time.limit,
                     numbers,

@@ -13,9 +13,9 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Safe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
-        for handled in findings.handled(graph, mapping, &mapping.resource.when) {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
+        for handled in findings.handled(mapping, &mapping.resource.when) {
             let Response::Failures(returned) = &handled.handler.response else {
                 continue;
             };
@@ -25,7 +25,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 if findings.satisfied(&reports.when, mapping, is_set) {
                     continue;
                 }
-                for source in findings.polled_queues(graph, mapping, &reports.when) {
+                for source in findings.polled_queues(mapping, &reports.when) {
                     let finding = ignored(mapping, &handled, returned, &reports, &source);
                     findings.report(&source.when, mapping, finding);
                 }

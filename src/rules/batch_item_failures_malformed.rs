@@ -11,9 +11,9 @@ pub(super) static RULE: Rule = rule!(
     "the function names failed messages in a form that Lambda rejects, and every message is processed again"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
-        for handled in findings.handled_bodies(graph, mapping) {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
+        for handled in findings.handled_bodies(mapping) {
             let Some(returned) = &handled.handler.malformed_response else {
                 let accepted = fact(true, || "no malformed response was found".to_owned());
                 findings.satisfied(&handled.when, mapping, accepted);

@@ -11,9 +11,9 @@ pub(super) static RULE: Rule = rule!(
     "Lambda asks which messages failed, and the function never says: what it caught is deleted"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
-        for handled in findings.handled(graph, mapping, &mapping.resource.when) {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
+        for handled in findings.handled(mapping, &mapping.resource.when) {
             let handler = handled.handler;
             let is_silent = handler.deletes_processed || handler.outcome == Outcome::NoWork;
             if handler.response != Response::Nothing || handler.malformed_response.is_some() || is_silent {

@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = rule!(
     "one failed message makes Lambda retry its whole batch, so processed messages run again"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
         for reports in findings.known(&mapping.resource.when, mapping, &mapping.report_batch_item_failures) {
             let is_set = fact(*reports.value, || "`ReportBatchItemFailures` is set".to_owned()).depending_on(&reports);
             if findings.satisfied(&reports.when, mapping, is_set) {
@@ -28,13 +28,13 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 if findings.satisfied(&batch.when, mapping, is_single) || !limits::BATCH_SIZE.accepts(batch.value) {
                     continue;
                 }
-                for source in findings.polled_queues(graph, mapping, &batch.when) {
+                for source in findings.polled_queues(mapping, &batch.when) {
                     // A module that receives its queue as an input probably receives this setting, too.
                     if source.is_unresolved && reports.is_written_elsewhere() {
                         continue;
                     }
                     // The finding is complete without the source, so an unreadable one is not noted.
-                    let handled = findings.without_notes(|findings| findings.handled(graph, mapping, &source.when));
+                    let handled = findings.without_notes(|findings| findings.handled(mapping, &source.when));
                     // It deletes what succeeded, so that only the rest returns.
                     if handled.iter().any(|one| one.handler.deletes_processed) {
                         continue;

@@ -11,11 +11,11 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
         let checked = ("batch_size", &mapping.batch_size, &BATCH_SIZE);
         // `fifo-batch-size-too-large` reports FIFO queues.
-        findings.require_range(graph, mapping, checked, Cause::FifoBatch, |batch| {
+        findings.require_range(mapping, checked, Cause::FifoBatch, |batch| {
             format!(
                 "{mapping} has a batch size of {}, but Lambda accepts {} to {} messages",
                 batch.value, BATCH_SIZE.least, BATCH_SIZE.most

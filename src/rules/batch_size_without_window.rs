@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
         for batch in findings.batch_sizes(&mapping.resource.when, mapping) {
             let is_small =
                 at_most(&batch, BATCH_SIZE_WITHOUT_WINDOW).note(|| ", which need no batching window".to_owned());
@@ -33,7 +33,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 ) {
                     continue;
                 }
-                for source in findings.sources(graph, mapping, &window.when) {
+                for source in findings.sources(mapping, &window.when) {
                     // A FIFO queue supports neither a larger batch nor a window.
                     if source.fifo {
                         findings.leave_to_rule_of(&source.when, mapping, &[&batch, &window, &source], Cause::FifoBatch);

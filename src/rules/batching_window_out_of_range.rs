@@ -11,11 +11,11 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
         let checked = ("window", &mapping.window, &WINDOW);
         // `fifo-batching-window` reports FIFO queues.
-        findings.require_range(graph, mapping, checked, Cause::FifoWindow, |window| {
+        findings.require_range(mapping, checked, Cause::FifoWindow, |window| {
             format!(
                 "{mapping} has a batching window of {} s, but Lambda accepts {} to {} s",
                 window.value, WINDOW.least, WINDOW.most

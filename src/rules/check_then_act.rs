@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = rule!(
     set = Set::Pedantic
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    findings.report_bodies(graph, "nothing is checked first and written later", unconditional);
+fn check(findings: &mut Findings<'_>) {
+    findings.report_bodies("nothing is checked first and written later", unconditional);
 }
 
 fn unconditional(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>) -> Option<Finding> {

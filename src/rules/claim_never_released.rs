@@ -10,8 +10,8 @@ pub(super) static RULE: Rule = rule!(
     "the function claims a message before the work and keeps the claim if that fails: the retry is skipped"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    findings.report_bodies(graph, "no claim stays after a failure", unreleased);
+fn check(findings: &mut Findings<'_>) {
+    findings.report_bodies("no claim stays after a failure", unreleased);
 }
 
 fn unreleased(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>) -> Option<Finding> {

@@ -11,10 +11,10 @@ pub(super) static RULE: Rule = rule!(
     "a declared worker renews the visibility timeout after the message has reappeared, or hardly before"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
         findings.set_judged_attribute(&queue.visibility_timeout);
-        for worker in graph.timed(queue).filter(|one| one.is_worker()) {
+        for worker in findings.graph.timed(queue).filter(|one| one.is_worker()) {
             let Some(heartbeat) = worker.heartbeat else { continue };
             let Heartbeat { extend_to, .. } = heartbeat;
             let received = worker.code.as_ref().and_then(|code| code.visibility);

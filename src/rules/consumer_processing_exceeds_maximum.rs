@@ -11,9 +11,9 @@ pub(super) static RULE: Rule = rule!(
     "a declared consumer works on a message for longer than the 12 hours that it can be kept"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
-        for work in graph.timed(queue).filter_map(ProcessingTime::longest) {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
+        for work in findings.graph.timed(queue).filter_map(ProcessingTime::longest) {
             let most = Term::seconds_to(limits::VISIBILITY_TIMEOUT.most, limits::VISIBILITY_TIMEOUT.most);
             findings.require(&queue.resource.when, queue, at_most(work, most), || {
                 exceeds(queue, work)

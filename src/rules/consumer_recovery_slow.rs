@@ -18,7 +18,8 @@ pub(super) static RULE: Rule = rule!(
     set = Set::Pedantic
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
+fn check(findings: &mut Findings<'_>) {
+    let graph = findings.graph;
     for queue in graph.queues() {
         findings.set_judged_attribute(&queue.visibility_timeout);
         let unrenewed = graph.declared_workers(queue).filter(|one| one.heartbeat.is_none());

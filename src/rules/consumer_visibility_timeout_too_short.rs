@@ -16,16 +16,16 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
         findings.set_judged_attribute(&queue.visibility_timeout);
-        let unrenewed = graph.timed(queue).filter(|one| one.heartbeat.is_none());
+        let unrenewed = findings.graph.timed(queue).filter(|one| one.heartbeat.is_none());
         for declared in unrenewed {
             if let Some(visibility) = declared.code.as_ref().and_then(|code| code.visibility) {
                 judge_receive(findings, queue, visibility, declared);
                 continue;
             }
-            for processor in findings.declared_processors(graph, queue, declared) {
+            for processor in findings.declared_processors(queue, declared) {
                 for visibility in findings.most_visibility(&processor.when, queue) {
                     if let Some(work) = ProcessingTime::longest(declared) {
                         findings.require(&visibility.when, queue, work.fits_in(&visibility), || {

@@ -12,14 +12,14 @@ pub(super) static RULE: Rule = rule!(
     "a function polls a queue in another account that `alias/aws/sqs` encrypts, a key for its own account alone"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
         let resource = &mapping.resource;
         let Some(here) = resource.account.as_deref() else {
             continue; // Nothing to compare with.
         };
         for link in findings.known(&resource.when, mapping, &mapping.queue) {
-            let Some(queue) = graph.queue(resource.unit, link.value) else {
+            let Some(queue) = findings.graph.queue(resource.unit, link.value) else {
                 continue;
             };
             let there = LocationKind::Account.at(link.value, Some(&queue.resource));

@@ -10,9 +10,9 @@ pub(super) static RULE: Rule = rule!(
     "no policy of a dead-letter queue lets SNS or EventBridge send to it, so what fails is lost"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    let policies = graph.policies();
-    for delivery in findings.failed_deliveries(graph) {
+fn check(findings: &mut Findings<'_>) {
+    let policies = findings.graph.policies();
+    for delivery in findings.failed_deliveries() {
         let permits = policies.send(delivery.queue, delivery.service);
         let allowed = fact(true, || {
             format!(

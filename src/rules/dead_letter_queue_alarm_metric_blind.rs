@@ -11,7 +11,8 @@ pub(super) static RULE: Rule = rule!(
     "the metric of a dead-letter queue's only alarm does not count what a redrive policy moves there"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
+fn check(findings: &mut Findings<'_>) {
+    let graph = findings.graph;
     let watch = graph.dead_letter_watch();
     for queue in graph.queues() {
         let (when, alarms) = (watch.dead_letter_when(queue), watch.alarms(queue));
@@ -30,7 +31,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             findings.satisfied(&when, queue, has_one.depending_on(&queue.resource.header));
             continue;
         }
-        let when = findings.certainly_unwatched(graph, &watch, queue, when);
+        let when = findings.certainly_unwatched(&watch, queue, when);
         for alarm in alarms.iter().copied().filter(|alarm| !alarm.is_nonexistent) {
             for of in alarm.metrics.iter().filter(|of| graph.watches(alarm, of, queue)) {
                 for metric in findings.known(&when.and(&alarm.resource.when), alarm, &of.metric) {

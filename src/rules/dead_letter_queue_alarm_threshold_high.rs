@@ -15,7 +15,8 @@ pub(super) static RULE: Rule = rule!(
 /// Longest acceptable time until the alarm goes off, in seconds.
 const LONGEST: i64 = 900;
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
+fn check(findings: &mut Findings<'_>) {
+    let graph = findings.graph;
     let watch = graph.alarm_watch(is_depth);
     for queue in graph.queues().iter().filter(|queue| graph.is_dead_letter_queue(queue)) {
         // A second alarm may be the one for the first message.
@@ -24,7 +25,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             continue;
         }
         let when = alarm.resource.when.and(&queue.resource.when);
-        let when = findings.certainly_unwatched(graph, &watch, queue, when);
+        let when = findings.certainly_unwatched(&watch, queue, when);
         for statistic in alarm.metrics.iter().map(|of| &of.statistic) {
             for statistic in findings.known(&when, *alarm, statistic) {
                 // `alarm-statistic-misleading` reports other statistics.

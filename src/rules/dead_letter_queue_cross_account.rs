@@ -10,8 +10,8 @@ pub(super) static RULE: Rule = rule!(
     "a dead-letter queue is in another account than its source"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    require_same_location(graph, findings, LocationKind::Account);
+fn check(findings: &mut Findings<'_>) {
+    require_same_location(findings, LocationKind::Account);
 }
 
 #[cfg(test)]

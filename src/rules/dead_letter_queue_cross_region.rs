@@ -10,8 +10,8 @@ pub(super) static RULE: Rule = rule!(
     "a dead-letter queue is in another Region than its source, which SQS rejects"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    require_same_location(graph, findings, LocationKind::Region);
+fn check(findings: &mut Findings<'_>) {
+    require_same_location(findings, LocationKind::Region);
 }
 
 #[cfg(test)]

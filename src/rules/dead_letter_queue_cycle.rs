@@ -18,8 +18,8 @@ const MAX_STEPS: usize = 256;
 /// Queue on a path, and the link to its dead-letter queue.
 type Step<'g> = (&'g Queue, Known<'g, Link>);
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for start in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for start in findings.graph.queues() {
         let mut open: Vec<(Vec<Step<'_>>, &Queue, Condition)> = vec![(Vec::new(), start, start.resource.when.clone())];
         let mut steps = 0;
         while let Some((path, queue, when)) = open.pop() {
@@ -28,7 +28,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 continue;
             }
             for target in findings.redrive_targets(&when, queue) {
-                let next = graph.queue(queue.resource.unit, target.value);
+                let next = findings.graph.queue(queue.resource.unit, target.value);
                 let Some(next) = next.filter(|next| next.resource.is_single()) else {
                     continue;
                 };

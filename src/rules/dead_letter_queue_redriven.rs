@@ -11,8 +11,9 @@ pub(super) static RULE: Rule = rule!(
     set = Set::Pedantic
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    findings.note_unresolved_sources(graph);
+fn check(findings: &mut Findings<'_>) {
+    let graph = findings.graph;
+    findings.note_unresolved_sources();
     for dlq in graph.queues() {
         let sources = graph.sources_of(dlq);
         let Some(source) = sources.first().filter(|_| !graph.is_consumed(dlq)) else {

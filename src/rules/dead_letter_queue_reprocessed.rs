@@ -19,20 +19,20 @@ struct Reader<'g> {
     when: Condition,
 }
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for dlq in graph.queues() {
-        let sources = graph.sources_of(dlq);
+fn check(findings: &mut Findings<'_>) {
+    for dlq in findings.graph.queues() {
+        let sources = findings.graph.sources_of(dlq);
         if sources.is_empty() || !dlq.resource.is_single() {
             continue;
         }
-        for reader in readers(graph, findings, dlq, &dlq.resource.when) {
+        for reader in readers(findings, dlq, &dlq.resource.when) {
             for source in sources.iter().filter(|source| !std::ptr::eq(**source, dlq)) {
                 for (when, link) in source.redrive_targets(&reader.when) {
-                    let is_this = graph.queue(source.resource.unit, link);
+                    let is_this = findings.graph.queue(source.resource.unit, link);
                     if !is_this.is_some_and(|found| std::ptr::eq(found, dlq)) {
                         continue;
                     }
-                    for first in readers(graph, findings, source, &when) {
+                    for first in readers(findings, source, &when) {
                         let is_another = !std::ptr::eq(first.function, reader.function);
                         let other = fact(is_another, || {
                             format!("read by {}, not by the function of its source", reader.function)
@@ -47,11 +47,11 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn readers<'g>(graph: &'g Graph, findings: &mut Findings<'_>, queue: &'g Queue, when: &Condition) -> Vec<Reader<'g>> {
+fn readers<'g>(findings: &mut Findings<'g>, queue: &'g Queue, when: &Condition) -> Vec<Reader<'g>> {
     let mut all = Vec::new();
-    for poll in findings.polls(graph, &when.and(&queue.resource.when), queue) {
+    for poll in findings.polls(&when.and(&queue.resource.when), queue) {
         if poll.enabled {
-            let functions = graph.functions_of(poll.mapping, &poll.when).into_iter();
+            let functions = findings.graph.functions_of(poll.mapping, &poll.when).into_iter();
             let single = functions.filter(|(_, function)| function.resource.is_single());
             all.extend(single.map(|(when, function)| Reader {
                 function,
@@ -60,13 +60,13 @@ fn readers<'g>(graph: &'g Graph, findings: &mut Findings<'_>, queue: &'g Queue, 
             }));
         }
     }
-    for (reads, pipe) in graph.pipes_from(queue) {
+    for (reads, pipe) in findings.graph.pipes_from(queue) {
         for running in findings.known(&when.and(&reads), &pipe.resource, &pipe.running) {
             if !running.value {
                 continue;
             }
             for target in findings.known(&running.when, &pipe.resource, &pipe.target) {
-                if let Some(function) = graph.function(pipe.resource.unit, target.value) {
+                if let Some(function) = findings.graph.function(pipe.resource.unit, target.value) {
                     all.push(Reader {
                         function,
                         by: &pipe.resource,

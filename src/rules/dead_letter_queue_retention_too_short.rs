@@ -13,10 +13,10 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for source in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for source in findings.graph.queues() {
         for target in findings.redrive_targets(&source.resource.when, source) {
-            let dlq = graph.queue(source.resource.unit, target.value);
+            let dlq = findings.graph.queue(source.resource.unit, target.value);
             let Some(dlq) = dlq.filter(|dlq| !std::ptr::eq(*dlq, source)) else {
                 continue;
             };
@@ -25,20 +25,14 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     "FIFO: the enqueue time of a message is reset when it is moved".to_owned()
                 });
                 if !findings.satisfied(&fifo.when, source, restarts.depending_on(&fifo)) {
-                    compare(graph, findings, (source, dlq), &target, &fifo.when);
+                    compare(findings, (source, dlq), &target, &fifo.when);
                 }
             }
         }
     }
 }
 
-fn compare(
-    graph: &Graph,
-    findings: &mut Findings<'_>,
-    (source, dlq): (&Queue, &Queue),
-    target: &Known<'_, Link>,
-    when: &Condition,
-) {
+fn compare(findings: &mut Findings<'_>, (source, dlq): (&Queue, &Queue), target: &Known<'_, Link>, when: &Condition) {
     for source_retention in findings.least_retention(when, source) {
         for retention in findings.retention(&source_retention.when, dlq) {
             let kept = Term::from(&source_retention).of(&source.resource);
@@ -49,7 +43,7 @@ fn compare(
                 below(kept, &retention)
             };
             let pair = Pair {
-                graph,
+                graph: findings.graph,
                 source,
                 dlq,
                 source_retention: &source_retention,

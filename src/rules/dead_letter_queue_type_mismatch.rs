@@ -11,9 +11,9 @@ pub(super) static RULE: Rule = rule!(
     "a queue and its dead-letter queue are of different types: one is FIFO, the other is not"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for source in graph.queues() {
-        for dlq in findings.typed_targets(graph, &source.resource.when, source) {
+fn check(findings: &mut Findings<'_>) {
+    for source in findings.graph.queues() {
+        for dlq in findings.typed_targets(&source.resource.when, source) {
             for fifo in findings.known(&dlq.when, source, &source.fifo) {
                 if source.contradicts_name(*fifo.value, &fifo.when) || is_doubtful(&dlq) {
                     // The type itself may be the mistake.

@@ -24,30 +24,30 @@ static WORDS: Words = Words {
     several: "dead-letter queues",
 };
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    let watch = graph.dead_letter_watch();
+fn check(findings: &mut Findings<'_>) {
+    let watch = findings.graph.dead_letter_watch();
     let mut all = Vec::new();
-    for queue in graph.queues() {
-        let when = unwatched(graph, findings, &watch, queue);
+    for queue in findings.graph.queues() {
+        let when = unwatched(findings, &watch, queue);
         if when.is_possible() {
             all.push(Unwatched { queue, when });
         }
     }
-    let blocks = Blocks::new(graph, &all);
-    findings.report_unwatched(graph, &watch, all, &WORDS, |queue| unalarmed(graph, queue, &blocks));
+    let blocks = Blocks::new(findings.graph, &all);
+    findings.report_unwatched(&watch, all, &WORDS, |queue| unalarmed(findings.graph, queue, &blocks));
 }
 
 /// Returns the condition under which `queue` is a dead-letter queue and certainly neither watched nor consumed.
 /// Conditions under which that is unresolved are noted.
-fn unwatched(graph: &Graph, findings: &mut Findings<'_>, watch: &Watch<'_>, queue: &Queue) -> Condition {
+fn unwatched(findings: &mut Findings<'_>, watch: &Watch<'_>, queue: &Queue) -> Condition {
     let dead_letter = watch.dead_letter_when(queue);
     if !dead_letter.is_possible() {
         return dead_letter;
     }
     let noticed = dead_letter.and(&watch.noticed_when(queue));
-    let is_noticed = fact(true, || who_notices(graph, watch, queue)).depending_on(&queue.resource.header);
+    let is_noticed = fact(true, || who_notices(findings.graph, watch, queue)).depending_on(&queue.resource.header);
     findings.satisfied(&noticed, queue, is_noticed);
-    findings.certainly_unwatched(graph, watch, queue, dead_letter.and(&noticed.not()))
+    findings.certainly_unwatched(watch, queue, dead_letter.and(&noticed.not()))
 }
 
 /// Describes the alarm or consumer that notices messages in `queue`.

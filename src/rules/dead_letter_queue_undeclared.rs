@@ -10,13 +10,13 @@ pub(super) static RULE: Rule = rule!(
     "a redrive policy refers to a dead-letter queue that is not declared"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
         for target in findings.redrive_targets(&queue.resource.when, queue) {
             judge(findings, &queue.resource, "redrive", &target, Some(target.value));
         }
     }
-    for function in graph.functions() {
+    for function in findings.graph.functions() {
         for setting in &function.failure_targets {
             let (resource, when) = (&function.resource, &setting.when);
             all(findings, resource, "failure_target", when, &setting.target, |link| {
@@ -24,7 +24,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             });
         }
     }
-    let deliveries = graph.deliveries();
+    let deliveries = findings.graph.deliveries();
     for target in &deliveries.targets {
         let resource = &target.resource;
         all(

@@ -10,8 +10,8 @@ pub(super) static RULE: Rule = rule!(
     set = Set::Pedantic
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for (queue, name) in graph.undeployed() {
+fn check(findings: &mut Findings<'_>) {
+    for (queue, name) in findings.graph.undeployed() {
         let headline = format!("{queue} is declared, and the snapshot has no queue `{name}`");
         let finding = Finding::new("name", headline, queue.resource.header, "not in the snapshot")
             .help("deploy it, or take the snapshot in the account and Region to which it is deployed");

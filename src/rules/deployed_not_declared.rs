@@ -10,8 +10,8 @@ pub(super) static RULE: Rule = rule!(
     set = Set::Pedantic
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for resource in graph.undeclared() {
+fn check(findings: &mut Findings<'_>) {
+    for resource in findings.graph.undeclared() {
         let headline = format!("{resource} is deployed, and no checked file declares it");
         let finding = Finding::new("", headline, resource.header, "in the account")
             .help("import it into the code, delete it, or check the files that declare it, too");

@@ -10,9 +10,11 @@ pub(super) static RULE: Rule = rule!(
     "a value that rules use is another one in the account than in the code"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    let Some(deployed) = graph.deployed() else { return };
-    for value in graph.deployed_values() {
+fn check(findings: &mut Findings<'_>) {
+    let Some(deployed) = findings.graph.deployed() else {
+        return;
+    };
+    for value in findings.graph.deployed_values() {
         let is_equal = fact(value.is_equal, || format!("{} is deployed", value.value));
         let is_equal = is_equal.depending_on(&value.span).depending_on(&value.deployed_span);
         if !findings.satisfied(&value.when, value.declared, is_equal) {

@@ -12,13 +12,13 @@ pub(super) static RULE: Rule = rule!(
     "a durable function may run for longer than Lambda waits for it when a queue invokes it"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
-        for (assumed, function) in graph.functions_of(mapping, &mapping.resource.when) {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
+        for (assumed, function) in findings.graph.functions_of(mapping, &mapping.resource.when) {
             for execution in
                 findings.any_numbers(&assumed, function, &function.durable_execution_timeout, Unit::Seconds)
             {
-                for source in findings.polled_queues(graph, mapping, &execution.when) {
+                for source in findings.polled_queues(mapping, &execution.when) {
                     for (when, quota) in findings.timeout_quotas(function, &execution) {
                         let when = when.and(&source.when);
                         findings.require(&when, function, at_most(&execution, quota.most), || {

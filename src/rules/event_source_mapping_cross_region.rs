@@ -9,14 +9,14 @@ pub(super) static RULE: Rule = rule!(
     "a mapping reads a queue in another Region than its function, which Lambda rejects"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
         for queue in findings.known(&mapping.resource.when, mapping, &mapping.queue) {
-            let Some(from) = queue_region(graph, mapping, queue.value) else {
+            let Some(from) = queue_region(findings.graph, mapping, queue.value) else {
                 continue;
             };
             for function in findings.known(&queue.when, mapping, &mapping.function) {
-                let Some(to) = function_region(graph, mapping, function.value) else {
+                let Some(to) = function_region(findings.graph, mapping, function.value) else {
                     continue;
                 };
                 let is_same = fact(from == to, || format!("the queue and the function are in {to}"));

@@ -19,12 +19,12 @@ type End = (Option<UnitId>, String);
 /// Mapping, and the condition under which it has these ends.
 type Mapped<'g> = (&'g EventSourceMapping, Condition);
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
+fn check(findings: &mut Findings<'_>) {
     let mut by_ends: BTreeMap<Ends, Vec<Mapped<'_>>> = BTreeMap::new();
-    for mapping in graph.mappings() {
+    for mapping in findings.graph.mappings() {
         // A mapping that may not exist may be an alternative to another one.
         if mapping.resource.uncertain.is_none() {
-            for (ends, when) in ends_of(graph, findings, mapping) {
+            for (ends, when) in ends_of(findings, mapping) {
                 by_ends.entry(ends).or_default().push((mapping, when));
             }
         }
@@ -50,7 +50,8 @@ fn earlier_when(same: &[Mapped<'_>], mapping: &EventSourceMapping) -> Condition 
 }
 
 /// Returns the known ends of `mapping`, each with its condition.
-fn ends_of(graph: &Graph, findings: &mut Findings<'_>, mapping: &EventSourceMapping) -> Vec<(Ends, Condition)> {
+fn ends_of(findings: &mut Findings<'_>, mapping: &EventSourceMapping) -> Vec<(Ends, Condition)> {
+    let graph = findings.graph;
     let unit = mapping.resource.unit;
     let mut all = Vec::new();
     for queue in findings.known(&mapping.resource.when, mapping, &mapping.queue) {

@@ -10,10 +10,10 @@ pub(super) static RULE: Rule = rule!(
     "a mapping on a queue has a destination for failures, which only streams support"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
         for destination in findings.known(&mapping.resource.when, mapping, &mapping.failure_destination) {
-            for source in findings.polled_queues(graph, mapping, &destination.when) {
+            for source in findings.polled_queues(mapping, &destination.when) {
                 let none = fact(destination.value.is_none(), || "no destination for failures".to_owned());
                 findings.require(&source.when, mapping, none.depending_on(&destination), || {
                     unsupported(mapping, &destination, &source)

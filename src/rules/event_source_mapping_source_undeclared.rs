@@ -10,24 +10,18 @@ pub(super) static RULE: Rule = rule!(
     "a mapping or pipe reads something that is not declared, or that it cannot read"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
-        judge(graph, findings, &mapping.resource, "queue", &mapping.queue);
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
+        judge(findings, &mapping.resource, "queue", &mapping.queue);
     }
-    for pipe in &graph.deliveries().pipes {
-        judge(graph, findings, &pipe.resource, "source", &pipe.source);
+    for pipe in &findings.graph.deliveries().pipes {
+        judge(findings, &pipe.resource, "source", &pipe.source);
     }
 }
 
-fn judge(
-    graph: &Graph,
-    findings: &mut Findings<'_>,
-    reader: &Resource,
-    attribute: &'static str,
-    source: &Attribute<Link>,
-) {
+fn judge(findings: &mut Findings<'_>, reader: &Resource, attribute: &'static str, source: &Attribute<Link>) {
     for source in findings.known(&reader.when, reader, source) {
-        let finding = match wrong(graph, reader, source.value) {
+        let finding = match wrong(findings.graph, reader, source.value) {
             Some(Wrong::Undeclared(name)) => undeclared(reader, attribute, &source, &name),
             Some(Wrong::Unreadable(what)) => unreadable(reader, attribute, &source, &what),
             None => {

@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = rule!(
     set = Set::Pedantic
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    let targets = graph.deliveries().targets.iter();
+fn check(findings: &mut Findings<'_>) {
+    let targets = findings.graph.deliveries().targets.iter();
     for target in targets.filter(|target| target.sender == Sender::Rule) {
         let resource = &target.resource;
         for enabled in findings.known(&resource.when, resource, &target.enabled) {

@@ -9,8 +9,8 @@ pub(super) static RULE: Rule = rule!(
     "an `sqs` event of a function names no queue, so the function polls none"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for event in graph.events_without_queue() {
+fn check(findings: &mut Findings<'_>) {
+    for event in findings.graph.events_without_queue() {
         let shown = event.resource.shown();
         let finding = if event.is_skipped {
             let headline = format!("{shown} has an `sqs` event without a value, so it polls no queue");

@@ -10,24 +10,24 @@ pub(super) static RULE: Rule = rule!(
     "a function puts its failures into a queue that it reads, so they come back as messages"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for function in graph.functions() {
+fn check(findings: &mut Findings<'_>) {
+    for function in findings.graph.functions() {
         for setting in &function.failure_targets {
             for target in findings.known(&setting.when, function, &setting.target) {
-                let queue = graph.queue(function.resource.unit, target.value);
+                let queue = findings.graph.queue(function.resource.unit, target.value);
                 let Some(queue) = queue.filter(|queue| queue.resource.is_single()) else {
                     continue;
                 };
-                let is_read = graph.is_read(queue);
+                let is_read = findings.graph.is_read(queue);
                 let quiet = fact(!is_read, || format!("nothing reads {queue}")).depending_on(&target);
                 if findings.satisfied(&target.when, function, quiet) {
                     continue;
                 }
-                for poll in findings.polls(graph, &target.when.and(&queue.resource.when), queue) {
+                for poll in findings.polls(&target.when.and(&queue.resource.when), queue) {
                     if !poll.enabled {
                         continue;
                     }
-                    for (when, read_by) in graph.functions_of(poll.mapping, &poll.when) {
+                    for (when, read_by) in findings.graph.functions_of(poll.mapping, &poll.when) {
                         if std::ptr::eq(read_by, function) {
                             for severity in severities(findings, function, &when) {
                                 let finding = back(function, setting, &target, queue, poll.mapping);

@@ -10,8 +10,8 @@ pub(super) static RULE: Rule = rule!(
     "a standard queue sets an attribute that only FIFO queues have, which SQS rejects"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
         judge(
             findings,
             queue,

@@ -12,9 +12,9 @@ pub(super) static RULE: Rule = rule!(
     "the function continues after a failed message of a FIFO queue, and later ones overtake it"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
-        for handled in findings.handled_bodies(graph, mapping) {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
+        for handled in findings.handled_bodies(mapping) {
             let (Some(goes_on), Response::Failures(_)) = (&handled.handler.continues, &handled.handler.response) else {
                 let stops = fact(true, || "the handler does not continue after a failure".to_owned());
                 findings.satisfied(&handled.when, mapping, stops);
@@ -26,7 +26,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     continue;
                 }
                 for batch in findings.batch_sizes(&reports.when, mapping) {
-                    for source in findings.sources(graph, mapping, &batch.when) {
+                    for source in findings.sources(mapping, &batch.when) {
                         let is_single =
                             fact(batch.value == 1, || "batches of 1 message".to_owned()).depending_on(&batch);
                         let keeps =

@@ -12,15 +12,15 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
         for batch in findings.batch_sizes(&mapping.resource.when, mapping) {
             // Without an upper bound: `batch-size-out-of-range` leaves FIFO queues to this rule.
             let is_small = at_most(&batch, BATCH_SIZE_FIFO).note(|| ", as FIFO allows".to_owned());
             if findings.satisfied(&batch.when, mapping, is_small) {
                 continue;
             }
-            for source in findings.sources(graph, mapping, &batch.when) {
+            for source in findings.sources(mapping, &batch.when) {
                 let is_standard = fact(!source.fifo, || source.words())
                     .depending_on(&batch)
                     .depending_on(&source);

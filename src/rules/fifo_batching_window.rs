@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
         // Without an upper bound: `batching-window-out-of-range` leaves FIFO queues to this rule.
         for window in findings.any_numbers(&mapping.resource.when, mapping, &mapping.window, Unit::Seconds) {
             let is_none = fact(window.value <= 0, || {
@@ -21,7 +21,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             if findings.satisfied(&window.when, mapping, is_none.depending_on(&window)) {
                 continue;
             }
-            for source in findings.sources(graph, mapping, &window.when) {
+            for source in findings.sources(mapping, &window.when) {
                 let is_standard = fact(!source.fifo, || source.words())
                     .depending_on(&window)
                     .depending_on(&source);

@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = rule!(
     set = Set::Pedantic
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
         for fifo in findings.known(&queue.resource.when, queue, &queue.fifo) {
             if !fifo.value {
                 continue;

@@ -22,9 +22,9 @@ settings! {
     }
 }
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for dlq in graph.queues() {
-        if graph.sources_of(dlq).is_empty() {
+fn check(findings: &mut Findings<'_>) {
+    for dlq in findings.graph.queues() {
+        if findings.graph.sources_of(dlq).is_empty() {
             continue;
         }
         let Kept { minimum } = findings.settings(dlq);

@@ -23,16 +23,16 @@ settings! {
     }
 }
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.read() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.read() {
         for fifo in findings.known(&queue.resource.when, queue, &queue.fifo) {
             if !fifo.value {
                 continue;
             }
             for count in findings.receive_counts(&fifo.when, queue) {
-                for consumer in findings.consumers(graph, &count.when, queue) {
+                for consumer in findings.consumers(&count.when, queue) {
                     for retries in findings.retries(&consumer.when, queue, &count) {
-                        judge(graph, findings, queue, &consumer, &retries);
+                        judge(findings, queue, &consumer, &retries);
                     }
                 }
             }
@@ -40,7 +40,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn judge(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, consumer: &Consumer<'_>, retries: &Retries<'_>) {
+fn judge(findings: &mut Findings<'_>, queue: &Queue, consumer: &Consumer<'_>, retries: &Retries<'_>) {
     let Waiting { warning, info } = findings.settings(queue);
     let wait = || &retries.count * &retries.visibility;
     let is_short = at_most(wait(), Seconds(info)).depending_on(consumer);
@@ -52,18 +52,18 @@ fn judge(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, consumer: &C
     } else {
         Severity::Info
     };
-    let when = beyond_advice(graph, findings, queue, retries);
+    let when = beyond_advice(findings, queue, retries);
     findings.report(&when, queue, blocked(queue, consumer, retries, severity));
 }
 
 /// Returns the conditions under which the receive count or the visibility timeout exceeds the minimum that other rules
 /// recommend.
-fn beyond_advice(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, retries: &Retries<'_>) -> Condition {
+fn beyond_advice(findings: &mut Findings<'_>, queue: &Queue, retries: &Retries<'_>) -> Condition {
     let AdvisedReceives { recommended } = findings.settings(queue);
     if retries.count.value > recommended {
         return retries.when.clone();
     }
-    findings.exceeds_every_need(graph, queue, &retries.visibility, &retries.when, 1)
+    findings.exceeds_every_need(queue, &retries.visibility, &retries.when, 1)
 }
 
 fn blocked(queue: &Queue, consumer: &Consumer<'_>, retries: &Retries<'_>, severity: Severity) -> Finding {

@@ -21,8 +21,8 @@ struct Place<'g> {
     help: &'static str,
 }
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    let deliveries = graph.deliveries();
+fn check(findings: &mut Findings<'_>) {
+    let deliveries = findings.graph.deliveries();
     for target in &deliveries.targets {
         let resource = &target.resource;
         if target.sender == Sender::Bucket {
@@ -32,7 +32,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 role: "is notified by a bucket, but S3 notifies only standard queues",
                 help: "notify a standard queue, or let EventBridge deliver to the FIFO queue",
             };
-            judge(graph, findings, &place, &resource.when, &target.target, Some);
+            judge(findings, &place, &resource.when, &target.target, Some);
         }
         let place = Place {
             resource,
@@ -40,14 +40,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             role: "is the dead-letter queue of a target, but EventBridge accepts only standard queues there",
             help: "use a standard queue for events that could not be delivered",
         };
-        judge(
-            graph,
-            findings,
-            &place,
-            &resource.when,
-            &target.dead_letter,
-            Option::as_ref,
-        );
+        judge(findings, &place, &resource.when, &target.dead_letter, Option::as_ref);
     }
     for subscription in &deliveries.subscriptions {
         let resource = &subscription.resource;
@@ -58,7 +51,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             .flat_map(|protocol| findings.known(&protocol.when, resource, &subscription.topic))
             .collect::<Vec<_>>();
         for topic in topics {
-            let types = findings.topic_types(graph, resource, &topic).into_iter();
+            let types = findings.topic_types(resource, &topic).into_iter();
             for (when, _) in types.filter(|(_, fifo)| !fifo) {
                 let place = Place {
                     resource,
@@ -66,14 +59,13 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     role: "is subscribed to a standard topic, but SNS accepts only standard queues there",
                     help: "subscribe a standard queue, or use a FIFO topic",
                 };
-                judge(graph, findings, &place, &when, &subscription.endpoint, Some);
+                judge(findings, &place, &when, &subscription.endpoint, Some);
             }
         }
     }
 }
 
 fn judge<'g, T>(
-    graph: &Graph,
     findings: &mut Findings<'_>,
     place: &Place<'_>,
     when: &Condition,
@@ -82,7 +74,7 @@ fn judge<'g, T>(
 ) {
     for known in findings.known(when, place.resource, attribute) {
         let Some(link) = link(known.value) else { continue };
-        for queue in findings.typed_queues_in(graph, place.resource.unit, link, known.span, &known.when) {
+        for queue in findings.typed_queues_in(place.resource.unit, link, known.span, &known.when) {
             let is_standard = fact(!queue.fifo, || queue.words())
                 .depending_on(&known)
                 .depending_on(&queue);

@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Safe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues().iter().filter(|queue| queue.sends_fifo_false) {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues().iter().filter(|queue| queue.sends_fifo_false) {
         for fifo in findings.known(&queue.resource.when, queue, &queue.fifo) {
             // A conditional value may be false only under conditions that are never deployed.
             let is_false = !fifo.is_default && !*fifo.value && queue.resource.when.implies(&fifo.when);

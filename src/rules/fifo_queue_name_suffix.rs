@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = rule!(
     "a queue's name and type disagree: FIFO names end in `.fifo`, others do not"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
         for name in findings.names(&queue.resource.when, queue) {
             let text = &name.text;
             for fifo in findings.known(&name.when, queue, &queue.fifo) {

@@ -10,15 +10,15 @@ pub(super) static RULE: Rule = rule!(
     "a rule or schedule sends to a FIFO queue without content-based deduplication, and every send fails"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for target in &graph.deliveries().targets {
+fn check(findings: &mut Findings<'_>) {
+    for target in &findings.graph.deliveries().targets {
         // The request of an API may contain a deduplication id.
         if matches!(target.sender, Sender::Bucket | Sender::Api) {
             continue;
         }
         let resource = &target.resource;
         for link in findings.known(&resource.when, resource, &target.target) {
-            let Some(queue) = graph.queue(resource.unit, link.value) else {
+            let Some(queue) = findings.graph.queue(resource.unit, link.value) else {
                 continue;
             };
             for fifo in findings.known(&link.when.and(&queue.resource.when), queue, &queue.fifo) {

@@ -11,35 +11,28 @@ pub(super) static RULE: Rule = rule!(
     "a rule, schedule, pipe or API sends to a FIFO queue without a message group, and every send fails"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    let deliveries = graph.deliveries();
+fn check(findings: &mut Findings<'_>) {
+    let deliveries = findings.graph.deliveries();
     for target in deliveries
         .targets
         .iter()
         .filter(|target| target.sender != Sender::Bucket)
     {
-        judge(
-            graph,
-            findings,
-            &target.resource,
-            &target.target,
-            &target.message_group_id,
-        );
+        judge(findings, &target.resource, &target.target, &target.message_group_id);
     }
     for pipe in &deliveries.pipes {
-        judge(graph, findings, &pipe.resource, &pipe.target, &pipe.message_group_id);
+        judge(findings, &pipe.resource, &pipe.target, &pipe.message_group_id);
     }
 }
 
 fn judge(
-    graph: &Graph,
     findings: &mut Findings<'_>,
     resource: &Resource,
     target: &Attribute<Link>,
     group: &Attribute<Option<String>>,
 ) {
     for link in findings.known(&resource.when, resource, target) {
-        for queue in findings.typed_queues(graph, resource.unit, &link, &link.when) {
+        for queue in findings.typed_queues(resource.unit, &link, &link.when) {
             if !queue.fifo {
                 continue;
             }

@@ -9,8 +9,8 @@ pub(super) static RULE: Rule = rule!(
     "a FIFO queue's throughput limit and deduplication scope do not go together"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
         for fifo in findings.known(&queue.resource.when, queue, &queue.fifo) {
             // `fifo-attribute-on-standard-queue` reports standard queues.
             if !fifo.value {

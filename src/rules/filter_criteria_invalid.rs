@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = rule!(
     "a mapping has filters that Lambda rejects: too many, too long, or not JSON objects"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
         for filters in findings.known(&mapping.resource.when, mapping, &mapping.filters) {
             let count = || Term::counted(filters.value.len(), Unit::Filters);
             let is_few = at_most(count(), FILTERS_AT_FIRST).depending_on(&filters);

@@ -13,12 +13,12 @@ pub(super) static RULE: Rule = rule!(
     "messages that a mapping's filters do not match are deleted, without a dead-letter queue"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
+fn check(findings: &mut Findings<'_>) {
     // Conditions under which queues have competing consumers.
     let mut contested = FxHashMap::default();
-    for mapping in graph.mappings() {
+    for mapping in findings.graph.mappings() {
         for filters in findings.known(&mapping.resource.when, mapping, &mapping.filters) {
-            for source in findings.polled_queues(graph, mapping, &filters.when) {
+            for source in findings.polled_queues(mapping, &filters.when) {
                 let has_none = fact(filters.value.is_empty(), || "no filters".to_owned()).depending_on(&filters);
                 if findings.satisfied(&source.when, mapping, has_none) {
                     continue;
@@ -29,7 +29,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     |queue| {
                         let contested = contested.entry((queue.resource.unit, &queue.resource.address));
                         let contested = contested.or_insert_with(|| {
-                            let rivals = findings.competing_consumers(graph, queue);
+                            let rivals = findings.competing_consumers(queue);
                             let pairs = pairs(&rivals, |_, _| true);
                             pairs.iter().fold(Condition::never(), |all, pair| all.or(&pair.when))
                         });

@@ -14,8 +14,8 @@ pub(super) static RULE: Rule = rule!(
 /// Only part of a message to which filters apply.
 const BODY: &str = "body";
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
         for filters in findings.known(&mapping.resource.when, mapping, &mapping.filters) {
             for pattern in filters.value {
                 for pattern in findings.known(&filters.when, mapping, pattern) {
@@ -25,7 +25,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     // An operator such as `$or` contains further patterns.
                     let mut others = object.keys().filter(|key| *key != BODY && !key.starts_with('$'));
                     let other = others.next();
-                    for source in findings.polled_queues(graph, mapping, &pattern.when) {
+                    for source in findings.polled_queues(mapping, &pattern.when) {
                         let is_body =
                             fact(other.is_none(), || "asks for the body only".to_owned()).depending_on(&pattern);
                         findings.require(&source.when, mapping, is_body, || {

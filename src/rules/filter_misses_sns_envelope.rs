@@ -30,15 +30,15 @@ const ENVELOPE: [&str; 11] = [
     "Type",
 ];
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for (queue, consumptions) in graph.polled() {
+fn check(findings: &mut Findings<'_>) {
+    for (queue, consumptions) in findings.graph.polled() {
         let with_filters = consumptions
             .iter()
             .any(|read| !read.mapping.filters.cases.iter().all(|case| case.is_default()));
         if !with_filters {
             continue;
         }
-        let Some(subscriptions) = only_subscriptions(graph, queue) else {
+        let Some(subscriptions) = only_subscriptions(findings.graph, queue) else {
             continue;
         };
         for read in &consumptions {

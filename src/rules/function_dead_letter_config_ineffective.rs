@@ -11,19 +11,19 @@ pub(super) static RULE: Rule = rule!(
     "a function's dead-letter setting does not apply to messages from a queue, and the queue has none"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
+fn check(findings: &mut Findings<'_>) {
     let mut seen = BTreeSet::new();
-    for queue in graph.queues() {
-        for consumption in graph.consumptions(queue) {
-            for (when, function) in graph.functions_of(consumption.mapping, &consumption.when) {
+    for queue in findings.graph.queues() {
+        for consumption in findings.graph.consumptions(queue) {
+            for (when, function) in findings.graph.functions_of(consumption.mapping, &consumption.when) {
                 for setting in &function.failure_targets {
-                    judge_failures(graph, findings, &when, (function, setting), (queue, &consumption));
+                    judge_failures(findings, &when, (function, setting), (queue, &consumption));
                 }
                 for setting in &function.success_targets {
                     let when = when.and(&setting.when);
                     // One of several queues suffices.
                     let is_new = seen.insert((&function.resource.address, setting.span));
-                    if is_new && !is_used(graph, findings, &when, function, setting) {
+                    if is_new && !is_used(findings, &when, function, setting) {
                         findings.report(&when, function, unused(function, setting, queue, &consumption));
                     }
                 }
@@ -33,14 +33,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 /// Returns `true` if another invoker of the function may be asynchronous, in which case the setting applies.
-fn is_used(
-    graph: &Graph,
-    findings: &mut Findings<'_>,
-    when: &Condition,
-    function: &Function,
-    setting: &FailureTarget,
-) -> bool {
-    let invocations = graph.invocations_of(function);
+fn is_used(findings: &mut Findings<'_>, when: &Condition, function: &Function, setting: &FailureTarget) -> bool {
+    let invocations = findings.graph.invocations_of(function);
     let Some(other) = invocations.first() else {
         return false;
     };
@@ -57,13 +51,12 @@ fn is_used(
 }
 
 fn judge_failures(
-    graph: &Graph,
     findings: &mut Findings<'_>,
     when: &Condition,
     (function, setting): (&Function, &FailureTarget),
     (queue, consumption): (&Queue, &Consumption<'_>),
 ) {
-    if is_used(graph, findings, when, function, setting) {
+    if is_used(findings, when, function, setting) {
         return;
     }
     for redrive in findings.known(when, queue, &queue.redrive) {

@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = rule!(
 /// Only supported response type.
 const KNOWN: &str = "ReportBatchItemFailures";
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
         for response in &mapping.response_types {
             for name in findings.known(&mapping.resource.when.and(&response.when), mapping, &response.name) {
                 if response.is_bare {

@@ -11,10 +11,10 @@ pub(super) static RULE: Rule = rule!(
     "the role of a function may not receive from its queue, or delete there, so Lambda rejects the mapping"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    let policies = graph.policies();
-    for queue in graph.queues() {
-        for worker in findings.polling_functions(graph, &policies, &queue.resource.when, queue) {
+fn check(findings: &mut Findings<'_>) {
+    let policies = findings.graph.policies();
+    for queue in findings.graph.queues() {
+        for worker in findings.polling_functions(&policies, &queue.resource.when, queue) {
             let Some(role) = worker.role.value else { continue };
             let read: [&dyn ReadValue; 2] = [&worker.role, &worker.poll];
             let used = worker.used(queue, role, &read);

@@ -10,9 +10,9 @@ pub(super) static RULE: Rule = rule!(
     set = Set::Pedantic
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
-        for (assumed, function) in graph.functions_of(mapping, &mapping.resource.when) {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
+        for (assumed, function) in findings.graph.functions_of(mapping, &mapping.resource.when) {
             for timeout in findings.any_numbers(&assumed, function, &function.timeout, Unit::Seconds) {
                 let is_set = fact(!timeout.is_default, || format!("`{}` is set", timeout.name)).depending_on(&timeout);
                 if findings.satisfied(&timeout.when, function, is_set) {
@@ -20,7 +20,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 }
                 for batch in findings.numbers(&timeout.when, mapping, &mapping.batch_size, &limits::BATCH_SIZE) {
                     if batch.value > 1 {
-                        for source in findings.polled_queues(graph, mapping, &batch.when) {
+                        for source in findings.polled_queues(mapping, &batch.when) {
                             let finding = defaulted(function, &timeout, &batch, &source.shown);
                             findings.report(&source.when, function, finding);
                         }

@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for function in graph.functions() {
+fn check(findings: &mut Findings<'_>) {
+    for function in findings.graph.functions() {
         let accepts = Accepts::of("Lambda", &limits::FUNCTION_TIMEOUT);
         findings.reject_types(&function.resource.when, function, "timeout", &function.timeout, accepts);
         for timeout in findings.any_numbers(&function.resource.when, function, &function.timeout, Unit::Seconds) {

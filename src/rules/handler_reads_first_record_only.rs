@@ -12,16 +12,16 @@ pub(super) static RULE: Rule = rule!(
     "the function uses one record of a batch, and Lambda deletes the others unread"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
-        for handled in findings.handled_bodies(graph, mapping) {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
+        for handled in findings.handled_bodies(mapping) {
             let Some(used) = &handled.handler.first_record_only else {
                 let all = fact(true, || "the handler uses more than one record of a batch".to_owned());
                 findings.satisfied(&handled.when, mapping, all);
                 continue;
             };
             for batch in findings.batch_sizes(&handled.when, mapping) {
-                for source in findings.polled_queues(graph, mapping, &batch.when) {
+                for source in findings.polled_queues(mapping, &batch.when) {
                     let is_single = fact(batch.value == 1, || "batches of 1 message".to_owned()).depending_on(&batch);
                     findings.require(&source.when, mapping, is_single, || {
                         unread(mapping, &handled, used, &batch, &source)

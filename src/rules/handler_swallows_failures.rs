@@ -13,10 +13,10 @@ pub(super) static RULE: Rule = rule!(
     "the function catches every failure of a message or does not wait for it, and Lambda deletes it as done"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
-        for handled in findings.handled_bodies(graph, mapping) {
-            for source in findings.polled_queues(graph, mapping, &handled.when) {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
+        for handled in findings.handled_bodies(mapping) {
+            for source in findings.polled_queues(mapping, &handled.when) {
                 let lost = unawaited(mapping, &handled, &source).or_else(|| swallowed(mapping, &handled, &source));
                 if let Some(finding) = lost {
                     findings.report(&source.when, mapping, finding);

@@ -12,9 +12,9 @@ pub(super) static RULE: Rule = rule!(
     set = Set::Pedantic
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
-        for handled in findings.handled_bodies(graph, mapping) {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
+        for handled in findings.handled_bodies(mapping) {
             let (Some(looped), Response::Failures(_)) =
                 (&handled.handler.unchecked_time_left, &handled.handler.response)
             else {

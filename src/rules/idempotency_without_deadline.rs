@@ -10,8 +10,8 @@ pub(super) static RULE: Rule = rule!(
     "after a timeout, idempotent work counts as in progress, and its retries are refused"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    findings.report_bodies(graph, "no record of idempotency is left without a deadline", undated);
+fn check(findings: &mut Findings<'_>) {
+    findings.report_bodies("no record of idempotency is left without a deadline", undated);
 }
 
 fn undated(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>) -> Option<Finding> {

@@ -13,14 +13,14 @@ pub(super) static RULE: Rule = rule!(
     set = Set::Pedantic
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.read() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.read() {
         for visibility in findings.visibility(&queue.resource.when, queue) {
             let is_short = at_most(&visibility, IN_FLIGHT / LEAST_FAILURES);
             if findings.satisfied(&visibility.when, queue, is_short) {
                 continue;
             }
-            for consumer in findings.consumers(graph, &visibility.when, queue) {
+            for consumer in findings.consumers(&visibility.when, queue) {
                 findings.report(&consumer.when, queue, at_risk(queue, &visibility, &consumer));
             }
         }

@@ -11,15 +11,15 @@ pub(super) static RULE: Rule = rule!(
     "a message takes as long as the function may run, or longer, by its declared time"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for (declared, poll, time) in findings.declared_runs(graph) {
+fn check(findings: &mut Findings<'_>) {
+    for (declared, poll, time) in findings.declared_runs() {
         let Some(work) = ProcessingTime::longest(declared) else {
             continue;
         };
         let fits = below(work, &time.limit).depending_on(&time).depending_on(&poll);
         findings.require(&time.limit.when, time.function, fits, || {
             exceeds(&poll, &time, work).scenario(crate::rules::shared::scenarios::of_batch(
-                graph,
+                findings.graph,
                 &poll,
                 &time.limit,
                 [1, 1],

@@ -18,12 +18,12 @@ pub(super) static RULE: Rule = rule!(
     settings = Freshness::ALL
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
+fn check(findings: &mut Findings<'_>) {
     // A declaration may match many queues and is reported once.
     let mut told: Vec<*const DeclaredConsumer> = Vec::new();
-    for queue in graph.queues() {
+    for queue in findings.graph.queues() {
         let Freshness { max_age } = findings.settings(queue);
-        for declared in graph.declared(queue) {
+        for declared in findings.graph.declared(queue) {
             let Some(measured) = &declared.measured else { continue };
             let this = std::ptr::from_ref(&**declared);
             if told.contains(&this) {

@@ -14,15 +14,15 @@ pub(super) static RULE: Rule = rule!(
     settings = AdvisedReceives::ALL
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.read() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.read() {
         let FewestReceives { minimum } = findings.settings(queue);
         let AdvisedReceives { recommended } = findings.settings(queue);
         for count in findings.receive_counts(&queue.resource.when, queue) {
             if count.value < minimum {
                 findings.leave_to_rule_of(&count.when, queue, &[&count], Cause::TooFewReceives);
             } else if !findings.satisfied(&count.when, queue, at_least(&count, recommended)) {
-                for consumer in findings.consumers(graph, &count.when, queue) {
+                for consumer in findings.consumers(&count.when, queue) {
                     findings.report(&consumer.when, queue, low(queue, &count, &consumer, recommended));
                 }
             }

@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
         let when = &queue.resource.when;
         for count in findings.any_receive_counts(when, queue) {
             findings.require(&count.when, queue, within(&count, &MAX_RECEIVE_COUNT), || {

@@ -26,8 +26,8 @@ const LONGEST: i64 = 86_400;
 /// Time in seconds below which many retries are acceptable: they are a way to wait.
 const SHORTEST: i64 = 3_600;
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
         let MostReceives { maximum } = findings.settings(queue);
         let AdvisedReceives { recommended } = findings.settings(queue);
         for count in findings.receive_counts(&queue.resource.when, queue) {

@@ -13,8 +13,8 @@ pub(super) static RULE: Rule = rule!(
     settings = FewestReceives::ALL
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
         let FewestReceives { minimum } = findings.settings(queue);
         for count in findings.receive_counts(&queue.resource.when, queue) {
             findings.require(&count.when, queue, at_least(&count, minimum), || {

@@ -15,9 +15,9 @@ pub(super) static RULE: Rule = rule!(
 /// are not judged.
 const MAX_WORLDS: usize = 64;
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for function in graph.functions() {
-        let mappings = graph.mappings_of(function);
+fn check(findings: &mut Findings<'_>) {
+    for function in findings.graph.functions() {
+        let mappings = findings.graph.mappings_of(function);
         let are_of_one = mappings.len() == 1 || function.resource.is_single();
         if mappings.is_empty() || !are_of_one {
             continue;

@@ -12,9 +12,9 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
+fn check(findings: &mut Findings<'_>) {
     let Quota { least, unit, .. } = MAXIMUM_CONCURRENCY;
-    for mapping in graph.mappings() {
+    for mapping in findings.graph.mappings() {
         let (maximum, accepts) = (
             &mapping.maximum_concurrency,
             Accepts::of("Lambda", &MAXIMUM_CONCURRENCY),

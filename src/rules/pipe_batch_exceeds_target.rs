@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for pipe in &graph.deliveries().pipes {
+fn check(findings: &mut Findings<'_>) {
+    for pipe in &findings.graph.deliveries().pipes {
         let batches = findings.any_numbers(&pipe.resource.when, pipe, &pipe.batch_size, Unit::Messages);
         for batch in batches.iter().filter(|batch| !batch.is_default) {
             for kind in findings.known(&batch.when, pipe, &pipe.target_kind) {

@@ -11,10 +11,10 @@ pub(super) static RULE: Rule = rule!(
     "the role of a pipe may not receive from its queue, or delete there, so the pipe cannot read it"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    let policies = graph.policies();
-    for queue in graph.queues() {
-        for (reads, pipe) in graph.pipes_from(queue) {
+fn check(findings: &mut Findings<'_>) {
+    let policies = findings.graph.policies();
+    for queue in findings.graph.queues() {
+        for (reads, pipe) in findings.graph.pipes_from(queue) {
             let running = findings.known(&reads, pipe, &pipe.running);
             for running in running.into_iter().filter(|running| *running.value) {
                 for role in findings.known(&running.when, pipe, &pipe.role) {

@@ -21,14 +21,14 @@ const NOT_WAITED_FOR: &str = "FIRE_AND_FORGET";
 /// Condition, and the function for which a pipe waits under it; `None` for a step without a function of the project.
 type Step<'g> = (Condition, Option<RunTime<'g>>);
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
-        for (reads, pipe) in graph.pipes_from(queue) {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
+        for (reads, pipe) in findings.graph.pipes_from(queue) {
             findings.set_judged_attribute(&queue.visibility_timeout);
             let running = findings.known(&reads, pipe, &pipe.running);
             for running in running.into_iter().filter(|running| *running.value) {
-                for (when, enrichment) in enrichments(graph, findings, pipe, &running.when) {
-                    for (when, target) in targets(graph, findings, pipe, &when) {
+                for (when, enrichment) in enrichments(findings, pipe, &running.when) {
+                    for (when, target) in targets(findings, pipe, &when) {
                         let functions = enrichment.iter().chain(&target).collect();
                         judge(findings, queue, pipe, functions, &when);
                     }
@@ -38,16 +38,16 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-fn enrichments<'g>(graph: &'g Graph, findings: &mut Findings<'_>, pipe: &'g Pipe, when: &Condition) -> Vec<Step<'g>> {
+fn enrichments<'g>(findings: &mut Findings<'g>, pipe: &'g Pipe, when: &Condition) -> Vec<Step<'g>> {
     let links = findings.known(when, pipe, &pipe.enrichment);
     let steps = links.into_iter().flat_map(|link| match link.value {
         None => vec![(link.when, None)],
-        Some(to) => step(graph, findings, pipe, &link, to),
+        Some(to) => step(findings, pipe, &link, to),
     });
     steps.collect()
 }
 
-fn targets<'g>(graph: &'g Graph, findings: &mut Findings<'_>, pipe: &'g Pipe, when: &Condition) -> Vec<Step<'g>> {
+fn targets<'g>(findings: &mut Findings<'g>, pipe: &'g Pipe, when: &Condition) -> Vec<Step<'g>> {
     let mut all = Vec::new();
     for invocation in findings.known(when, pipe, &pipe.invocation_type) {
         if invocation.value.as_deref() == Some(NOT_WAITED_FOR) {
@@ -55,7 +55,7 @@ fn targets<'g>(graph: &'g Graph, findings: &mut Findings<'_>, pipe: &'g Pipe, wh
             continue;
         }
         for link in findings.known(&invocation.when, pipe, &pipe.target) {
-            all.extend(step(graph, findings, pipe, &link, link.value));
+            all.extend(step(findings, pipe, &link, link.value));
         }
     }
     all
@@ -63,17 +63,11 @@ fn targets<'g>(graph: &'g Graph, findings: &mut Findings<'_>, pipe: &'g Pipe, wh
 
 /// Returns the functions that `link` (whose target is `to`) invokes. A target that is not a function of the project has
 /// an unknown duration.
-fn step<'g, T>(
-    graph: &'g Graph,
-    findings: &mut Findings<'_>,
-    pipe: &'g Pipe,
-    link: &Known<'g, T>,
-    to: &Link,
-) -> Vec<Step<'g>> {
-    if graph.function(pipe.resource.unit, to).is_none() {
+fn step<'g, T>(findings: &mut Findings<'g>, pipe: &'g Pipe, link: &Known<'g, T>, to: &Link) -> Vec<Step<'g>> {
+    if findings.graph.function(pipe.resource.unit, to).is_none() {
         return vec![(link.when.clone(), None)];
     }
-    let times = findings.least_run_times_of_link(graph, &pipe.resource, to, **link, &link.when);
+    let times = findings.least_run_times_of_link(&pipe.resource, to, **link, &link.when);
     let steps = times.into_iter().map(|time| (time.limit.when.clone(), Some(time)));
     steps.collect()
 }

@@ -13,11 +13,11 @@ pub(super) static RULE: Rule = rule!(
 /// Maximum number of further properties that have labels.
 const MOST_LABELS: usize = 20;
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
+fn check(findings: &mut Findings<'_>) {
     let is_same = |one: &UnknownProperty, other: &UnknownProperty| {
         (one.resource.unit, &one.resource.address) == (other.resource.unit, &other.resource.address)
     };
-    for unknown in graph.unknown_properties().chunk_by(is_same) {
+    for unknown in findings.graph.unknown_properties().chunk_by(is_same) {
         // One deployment, one finding: the most severe fault, and the others as labels.
         let Some(first) = unknown
             .iter()

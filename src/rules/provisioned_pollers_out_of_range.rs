@@ -14,8 +14,8 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
         for pollers in findings.known(&mapping.resource.when, mapping, &mapping.provisioned_pollers) {
             let Some(bounds) = pollers.value else { continue };
             for (id, attribute, quota) in [
@@ -25,7 +25,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 range(findings, mapping, id, attribute, quota, &pollers.when);
             }
             order(findings, mapping, bounds, &pollers.when);
-            group(graph, findings, mapping, bounds, &pollers.when);
+            group(findings, mapping, bounds, &pollers.when);
         }
     }
 }
@@ -95,16 +95,10 @@ fn reversed(mapping: &EventSourceMapping, minimum: &Operand<'_>, maximum: &Opera
 }
 
 /// Requires that a mapping of a queue has no poller group.
-fn group(
-    graph: &Graph,
-    findings: &mut Findings<'_>,
-    mapping: &EventSourceMapping,
-    pollers: &ProvisionedPollers,
-    when: &Condition,
-) {
+fn group(findings: &mut Findings<'_>, mapping: &EventSourceMapping, pollers: &ProvisionedPollers, when: &Condition) {
     for group in findings.known(when, mapping, &pollers.group) {
         let Some(name) = group.value else { continue };
-        for source in findings.polled_queues(graph, mapping, &group.when) {
+        for source in findings.polled_queues(mapping, &group.when) {
             let headline = format!(
                 "{mapping} puts the pollers of {} into the group `{name}`, but only mappings of Kafka have poller groups",
                 source.shown

@@ -10,8 +10,8 @@ pub(super) static RULE: Rule = rule!(
     "a mapping has provisioned pollers and a maximum concurrency, which exclude each other"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
         let concurrency = &mapping.maximum_concurrency;
         for pollers in findings.known(&mapping.resource.when, mapping, &mapping.provisioned_pollers) {
             let Some(bounds) = pollers.value else {

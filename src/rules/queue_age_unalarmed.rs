@@ -19,21 +19,22 @@ static WORDS: Words = Words {
     several: "queues",
 };
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
+fn check(findings: &mut Findings<'_>) {
+    let graph = findings.graph;
     let watch = graph.alarm_watch(is_age);
     let mut all = Vec::new();
     for queue in graph.consumed().filter(|queue| !graph.is_dead_letter_queue(queue)) {
-        let consumers = findings.consumers_and_workers(graph, &queue.resource.when, queue);
+        let consumers = findings.consumers_and_workers(&queue.resource.when, queue);
         let read = (consumers.iter()).fold(Condition::never(), |all, consumer| all.or(&consumer.when));
         let watched = read.and(&watch.noticed_when(queue));
         let is_watched = fact(true, || format!("an alarm on `{AGE}` watches it")).depending_on(&queue.resource.header);
         findings.satisfied(&watched, queue, is_watched);
-        let when = findings.certainly_unwatched(graph, &watch, queue, read.and(&watched.not()));
+        let when = findings.certainly_unwatched(&watch, queue, read.and(&watched.not()));
         if when.is_possible() {
             all.push(Unwatched { queue, when });
         }
     }
-    findings.report_unwatched(graph, &watch, all, &WORDS, unalarmed);
+    findings.report_unwatched(&watch, all, &WORDS, unalarmed);
 }
 
 fn unalarmed(queue: &Queue) -> Finding {

@@ -13,8 +13,8 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
         for (id, attribute, quota) in [
             (
                 "visibility_timeout",

@@ -10,11 +10,11 @@ pub(super) static RULE: Rule = rule!(
     "several consumers read one queue, so each message reaches only one of them"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
+fn check(findings: &mut Findings<'_>) {
     // `queue-competing-filters` reports consumers with filters.
     let concerns =
         |one: &CompetingConsumer<'_>, other: &CompetingConsumer<'_>| one.filters.is_none() && other.filters.is_none();
-    findings.judge_competing_consumers(graph, concerns, competing);
+    findings.judge_competing_consumers(concerns, competing);
 }
 
 fn competing(queue: &Queue, pair: &CompetingPair<'_, '_>) -> Finding {

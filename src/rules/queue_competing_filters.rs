@@ -10,10 +10,10 @@ pub(super) static RULE: Rule = rule!(
     "a filter of one consumer deletes messages that another consumer of the queue wants"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
+fn check(findings: &mut Findings<'_>) {
     let concerns =
         |one: &CompetingConsumer<'_>, other: &CompetingConsumer<'_>| one.filters.is_some() || other.filters.is_some();
-    findings.judge_competing_consumers(graph, concerns, competing);
+    findings.judge_competing_consumers(concerns, competing);
 }
 
 fn competing(queue: &Queue, pair: &CompetingPair<'_, '_>) -> Finding {

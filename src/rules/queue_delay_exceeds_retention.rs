@@ -10,8 +10,8 @@ pub(super) static RULE: Rule = rule!(
     "messages are delayed for as long as the queue keeps them, so each expires unseen"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
         for delay in findings.delay(&queue.resource.when, queue) {
             for retention in findings.retention(&delay.when, queue) {
                 findings.require(&retention.when, queue, below(&delay, &retention), || {

@@ -9,8 +9,8 @@ pub(super) static RULE: Rule = rule!(
     "a queue asks for SSE-SQS and names a KMS key, and SQS accepts only one of them"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
         for key in findings.known(&queue.resource.when, queue, &queue.key) {
             if key.value.is_none() {
                 continue;

@@ -14,10 +14,10 @@ pub(super) static RULE: Rule = rule!(
     "the queue is encrypted with a key that the service which sends to it may not use"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    let policies = graph.policies();
-    let mut all = findings.deliveries(graph);
-    all.extend(findings.failed_deliveries(graph));
+fn check(findings: &mut Findings<'_>) {
+    let policies = findings.graph.policies();
+    let mut all = findings.deliveries();
+    all.extend(findings.failed_deliveries());
     for delivery in all {
         let queue = delivery.queue;
         for key in findings.known(&delivery.when, queue, &queue.key) {

@@ -10,9 +10,9 @@ pub(super) static RULE: Rule = rule!(
     "no policy of the queue lets the topic, rule or bucket send to it, so messages are refused and lost"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    let policies = graph.policies();
-    for delivery in findings.deliveries(graph) {
+fn check(findings: &mut Findings<'_>) {
+    let policies = findings.graph.policies();
+    for delivery in findings.deliveries() {
         let permits = policies.send(delivery.queue, delivery.service);
         let allowed = fact(true, || {
             format!("a policy of the queue allows `{}` to send", delivery.service)

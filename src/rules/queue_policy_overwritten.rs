@@ -19,10 +19,10 @@ struct Written<'g> {
     when: Condition,
 }
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
+fn check(findings: &mut Findings<'_>) {
     let mut all: Vec<Written<'_>> = Vec::new();
-    for policy in &graph.access().queue_policies {
-        all.extend(written(graph, findings, policy));
+    for policy in &findings.graph.access().queue_policies {
+        all.extend(written(findings, policy));
     }
     // Sorted for a deterministic order of each pair: a policy in the queue itself comes first.
     all.sort_by_key(|one| {
@@ -48,7 +48,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 /// Returns the queues that `policy` applies to. A name only matches a queue of the same unit, as other units may be
 /// different environments.
-fn written<'g>(graph: &'g Graph, findings: &mut Findings<'_>, policy: &'g QueuePolicy) -> Vec<Written<'g>> {
+fn written<'g>(findings: &mut Findings<'g>, policy: &'g QueuePolicy) -> Vec<Written<'g>> {
+    let graph = findings.graph;
     let resource = &policy.resource;
     // In a plan or state, the queue's own policy attribute repeats what a separate resource has set.
     let is_deployed = matches!(graph.unit(resource.unit).kind, UnitKind::Plan | UnitKind::State);

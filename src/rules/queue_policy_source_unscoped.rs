@@ -36,8 +36,8 @@ enum Sender<'s> {
     Service(&'s str),
 }
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    let policies = graph.access().queue_policies.iter();
+fn check(findings: &mut Findings<'_>) {
+    let policies = findings.graph.access().queue_policies.iter();
     for policy in policies.filter(|policy| policy.writer != PolicyWriter::Transform) {
         let resource = &policy.resource;
         for document in findings.known(&resource.when, resource, &policy.document) {

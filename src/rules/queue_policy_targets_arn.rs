@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = rule!(
     "a queue policy names its queue by the ARN, and SQS takes only the URL"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    let policies = graph.access().queue_policies.iter();
+fn check(findings: &mut Findings<'_>) {
+    let policies = findings.graph.access().queue_policies.iter();
     for policy in policies.filter(|policy| policy.writer == PolicyWriter::Separate) {
         let resource = &policy.resource;
         for link in findings.known(&resource.when, resource, &policy.queue) {
@@ -20,7 +20,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 format!("`{}` is not an ARN", link.name)
             });
             findings.require(&link.when, resource, is_url.depending_on(&link), || {
-                targets_arn(policy, &link, graph.queue(resource.unit, link.value))
+                targets_arn(policy, &link, findings.graph.queue(resource.unit, link.value))
             });
         }
     }

@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = rule!(
     set = Set::Pedantic
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    let policies = graph.access().queue_policies.iter();
+fn check(findings: &mut Findings<'_>) {
+    let policies = findings.graph.access().queue_policies.iter();
     for policy in policies.filter(|policy| policy.is_awaited) {
         let resource = &policy.resource;
         for document in findings.known(&resource.when, resource, &policy.document) {

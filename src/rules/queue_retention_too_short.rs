@@ -21,14 +21,14 @@ pub(super) static RULE: Rule = rule!(
     settings = Outage::ALL
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.consumed() {
-        if graph.is_dead_letter_queue(queue) {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.consumed() {
+        if findings.graph.is_dead_letter_queue(queue) {
             continue; // The rules on dead-letter queues require more.
         }
         let Outage { minimum } = findings.settings(queue);
         findings.set_judged_attribute(&queue.retention);
-        for consumer in findings.consumers_and_workers(graph, &queue.resource.when, queue) {
+        for consumer in findings.consumers_and_workers(&queue.resource.when, queue) {
             for retention in findings.retention(&consumer.when, queue) {
                 let lasts = at_least(&retention, Seconds(minimum)).depending_on(&consumer);
                 findings.require(&retention.when, queue, lasts, || {

@@ -12,13 +12,13 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.consumed() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.consumed() {
         // Lambda and pipes use long polling whatever the queue's setting is.
-        if graph.is_read(queue) || graph.is_dead_letter_queue(queue) {
+        if findings.graph.is_read(queue) || findings.graph.is_dead_letter_queue(queue) {
             continue;
         }
-        let workers: Vec<Consumer<'_>> = findings.workers(graph, &queue.resource.when, queue).collect();
+        let workers: Vec<Consumer<'_>> = findings.workers(&queue.resource.when, queue).collect();
         for worker in workers {
             let wait = &queue.receive_wait_time;
             for wait in findings.numbers(&worker.when, queue, wait, &limits::RECEIVE_WAIT_TIME) {

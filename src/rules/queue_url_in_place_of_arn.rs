@@ -25,17 +25,17 @@ struct Place<'g> {
     service: &'static str,
 }
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
         let source = place(&mapping.resource, "queue", "source", "Lambda");
-        judge(graph, findings, &source, &mapping.queue, Some);
+        judge(findings, &source, &mapping.queue, Some);
     }
-    let deliveries = graph.deliveries();
+    let deliveries = findings.graph.deliveries();
     for pipe in &deliveries.pipes {
         let source = place(&pipe.resource, "source", "source", "EventBridge");
-        judge(graph, findings, &source, &pipe.source, Some);
+        judge(findings, &source, &pipe.source, Some);
         let target = place(&pipe.resource, "target", "target", "EventBridge");
-        judge(graph, findings, &target, &pipe.target, Some);
+        judge(findings, &target, &pipe.target, Some);
     }
     for subscription in &deliveries.subscriptions {
         let resource = &subscription.resource;
@@ -46,7 +46,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     when: &protocol.when,
                     ..place(resource, "endpoint", "endpoint", "SNS")
                 };
-                judge(graph, findings, &endpoint, &subscription.endpoint, Some);
+                judge(findings, &endpoint, &subscription.endpoint, Some);
             }
         }
     }
@@ -61,17 +61,17 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             "EventBridge"
         };
         let delivery = place(&target.resource, "target", "target", service);
-        judge(graph, findings, &delivery, &target.target, Some);
+        judge(findings, &delivery, &target.target, Some);
         let failures = place(&target.resource, "dead_letter", "dead-letter queue", service);
-        judge(graph, findings, &failures, &target.dead_letter, Option::as_ref);
+        judge(findings, &failures, &target.dead_letter, Option::as_ref);
     }
-    for function in graph.functions() {
+    for function in findings.graph.functions() {
         for setting in &function.failure_targets {
             let failures = Place {
                 when: &setting.when,
                 ..place(&function.resource, "failure_target", "failure destination", "Lambda")
             };
-            judge(graph, findings, &failures, &setting.target, Some);
+            judge(findings, &failures, &setting.target, Some);
         }
     }
 }
@@ -87,7 +87,6 @@ fn place<'g>(resource: &'g Resource, attribute: &'static str, role: &'static str
 }
 
 fn judge<'g, T>(
-    graph: &Graph,
     findings: &mut Findings<'_>,
     place: &Place<'g>,
     attribute: &'g Attribute<T>,
@@ -96,7 +95,7 @@ fn judge<'g, T>(
     for known in findings.known(place.when, place.resource, attribute) {
         let Some(link) = link(known.value) else { continue };
         let is_arn = fact(link.form == Form::Arn, || format!("`{}` is an ARN", known.name)).depending_on(&known);
-        let queue = graph.queue(place.resource.unit, link);
+        let queue = findings.graph.queue(place.resource.unit, link);
         // A reference to a resource that is not a queue may be an ARN, and subscriptions and targets may have URLs of
         // other things.
         let is_queue = queue.is_some() || (link.form == Form::Url && link.external_queue_name().is_some());

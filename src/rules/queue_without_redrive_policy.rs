@@ -12,14 +12,14 @@ pub(super) static RULE: Rule = rule!(
     set = Set::Pedantic
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
         // `redrive-policy-missing` reports queues that have or may have a declared consumer.
-        if graph.is_consumed(queue)
-            || graph.is_dead_letter_queue(queue)
-            || graph.is_passed_to_missing_code(queue)
+        if findings.graph.is_consumed(queue)
+            || findings.graph.is_dead_letter_queue(queue)
+            || findings.graph.is_passed_to_missing_code(queue)
             || is_named_dead_letter_queue(queue)
-            || may_be_read(graph, queue)
+            || may_be_read(findings.graph, queue)
         {
             continue;
         }

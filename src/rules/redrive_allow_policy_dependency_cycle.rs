@@ -9,7 +9,8 @@ pub(super) static RULE: Rule = rule!(
     "a queue and its dead-letter queue refer to each other, so neither can be created first"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
+fn check(findings: &mut Findings<'_>) {
+    let graph = findings.graph;
     for source in graph.queues() {
         let unit = source.resource.unit;
         for redrive in findings.redrives(&source.resource.when, source) {

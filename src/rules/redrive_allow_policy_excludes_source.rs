@@ -10,10 +10,10 @@ pub(super) static RULE: Rule = rule!(
     "a dead-letter queue does not allow the queue that names it, so SQS rejects the redrive policy"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for source in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for source in findings.graph.queues() {
         for target in findings.redrive_targets(&source.resource.when, source) {
-            let Some(dlq) = graph.queue(source.resource.unit, target.value) else {
+            let Some(dlq) = findings.graph.queue(source.resource.unit, target.value) else {
                 continue;
             };
             let when = target.when.and(&dlq.resource.when);
@@ -22,7 +22,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 for permission in findings.known(&allow.when, dlq, &policy.permission) {
                     let left = match permission.value.as_str() {
                         "denyAll" => permission.when.clone(),
-                        "byQueue" => excluded(graph, findings, source, dlq, policy, &permission.when),
+                        "byQueue" => excluded(findings, source, dlq, policy, &permission.when),
                         _ => Condition::never(),
                     };
                     let allows = || format!("`{}` allows {source}", permission.value);
@@ -37,7 +37,6 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 /// Returns the condition under which `policy` of `dlq` certainly does not list `source`.
 fn excluded(
-    graph: &Graph,
     findings: &mut Findings<'_>,
     source: &Queue,
     dlq: &Queue,
@@ -52,7 +51,7 @@ fn excluded(
             }
         }
         for listed in findings.known(when, dlq, listed) {
-            if !is_other(graph, source, dlq, listed.value) {
+            if !is_other(findings.graph, source, dlq, listed.value) {
                 left = left.and(&listed.when.not());
             }
         }

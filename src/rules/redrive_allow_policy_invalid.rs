@@ -13,8 +13,8 @@ pub(super) static RULE: Rule = rule!(
 
 const PERMISSIONS: [&str; 3] = ["allowAll", "byQueue", "denyAll"];
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
         for allow in findings.known(&queue.resource.when, queue, &queue.redrive_allow) {
             let Some(policy) = allow.value else { continue };
             for permission in findings.known(&allow.when, queue, &policy.permission) {
@@ -22,7 +22,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     findings.report(&permission.when, queue, no_permission(queue, &permission));
                 } else if permission.value == "byQueue" {
                     count(findings, queue, policy, &permission);
-                    regions(graph, findings, queue, policy, &permission.when);
+                    regions(findings, queue, policy, &permission.when);
                 } else {
                     let alone = fact(policy.sources.is_empty(), || {
                         format!("`{}` without queues", permission.value)
@@ -67,13 +67,13 @@ fn count(findings: &mut Findings<'_>, queue: &Queue, policy: &RedriveAllowPolicy
 }
 
 /// Requires the source queues to be in the Region of `queue`.
-fn regions(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue, policy: &RedriveAllowPolicy, when: &Condition) {
+fn regions(findings: &mut Findings<'_>, queue: &Queue, policy: &RedriveAllowPolicy, when: &Condition) {
     let Some(here) = queue.resource.region.as_deref() else {
         return;
     };
     for source in &policy.sources {
         for source in findings.known(when, queue, source) {
-            let node = graph.queue(queue.resource.unit, source.value);
+            let node = findings.graph.queue(queue.resource.unit, source.value);
             let there = node.map_or_else(|| source.value.region(), |node| node.resource.region.as_deref());
             if let Some(there) = there.filter(|there| *there != here) {
                 let headline = format!(

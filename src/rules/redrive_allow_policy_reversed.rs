@@ -10,7 +10,8 @@ pub(super) static RULE: Rule = rule!(
     "a redrive allow policy is on the source queue and names its dead-letter queue, not the reverse"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
+fn check(findings: &mut Findings<'_>) {
+    let graph = findings.graph;
     for source in graph.queues() {
         for allow in findings.known(&source.resource.when, source, &source.redrive_allow) {
             for listed in allow.value.iter().flat_map(|policy| &policy.sources) {
@@ -23,7 +24,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     if findings.satisfied(&listed.when, source, is_source.depending_on(&listed)) {
                         continue;
                     }
-                    for when in reversed(graph, findings, source, dlq, &listed.when) {
+                    for when in reversed(findings, source, dlq, &listed.when) {
                         findings.report(&when, source, finding(source, dlq, &listed));
                     }
                 }
@@ -34,17 +35,11 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 /// Returns the conditions in `when` under which `dlq` is the dead-letter queue of `source`, has no redrive allow policy
 /// of its own, and does not use `source` as its dead-letter queue.
-fn reversed(
-    graph: &Graph,
-    findings: &mut Findings<'_>,
-    source: &Queue,
-    dlq: &Queue,
-    when: &Condition,
-) -> Vec<Condition> {
+fn reversed(findings: &mut Findings<'_>, source: &Queue, dlq: &Queue, when: &Condition) -> Vec<Condition> {
     let leads = |from: &Queue, to: &Queue, when: &Condition| {
         let targets = from.redrive_targets(when).into_iter();
         let those = targets.filter(|(_, link)| {
-            let found = graph.queue(from.resource.unit, link);
+            let found = findings.graph.queue(from.resource.unit, link);
             found.is_some_and(|found| std::ptr::eq(found, to))
         });
         those.fold(Condition::never(), |all, (when, _)| all.or(&when))

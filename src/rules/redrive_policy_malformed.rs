@@ -12,15 +12,15 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Safe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
         for redrive in findings.redrives(&queue.resource.when, queue) {
             let Some(policy) = redrive.value else { continue };
             let mut all: Vec<Finding> = (policy.faults.iter())
                 .filter_map(|fault| of_fault(queue, fault))
                 .collect();
             for target in findings.without_notes(|findings| findings.known(&redrive.when, queue, &policy.target)) {
-                match of_target(graph, queue, &target) {
+                match of_target(findings.graph, queue, &target) {
                     Some(finding) if target.when == redrive.when => all.push(finding),
                     Some(finding) => findings.report(&target.when, queue, finding),
                     None => {}

@@ -14,11 +14,11 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    findings.note_unresolved_sources(graph);
-    let unused = unused_failure_queues(graph);
-    for queue in graph.consumed() {
-        if graph.is_dead_letter_queue(queue) {
+fn check(findings: &mut Findings<'_>) {
+    findings.note_unresolved_sources();
+    let unused = unused_failure_queues(findings.graph);
+    for queue in findings.graph.consumed() {
+        if findings.graph.is_dead_letter_queue(queue) {
             continue; // A dead-letter queue needs no redrive policy.
         }
         for redrive in findings.redrives(&queue.resource.when, queue) {
@@ -27,10 +27,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 continue;
             }
             for when in as_source(findings, queue, &redrive.when) {
-                let consumers = findings.consumers_and_workers(graph, &when, queue);
+                let consumers = findings.consumers_and_workers(&when, queue);
                 // Looked up once for all consumers of the queue, of which there may be thousands.
                 let named = (!consumers.is_empty())
-                    .then(|| ineffective_failure_queue(graph, &when, queue))
+                    .then(|| ineffective_failure_queue(findings.graph, &when, queue))
                     .flatten();
                 let (unit, stem) = (queue.resource.unit, stem(queue).0);
                 let unused = unused.get(&(unit, stem)).or_else(|| unused.get(&(unit, String::new())));

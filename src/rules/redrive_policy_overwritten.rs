@@ -10,8 +10,13 @@ pub(super) static RULE: Rule = rule!(
     "the redrive policy of a queue is set in two places, which overwrite each other"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues().iter().filter(|queue| queue.resource.is_single()) {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings
+        .graph
+        .queues()
+        .iter()
+        .filter(|queue| queue.resource.is_single())
+    {
         if let [only] = queue.redrive_writers.as_slice() {
             let single = fact(true, || "one place writes the redrive policy".to_owned());
             findings.satisfied(&queue.resource.when.and(&only.when), queue, single);

@@ -9,10 +9,10 @@ pub(super) static RULE: Rule = rule!(
     "SQS rejects the redrive policy: its target is not a queue"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
         for target in findings.redrive_targets(&queue.resource.when, queue) {
-            let other = something_else(graph, queue, target.value);
+            let other = something_else(findings.graph, queue, target.value);
             let is_queue = fact(other.is_none(), || "the target is a queue".to_owned());
             findings.require(&target.when, queue, is_queue.depending_on(&target), || {
                 not_a_queue(queue, &target, &other.unwrap_or_default())

@@ -20,8 +20,8 @@ settings! {
     }
 }
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for function in graph.functions() {
+fn check(findings: &mut Findings<'_>) {
+    for function in findings.graph.functions() {
         let (reserved, accepts) = (
             &function.reserved_concurrency,
             Accepts::at_least("Lambda", 0, Unit::Invocations),
@@ -34,8 +34,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             accepts,
         );
     }
-    for mapping in graph.mappings() {
-        for (assumed, function) in graph.functions_of(mapping, &mapping.resource.when) {
+    for mapping in findings.graph.mappings() {
+        for (assumed, function) in findings.graph.functions_of(mapping, &mapping.resource.when) {
             let Concurrency { minimum } = findings.settings(function);
             let reserved = &function.reserved_concurrency;
             for reserved in findings.any_numbers(&assumed, function, reserved, Unit::Invocations) {
@@ -43,10 +43,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                     findings.leave_to_rule_of(&reserved.when, function, &[&reserved], Cause::NoConcurrency);
                     continue;
                 }
-                provisioned(graph, findings, mapping, function, &reserved);
+                provisioned(findings, mapping, function, &reserved);
                 if !findings.satisfied(&reserved.when, function, at_least(&reserved, minimum)) {
                     for when in unbounded(findings, mapping, &reserved.when) {
-                        for source in findings.sources(graph, mapping, &when) {
+                        for source in findings.sources(mapping, &when) {
                             if !source.fifo {
                                 let finding = too_low(function, mapping, &reserved, &source, minimum);
                                 findings.report(&source.when, function, finding);
@@ -61,13 +61,7 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 
 /// Compares the reserved concurrency with that of provisioned pollers: their minimum always polls, their maximum only
 /// under load.
-fn provisioned(
-    graph: &Graph,
-    findings: &mut Findings<'_>,
-    mapping: &EventSourceMapping,
-    function: &Function,
-    reserved: &Operand<'_>,
-) {
+fn provisioned(findings: &mut Findings<'_>, mapping: &EventSourceMapping, function: &Function, reserved: &Operand<'_>) {
     let enabled = findings.known(&reserved.when, mapping, &mapping.enabled).into_iter();
     for enabled in enabled.filter(|enabled| *enabled.value) {
         for pollers in findings.known(&enabled.when, mapping, &mapping.provisioned_pollers) {
@@ -77,7 +71,7 @@ fn provisioned(
                 (&pollers_of.maximum, &limits::MAXIMUM_POLLERS, Severity::Info),
             ] {
                 for number in findings.numbers(&pollers.when, mapping, attribute, quota) {
-                    for source in findings.sources(graph, mapping, &number.when) {
+                    for source in findings.sources(mapping, &number.when) {
                         if !source.fifo {
                             let is_enough = at_least(reserved, POLLER_CONCURRENCY * Term::from(&number));
                             findings.require(&source.when, function, is_enough, || {

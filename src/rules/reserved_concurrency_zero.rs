@@ -9,9 +9,9 @@ pub(super) static RULE: Rule = rule!(
     "a function that a mapping invokes has a reserved concurrency of 0, so it never runs"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
-        for (assumed, function) in graph.functions_of(mapping, &mapping.resource.when) {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
+        for (assumed, function) in findings.graph.functions_of(mapping, &mapping.resource.when) {
             let reserved = &function.reserved_concurrency;
             for reserved in findings.any_numbers(&assumed, function, reserved, Unit::Invocations) {
                 if findings.satisfied(&reserved.when, function, above(&reserved, 0)) {

@@ -16,11 +16,11 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.consumed() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.consumed() {
         let AdvisedReceives { recommended } = findings.settings(queue);
         for count in findings.receive_counts(&queue.resource.when, queue) {
-            for consumer in findings.consumers_that_wait(graph, &count.when, queue) {
+            for consumer in findings.consumers_that_wait(&count.when, queue) {
                 for retries in findings.retries(&consumer.when, queue, &count) {
                     for retention in findings.retention(&retries.when, queue) {
                         let arrives = below(retries.age(), &retention).depending_on(&consumer);

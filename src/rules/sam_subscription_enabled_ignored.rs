@@ -9,8 +9,8 @@ pub(super) static RULE: Rule = rule!(
     "`SqsSubscription.Enabled: false` is ignored, and the mapping polls"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
         if let Some(span) = mapping.ignored_disabling {
             let headline = format!("{mapping} polls although `Enabled` is `false`");
             let label = "the SAM transform writes `Enabled: true` in place of this";

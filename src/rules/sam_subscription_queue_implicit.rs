@@ -10,8 +10,8 @@ pub(super) static RULE: Rule = rule!(
     "`SqsSubscription: true` creates a queue with default settings, without a redrive policy"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
         if queue.implicit == Some(Implicit::Subscription) {
             let headline = format!(
                 "`SqsSubscription: true` creates the queue {queue}, which has a visibility timeout of {} and no redrive policy",

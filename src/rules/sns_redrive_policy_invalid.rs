@@ -13,8 +13,8 @@ pub(super) static RULE: Rule = rule!(
     "the redrive policy of a subscription is not one that SNS takes, or leads to a queue that it cannot use"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for subscription in &graph.deliveries().subscriptions {
+fn check(findings: &mut Findings<'_>) {
+    for subscription in &findings.graph.deliveries().subscriptions {
         let resource = &subscription.resource;
         for redrive in findings.known(&resource.when, resource, &subscription.redrive) {
             let Some(policy) = redrive.value else { continue };
@@ -22,8 +22,8 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
                 findings.report(&redrive.when, resource, malformed(subscription, fault));
                 continue;
             }
-            judge_place(graph, findings, subscription, policy, &redrive.when);
-            judge_type(graph, findings, subscription, policy, &redrive.when);
+            judge_place(findings, subscription, policy, &redrive.when);
+            judge_type(findings, subscription, policy, &redrive.when);
         }
     }
 }
@@ -49,12 +49,12 @@ fn malformed(subscription: &Subscription, fault: &PolicyError) -> Finding {
 
 /// Requires the dead-letter queue to be in the Region of the topic and in the account of the subscription.
 fn judge_place(
-    graph: &Graph,
     findings: &mut Findings<'_>,
     subscription: &Subscription,
     policy: &SubscriptionRedrivePolicy,
     when: &Condition,
 ) {
+    let graph = findings.graph;
     let resource = &subscription.resource;
     for target in findings.known(when, resource, &policy.target) {
         let queue = graph.queue(resource.unit, target.value).map(|queue| &queue.resource);
@@ -82,19 +82,18 @@ fn judge_place(
 /// Requires the dead-letter queue to have the topic's type. AWS does not document the required type if a standard queue
 /// is subscribed to a FIFO topic.
 fn judge_type(
-    graph: &Graph,
     findings: &mut Findings<'_>,
     subscription: &Subscription,
     policy: &SubscriptionRedrivePolicy,
     when: &Condition,
 ) {
     let resource = &subscription.resource;
-    let queues = findings.without_notes(|this| this.typed_queues_of(graph, when, resource, &policy.target));
+    let queues = findings.without_notes(|this| this.typed_queues_of(when, resource, &policy.target));
     for queue in queues {
         for topic in findings.without_notes(|this| this.known(&queue.when, resource, &subscription.topic)) {
-            for (when, fifo) in findings.topic_types(graph, resource, &topic) {
+            for (when, fifo) in findings.topic_types(resource, &topic) {
                 let endpoints =
-                    findings.without_notes(|this| this.typed_queues_of(graph, &when, resource, &subscription.endpoint));
+                    findings.without_notes(|this| this.typed_queues_of(&when, resource, &subscription.endpoint));
                 let is_settled = !fifo || (!endpoints.is_empty() && endpoints.iter().all(|endpoint| endpoint.fifo));
                 let is_same = fact(queue.fifo == fifo || !is_settled, || queue.words()).depending_on(&queue);
                 findings.require(&when, resource, is_same.depending_on(&topic), || {

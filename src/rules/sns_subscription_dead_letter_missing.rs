@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = rule!(
     set = Set::Pedantic
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for subscription in &graph.deliveries().subscriptions {
+fn check(findings: &mut Findings<'_>) {
+    for subscription in &findings.graph.deliveries().subscriptions {
         let resource = &subscription.resource;
         let protocols = findings.known(&resource.when, resource, &subscription.protocol);
         for protocol in protocols

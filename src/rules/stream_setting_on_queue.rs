@@ -10,17 +10,17 @@ pub(super) static RULE: Rule = rule!(
     "a mapping on a queue has a setting that only streams take"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
         if mapping.stream_settings.is_empty() {
-            for source in findings.polled_queues(graph, mapping, &mapping.resource.when) {
+            for source in findings.polled_queues(mapping, &mapping.resource.when) {
                 let none = fact(true, || "no setting that only streams take".to_owned());
                 findings.satisfied(&source.when, mapping, none.depending_on(&mapping.resource.header));
             }
             continue;
         }
         let when = (mapping.stream_settings.iter()).fold(Condition::never(), |all, one| all.or(&one.when));
-        for source in findings.polled_queues(graph, mapping, &mapping.resource.when.and(&when)) {
+        for source in findings.polled_queues(mapping, &mapping.resource.when.and(&when)) {
             let set = |setting: &&StreamSetting| setting.when.is_possible_with(&source.when);
             let settings: Vec<&StreamSetting> = mapping.stream_settings.iter().filter(set).collect();
             if let Some(finding) = for_streams(mapping, &source.introduced(), &settings) {

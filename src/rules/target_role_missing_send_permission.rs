@@ -24,11 +24,11 @@ struct Sending<'g> {
     so: &'static str,
 }
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
+fn check(findings: &mut Findings<'_>) {
+    let graph = findings.graph;
     let mut check = Check {
-        graph,
+        policies: findings.graph.policies(),
         findings,
-        policies: graph.policies(),
     };
     for function in graph.functions() {
         check.function(function);
@@ -41,13 +41,12 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
     }
 }
 
-struct Check<'g, 'c, 'f> {
-    graph: &'g Graph,
-    findings: &'c mut Findings<'f>,
+struct Check<'g, 'c> {
+    findings: &'c mut Findings<'g>,
     policies: Policies<'g>,
 }
 
-impl<'g> Check<'g, '_, '_> {
+impl<'g> Check<'g, '_> {
     fn function(&mut self, function: &'g Function) {
         let sending = Sending {
             resource: &function.resource,
@@ -114,7 +113,7 @@ impl<'g> Check<'g, '_, '_> {
     ) {
         let resource = sending.resource;
         for target in self.findings.known(when, &resource, attribute) {
-            let Some(queue) = link(target.value).and_then(|link| self.graph.queue(resource.unit, link)) else {
+            let Some(queue) = link(target.value).and_then(|link| self.findings.graph.queue(resource.unit, link)) else {
                 continue;
             };
             let when = target.when.and(&queue.resource.when);

@@ -10,8 +10,8 @@ pub(super) static RULE: Rule = rule!(
     "a state machine waits without a limit for the token that it sent to a queue"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for machine in &graph.deliveries().machines {
+fn check(findings: &mut Findings<'_>) {
+    for machine in &findings.graph.deliveries().machines {
         for tasks in findings.known(&machine.resource.when, machine, &machine.tasks) {
             if let Some(reason) = &tasks.value.opaque {
                 findings.note_unresolved(&tasks.when, machine, reason, tasks.span);

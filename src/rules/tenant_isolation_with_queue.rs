@@ -12,16 +12,16 @@ pub(super) static RULE: Rule = rule!(
 /// Mode in which each tenant has environments of its own.
 const PER_TENANT: &str = "PER_TENANT";
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for mapping in graph.mappings() {
-        for (assumed, function) in graph.functions_of(mapping, &mapping.resource.when) {
+fn check(findings: &mut Findings<'_>) {
+    for mapping in findings.graph.mappings() {
+        for (assumed, function) in findings.graph.functions_of(mapping, &mapping.resource.when) {
             for mode in findings.known(&assumed, function, &function.tenant_isolation) {
                 let is_shared = mode.value.as_deref() != Some(PER_TENANT);
                 let is_shared = fact(is_shared, || "all tenants share environments".to_owned()).depending_on(&mode);
                 if findings.satisfied(&mode.when, mapping, is_shared) {
                     continue;
                 }
-                for source in findings.sources(graph, mapping, &mode.when) {
+                for source in findings.sources(mapping, &mode.when) {
                     findings.report(&source.when, mapping, isolated(function, mapping, &mode));
                 }
             }

@@ -13,13 +13,13 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    findings.note_unresolved_sources(graph);
-    for (queue, _) in graph.polled() {
+fn check(findings: &mut Findings<'_>) {
+    findings.note_unresolved_sources();
+    for (queue, _) in findings.graph.polled() {
         let advice = findings.settings::<Advice>(queue);
         findings.set_judged_attribute(&queue.visibility_timeout);
-        for poll in findings.polls(graph, &queue.resource.when, queue) {
-            for time in findings.least_run_times(graph, &poll) {
+        for poll in findings.polls(&queue.resource.when, queue) {
+            for time in findings.least_run_times(&poll) {
                 for visibility in findings.most_visibility(&time.limit.when, queue) {
                     let function = &time.function.resource;
                     let covered = at_least(&visibility, Term::from(&time.limit).of(function));

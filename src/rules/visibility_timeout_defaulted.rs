@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = rule!(
     set = Set::Pedantic
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for (queue, _) in graph.polled() {
+fn check(findings: &mut Findings<'_>) {
+    for (queue, _) in findings.graph.polled() {
         let advice: Advice = findings.settings(queue);
         for visibility in findings.visibility(&queue.resource.when, queue) {
             let is_written =
@@ -21,11 +21,11 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
             if findings.satisfied(&visibility.when, queue, is_written) {
                 continue;
             }
-            for poll in findings.polls(graph, &visibility.when, queue) {
+            for poll in findings.polls(&visibility.when, queue) {
                 if !poll.enabled {
                     continue;
                 }
-                for time in findings.run_times(graph, &poll) {
+                for time in findings.run_times(&poll) {
                     let window = &poll.mapping.window;
                     for window in findings.numbers(&time.limit.when, poll.mapping, window, &limits::WINDOW) {
                         let needed = advice.needed(&time.limit, &window).value;

@@ -12,10 +12,10 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.consumed() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.consumed() {
         // A queue without a consumer delivers no message even once.
-        for consumer in findings.consumers_and_workers(graph, &queue.resource.when, queue) {
+        for consumer in findings.consumers_and_workers(&queue.resource.when, queue) {
             for visibility in findings.visibility(&consumer.when, queue) {
                 for retention in findings.retention(&visibility.when, queue) {
                     let retried = below(&visibility, &retention).depending_on(&consumer);

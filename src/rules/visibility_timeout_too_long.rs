@@ -21,18 +21,18 @@ settings! {
     }
 }
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for (queue, _) in graph.polled() {
+fn check(findings: &mut Findings<'_>) {
+    for (queue, _) in findings.graph.polled() {
         let Longest { factor, minimum } = findings.settings(queue);
         for visibility in findings.visibility(&queue.resource.when, queue) {
             if findings.satisfied(&visibility.when, queue, below(&visibility, minimum)) {
                 continue;
             }
-            let when = findings.exceeds_every_need(graph, queue, &visibility, &visibility.when, factor);
+            let when = findings.exceeds_every_need(queue, &visibility, &visibility.when, factor);
             let advice: Advice = findings.settings(queue);
             let finding = too_long(queue, &visibility, factor, advice);
             // The finding shows the function with the longest run time.
-            let longest = findings.without_notes(|findings| findings.longest_run(graph, queue, &when));
+            let longest = findings.without_notes(|findings| findings.longest_run(queue, &when));
             let story = longest
                 .as_ref()
                 .and_then(|time| scenarios::of_stop(&visibility, &time.limit));

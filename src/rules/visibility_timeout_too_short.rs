@@ -14,12 +14,12 @@ pub(super) static RULE: Rule = rule!(
     settings = Advice::ALL
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for (queue, _) in graph.polled() {
+fn check(findings: &mut Findings<'_>) {
+    for (queue, _) in findings.graph.polled() {
         let advice = findings.settings::<Advice>(queue);
         findings.set_judged_attribute(&queue.visibility_timeout);
-        for poll in findings.polls(graph, &queue.resource.when, queue) {
-            for time in findings.least_run_times(graph, &poll) {
+        for poll in findings.polls(&queue.resource.when, queue) {
+            for time in findings.least_run_times(&poll) {
                 for window in findings.least_window(&time.limit.when, poll.mapping) {
                     for visibility in findings.most_visibility(&window.when, queue) {
                         let enough = at_least(&visibility, advice.needed(&time.limit, &window))

@@ -13,26 +13,26 @@ pub(super) static RULE: Rule = rule!(
     "the visibility timeout is fixed, while whoever uses the module may raise what it has to cover"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for (queue, _) in graph.polled() {
+fn check(findings: &mut Findings<'_>) {
+    for (queue, _) in findings.graph.polled() {
         if matches!(queue.visibility_timeout_set_by, Some(SetBy::Itself)) {
-            judge(graph, findings, queue);
+            judge(findings, queue);
         }
     }
 }
 
-fn judge(graph: &Graph, findings: &mut Findings<'_>, queue: &Queue) {
+fn judge(findings: &mut Findings<'_>, queue: &Queue) {
     // Unresolved values have no default, so they are not relevant to this rule.
-    let polls = findings.without_notes(|findings| findings.polls(graph, &queue.resource.when, queue));
+    let polls = findings.without_notes(|findings| findings.polls(&queue.resource.when, queue));
     for poll in polls.into_iter().filter(|poll| poll.enabled) {
         let mapping = poll.mapping;
-        for (when, function) in graph.functions_of(mapping, &poll.when) {
+        for (when, function) in findings.graph.functions_of(mapping, &poll.when) {
             for (window, visibility) in periods(findings, &when, queue, mapping) {
                 let advice = findings.settings(queue);
                 judge_required(findings, (queue, function), (&window, &visibility), advice);
             }
         }
-        for time in findings.without_notes(|findings| findings.run_times(graph, &poll)) {
+        for time in findings.without_notes(|findings| findings.run_times(&poll)) {
             for (window, visibility) in periods(findings, &time.limit.when, queue, mapping) {
                 let now = Now {
                     queue,

@@ -13,18 +13,18 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
-        if !graph.is_consumed(queue) && graph.is_dead_letter_queue(queue) {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
+        if !findings.graph.is_consumed(queue) && findings.graph.is_dead_letter_queue(queue) {
             continue; // A dead-letter queue without a consumer.
         }
         for visibility in findings.visibility(&queue.resource.when, queue) {
             if findings.satisfied(&visibility.when, queue, above(&visibility, 0)) {
                 continue;
             }
-            for poll in findings.polls(graph, &visibility.when, queue) {
+            for poll in findings.polls(&visibility.when, queue) {
                 if poll.enabled {
-                    let finding = refused(graph, findings, queue, &poll, &visibility);
+                    let finding = refused(findings, queue, &poll, &visibility);
                     findings.report(&poll.when, queue, finding);
                 }
             }
@@ -39,11 +39,10 @@ fn check(graph: &Graph, findings: &mut Findings<'_>) {
 }
 
 /// Returns the finding for a queue that a mapping polls.
-fn refused(
-    graph: &Graph,
-    findings: &mut Findings<'_>,
+fn refused<'g>(
+    findings: &mut Findings<'g>,
     queue: &Queue,
-    poll: &PollingMapping<'_>,
+    poll: &PollingMapping<'g>,
     visibility: &Operand<'_>,
 ) -> Finding {
     let mapping = &poll.mapping.resource;
@@ -52,7 +51,7 @@ fn refused(
         mapping.shown()
     );
     let finding = zero(queue, visibility).label(mapping.header, message);
-    let times = findings.run_times(graph, poll).into_iter().map(|time| time.limit);
+    let times = findings.run_times(poll).into_iter().map(|time| time.limit);
     let Some(longest) = times.max_by_key(|limit| limit.value) else {
         return finding.help(longer_than_processing(visibility));
     };

@@ -12,7 +12,8 @@ pub(super) static RULE: Rule = rule!(
     "the role of a worker may receive from its queue, but not delete there or extend the visibility timeout"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
+fn check(findings: &mut Findings<'_>) {
+    let graph = findings.graph;
     let policies = graph.policies();
     for queue in graph.queues() {
         let has_heartbeat = graph

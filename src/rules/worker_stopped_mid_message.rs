@@ -12,7 +12,8 @@ pub(super) static RULE: Rule = rule!(
     "ECS kills a task before the work on a message can end"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
+fn check(findings: &mut Findings<'_>) {
+    let graph = findings.graph;
     let policies = graph.policies();
     let key = |worker: &'_ Worker| (worker.resource.unit, worker.resource.address.to_string());
     let tasks: FxHashMap<(UnitId, String), &Worker> = graph.workers().iter().map(|one| (key(one), one)).collect();

@@ -10,18 +10,18 @@ pub(super) static RULE: Rule = rule!(
     "a worker reads a queue with the default visibility timeout, and nothing states how long a message takes"
 );
 
-fn check(graph: &Graph, findings: &mut Findings<'_>) {
-    for queue in graph.queues() {
+fn check(findings: &mut Findings<'_>) {
+    for queue in findings.graph.queues() {
         // The worker of a queue usually may read its dead-letter queue, too. It then fails there as it failed before.
-        if graph.is_dead_letter_queue(queue) || graph.may_be_timed(queue) {
+        if findings.graph.is_dead_letter_queue(queue) || findings.graph.may_be_timed(queue) {
             continue;
         }
-        let workers = graph.worker_consumptions(queue).iter();
+        let workers = findings.graph.worker_consumptions(queue).iter();
         for worker in workers.filter(|worker| worker.is_permitted && worker.polling.is_none()) {
             for visibility in findings.visibility(&worker.when, queue) {
                 let is_written =
                     fact(!visibility.is_default, || format!("`{}` is set", visibility.name)).depending_on(&visibility);
-                if !findings.satisfied(&visibility.when, queue, is_written) && !states_time(graph, queue) {
+                if !findings.satisfied(&visibility.when, queue, is_written) && !states_time(findings.graph, queue) {
                     findings.report(&visibility.when, queue, undeclared(queue, &visibility, worker));
                 }
             }

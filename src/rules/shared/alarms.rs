@@ -5,7 +5,7 @@ use super::findings::Findings;
 use super::operands::Known;
 use crate::diagnostic::Severity;
 use crate::graph::alarms::NAMESPACE;
-use crate::graph::{Alarm, AlarmMetric, Condition, Graph, Queue, Watch};
+use crate::graph::{Alarm, AlarmMetric, Condition, Queue, Watch};
 use rustc_hash::FxHashMap;
 use source::Span;
 use std::collections::BTreeMap;
@@ -30,9 +30,9 @@ pub(crate) struct Unwatched<'g> {
     pub(crate) when: Condition,
 }
 
-impl Findings<'_> {
+impl<'g> Findings<'g> {
     /// Returns the SQS metrics that `alarm` watches.
-    pub(crate) fn queue_metrics<'g>(&mut self, alarm: &'g Alarm) -> Vec<QueueMetric<'g>> {
+    pub(crate) fn queue_metrics<'a>(&mut self, alarm: &'a Alarm) -> Vec<QueueMetric<'a>> {
         let mut all = Vec::new();
         for of in &alarm.metrics {
             let namespaces = self.without_notes(|this| this.known(&alarm.resource.when, alarm, &of.namespace));
@@ -46,15 +46,9 @@ impl Findings<'_> {
 
     /// Returns the part of `when` under which no unresolved alarm can be watching `queue`. Notes the rest as not
     /// evaluated.
-    pub(crate) fn certainly_unwatched(
-        &mut self,
-        graph: &Graph,
-        watch: &Watch<'_>,
-        queue: &Queue,
-        when: Condition,
-    ) -> Condition {
+    pub(crate) fn certainly_unwatched(&mut self, watch: &Watch<'_>, queue: &Queue, when: Condition) -> Condition {
         let mut left = when;
-        if let Some(reason) = graph.reason_of_missing_code(queue) {
+        if let Some(reason) = self.graph.reason_of_missing_code(queue) {
             self.note_unresolved(&left, queue, &reason, queue.resource.header);
             return Condition::never();
         }
@@ -72,9 +66,8 @@ impl Findings<'_> {
     ///
     /// Alarms are often declared elsewhere. A deployment without any alarm on a queue therefore gets a single info,
     /// whose headline counts the other queues in the terms of `words`.
-    pub(crate) fn report_unwatched<'g>(
+    pub(crate) fn report_unwatched(
         &mut self,
-        graph: &'g Graph,
         watch: &Watch<'_>,
         all: Vec<Unwatched<'g>>,
         words: &Words,
@@ -83,7 +76,7 @@ impl Findings<'_> {
         let mut deployments: BTreeMap<&str, Vec<Unwatched<'g>>> = BTreeMap::new();
         for one in all {
             let beside = deployments
-                .entry(graph.deployment(one.queue.resource.unit))
+                .entry(self.graph.deployment(one.queue.resource.unit))
                 .or_default();
             beside.push(one);
         }
@@ -91,7 +84,7 @@ impl Findings<'_> {
             let Some((first, others)) = queues.split_first() else {
                 continue;
             };
-            if graph.has_queue_alarms(watch, first.queue.resource.unit) {
+            if self.graph.has_queue_alarms(watch, first.queue.resource.unit) {
                 for Unwatched { queue, when } in queues {
                     self.report(when, *queue, finding(queue));
                 }

@@ -11,7 +11,7 @@ use crate::diagnostic::Severity;
 use crate::graph::declared::DeclaredConsumer;
 use crate::graph::limits::{self, Quota, Unit};
 use crate::graph::workers::WorkerConsumption;
-use crate::graph::{Case, Condition, EventSourceMapping, Function, Graph, Link, Queue, Resource, Seconds};
+use crate::graph::{Case, Condition, EventSourceMapping, Function, Link, Queue, Resource, Seconds};
 use crate::rules::Cause;
 use source::Span;
 use std::collections::BTreeSet;
@@ -174,26 +174,21 @@ pub(crate) fn default_timeout_of(limit: &Operand<'_>) -> &'static str {
     }
 }
 
-impl Findings<'_> {
+impl<'g> Findings<'g> {
     /// Notes the mappings and pipes whose source is unresolved, as they may poll any queue.
-    pub(crate) fn note_unresolved_sources(&mut self, graph: &Graph) {
-        for mapping in graph.mappings() {
+    pub(crate) fn note_unresolved_sources(&mut self) {
+        for mapping in self.graph.mappings() {
             self.known(&mapping.resource.when, mapping, &mapping.queue);
         }
-        for pipe in &graph.deliveries().pipes {
+        for pipe in &self.graph.deliveries().pipes {
             self.known(&pipe.resource.when, &pipe.resource, &pipe.source);
         }
     }
 
     /// Returns the mappings that poll `queue`, for conditions under which it is known whether they are enabled.
-    pub(crate) fn polls<'g>(
-        &mut self,
-        graph: &'g Graph,
-        when: &Condition,
-        queue: &'g Queue,
-    ) -> Vec<PollingMapping<'g>> {
+    pub(crate) fn polls(&mut self, when: &Condition, queue: &Queue) -> Vec<PollingMapping<'g>> {
         let mut all = Vec::new();
-        for consumption in graph.consumptions(queue) {
+        for consumption in self.graph.consumptions(queue) {
             let (mapping, link) = (consumption.mapping, consumption.link);
             for enabled in self.known(&when.and(&consumption.when), mapping, &mapping.enabled) {
                 all.push(PollingMapping {
@@ -209,14 +204,14 @@ impl Findings<'_> {
     }
 
     /// Returns the enabled mappings and running pipes that consume `queue`.
-    pub(crate) fn consumers<'g>(&mut self, graph: &'g Graph, when: &Condition, queue: &'g Queue) -> Vec<Consumer<'g>> {
-        let polls = self.polls(graph, when, queue).into_iter().filter(|poll| poll.enabled);
+    pub(crate) fn consumers(&mut self, when: &Condition, queue: &Queue) -> Vec<Consumer<'g>> {
+        let polls = self.polls(when, queue).into_iter().filter(|poll| poll.enabled);
         let mapping = |poll: PollingMapping<'g>| Consumer {
             kind: ConsumerKind::Mapping(&poll.mapping.resource, poll.link),
             when: poll.when,
         };
         let mut all: Vec<Consumer<'g>> = polls.map(mapping).collect();
-        for (reads, pipe) in graph.pipes_from(queue) {
+        for (reads, pipe) in self.graph.pipes_from(queue) {
             let running = self.known(&when.and(&reads), &pipe.resource, &pipe.running);
             let running = running.into_iter().filter(|running| *running.value);
             all.extend(running.map(|running| Consumer {
@@ -229,27 +224,18 @@ impl Findings<'_> {
 
     /// Returns the consumers of `queue` including workers, detected and declared: for rules that do not need a
     /// consumer's run time.
-    pub(crate) fn consumers_and_workers<'g>(
-        &mut self,
-        graph: &'g Graph,
-        when: &Condition,
-        queue: &'g Queue,
-    ) -> Vec<Consumer<'g>> {
-        let mut all = self.consumers(graph, when, queue);
-        all.extend(self.workers(graph, when, queue));
+    pub(crate) fn consumers_and_workers(&mut self, when: &Condition, queue: &Queue) -> Vec<Consumer<'g>> {
+        let mut all = self.consumers(when, queue);
+        all.extend(self.workers(when, queue));
         all
     }
 
     /// Returns the consumers of `queue` that leave a failed message invisible for the whole visibility timeout: mappings,
     /// pipes, and declared workers without a heartbeat. Others may return a message at once.
-    pub(crate) fn consumers_that_wait<'g>(
-        &mut self,
-        graph: &'g Graph,
-        when: &Condition,
-        queue: &'g Queue,
-    ) -> Vec<Consumer<'g>> {
-        let mut all = self.consumers(graph, when, queue);
-        let waiting = graph
+    pub(crate) fn consumers_that_wait(&mut self, when: &Condition, queue: &Queue) -> Vec<Consumer<'g>> {
+        let mut all = self.consumers(when, queue);
+        let waiting = self
+            .graph
             .declared_workers(queue)
             .filter(|worker| worker.heartbeat.is_none());
         all.extend(waiting.map(|worker| Consumer::declared(worker, when, queue)));
@@ -257,36 +243,31 @@ impl Findings<'_> {
     }
 
     /// Returns the workers that poll `queue`, detected and declared.
-    pub(crate) fn workers<'g>(
-        &self,
-        graph: &'g Graph,
-        when: &Condition,
-        queue: &'g Queue,
-    ) -> impl Iterator<Item = Consumer<'g>> {
-        let found = graph.worker_consumptions(queue).iter().map(|reading| Consumer {
+    pub(crate) fn workers(&self, when: &Condition, queue: &Queue) -> impl Iterator<Item = Consumer<'g>> {
+        let found = self.graph.worker_consumptions(queue).iter().map(|reading| Consumer {
             when: when.and(&reading.when),
             kind: ConsumerKind::Worker(reading),
         });
         let found: Vec<Consumer<'g>> = found.filter(|worker| worker.when.is_possible()).collect();
-        let declared = graph.declared_workers(queue);
+        let declared = self.graph.declared_workers(queue);
         let declared = declared.map(|worker| Consumer::declared(worker, when, queue));
         found.into_iter().chain(declared.collect::<Vec<_>>())
     }
 
     /// Returns the run times of the functions that `poll` invokes.
-    pub(crate) fn run_times<'g>(&mut self, graph: &'g Graph, poll: &PollingMapping<'g>) -> Vec<RunTime<'g>> {
-        self.run_times_of_all(graph, poll, false)
+    pub(crate) fn run_times(&mut self, poll: &PollingMapping<'g>) -> Vec<RunTime<'g>> {
+        self.run_times_of_all(poll, false)
     }
 
     /// Like [`Findings::run_times`], with the lower bounds of unresolved timeouts ([`Findings::bounded_numbers`]).
-    pub(crate) fn least_run_times<'g>(&mut self, graph: &'g Graph, poll: &PollingMapping<'g>) -> Vec<RunTime<'g>> {
-        self.run_times_of_all(graph, poll, true)
+    pub(crate) fn least_run_times(&mut self, poll: &PollingMapping<'g>) -> Vec<RunTime<'g>> {
+        self.run_times_of_all(poll, true)
     }
 
-    fn run_times_of_all<'g>(&mut self, graph: &'g Graph, poll: &PollingMapping<'g>, bounded: bool) -> Vec<RunTime<'g>> {
+    fn run_times_of_all(&mut self, poll: &PollingMapping<'g>, bounded: bool) -> Vec<RunTime<'g>> {
         let mut all = Vec::new();
         for link in self.known(&poll.when, poll.mapping, &poll.mapping.function) {
-            if let Some((function, when)) = graph.invoked(poll.mapping, link.value, &link.when) {
+            if let Some((function, when)) = self.graph.invoked(poll.mapping, link.value, &link.when) {
                 let run_time = |(limit, durable)| RunTime {
                     function,
                     limit,
@@ -301,15 +282,14 @@ impl Findings<'_> {
 
     /// Returns the run times of the function that `link`, written in `resource`, refers to, with the lower bounds of
     /// unresolved timeouts. Returns an empty list if the project does not declare the function.
-    pub(crate) fn least_run_times_of_link<'g>(
+    pub(crate) fn least_run_times_of_link(
         &mut self,
-        graph: &'g Graph,
         resource: &Resource,
         link: &Link,
         at: Provenance<'g>,
         when: &Condition,
     ) -> Vec<RunTime<'g>> {
-        let Some(function) = graph.function(resource.unit, link) else {
+        let Some(function) = self.graph.function(resource.unit, link) else {
             return Vec::new();
         };
         let when = when.and(&function.resource.when);
@@ -324,12 +304,12 @@ impl Findings<'_> {
     }
 
     /// Returns the time limits of `function`, each with `true` if it applies to a durable execution.
-    fn run_times_of<'g>(
+    fn run_times_of<'a>(
         &mut self,
-        function: &'g Function,
+        function: &'a Function,
         when: &Condition,
         bounded: bool,
-    ) -> Vec<(Operand<'g>, bool)> {
+    ) -> Vec<(Operand<'a>, bool)> {
         let mut all = Vec::new();
         for durable in self.known(when, function, &function.durable_execution_timeout) {
             if let Some(execution) = durable.number(Unit::Seconds) {
@@ -364,7 +344,7 @@ impl Findings<'_> {
 
     /// Returns the timeouts of `function`, including out-of-range ones. Unresolved timeouts contribute their lower
     /// bound if `bounded` is set.
-    fn timeouts<'g>(&mut self, when: &Condition, function: &'g Function, bounded: bool) -> Few<Operand<'g>> {
+    fn timeouts<'a>(&mut self, when: &Condition, function: &'a Function, bounded: bool) -> Few<Operand<'a>> {
         if !bounded {
             return self.any_numbers(when, function, &function.timeout, Unit::Seconds);
         }

@@ -17,7 +17,7 @@ use source::Span;
 
 /// Collects the results of one check.
 pub struct Findings<'g> {
-    graph: &'g Graph,
+    pub(crate) graph: &'g Graph,
     settings: &'g Settings,
     results: RuleResults<'g>,
     /// `true` while unresolved values, and values left to other rules, are not noted.
@@ -42,7 +42,7 @@ impl<'g> Findings<'g> {
             judges_types: false,
         };
         if let Some(check) = judge.check {
-            check(graph, &mut findings);
+            check(&mut findings);
         }
         findings.results
     }

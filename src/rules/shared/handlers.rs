@@ -3,7 +3,7 @@
 use super::compare::fact;
 use super::finding::Finding;
 use super::findings::Findings;
-use crate::graph::{Cause, Condition, EventSourceMapping, Function, Graph, Handler, Reason, Unread};
+use crate::graph::{Cause, Condition, EventSourceMapping, Function, Handler, Reason, Unread};
 
 /// Function that a mapping invokes, with the analysis of its source.
 #[derive(Debug)]
@@ -29,16 +29,15 @@ pub(crate) fn invokes(mapping: &EventSourceMapping) -> String {
     format!("{mapping} invokes it")
 }
 
-impl Findings<'_> {
+impl<'g> Findings<'g> {
     /// Reports what `problem` finds in each function body that a mapping invokes; `met` is the fact if it finds nothing.
     pub(crate) fn report_bodies(
         &mut self,
-        graph: &Graph,
         met: &str,
         problem: fn(&EventSourceMapping, &InvokedHandler<'_>) -> Option<Finding>,
     ) {
-        for mapping in graph.mappings() {
-            for handled in self.handled_bodies(graph, mapping) {
+        for mapping in self.graph.mappings() {
+            for handled in self.handled_bodies(mapping) {
                 if let Some(finding) = problem(mapping, &handled) {
                     self.report(&handled.when, mapping, finding);
                 } else {
@@ -50,16 +49,11 @@ impl Findings<'_> {
 
     /// Returns the functions that `mapping` invokes, if their source is understood. An unreadable source is noted. A
     /// source that is missing, as most are, is only noted in a traced run.
-    pub(crate) fn handled<'g>(
-        &mut self,
-        graph: &'g Graph,
-        mapping: &'g EventSourceMapping,
-        when: &Condition,
-    ) -> Vec<InvokedHandler<'g>> {
+    pub(crate) fn handled(&mut self, mapping: &EventSourceMapping, when: &Condition) -> Vec<InvokedHandler<'g>> {
         let links = self.without_notes(|findings| findings.known(when, mapping, &mapping.function));
         let invoked = links
             .into_iter()
-            .filter_map(|link| graph.invoked(mapping, link.value, &link.when));
+            .filter_map(|link| self.graph.invoked(mapping, link.value, &link.when));
         let mut read = Vec::new();
         for (function, when) in invoked {
             match &function.handler {
@@ -100,12 +94,8 @@ impl Findings<'_> {
     }
 
     /// Returns the [handled](Self::handled) functions whose body was read.
-    pub(crate) fn handled_bodies<'g>(
-        &mut self,
-        graph: &'g Graph,
-        mapping: &'g EventSourceMapping,
-    ) -> Vec<InvokedHandler<'g>> {
-        let mut handled = self.handled(graph, mapping, &mapping.resource.when);
+    pub(crate) fn handled_bodies(&mut self, mapping: &EventSourceMapping) -> Vec<InvokedHandler<'g>> {
+        let mut handled = self.handled(mapping, &mapping.resource.when);
         handled.retain(|one| {
             if !one.handler.has_body {
                 let reason = "only the type of a handler in Java, C# or Go is read";

@@ -50,10 +50,10 @@ pub(crate) fn is_named_dead_letter_queue(queue: &Queue) -> bool {
     says(queue.resource.address.rsplit('.').next().unwrap_or_default()) || names.any(says)
 }
 
-impl Findings<'_> {
+impl<'g> Findings<'g> {
     /// Returns the written names of `queue` under the condition `when`. A name of which no piece is known is noted as
     /// unresolved.
-    pub(crate) fn names<'g>(&mut self, when: &Condition, queue: &'g Queue) -> Vec<QueueName<'g>> {
+    pub(crate) fn names<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Vec<QueueName<'a>> {
         let mut all = Vec::new();
         let known = self.known_or(when, queue, &queue.name, |findings, when, case, unresolved| {
             let Some(text) = unresolved.pattern() else {

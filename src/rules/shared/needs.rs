@@ -5,14 +5,13 @@ use super::advice::Advice;
 use super::consumers::RunTime;
 use super::findings::Findings;
 use super::operands::Operand;
-use crate::graph::{Condition, Graph, Queue, limits};
+use crate::graph::{Condition, Queue, limits};
 
-impl Findings<'_> {
+impl<'g> Findings<'g> {
     /// Returns the part of `when` under which `visibility` of `queue` exceeds `times` the value advised for each
     /// function that polls it, and at least one polls.
     pub(crate) fn exceeds_every_need(
         &mut self,
-        graph: &Graph,
         queue: &Queue,
         visibility: &Operand<'_>,
         when: &Condition,
@@ -20,13 +19,13 @@ impl Findings<'_> {
     ) -> Condition {
         let advice: Advice = self.settings(queue);
         let (mut left, mut polled) = (when.clone(), Condition::never());
-        for poll in self.polls(graph, when, queue) {
+        for poll in self.polls(when, queue) {
             if !poll.enabled {
                 continue;
             }
             polled = polled.or(&poll.when);
             let mut beyond = poll.when.not();
-            for time in self.run_times(graph, &poll) {
+            for time in self.run_times(&poll) {
                 let window = &poll.mapping.window;
                 for window in self.numbers(&time.limit.when, poll.mapping, window, &limits::WINDOW) {
                     let needed = advice.needed(&time.limit, &window).value;
@@ -41,14 +40,9 @@ impl Findings<'_> {
     }
 
     /// Returns the longest run time among the functions that poll `queue`.
-    pub(crate) fn longest_run<'g>(
-        &mut self,
-        graph: &'g Graph,
-        queue: &'g Queue,
-        when: &Condition,
-    ) -> Option<RunTime<'g>> {
-        let polls = self.polls(graph, when, queue).into_iter().filter(|poll| poll.enabled);
-        let times = polls.flat_map(|poll| self.run_times(graph, &poll)).collect::<Vec<_>>();
+    pub(crate) fn longest_run(&mut self, queue: &Queue, when: &Condition) -> Option<RunTime<'g>> {
+        let polls = self.polls(when, queue).into_iter().filter(|poll| poll.enabled);
+        let times = polls.flat_map(|poll| self.run_times(&poll)).collect::<Vec<_>>();
         times.into_iter().max_by_key(|time| time.limit.value)
     }
 }

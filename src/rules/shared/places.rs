@@ -4,7 +4,7 @@ use super::compare::fact;
 use super::finding::Finding;
 use super::findings::Findings;
 use super::operands::Known;
-use crate::graph::{Graph, Link, Resource};
+use crate::graph::{Link, Resource};
 
 /// Kind of location that two resources must share.
 #[derive(Debug, Clone, Copy)]
@@ -50,13 +50,13 @@ impl LocationKind {
 }
 
 /// Requires every queue and its dead-letter queue to be in the same `place`.
-pub(crate) fn require_same_location(graph: &Graph, findings: &mut Findings<'_>, place: LocationKind) {
-    for source in graph.queues() {
+pub(crate) fn require_same_location(findings: &mut Findings<'_>, place: LocationKind) {
+    for source in findings.graph.queues() {
         let Some(here) = place.of(&source.resource) else {
             continue; // Nothing to compare with.
         };
         for target in findings.redrive_targets(&source.resource.when, source) {
-            let dlq = graph.queue(source.resource.unit, target.value);
+            let dlq = findings.graph.queue(source.resource.unit, target.value);
             let Some(there) = place.at(target.value, dlq.map(|dlq| &dlq.resource)) else {
                 continue;
             };

@@ -7,8 +7,8 @@ use super::operands::{Known, hides_target};
 use super::trace::ReadValue;
 use crate::graph::Cause;
 use crate::graph::{
-    Attribute, Condition, EventSourceMapping, FIFO_SUFFIX, Form, Graph, Link, Pattern, Queue, Resource, UNKNOWN_PIECE,
-    UnitId, Unresolved,
+    Attribute, Condition, EventSourceMapping, FIFO_SUFFIX, Form, Link, Pattern, Queue, Resource, UNKNOWN_PIECE, UnitId,
+    Unresolved,
 };
 use source::Span;
 use std::collections::BTreeSet;
@@ -98,15 +98,10 @@ impl PolledQueue<'_> {
     }
 }
 
-impl Findings<'_> {
+impl<'g> Findings<'g> {
     /// Returns the queues that `mapping` is known to poll. If the ARN does not identify the service, the mapping's
     /// settings may prove that its source is a queue.
-    pub(crate) fn polled_queues<'g>(
-        &mut self,
-        graph: &'g Graph,
-        mapping: &EventSourceMapping,
-        when: &Condition,
-    ) -> Vec<PolledQueue<'g>> {
+    pub(crate) fn polled_queues(&mut self, mapping: &EventSourceMapping, when: &Condition) -> Vec<PolledQueue<'g>> {
         let mut all = Vec::new();
         let links = self.known_or(when, mapping, &mapping.queue, |findings, when, case, unresolved| {
             let (read, open) = unresolved_queue(mapping, when, unresolved);
@@ -116,7 +111,7 @@ impl Findings<'_> {
             }
         });
         for link in links {
-            if let Some(queue) = graph.queue(mapping.resource.unit, link.value) {
+            if let Some(queue) = self.graph.queue(mapping.resource.unit, link.value) {
                 all.push(PolledQueue {
                     queue: Some(queue),
                     when: link.when.and(&queue.resource.when),
@@ -140,26 +135,24 @@ impl Findings<'_> {
 
     /// Returns the queues that `link`, written in `unit`, refers to, if their type is known. The type of an external
     /// queue follows from its name: the names of FIFO queues, and only those, end in `.fifo`.
-    pub(crate) fn typed_queues<'g>(
+    pub(crate) fn typed_queues(
         &mut self,
-        graph: &'g Graph,
         unit: UnitId,
         link: &Known<'_, Link>,
         when: &Condition,
     ) -> Few<TypedQueue<'g>> {
-        self.typed_queues_in(graph, unit, link.value, link.span, when)
+        self.typed_queues_in(unit, link.value, link.span, when)
     }
 
     /// Like [`Findings::typed_queues`], for a link that is part of a value, written at `span`.
-    pub(crate) fn typed_queues_in<'g>(
+    pub(crate) fn typed_queues_in(
         &mut self,
-        graph: &'g Graph,
         unit: UnitId,
         link: &Link,
         span: Span,
         when: &Condition,
     ) -> Few<TypedQueue<'g>> {
-        if let Some(queue) = graph.queue(unit, link) {
+        if let Some(queue) = self.graph.queue(unit, link) {
             let all = self.known(&when.and(&queue.resource.when), queue, &queue.fifo);
             let typed = all.into_iter().map(|fifo| TypedQueue {
                 queue: Some(queue),
@@ -180,13 +173,8 @@ impl Findings<'_> {
     }
 
     /// Returns for each condition whether `topic`, which `resource` refers to, is a FIFO topic, if that is known.
-    pub(crate) fn topic_types(
-        &mut self,
-        graph: &Graph,
-        resource: &Resource,
-        topic: &Known<'_, Link>,
-    ) -> Vec<(Condition, bool)> {
-        if let Some(declared) = graph.topic(resource.unit, topic.value) {
+    pub(crate) fn topic_types(&mut self, resource: &Resource, topic: &Known<'_, Link>) -> Vec<(Condition, bool)> {
+        if let Some(declared) = self.graph.topic(resource.unit, topic.value) {
             let when = topic.when.and(&declared.resource.when);
             let types = self.known(&when, &declared.resource, &declared.fifo).into_iter();
             return types.map(|fifo| (fifo.when, *fifo.value)).collect();
@@ -197,12 +185,7 @@ impl Findings<'_> {
     }
 
     /// Returns the queues that `mapping` polls, if their type is known.
-    pub(crate) fn sources<'g>(
-        &mut self,
-        graph: &'g Graph,
-        mapping: &EventSourceMapping,
-        when: &Condition,
-    ) -> Few<TypedQueue<'g>> {
+    pub(crate) fn sources(&mut self, mapping: &EventSourceMapping, when: &Condition) -> Few<TypedQueue<'g>> {
         let mut any = Few::new();
         let links = self.known_or(when, mapping, &mapping.queue, |findings, when, case, unresolved| {
             let (read, open) = unresolved_queue(mapping, when, unresolved);
@@ -216,28 +199,22 @@ impl Findings<'_> {
             }
         });
         let typed = links.iter();
-        any.extend(typed.flat_map(|link| self.typed_queues(graph, mapping.resource.unit, link, &link.when)));
+        any.extend(typed.flat_map(|link| self.typed_queues(mapping.resource.unit, link, &link.when)));
         any
     }
 
     /// Returns the queues that the redrive policies of `queue` refer to, if their type is known. Skips policies without
     /// a target, which another rule reports.
-    pub(crate) fn typed_targets<'a>(
-        &mut self,
-        graph: &'a Graph,
-        when: &Condition,
-        queue: &'a Queue,
-    ) -> Few<TypedQueue<'a>> {
+    pub(crate) fn typed_targets(&mut self, when: &Condition, queue: &Queue) -> Few<TypedQueue<'g>> {
         self.read_redrive_policies(when, queue, hides_target, |findings, when, policy| {
-            findings.typed_queues_of(graph, when, queue, &policy.target)
+            findings.typed_queues_of(when, queue, &policy.target)
         })
     }
 
     /// Returns the queues that `attribute` of `resource` refers to, if their type is known. The end of a partly unknown
     /// ARN may determine it.
-    pub(crate) fn typed_queues_of<'g>(
+    pub(crate) fn typed_queues_of(
         &mut self,
-        graph: &'g Graph,
         when: &Condition,
         resource: &impl AsRef<Resource>,
         attribute: &Attribute<Link>,
@@ -253,7 +230,7 @@ impl Findings<'_> {
             },
         );
         for link in links {
-            all.extend(self.typed_queues(graph, resource.unit, &link, &link.when));
+            all.extend(self.typed_queues(resource.unit, &link, &link.when));
         }
         all
     }

@@ -6,7 +6,7 @@ use super::findings::Findings;
 use super::operands::{Number, Operand};
 use super::wrong_types::Accepts;
 use crate::graph::limits::{Quota, Unit};
-use crate::graph::{Attribute, EventSourceMapping, Graph};
+use crate::graph::{Attribute, EventSourceMapping};
 use crate::rules::Cause;
 
 /// Returns the finding that `number` is outside `quota`. The fix sets the nearest number within it.
@@ -19,12 +19,11 @@ pub(crate) fn out_of_range(id: &'static str, headline: String, number: &Operand<
         .fix(number.set_to(number.value.clamp(least, most)))
 }
 
-impl Findings<'_> {
+impl<'g> Findings<'g> {
     /// Requires the numbers of `attribute` to be within `quota`. Larger ones on FIFO queues are left to the rule of
     /// `fifo`.
     pub(crate) fn require_range<T: Number>(
         &mut self,
-        graph: &Graph,
         mapping: &EventSourceMapping,
         (id, attribute, quota): (&'static str, &Attribute<T>, &Quota),
         fifo: Cause,
@@ -35,7 +34,7 @@ impl Findings<'_> {
         for number in self.any_numbers(&mapping.resource.when, mapping, attribute, quota.unit) {
             let mut when = number.when.clone();
             if number.value > quota.most {
-                for source in self.without_notes(|findings| findings.sources(graph, mapping, &number.when)) {
+                for source in self.without_notes(|findings| findings.sources(mapping, &number.when)) {
                     if source.fifo {
                         self.leave_to_rule_of(&source.when, mapping, &[&number, &source], fifo);
                         when = when.and(&source.when.not());

@@ -44,9 +44,9 @@ impl Retries<'_> {
     }
 }
 
-impl Findings<'_> {
+impl<'g> Findings<'g> {
     /// Returns the visibility timeouts and delays of `queue`, combined with the receive count `count`.
-    pub(crate) fn retries<'g>(&mut self, when: &Condition, queue: &'g Queue, count: &Operand<'g>) -> Vec<Retries<'g>> {
+    pub(crate) fn retries<'a>(&mut self, when: &Condition, queue: &'a Queue, count: &Operand<'a>) -> Vec<Retries<'a>> {
         let mut all = Vec::new();
         for visibility in self.visibility(when, queue) {
             for delay in self.delay(&visibility.when, queue) {

@@ -8,7 +8,7 @@
 use super::compare::fact;
 use super::finding::Finding;
 use super::findings::Findings;
-use crate::graph::{Attribute, Condition, Function, Graph, Link, Queue, Resource, UnitId};
+use crate::graph::{Attribute, Condition, Function, Link, Queue, Resource, UnitId};
 use source::Span;
 
 /// Consumer of a queue that may compete with another one.
@@ -92,16 +92,15 @@ pub(crate) fn pairs<'a, 'g>(
     all
 }
 
-impl Findings<'_> {
+impl<'g> Findings<'g> {
     /// Reports the competing consumers of each queue, as found by [`pairs`], with the diagnostic from `competing`.
     pub(crate) fn judge_competing_consumers(
         &mut self,
-        graph: &Graph,
         concerns: impl Fn(&CompetingConsumer<'_>, &CompetingConsumer<'_>) -> bool,
         competing: impl Fn(&Queue, &CompetingPair<'_, '_>) -> Finding,
     ) {
-        for queue in graph.consumed().filter(|queue| queue.resource.is_single()) {
-            let rivals = self.competing_consumers(graph, queue);
+        for queue in self.graph.consumed().filter(|queue| queue.resource.is_single()) {
+            let rivals = self.competing_consumers(queue);
             if let [only] = rivals.as_slice() {
                 let alone = fact(true, || format!("only {} reads it", only.resource));
                 self.satisfied(&only.when, queue, alone.depending_on(&only.resource.header));
@@ -115,15 +114,15 @@ impl Findings<'_> {
     /// Returns the known consumers of `queue`. Omits resources that may not exist, as they may replace one another, and
     /// workers whose role may also send to the queue. Workers with one role are one consumer: only one of them may be the
     /// reader.
-    pub(crate) fn competing_consumers<'g>(&mut self, graph: &'g Graph, queue: &'g Queue) -> Vec<CompetingConsumer<'g>> {
+    pub(crate) fn competing_consumers(&mut self, queue: &Queue) -> Vec<CompetingConsumer<'g>> {
         let mut all = Vec::new();
-        for poll in self.polls(graph, &queue.resource.when, queue) {
+        for poll in self.polls(&queue.resource.when, queue) {
             let resource = &poll.mapping.resource;
             if !poll.enabled || resource.uncertain.is_some() {
                 continue;
             }
             for function in self.known(&poll.when, poll.mapping, &poll.mapping.function) {
-                let Some(worker) = worker(graph.function(resource.unit, function.value), function.value) else {
+                let Some(worker) = worker(self.graph.function(resource.unit, function.value), function.value) else {
                     continue;
                 };
                 for (when, filters) in self.filters(&function.when, resource, &poll.mapping.filters) {
@@ -136,7 +135,7 @@ impl Findings<'_> {
                 }
             }
         }
-        for (reads, pipe) in graph.pipes_from(queue) {
+        for (reads, pipe) in self.graph.pipes_from(queue) {
             let resource = &pipe.resource;
             if resource.uncertain.is_some() {
                 continue;
@@ -158,7 +157,7 @@ impl Findings<'_> {
                 }
             }
         }
-        for worker in graph.worker_consumptions(queue) {
+        for worker in self.graph.worker_consumptions(queue) {
             if let Some((unit, role)) = &worker.receiver
                 && worker.resource.uncertain.is_none()
             {

@@ -7,7 +7,7 @@ use super::findings::Findings;
 use super::operands::Known;
 use super::trace::ReadValue;
 use crate::graph::permits::{On, Permits, Policies};
-use crate::graph::{Cause, Condition, Function, Graph, Link, Queue, Resource, UnitId};
+use crate::graph::{Cause, Condition, Function, Link, Queue, Resource, UnitId};
 use source::Span;
 
 /// Reason that a role with a possible denial is not judged.
@@ -123,20 +123,19 @@ impl<'g> PollingFunction<'g> {
     }
 }
 
-impl Findings<'_> {
+impl<'g> Findings<'g> {
     /// Returns the functions that poll `queue`, if the project declares their roles. The permissions of external roles
     /// are declared elsewhere and are not noted as unresolved.
-    pub(crate) fn polling_functions<'g>(
+    pub(crate) fn polling_functions(
         &mut self,
-        graph: &'g Graph,
         policies: &Policies<'g>,
         when: &Condition,
-        queue: &'g Queue,
+        queue: &Queue,
     ) -> Vec<PollingFunction<'g>> {
         let mut all = Vec::new();
-        for poll in self.polls(graph, when, queue).into_iter().filter(|poll| poll.enabled) {
+        for poll in self.polls(when, queue).into_iter().filter(|poll| poll.enabled) {
             for link in self.known(&poll.when, poll.mapping, &poll.mapping.function) {
-                let Some((function, when)) = graph.invoked(poll.mapping, link.value, &link.when) else {
+                let Some((function, when)) = self.graph.invoked(poll.mapping, link.value, &link.when) else {
                     continue;
                 };
                 for role in self.known(&when, function, &function.role) {
@@ -156,7 +155,7 @@ impl Findings<'_> {
     }
 
     /// Reports the finding that `broken` returns for the actions on the queue that the role certainly lacks.
-    pub(crate) fn require_on_queue<'g>(
+    pub(crate) fn require_on_queue(
         &mut self,
         policies: &Policies<'g>,
         used: &RoleUse<'g, '_>,
@@ -167,7 +166,7 @@ impl Findings<'_> {
     }
 
     /// Like [`Findings::require_on_queue`], for actions with the customer managed key that encrypts the queue.
-    pub(crate) fn require_on_key<'g>(
+    pub(crate) fn require_on_key(
         &mut self,
         policies: &Policies<'g>,
         used: &RoleUse<'g, '_>,
@@ -189,7 +188,7 @@ impl Findings<'_> {
         }
     }
 
-    fn require_actions<'g>(
+    fn require_actions(
         &mut self,
         policies: &Policies<'g>,
         used: &RoleUse<'g, '_>,

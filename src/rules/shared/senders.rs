@@ -4,7 +4,7 @@
 use super::findings::Findings;
 use crate::graph::delivery::Sender;
 use crate::graph::permits::Permits;
-use crate::graph::{Attribute, Condition, Graph, Link, Queue, Resource};
+use crate::graph::{Attribute, Condition, Link, Queue, Resource};
 use source::Span;
 use std::fmt;
 
@@ -54,19 +54,19 @@ impl Delivery<'_> {
     }
 }
 
-impl Findings<'_> {
+impl<'g> Findings<'g> {
     /// Returns the deliveries to queues of the project.
-    pub(crate) fn deliveries<'g>(&mut self, graph: &'g Graph) -> Vec<Delivery<'g>> {
+    pub(crate) fn deliveries(&mut self) -> Vec<Delivery<'g>> {
         let mut all = Vec::new();
-        for subscription in &graph.deliveries().subscriptions {
+        for subscription in &self.graph.deliveries().subscriptions {
             let resource = &subscription.resource;
             let protocols = self.without_notes(|this| this.known(&resource.when, resource, &subscription.protocol));
             for protocol in protocols.iter().filter(|protocol| *protocol.value == "sqs") {
                 let endpoint = (&subscription.endpoint, Some as fn(&'g Link) -> Option<&'g Link>);
-                self.add_deliveries(graph, resource, &protocol.when, endpoint, SNS, &mut all);
+                self.add_deliveries(resource, &protocol.when, endpoint, SNS, &mut all);
             }
         }
-        for target in &graph.deliveries().targets {
+        for target in &self.graph.deliveries().targets {
             let service = match target.sender {
                 Sender::Rule => EVENTS,
                 Sender::Bucket => S3,
@@ -79,7 +79,7 @@ impl Findings<'_> {
                 let roles = self.without_notes(|this| this.known(&enabled.when, resource, &target.role));
                 for role in roles.iter().filter(|role| role.value.is_none()) {
                     let link = (&target.target, Some as fn(&'g Link) -> Option<&'g Link>);
-                    self.add_deliveries(graph, resource, &role.when, link, service, &mut all);
+                    self.add_deliveries(resource, &role.when, link, service, &mut all);
                 }
             }
         }
@@ -87,31 +87,30 @@ impl Findings<'_> {
     }
 
     /// Returns the failed deliveries that services send to dead-letter queues of the project.
-    pub(crate) fn failed_deliveries<'g>(&mut self, graph: &'g Graph) -> Vec<Delivery<'g>> {
+    pub(crate) fn failed_deliveries(&mut self) -> Vec<Delivery<'g>> {
         let mut all = Vec::new();
-        for subscription in &graph.deliveries().subscriptions {
+        for subscription in &self.graph.deliveries().subscriptions {
             let resource = &subscription.resource;
             for redrive in self.without_notes(|this| this.known(&resource.when, resource, &subscription.redrive)) {
                 if let Some(policy) = redrive.value {
                     let target = (&policy.target, Some as fn(&'g Link) -> Option<&'g Link>);
-                    self.add_deliveries(graph, resource, &redrive.when, target, SNS, &mut all);
+                    self.add_deliveries(resource, &redrive.when, target, SNS, &mut all);
                 }
             }
         }
-        let targets = graph.deliveries().targets.iter();
+        let targets = self.graph.deliveries().targets.iter();
         for target in targets.filter(|target| target.sender == Sender::Rule) {
             let link = (
                 &target.dead_letter,
                 Option::as_ref as fn(&'g Option<Link>) -> Option<&'g Link>,
             );
-            self.add_deliveries(graph, &target.resource, &target.resource.when, link, EVENTS, &mut all);
+            self.add_deliveries(&target.resource, &target.resource.when, link, EVENTS, &mut all);
         }
         all
     }
 
-    fn add_deliveries<'g, T>(
+    fn add_deliveries<T>(
         &mut self,
-        graph: &'g Graph,
         resource: &'g Resource,
         when: &Condition,
         (attribute, link): (&'g Attribute<T>, fn(&'g T) -> Option<&'g Link>),
@@ -119,7 +118,7 @@ impl Findings<'_> {
         all: &mut Vec<Delivery<'g>>,
     ) {
         for known in self.without_notes(|this| this.known(when, resource, attribute)) {
-            let queue = link(known.value).and_then(|link| graph.queue(resource.unit, link));
+            let queue = link(known.value).and_then(|link| self.graph.queue(resource.unit, link));
             let both = queue.map(|queue| (queue, known.when.and(&queue.resource.when)));
             let Some((queue, when)) = both.filter(|(_, when)| when.is_possible()) else {
                 continue;

@@ -38,7 +38,7 @@ pub struct Judge<'r> {
 }
 
 /// Function that applies a rule to a graph.
-type Check<'r> = dyn Fn(&Graph, &mut Findings<'_>) + Sync + 'r;
+type Check<'r> = dyn Fn(&mut Findings<'_>) + Sync + 'r;
 
 impl<'r> Judge<'r> {
     /// Creates the judge of a built-in rule.

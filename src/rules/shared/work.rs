@@ -8,7 +8,7 @@ use super::operands::Operand;
 use crate::diagnostic::Severity;
 use crate::graph::declared::{DeclaredConsumer, Duration};
 use crate::graph::limits;
-use crate::graph::{Condition, Function, Graph, Queue};
+use crate::graph::{Condition, Function, Queue};
 
 /// Statistic of a declared time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,12 +135,11 @@ impl DeclaredProcessor<'_> {
     }
 }
 
-impl Findings<'_> {
+impl<'g> Findings<'g> {
     /// Returns the worker of `queue`, or the functions that poll it and match `declared`.
-    pub(crate) fn declared_processors<'g>(
+    pub(crate) fn declared_processors(
         &mut self,
-        graph: &'g Graph,
-        queue: &'g Queue,
+        queue: &Queue,
         declared: &DeclaredConsumer,
     ) -> Vec<DeclaredProcessor<'g>> {
         let when = &queue.resource.when;
@@ -151,9 +150,9 @@ impl Findings<'_> {
             }];
         }
         let mut all = Vec::new();
-        for poll in self.polls(graph, when, queue) {
+        for poll in self.polls(when, queue) {
             for link in self.known(&poll.when, poll.mapping, &poll.mapping.function) {
-                if let Some((function, when)) = graph.invoked(poll.mapping, link.value, &link.when)
+                if let Some((function, when)) = self.graph.invoked(poll.mapping, link.value, &link.when)
                     && declared.is_of(function)
                 {
                     let of = Some((function, poll.clone()));
@@ -165,16 +164,17 @@ impl Findings<'_> {
     }
 
     /// Returns every declaration about a function that polls a queue, with the mapping and the function's run time.
-    pub(crate) fn declared_runs<'g>(
-        &mut self,
-        graph: &'g Graph,
-    ) -> Vec<(&'g DeclaredConsumer, PollingMapping<'g>, RunTime<'g>)> {
+    pub(crate) fn declared_runs(&mut self) -> Vec<(&'g DeclaredConsumer, PollingMapping<'g>, RunTime<'g>)> {
         let mut all = Vec::new();
-        for queue in graph.queues() {
-            let of_functions = graph.declared(queue).iter().filter(|declared| !declared.is_worker());
+        for queue in self.graph.queues() {
+            let of_functions = self
+                .graph
+                .declared(queue)
+                .iter()
+                .filter(|declared| !declared.is_worker());
             for declared in of_functions {
-                for poll in self.polls(graph, &queue.resource.when, queue) {
-                    let times = self.run_times(graph, &poll).into_iter();
+                for poll in self.polls(&queue.resource.when, queue) {
+                    let times = self.run_times(&poll).into_iter();
                     let times = times.filter(|time| declared.is_of(time.function));
                     all.extend(times.map(|time| (&**declared, poll.clone(), time)));
                 }

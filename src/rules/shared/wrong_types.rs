@@ -47,7 +47,7 @@ impl Accepts {
     }
 }
 
-impl Findings<'_> {
+impl<'g> Findings<'g> {
     /// Reports each value that `attribute` of `resource` has under the condition `when` and that is not a whole number.
     /// From then on they are not noted as unresolved.
     pub(crate) fn reject_types<T>(
