@@ -8,7 +8,7 @@ const PYTHON: &str = "import json\n\n\ndef run(event, context):\n    ship(event)
 const SCRIPT: &str =
     "import { ship } from './ship';\n\nexport const run = async (event) => {\n  await ship(event);\n};\n";
 const PLAIN: &str = "exports.run = async (event) => ship(event);\n";
-const GO: &str = "package main\n\nfunc main() {\n\tlambda.Start(handle)\n}\n\nfunc handle(ctx context.Context, event events.SQSEvent) error {\n\treturn nil\n}\n";
+const GO: &str = "package main\n\nimport \"github.com/aws/aws-lambda-go/lambda\"\n\nfunc main() {\n\tlambda.Start(handle)\n}\n\nfunc handle(ctx context.Context, event events.SQSEvent) error {\n\treturn nil\n}\n";
 const DOCKERFILE: &str = "FROM public.ecr.aws/lambda/python:3.13\nCOPY . .\nCMD [\"app.run\"]\n";
 const JAVA: &str =
     "package com.example;\npublic class Orders {\n    public void run(SQSEvent event, Context context) {\n    }\n}\n";
@@ -284,25 +284,34 @@ fn code_of_sam_functions_is_found() {
                 "Go",
                 sam("CodeUri: a;Handler: bootstrap", "Metadata: {BuildMethod: go1.x}"),
                 &[("a/server.go", GO), ("a/server_test.go", GO)],
-                "main a/server.go:7",
+                "main a/server.go:9",
             ),
             (
                 "Go by name",
                 sam("CodeUri: artifact;Handler: orders", "DependsOn: []"),
                 &[("cmd/orders/main.go", GO), ("cmd/carts/main.go", GO)],
-                "main cmd/orders/main.go:7",
+                "main cmd/orders/main.go:9",
             ),
             (
                 "Go by the directory of its package",
                 sam("CodeUri: build/orders/lambda.zip;Handler: bootstrap", "DependsOn: []"),
                 &[("cmd/orders/main.go", GO), ("cmd/carts/main.go", GO)],
-                "main cmd/orders/main.go:7",
+                "main cmd/orders/main.go:9",
             ),
             (
                 "Go, two programs",
                 sam("CodeUri: artifact;Handler: bootstrap", "DependsOn: []"),
                 &[("cmd/orders/main.go", GO), ("cmd/carts/main.go", GO)],
                 "source not found (looked for `src/bootstrap.*`, `bootstrap.*`, `artifact/bootstrap.*`)",
+            ),
+            (
+                "Go, one program with a handler",
+                sam("CodeUri: artifact;Handler: bootstrap", "DependsOn: []"),
+                &[
+                    ("cmd/server/main.go", "package main\n\nfunc main() {\n}\n"),
+                    ("cmd/worker/main.go", GO),
+                ],
+                "main cmd/worker/main.go:9",
             ),
             (
                 "path of a program",
@@ -433,6 +442,36 @@ fn code_of_terraform_functions_is_found() {
                 zip("../dist/orders.zip"),
                 &[("orders/app.ts", SCRIPT), ("carts/app.ts", SCRIPT)],
                 "run orders/app.ts:3",
+            ),
+            (
+                "archive named like a directory, with more words",
+                zip("../dist/lambda_orders-latest.zip"),
+                &[("orders/app.py", PYTHON), ("carts/app.py", PYTHON)],
+                "run orders/app.py:4",
+            ),
+            (
+                "archive next to its source",
+                zip("code/orders/deployment.zip"),
+                &[("code/orders/app.py", PYTHON), ("code/carts/app.py", PYTHON)],
+                "run code/orders/app.py:4",
+            ),
+            (
+                "archive with the name of something else",
+                zip("dist/orders-history.zip"),
+                &[("orders/app.py", PYTHON), ("carts/app.py", PYTHON)],
+                "source not found (looked for `src/orders-history/app.*`, `orders-history/app.*`, `dist/orders-history/app.*`)",
+            ),
+            (
+                "file of a build output",
+                archive("source_file = \"dist/orders/app.js\""),
+                &[("orders/app.ts", SCRIPT), ("carts/app.ts", SCRIPT)],
+                "run orders/app.ts:3",
+            ),
+            (
+                "archive named like the file that a bundler starts from",
+                terraform("  handler = \"index.run\"\n  filename = \"out/orders.zip\"", ""),
+                &[("api/orders.ts", SCRIPT), ("api/index.ts", "export const x = 1;\n")],
+                "run api/orders.ts:3",
             ),
             (
                 "only file",

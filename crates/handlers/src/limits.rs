@@ -38,6 +38,8 @@ pub(crate) const MAX_NESTING: usize = 600;
 pub(crate) const MAX_INDENTATION: usize = 200;
 /// Maximum depth of syntax.
 pub(crate) const MAX_SYNTAX_DEPTH: usize = 200;
+/// Maximum number of tokens that a program passes to its runtime.
+pub(crate) const MAX_START_LENGTH: usize = 32;
 /// Maximum number of tokens before the name in a signature, and after it.
 pub(crate) const MAX_SIGNATURE_LENGTH: usize = 200;
 /// Maximum length of a text that is kept.

@@ -8,6 +8,7 @@
 //!   src/orders/app.*       the source of a build output
 //!   dist/orders/app.*      the code itself, in any case, or a package: app/__init__.py, app/index.ts
 //!   …/orders/app.*         the file of the repository whose path ends like that of the code
+//!   …/orders.*             for `dist/orders/index.*`, the file that a bundler started from
 //!   …/app.*                the only file in the repository that defines `run`
 //! ```
 
@@ -302,13 +303,16 @@ impl Locator<'_, '_> {
     fn at(&self, path: &Path, entry_points: &[String]) -> Result<PathBuf, Vec<PathBuf>> {
         let files = self.search.files();
         let stem = &*self.wanted.stem();
-        if files.is_file(path) && language_of(path).is_some() {
-            // The file itself, which becomes an archive with that one file at its top.
-            let is_wanted =
-                path.file_stem().is_some_and(|own| own == stem) || matches!(self.wanted, Wanted::Program { .. });
+        // The file itself, which becomes an archive with that one file at its top.
+        let is_source = language_of(path).is_some();
+        let is_named = path.file_stem().is_some_and(|own| own == stem);
+        if is_source && files.is_file(path) {
+            let is_wanted = is_named || matches!(self.wanted, Wanted::Program { .. });
             let found = files.find(path).ok().filter(|_| is_wanted);
             return found.ok_or_else(|| vec![path.with_file_name(format!("{stem}.*"))]);
         }
+        // It may not be built yet.
+        let path = path.parent().filter(|_| is_source && is_named).unwrap_or(path);
         // A bundler names its output after the file that it starts from. A part of a template is not always next to it.
         let last = Path::new(stem).file_name();
         let entries = entry_points.iter().map(Path::new);
@@ -378,6 +382,13 @@ impl Locator<'_, '_> {
         // The name of the package, in addition to that of the file. A class has one of its own.
         let least = own + usize::from(matches!(self.wanted, Wanted::Module { .. }));
         let mut found = self.defining(self.search.ending(whole, least, directory));
+        if found.is_empty()
+            && stem.ends_with("index")
+            && let Some(package) = whole.parent()
+        {
+            // A bundler names its output `index`, and the package after the file that it starts from.
+            found = self.defining(self.search.ending(package, 1, directory));
+        }
         if found.is_empty() && self.is_only {
             // A namespace in C# is not always a directory.
             let least = if matches!(self.wanted, Wanted::Class { is_java: false, .. }) {
@@ -460,12 +471,13 @@ impl Locator<'_, '_> {
         if !self.is_only {
             return None;
         }
-        let mut all = self
-            .search
-            .programs(directory)
-            .take(limits::MAX_MAIN_CANDIDATES)
-            .filter_map(|path| self.main_of(path));
-        all.next().filter(|_| all.next().is_none())
+        let programs = self.search.programs(directory).take(limits::MAX_MAIN_CANDIDATES);
+        let mut all: Vec<PathBuf> = programs.filter_map(|path| self.main_of(path)).collect();
+        if all.len() > 1 {
+            let is_function = |text: String| text.contains("aws-lambda-go/lambda");
+            all.retain(|path| text_of(path, self.search.files()).is_some_and(is_function));
+        }
+        all.pop().filter(|_| all.is_empty())
     }
 
     /// Returns the file in Go with the `main` function of a directory.
@@ -495,14 +507,14 @@ fn without_package(path: &Path) -> PathBuf {
 
 /// Returns `true` if the file defines `name`, or takes it from another one.
 fn defines(path: &Path, name: &str, files: &Files) -> bool {
-    let Some(language) = language_of(path) else {
-        return false;
-    };
-    let text = files
-        .read(path, limits::MAX_SOURCE_SIZE)
-        .ok()
-        .and_then(|bytes| String::from_utf8(bytes).ok());
-    text.is_some_and(|text| exports::origin(&text, language, name) != Defined::Nowhere)
+    language_of(path)
+        .zip(text_of(path, files))
+        .is_some_and(|(language, text)| exports::origin(&text, language, name) != Defined::Nowhere)
+}
+
+/// Returns the text of a source file.
+fn text_of(path: &Path, files: &Files) -> Option<String> {
+    String::from_utf8(files.read(path, limits::MAX_SOURCE_SIZE).ok()?).ok()
 }
 
 /// Returns the function in another file that makes the handler `made`: `export const handler = create(parts)`.
@@ -526,9 +538,7 @@ pub(super) fn read_source(mut path: PathBuf, mut name: String, sources: &Sources
         let Some(language @ (Language::Python | Language::Script)) = language_of(&path) else {
             break;
         };
-        let Ok(Ok(text)) = files.read(&path, limits::MAX_SOURCE_SIZE).map(String::from_utf8) else {
-            break;
-        };
+        let Some(text) = text_of(&path, files) else { break };
         let next = match exports::origin(&text, language, &name) {
             Defined::By(from, there) => places::imported(&path, &from, language, files).map(|path| (path, there)),
             Defined::Among(all) => {

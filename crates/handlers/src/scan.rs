@@ -27,17 +27,20 @@ pub(super) struct Scanned {
 /// Finds the handler `name`: a method (`Class::method`), or the function that the program passes to its runtime.
 pub(super) fn handler(source: &str, name: &str) -> Option<Scanned> {
     let tokens = Tokens::of(source);
-    let name = match name.split_once("::") {
+    let names = match name.split_once("::") {
         Some((class, method)) => {
             tokens.is_declared(class).then_some(())?;
-            method
+            vec![method]
         }
-        None => tokens.started()?,
+        None => tokens.started(),
     };
-    let mut found = (0..tokens.all.len()).filter_map(|at| tokens.signature(at, name));
-    let (Some((from, end)), None) = (found.next(), found.next()) else {
-        return None;
-    };
+    // A wrapper precedes the function that it gets.
+    let mut found = names.iter().rev().filter_map(|name| {
+        let mut found = (0..tokens.all.len()).filter_map(|at| tokens.signature(at, name));
+        let (from, end) = found.next().filter(|_| found.next().is_none())?;
+        Some((*name, from, end))
+    });
+    let (name, from, end) = found.next()?;
     let signature = &tokens.all[from..end];
     let response = signature.iter().find(|token| RESPONSES.contains(token)).copied();
     let response = response.or_else(|| tokens.response_as_object(signature, name));
@@ -106,14 +109,19 @@ impl<'s> Tokens<'s> {
         pairs.any(|pair| matches!(pair, ["class" | "object" | "record" | "struct", name] if *name == class))
     }
 
-    /// Returns the function that the program passes to its runtime.
-    fn started(&self) -> Option<&'s str> {
-        let at = (0..self.all.len()).find(|at| STARTS.contains(&self.all[*at]) && self.get(at + 1) == "(")?;
-        let arguments = self.all[at + 2..].iter().copied();
-        let first: Vec<&str> = arguments
-            .take_while(|token| !matches!(*token, "," | ")" | "("))
-            .collect();
-        first.last().copied()
+    /// Returns the names in what the program passes to its runtime: `Start(wrap(handle, nil))`.
+    fn started(&self) -> Vec<&'s str> {
+        let mut calls = self.all.windows(2);
+        let Some(at) = calls.position(|pair| STARTS.contains(&pair[0]) && pair[1] == "(") else {
+            return Vec::new();
+        };
+        let mut depth = 0;
+        let is_inside = |token: &&str| {
+            depth += i32::from(*token == "(") - i32::from(*token == ")");
+            depth > 0
+        };
+        let arguments = self.all[at + 1..].iter().copied().take(limits::MAX_START_LENGTH);
+        arguments.take_while(is_inside).collect()
     }
 
     /// Returns the range of tokens of the signature, if the token declares the function `name`.
@@ -122,10 +130,13 @@ impl<'s> Tokens<'s> {
             return None;
         }
         let first = at.saturating_sub(limits::MAX_SIGNATURE_LENGTH);
+        // Statements of Go end without a sign.
         let before = self.all[first..at]
             .iter()
-            .rposition(|token| matches!(*token, ";" | "{" | "}"));
+            .rposition(|token| matches!(*token, ";" | "{" | "}" | "func"));
         let mut from = before.map_or(first, |before| first + before + 1);
+        let is_function_of_go = from > 0 && self.get(from - 1) == "func";
+        from -= usize::from(is_function_of_go);
         // Annotations are not part of it, since their line may be another one.
         while from < at && self.get(from) == "@" {
             from += 2;
@@ -137,8 +148,7 @@ impl<'s> Tokens<'s> {
             }
         }
         let is_call = |token: &&str| matches!(*token, "=" | "return" | "new" | "(" | "." | ",");
-        let is_method_of_go = self.get(from) == "func";
-        if from >= at || !is_method_of_go && self.all[from..at].iter().rev().take(2).any(is_call) {
+        if from >= at || !is_function_of_go && self.all[from..at].iter().rev().take(2).any(is_call) {
             return None;
         }
         let end = self.all[at..]

@@ -25,6 +25,10 @@ pub(super) static OUTPUTS: Words =
     Words::new(|| words(".aws-sam .build .serverless .webpack artifact artifacts bin build dist obj out target"));
 /// Directories of sources, whose names say nothing.
 const SOURCES: [&str; 4] = ["src", "main", "app", "lib"];
+/// Words in the names of packages that say nothing of the source.
+static OF_PACKAGES: Words = Words::new(|| {
+    words("archive build bundle code deploy deployment deps dp function lambda latest package payload pkg with zip")
+});
 /// Directories that contain the code of others, or no handlers.
 static SKIPPED: Words = Words::new(|| {
     words(
@@ -63,30 +67,28 @@ impl<'f> Search<'f> {
     /// Returns the files below `directory` whose paths end like `wanted`, which has no ending: those with the most
     /// names in common, and at least `least`.
     pub(super) fn ending(&self, wanted: &Path, least: usize, directory: &Path) -> Vec<PathBuf> {
-        let wanted = names(wanted);
-        let Some(stem) = wanted.last() else { return Vec::new() };
-        let candidates = self.found().all.get(stem).map_or(&[] as &[_], Vec::as_slice);
+        let Some(stem) = names(wanted).pop() else {
+            return Vec::new();
+        };
+        let candidates = self.found().all.get(&stem).map_or(&[] as &[_], Vec::as_slice);
         let candidates = candidates.iter().filter(|path| path.starts_with(directory));
         let candidates: Vec<&PathBuf> = candidates.take(limits::MAX_NAME_CANDIDATES + 1).collect();
         if candidates.len() > limits::MAX_NAME_CANDIDATES {
             return Vec::new();
         }
-        let common = |path: &Path| {
-            let names = names(&path.with_extension(""));
-            names
-                .iter()
-                .rev()
-                .zip(wanted.iter().rev())
-                .take_while(|(one, other)| one == other)
-                .count()
+        let best = |names: fn(&Path) -> Vec<String>| {
+            let wanted = names(wanted);
+            let common = |path: &&PathBuf| {
+                let names = names(&path.with_extension(""));
+                let pairs = names.iter().rev().zip(wanted.iter().rev());
+                pairs.take_while(|(one, other)| one == other).count()
+            };
+            let most = candidates.iter().map(common).max().filter(|most| *most >= least);
+            let best = candidates.iter().filter(|path| Some(common(path)) == most);
+            best.map(|path| (*path).clone()).collect::<Vec<_>>()
         };
-        let most = candidates
-            .iter()
-            .map(|path| common(path))
-            .max()
-            .filter(|most| *most >= least);
-        let best = candidates.into_iter().filter(|path| Some(common(path)) == most);
-        best.cloned().collect()
+        let found = best(names);
+        if found.is_empty() { best(plain_names) } else { found }
     }
 
     /// Returns the directories with files in Go below `directory`.
@@ -185,6 +187,20 @@ fn names(path: &Path) -> Vec<String> {
     names.retain(|name| !OUTPUTS.contains(&**name) && !SOURCES.contains(&&**name));
     names.extend(last);
     names
+}
+
+/// Returns the names in a path like [`names`], without the words that are only part of a package's name:
+/// `lambda_orders-latest` is `orders`.
+fn plain_names(path: &Path) -> Vec<String> {
+    let plain = |name: String| {
+        let words = name.split(|c: char| !c.is_alphanumeric());
+        let words: Vec<&str> = words.filter(|word| !OF_PACKAGES.contains(word)).collect();
+        words.join("-")
+    };
+    let mut names = names(path);
+    let last = names.pop();
+    let plain = names.into_iter().map(plain).filter(|name| !name.is_empty());
+    plain.chain(last).collect()
 }
 
 /// Collects the paths of source files.

@@ -277,7 +277,7 @@ fn comment_lines_take_linear_time() {
 
 /// Handlers in languages that are not parsed: name, source, and whether they return failed messages (`None` if no
 /// handler is found).
-const SCANNED: [(&str, &str, Option<bool>); 26] = [
+const SCANNED: [(&str, &str, Option<bool>); 28] = [
     (
         "App::handleRequest",
         "class App { override fun handleRequest(e: SQSEvent, c: Context): SQSBatchResponse { f.add(SQSBatchResponse.BatchItemFailure(id)) } }",
@@ -389,6 +389,16 @@ const SCANNED: [(&str, &str, Option<bool>); 26] = [
         "main",
         "func handle(e events.SQSEvent) (events.SQSEventResponse, error) { return events.SQSEventResponse{}, nil } // BatchItemFailures:\nfunc main() { lambda.Start(handle) }",
         Some(false),
+    ),
+    (
+        "main",
+        "func main() { lambda.Start(handle) }\nconst kind = \"order\"\nfunc handle(e events.SQSEvent) error { return nil }",
+        Some(false),
+    ),
+    (
+        "main",
+        "func handle(e events.SQSEvent) (events.SQSEventResponse, error) { return events.SQSEventResponse{BatchItemFailures: f}, nil }\nfunc main() { lambda.Start(trace.Wrap(handle, nil)) }",
+        Some(true),
     ),
     ("main", "func main() { lambda.Start(elsewhere.Handle) }", None),
     (
