@@ -257,38 +257,51 @@ pub(super) struct Made {
     pub(super) ignored_disabling: Option<Span>,
 }
 
-/// Kind of node for a type of resource, with the names of its attributes in the dialect.
+/// Kind of node for a type of resource, with the names or paths of its attributes in the dialect.
 #[derive(Clone, Copy)]
 pub(super) enum NodeKind {
     Alarm(&'static alarm::AlarmNames),
     /// An API with a document that describes its integrations.
-    Api(&'static delivery::ApiNames),
-    CompositeAlarm(&'static alarm::TextNames),
+    Api(Path),
+    /// The path is that of its rule.
+    CompositeAlarm(Path),
     Function(&'static function::FunctionNames),
-    InstanceProfile(&'static worker::InstanceProfileNames),
+    /// Its name and its roles.
+    InstanceProfile(Path, Path),
     Integration(&'static delivery::IntegrationNames),
     InvokeConfig(&'static function::InvokeConfigNames),
-    Key(&'static access::KeyNames),
-    KeyAlias(&'static access::KeyAliasNames),
-    KeyPolicy(&'static separate::SeparateNames),
+    /// The path is that of its policy.
+    Key(Path),
+    /// Its name and its key.
+    KeyAlias(Path, Path),
+    /// The key and its policy.
+    KeyPolicy(Path, Path),
     ManagedPolicy(&'static access::ManagedPolicyNames),
     Mapping(&'static mapping::MappingNames),
-    /// A monitor of another vendor.
-    Monitor(&'static alarm::TextNames),
+    /// A monitor of another vendor, with its query.
+    Monitor(Path),
     Notifications(&'static delivery::NotificationNames),
-    Parameter(&'static worker::ParameterNames),
-    Permission(&'static access::PermissionNames),
+    /// Its name and its value.
+    Parameter(Path, Path),
+    /// The function and the principal.
+    Permission(Path, Path),
     Pipe(&'static delivery::PipeNames),
     Queue(&'static queue::QueueNames),
-    QueuePolicy(&'static access::QueuePolicyNames),
-    RecursionConfig(&'static separate::SeparateNames),
-    RedriveAllowPolicy(&'static separate::SeparateNames),
-    RedrivePolicy(&'static separate::SeparateNames),
+    /// A queue or several, and the document.
+    QueuePolicy(Path, Path),
+    /// The function and its setting for recursive loops.
+    RecursionConfig(Path, Path),
+    /// The queue and the policy.
+    RedriveAllowPolicy(Path, Path),
+    /// The queue and the policy.
+    RedrivePolicy(Path, Path),
     Role(&'static access::RoleNames),
-    RolePolicy(&'static access::RolePolicyNames),
+    /// A resource that grants something to a role or several.
+    RolePolicy(Path, access::Granted),
     Rule(&'static delivery::RuleNames),
     Schedule(&'static delivery::TargetNames),
-    StateMachine(&'static machine::MachineNames),
+    /// Paths of the definition, of which the first that is written is used, and its type.
+    StateMachine(&'static [Path], Path),
     Subscription(&'static delivery::SubscriptionNames),
     Target(&'static delivery::TargetNames),
     Topic(&'static delivery::TopicNames),
@@ -388,32 +401,32 @@ impl<V: View> Lowering<V> {
     pub(super) fn add(&mut self, kind: NodeKind, node: Node<V::Value>) {
         match kind {
             NodeKind::Alarm(names) => self.alarm(node, names),
-            NodeKind::Api(names) => self.api(&node, names),
-            NodeKind::CompositeAlarm(names) => self.composite_alarm(node, names),
+            NodeKind::Api(document) => self.api(&node, document),
+            NodeKind::CompositeAlarm(rule) => self.composite_alarm(node, rule),
             NodeKind::Function(names) => self.function(node, names),
-            NodeKind::InstanceProfile(names) => self.instance_profile(node, names),
+            NodeKind::InstanceProfile(name, roles) => self.instance_profile(node, name, roles),
             NodeKind::Integration(names) => self.integration(node.resource, &node.written, names),
             NodeKind::InvokeConfig(names) => self.invoke_config(node, names),
-            NodeKind::Key(names) => self.key(node, names),
-            NodeKind::KeyAlias(names) => self.key_alias(node, names),
-            NodeKind::KeyPolicy(names) => self.key_policy(&node, names),
+            NodeKind::Key(policy) => self.key(node, policy),
+            NodeKind::KeyAlias(name, key) => self.key_alias(node, name, key),
+            NodeKind::KeyPolicy(key, policy) => self.key_policy(&node, key, policy),
             NodeKind::ManagedPolicy(names) => self.managed_policy(node, names),
             NodeKind::Mapping(names) => self.mapping(node, names),
-            NodeKind::Monitor(names) => self.monitor(node, names),
+            NodeKind::Monitor(query) => self.monitor(node, query),
             NodeKind::Notifications(names) => self.notifications(&node, names),
-            NodeKind::Parameter(names) => self.parameter(node, names),
-            NodeKind::Permission(names) => self.permission(node, names),
+            NodeKind::Parameter(name, value) => self.parameter(node, name, value),
+            NodeKind::Permission(function, principal) => self.permission(node, function, principal),
             NodeKind::Pipe(names) => self.pipe(node, names),
             NodeKind::Queue(names) => self.queue(node, names),
-            NodeKind::QueuePolicy(names) => self.queue_policy(&node, names),
-            NodeKind::RecursionConfig(names) => self.recursion_config(&node, names),
-            NodeKind::RedriveAllowPolicy(names) => self.separate_redrive_allow(node, names),
-            NodeKind::RedrivePolicy(names) => self.separate_redrive(node, names),
+            NodeKind::QueuePolicy(queues, document) => self.queue_policy(&node, queues, document),
+            NodeKind::RecursionConfig(function, setting) => self.recursion_config(&node, function, setting),
+            NodeKind::RedriveAllowPolicy(queue, policy) => self.separate_redrive_allow(node, queue, policy),
+            NodeKind::RedrivePolicy(queue, policy) => self.separate_redrive(node, queue, policy),
             NodeKind::Role(names) => self.role(node, names),
-            NodeKind::RolePolicy(names) => self.role_policy(&node, names),
+            NodeKind::RolePolicy(roles, granted) => self.role_policy(&node, roles, granted),
             NodeKind::Rule(names) => self.rule(&node, names),
             NodeKind::Schedule(names) => self.schedule(node, names),
-            NodeKind::StateMachine(names) => self.state_machine(node, names),
+            NodeKind::StateMachine(definitions, kind) => self.state_machine(node, definitions, kind),
             NodeKind::Subscription(names) => self.separate_subscription(node, names),
             NodeKind::Target(names) => self.separate_target(node, names),
             NodeKind::Topic(names) => self.topic(node, names),

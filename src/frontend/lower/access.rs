@@ -8,13 +8,6 @@ use crate::graph::{Attribute, Link, Resource};
 use conditions::{Cases, Condition};
 use source::Span;
 
-/// Names of the attributes of a separate queue policy.
-pub(in crate::frontend) struct QueuePolicyNames {
-    /// A queue, or several.
-    pub(in crate::frontend) queues: Path,
-    pub(in crate::frontend) document: Path,
-}
-
 /// Names of a role's attributes.
 pub(in crate::frontend) struct RoleNames {
     pub(in crate::frontend) name: Path,
@@ -27,14 +20,8 @@ pub(in crate::frontend) struct RoleNames {
     pub(in crate::frontend) trust: Path,
 }
 
-/// Names of the attributes of a resource that grants something to roles.
-pub(in crate::frontend) struct RolePolicyNames {
-    /// A role, or several.
-    pub(in crate::frontend) roles: Path,
-    pub(in crate::frontend) granted: Granted,
-}
-
 /// Kind of grant.
+#[derive(Clone, Copy)]
 pub(in crate::frontend) enum Granted {
     Document(Path),
     /// The ARN of a policy, or of several.
@@ -49,23 +36,6 @@ pub(in crate::frontend) struct ManagedPolicyNames {
     pub(in crate::frontend) document: Path,
     /// Roles to which the policy attaches itself.
     pub(in crate::frontend) roles: Option<Path>,
-}
-
-/// Names of a key's attributes.
-pub(in crate::frontend) struct KeyNames {
-    pub(in crate::frontend) policy: Path,
-}
-
-/// Names of the attributes of a key alias.
-pub(in crate::frontend) struct KeyAliasNames {
-    pub(in crate::frontend) name: Path,
-    pub(in crate::frontend) key: Path,
-}
-
-/// Names of a permission's attributes.
-pub(in crate::frontend) struct PermissionNames {
-    pub(in crate::frontend) function: Path,
-    pub(in crate::frontend) principal: Path,
 }
 
 impl<V: View> Lowering<V> {
@@ -96,21 +66,21 @@ impl<V: View> Lowering<V> {
         });
     }
 
-    pub(super) fn queue_policy(&mut self, node: &Node<V::Value>, names: &QueuePolicyNames) {
-        let document = self.document(&node.written, names.document);
+    pub(super) fn queue_policy(&mut self, node: &Node<V::Value>, queues: Path, document: Path) {
+        let document = self.document(&node.written, document);
         let writer = if node.made.by_transform {
             PolicyWriter::Transform
         } else {
             PolicyWriter::Separate
         };
-        for queue in self.view.elements(&node.written, names.queues) {
+        for queue in self.view.elements(&node.written, queues) {
             let policy = QueuePolicy {
                 resource: Resource {
                     when: node.resource.when.and(&queue.when),
                     ..node.resource.clone()
                 },
                 writer,
-                queue: self.link_of(last(names.queues), &queue.written),
+                queue: self.link_of(last(queues), &queue.written),
                 document: document.clone(),
                 is_awaited: V::AWAITS_QUEUE_POLICIES,
             };
@@ -148,9 +118,9 @@ impl<V: View> Lowering<V> {
     }
 
     /// Lowers a separate resource that grants something to roles.
-    pub(super) fn role_policy(&mut self, node: &Node<V::Value>, names: &RolePolicyNames) {
+    pub(super) fn role_policy(&mut self, node: &Node<V::Value>, roles: Path, granted: Granted) {
         let always = Condition::always();
-        let grants: Vec<(Condition, Grant)> = match names.granted {
+        let grants: Vec<(Condition, Grant)> = match granted {
             Granted::Document(path) => vec![(always, Grant::Document(self.document(&node.written, path)))],
             Granted::Managed(path) => {
                 let policies = self.view.elements(&node.written, path).into_iter();
@@ -161,8 +131,8 @@ impl<V: View> Lowering<V> {
             }
             Granted::Key => vec![(always, Grant::Key)],
         };
-        for role in self.view.elements(&node.written, names.roles) {
-            let link = self.link_of(last(names.roles), &role.written);
+        for role in self.view.elements(&node.written, roles) {
+            let link = self.link_of(last(roles), &role.written);
             for (when, grant) in &grants {
                 let when = role.when.and(when);
                 self.grant(&node.resource, role.span, &when, link.clone(), grant.clone());
@@ -186,27 +156,27 @@ impl<V: View> Lowering<V> {
         self.graph.access.managed_policies.push(policy);
     }
 
-    pub(super) fn key(&mut self, node: Node<V::Value>, names: &KeyNames) {
+    pub(super) fn key(&mut self, node: Node<V::Value>, policy: Path) {
         let key = Key {
-            policy: self.optional_document(&node.written, names.policy),
+            policy: self.optional_document(&node.written, policy),
             resource: node.resource,
         };
         self.graph.access.keys.push(key);
     }
 
-    pub(super) fn key_alias(&mut self, node: Node<V::Value>, names: &KeyAliasNames) {
+    pub(super) fn key_alias(&mut self, node: Node<V::Value>, name: Path, key: Path) {
         let alias = KeyAlias {
-            name: self.text(&node.written, names.name),
-            key: self.link(&node.written, names.key, BareName::Queue),
+            name: self.text(&node.written, name),
+            key: self.link(&node.written, key, BareName::Queue),
             resource: node.resource,
         };
         self.graph.access.key_aliases.push(alias);
     }
 
-    pub(super) fn permission(&mut self, node: Node<V::Value>, names: &PermissionNames) {
+    pub(super) fn permission(&mut self, node: Node<V::Value>, function: Path, principal: Path) {
         let permission = Permission {
-            function: self.link(&node.written, names.function, BareName::Function),
-            principal: self.required(&node.written, names.principal, V::text),
+            function: self.link(&node.written, function, BareName::Function),
+            principal: self.required(&node.written, principal, V::text),
             resource: node.resource,
         };
         self.graph.access.permissions.push(permission);

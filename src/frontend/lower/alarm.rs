@@ -43,15 +43,10 @@ pub(in crate::frontend) struct MetricNames {
 
 /// Spelling of a metric's dimensions.
 pub(in crate::frontend) enum Dimensions {
-    /// An object at a path, with the path to the queue's name in it.
-    Object { object: Path, queue: Path },
-    /// A list of objects.
-    List { list: Path, name: Path, value: Path },
-}
-
-/// Name of the attribute with the text of a monitor or a composite alarm.
-pub(in crate::frontend) struct TextNames {
-    pub(in crate::frontend) text: Path,
+    /// An object, and the queue's name in it.
+    Object(Path, Path),
+    /// A list of objects, and the name and the value in each.
+    List(Path, Path, Path),
 }
 
 impl<V: View> Lowering<V> {
@@ -140,8 +135,8 @@ impl<V: View> Lowering<V> {
 
     fn metric(&mut self, written: &V::Value, names: &MetricNames, when: &Condition) -> AlarmMetric {
         let dimension = match names.dimensions {
-            Dimensions::Object { queue, .. } => self.view.attribute(written, queue),
-            Dimensions::List { list, name, value } => self.value_of_queue(written, list, name, value),
+            Dimensions::Object(_, queue) => self.view.attribute(written, queue),
+            Dimensions::List(list, name, value) => self.value_of_queue(written, [list, name, value]),
         };
         let none = |_: &str| State::Default(Link::none());
         let queue = self.convert(dimension, none, |this, value| this.view.link(&value, BareName::Queue));
@@ -158,7 +153,7 @@ impl<V: View> Lowering<V> {
     /// Returns the known dimensions other than that of the queue.
     fn other_dimensions(&mut self, metric: &V::Value, dimensions: &Dimensions, when: &Condition) -> Vec<Dimension> {
         let all: Vec<Dimension> = match dimensions {
-            Dimensions::Object { object, .. } => {
+            Dimensions::Object(object, _) => {
                 let found = self.view.attribute(metric, object);
                 let objects = found.cases.into_iter().filter_map(|case| match case.then.state {
                     State::Set(object) => Some((case.when, object?)),
@@ -174,7 +169,7 @@ impl<V: View> Lowering<V> {
                 });
                 fields.collect()
             }
-            Dimensions::List { list, name, .. } => {
+            Dimensions::List(list, name, _) => {
                 let elements = self.view.elements(metric, list).into_iter();
                 let named = elements.flat_map(|element| {
                     let names = self.text(&element.written, name);
@@ -200,13 +195,7 @@ impl<V: View> Lowering<V> {
     }
 
     /// Returns the attribute `value` in the element of `list` whose attribute `name` is `QueueName`.
-    fn value_of_queue(
-        &mut self,
-        metric: &V::Value,
-        list: Path,
-        name: Path,
-        value: Path,
-    ) -> Attribute<Option<V::Value>> {
+    fn value_of_queue(&mut self, metric: &V::Value, [list, name, value]: [Path; 3]) -> Attribute<Option<V::Value>> {
         let lists = self.lists(metric, list, "");
         spread(lists, |_, sourced| {
             let SourcedValue { state, span, origins } = sourced;
@@ -240,8 +229,8 @@ impl<V: View> Lowering<V> {
     }
 
     /// Lowers a monitor of another vendor, which counts as an alarm on any queue if it watches SQS, or may.
-    pub(super) fn monitor(&mut self, node: Node<V::Value>, names: &TextNames) {
-        let query = self.required(&node.written, names.text, V::text);
+    pub(super) fn monitor(&mut self, node: Node<V::Value>, query: Path) {
+        let query = self.required(&node.written, query, V::text);
         let reason = query.cases.iter().find_map(|case| match &case.state {
             State::Unresolved(unresolved) => Some(unresolved.reason().clone()),
             State::Set(text) | State::Default(text) => text
@@ -254,8 +243,8 @@ impl<V: View> Lowering<V> {
     }
 
     /// Lowers a composite alarm, which listens to the alarms that its rule names.
-    pub(super) fn composite_alarm(&mut self, node: Node<V::Value>, names: &TextNames) {
-        let rule = self.required(&node.written, names.text, V::text);
+    pub(super) fn composite_alarm(&mut self, node: Node<V::Value>, rule: Path) {
+        let rule = self.required(&node.written, rule, V::text);
         self.graph.alarm_subscribers.push(AlarmSubscriber {
             resource: node.resource,
             names: rule.known().cloned(),

@@ -91,12 +91,6 @@ pub(in crate::frontend) struct IntegrationNames {
     pub(in crate::frontend) templates: Path,
 }
 
-/// Names of the attributes of an API.
-pub(in crate::frontend) struct ApiNames {
-    /// Its `OpenAPI` document, as a text or as an object.
-    pub(in crate::frontend) document: Path,
-}
-
 /// Extension of an operation of an `OpenAPI` document that contains its integration, with the keys in it.
 /// <https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-swagger-extensions-integration.html>
 const INTEGRATION: &str = "x-amazon-apigateway-integration";
@@ -332,8 +326,8 @@ impl<V: View> Lowering<V> {
     }
 
     /// Lowers the integrations in the `OpenAPI` document of an API.
-    pub(super) fn api(&mut self, node: &Node<V::Value>, names: &ApiNames) {
-        for case in self.view.attribute(&node.written, names.document).cases {
+    pub(super) fn api(&mut self, node: &Node<V::Value>, document: Path) {
+        for case in self.view.attribute(&node.written, document).cases {
             let State::Set(Some(written)) = case.then.state else {
                 continue;
             };

@@ -21,17 +21,10 @@ const LIMITS: [&str; 4] = [
 /// Maximum depth of nested states.
 const MAX_DEPTH: usize = 16;
 
-/// Names of a state machine's attributes.
-pub(in crate::frontend) struct MachineNames {
-    /// The definition, as a text or as an object; the first that is written is used.
-    pub(in crate::frontend) definitions: &'static [Path],
-    pub(in crate::frontend) kind: Path,
-}
-
 impl<V: View> Lowering<V> {
-    pub(super) fn state_machine(&mut self, node: super::Node<V::Value>, names: &MachineNames) {
+    pub(super) fn state_machine(&mut self, node: super::Node<V::Value>, definitions: &[Path], kind: Path) {
         let written = &node.written;
-        let definitions = names.definitions.iter().map(|path| self.definition(written, path));
+        let definitions = definitions.iter().map(|path| self.definition(written, path));
         let definitions: Vec<_> = definitions.collect();
         let written_one = definitions.iter().find(|definition| !is_absent(definition));
         let Some(definition) = written_one.or(definitions.first()).cloned() else {
@@ -45,9 +38,7 @@ impl<V: View> Lowering<V> {
                 State::Set(None) | State::Default(_) => State::Unresolved(not_read().into()),
                 State::Unresolved(reason) => State::Unresolved(reason),
             }),
-            express: self.read(written, names.kind, &false, |view, kind| {
-                Ok(view.text(kind)? == "EXPRESS")
-            }),
+            express: self.read(written, kind, &false, |view, kind| Ok(view.text(kind)? == "EXPRESS")),
             resource,
         };
         self.graph.deliveries.machines.push(machine);

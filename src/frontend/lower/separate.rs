@@ -16,14 +16,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
 use std::sync::Arc;
 
-/// Names of the attributes of a separate resource.
-pub(in crate::frontend) struct SeparateNames {
-    /// The resource that it modifies.
-    pub(in crate::frontend) of: Path,
-    /// The attribute that it sets.
-    pub(in crate::frontend) setting: Path,
-}
-
 /// Settings that wait for the resources to which they belong.
 #[derive(Default)]
 pub(super) struct Pending {
@@ -68,26 +60,26 @@ enum Policy {
 }
 
 impl<V: View> Lowering<V> {
-    pub(super) fn separate_redrive(&mut self, node: Node<V::Value>, names: &SeparateNames) {
-        let mut policy = self.redrive(&node.written, names.setting);
+    pub(super) fn separate_redrive(&mut self, node: Node<V::Value>, queue: Path, policy: Path) {
+        let mut policy = self.redrive(&node.written, policy);
         // The queue can be created before its separate policy, so it depends on nothing.
         for policy in policy.cases.iter_mut().filter_map(|case| case.value_mut()?.as_mut()) {
             policy.depends_on.clear();
         }
         let policy = Policy::Redrive(policy);
-        self.keep_separate(node, names, policy);
+        self.keep_separate(node, queue, policy);
     }
 
-    pub(super) fn separate_redrive_allow(&mut self, node: Node<V::Value>, names: &SeparateNames) {
-        let mut policy = self.redrive_allow(&node.written, names.setting);
+    pub(super) fn separate_redrive_allow(&mut self, node: Node<V::Value>, queue: Path, policy: Path) {
+        let mut policy = self.redrive_allow(&node.written, policy);
         for policy in policy.cases.iter_mut().filter_map(|case| case.value_mut()?.as_mut()) {
             policy.depends_on.clear();
         }
         let policy = Policy::RedriveAllow(policy);
-        self.keep_separate(node, names, policy);
+        self.keep_separate(node, queue, policy);
     }
 
-    fn keep_separate(&mut self, node: Node<V::Value>, names: &SeparateNames, policy: Policy) {
+    fn keep_separate(&mut self, node: Node<V::Value>, queue: Path, policy: Policy) {
         let doubt = node.resource.uncertain.clone().map(|reason| Doubt {
             reason,
             cause: node.cause,
@@ -97,8 +89,8 @@ impl<V: View> Lowering<V> {
             ),
         });
         let separate = Separate {
-            queue: self.link(&node.written, names.of, BareName::Queue),
-            among: self.view.among(&node.written, names.of),
+            queue: self.link(&node.written, queue, BareName::Queue),
+            among: self.view.among(&node.written, queue),
             when: node.resource.when,
             doubt,
             policy,
@@ -109,16 +101,16 @@ impl<V: View> Lowering<V> {
     }
 
     /// Collects the policy of a key.
-    pub(super) fn key_policy(&mut self, node: &Node<V::Value>, names: &SeparateNames) {
-        let key = self.link(&node.written, names.of, BareName::Queue);
-        let policy = self.optional_document(&node.written, names.setting);
+    pub(super) fn key_policy(&mut self, node: &Node<V::Value>, key: Path, policy: Path) {
+        let key = self.link(&node.written, key, BareName::Queue);
+        let policy = self.optional_document(&node.written, policy);
         self.pending.key_policies.push((key, policy));
     }
 
     /// Collects the setting for recursive loops through a function.
-    pub(super) fn recursion_config(&mut self, node: &Node<V::Value>, names: &SeparateNames) {
-        let function = self.link(&node.written, names.of, BareName::Function);
-        let setting = self.required(&node.written, names.setting, V::text);
+    pub(super) fn recursion_config(&mut self, node: &Node<V::Value>, function: Path, setting: Path) {
+        let function = self.link(&node.written, function, BareName::Function);
+        let setting = self.required(&node.written, setting, V::text);
         self.pending.recursive_loops.push((function, setting));
     }
 

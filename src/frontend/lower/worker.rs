@@ -27,23 +27,10 @@ pub(in crate::frontend) struct WorkerNames {
 
 /// Spelling of environment variables.
 pub(in crate::frontend) enum EnvironmentNames {
-    /// A list of objects with a name and a value.
-    Pairs { list: Path, name: Path, value: Path },
+    /// A list of objects, and the name and the value in each.
+    Pairs(Path, Path, Path),
     /// An object with a key for each variable.
     Object(Path),
-}
-
-/// Names of the attributes of an instance profile.
-pub(in crate::frontend) struct InstanceProfileNames {
-    pub(in crate::frontend) name: Path,
-    /// A role, or several.
-    pub(in crate::frontend) roles: Path,
-}
-
-/// Names of the attributes of a Systems Manager parameter.
-pub(in crate::frontend) struct ParameterNames {
-    pub(in crate::frontend) name: Path,
-    pub(in crate::frontend) value: Path,
 }
 
 impl<V: View> Lowering<V> {
@@ -127,7 +114,7 @@ impl<V: View> Lowering<V> {
         let mut all = Vec::new();
         for written in names {
             match written {
-                EnvironmentNames::Pairs { list, name, value } => {
+                EnvironmentNames::Pairs(list, name, value) => {
                     for pair in self.view.elements(part, list) {
                         let key = self.text(&pair.written, name);
                         all.push(Variable {
@@ -158,21 +145,21 @@ impl<V: View> Lowering<V> {
         all
     }
 
-    pub(super) fn instance_profile(&mut self, node: Node<V::Value>, names: &InstanceProfileNames) {
-        let roles = self.view.elements(&node.written, names.roles);
-        let roles = roles.into_iter().map(|role| self.link_of(names.roles, &role.written));
+    pub(super) fn instance_profile(&mut self, node: Node<V::Value>, name: Path, roles: Path) {
+        let elements = self.view.elements(&node.written, roles).into_iter();
+        let roles = elements.map(|role| self.link_of(roles, &role.written));
         let profile = InstanceProfile {
             roles: roles.collect(),
-            name: self.text(&node.written, names.name),
+            name: self.text(&node.written, name),
             resource: node.resource,
         };
         self.graph.access.instance_profiles.push(profile);
     }
 
-    pub(super) fn parameter(&mut self, node: Node<V::Value>, names: &ParameterNames) {
+    pub(super) fn parameter(&mut self, node: Node<V::Value>, name: Path, value: Path) {
         let parameter = Parameter {
-            name: self.text(&node.written, names.name),
-            value: self.link(&node.written, names.value, BareName::Queue),
+            name: self.text(&node.written, name),
+            value: self.link(&node.written, value, BareName::Queue),
             resource: node.resource,
         };
         self.graph.parameters.push(parameter);

@@ -1,18 +1,15 @@
 //! CloudFormation's resource types, and its names for the attributes of the graph.
 
-use crate::frontend::lower::access::{
-    Granted, KeyAliasNames, KeyNames, ManagedPolicyNames, PermissionNames, QueuePolicyNames, RoleNames, RolePolicyNames,
-};
-use crate::frontend::lower::alarm::{AlarmNames, Dimensions, MetricNames, TextNames};
+use crate::frontend::lower::access::{Granted, ManagedPolicyNames, RoleNames};
+use crate::frontend::lower::alarm::{AlarmNames, Dimensions, MetricNames};
 use crate::frontend::lower::code::CodeNames;
 use crate::frontend::lower::delivery::{
-    ApiNames, IntegrationNames, NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
+    IntegrationNames, NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
 };
 use crate::frontend::lower::function::{FailureNames, FunctionNames, InvokeConfigNames};
-use crate::frontend::lower::machine::MachineNames;
 use crate::frontend::lower::mapping::MappingNames;
 use crate::frontend::lower::queue::QueueNames;
-use crate::frontend::lower::worker::{EnvironmentNames, InstanceProfileNames, ParameterNames, WorkerNames};
+use crate::frontend::lower::worker::{EnvironmentNames, WorkerNames};
 use crate::frontend::lower::{BareName, NodeKind};
 use crate::graph::delivery::TargetKind;
 use crate::graph::limits;
@@ -21,17 +18,17 @@ use crate::graph::limits;
 pub(in crate::frontend::cloudformation) fn kind(name: &str) -> Option<NodeKind> {
     Some(match name {
         "AWS::SQS::Queue" => NodeKind::Queue(&QUEUE),
-        "AWS::SQS::QueuePolicy" => NodeKind::QueuePolicy(&QUEUE_POLICY),
-        "AWS::SQS::QueueInlinePolicy" => NodeKind::QueuePolicy(&QUEUE_INLINE_POLICY),
+        "AWS::SQS::QueuePolicy" => NodeKind::QueuePolicy("Queues", "PolicyDocument"),
+        "AWS::SQS::QueueInlinePolicy" => NodeKind::QueuePolicy("Queue", "PolicyDocument"),
         "AWS::Lambda::Function" | "AWS::Serverless::Function" => NodeKind::Function(&FUNCTION),
         "AWS::Lambda::EventInvokeConfig" => NodeKind::InvokeConfig(&INVOKE_CONFIG),
         "AWS::Lambda::EventSourceMapping" => NodeKind::Mapping(&MAPPING),
-        "AWS::Lambda::Permission" => NodeKind::Permission(&PERMISSION),
+        "AWS::Lambda::Permission" => NodeKind::Permission("FunctionName", "Principal"),
         "AWS::CloudWatch::Alarm" => NodeKind::Alarm(&ALARM),
-        "AWS::CloudWatch::CompositeAlarm" => NodeKind::CompositeAlarm(&COMPOSITE_ALARM),
-        "Datadog::Monitors::Monitor" => NodeKind::Monitor(&DATADOG_MONITOR),
-        "AWS::ApiGateway::RestApi" | "AWS::ApiGatewayV2::Api" => NodeKind::Api(&API),
-        "AWS::Serverless::Api" | "AWS::Serverless::HttpApi" => NodeKind::Api(&SAM_API),
+        "AWS::CloudWatch::CompositeAlarm" => NodeKind::CompositeAlarm("AlarmRule"),
+        "Datadog::Monitors::Monitor" => NodeKind::Monitor("Query"),
+        "AWS::ApiGateway::RestApi" | "AWS::ApiGatewayV2::Api" => NodeKind::Api("Body"),
+        "AWS::Serverless::Api" | "AWS::Serverless::HttpApi" => NodeKind::Api("DefinitionBody"),
         "AWS::ApiGateway::Method" => NodeKind::Integration(&REST_INTEGRATION),
         "AWS::ApiGatewayV2::Integration" => NodeKind::Integration(&HTTP_INTEGRATION),
         "AWS::Pipes::Pipe" => NodeKind::Pipe(&PIPE),
@@ -39,17 +36,19 @@ pub(in crate::frontend::cloudformation) fn kind(name: &str) -> Option<NodeKind> 
         "AWS::SNS::Subscription" => NodeKind::Subscription(&SUBSCRIPTION),
         "AWS::Events::Rule" => NodeKind::Rule(&RULE),
         "AWS::Scheduler::Schedule" => NodeKind::Schedule(&SCHEDULE),
-        "AWS::StepFunctions::StateMachine" => NodeKind::StateMachine(&STATE_MACHINE),
-        "AWS::Serverless::StateMachine" => NodeKind::StateMachine(&SAM_STATE_MACHINE),
+        "AWS::StepFunctions::StateMachine" => {
+            NodeKind::StateMachine(&["DefinitionString", "Definition"], "StateMachineType")
+        }
+        "AWS::Serverless::StateMachine" => NodeKind::StateMachine(&["Definition"], "Type"),
         "AWS::S3::Bucket" => NodeKind::Notifications(&NOTIFICATIONS),
         "AWS::IAM::Role" => NodeKind::Role(&ROLE),
-        "AWS::IAM::Policy" => NodeKind::RolePolicy(&POLICY),
-        "AWS::IAM::RolePolicy" => NodeKind::RolePolicy(&ROLE_POLICY),
+        "AWS::IAM::Policy" => NodeKind::RolePolicy("Roles", Granted::Document("PolicyDocument")),
+        "AWS::IAM::RolePolicy" => NodeKind::RolePolicy("RoleName", Granted::Document("PolicyDocument")),
         "AWS::IAM::ManagedPolicy" => NodeKind::ManagedPolicy(&MANAGED_POLICY),
-        "AWS::KMS::Key" | "AWS::KMS::ReplicaKey" => NodeKind::Key(&KEY),
-        "AWS::KMS::Alias" => NodeKind::KeyAlias(&KEY_ALIAS),
-        "AWS::IAM::InstanceProfile" => NodeKind::InstanceProfile(&INSTANCE_PROFILE),
-        "AWS::SSM::Parameter" => NodeKind::Parameter(&PARAMETER),
+        "AWS::KMS::Key" | "AWS::KMS::ReplicaKey" => NodeKind::Key("KeyPolicy"),
+        "AWS::KMS::Alias" => NodeKind::KeyAlias("AliasName", "TargetKeyId"),
+        "AWS::IAM::InstanceProfile" => NodeKind::InstanceProfile("InstanceProfileName", "Roles"),
+        "AWS::SSM::Parameter" => NodeKind::Parameter("Name", "Value"),
         "AWS::ECS::TaskDefinition" => NodeKind::Worker(&TASK_DEFINITION),
         "AWS::Batch::JobDefinition" => NodeKind::Worker(&JOB_DEFINITION),
         "AWS::EC2::Instance" | "AWS::AutoScaling::LaunchConfiguration" => NodeKind::Worker(&INSTANCE),
@@ -84,16 +83,6 @@ static QUEUE: QueueNames = QueueNames {
             KmsDataKeyReusePeriodSeconds KmsMasterKeyId MaximumMessageSize MessageRetentionPeriod QueueName \
             ReceiveMessageWaitTimeSeconds RedriveAllowPolicy RedrivePolicy SqsManagedSseEnabled Tags \
             VisibilityTimeout",
-};
-
-static QUEUE_POLICY: QueuePolicyNames = QueuePolicyNames {
-    queues: "Queues",
-    document: "PolicyDocument",
-};
-
-static QUEUE_INLINE_POLICY: QueuePolicyNames = QueuePolicyNames {
-    queues: "Queue",
-    document: "PolicyDocument",
 };
 
 static FUNCTION: FunctionNames = FunctionNames {
@@ -199,21 +188,12 @@ static MAPPING: MappingNames = MappingNames {
             ProvisionedPollerConfig.PollerGroupName",
 };
 
-static PERMISSION: PermissionNames = PermissionNames {
-    function: "FunctionName",
-    principal: "Principal",
-};
-
 static ALARM: AlarmNames = AlarmNames {
     name: "AlarmName",
     metric: MetricNames {
         namespace: "Namespace",
         metric: "MetricName",
-        dimensions: Dimensions::List {
-            list: "Dimensions",
-            name: "Name",
-            value: "Value",
-        },
+        dimensions: Dimensions::List("Dimensions", "Name", "Value"),
         statistic: "Statistic",
         period: "Period",
     },
@@ -222,11 +202,7 @@ static ALARM: AlarmNames = AlarmNames {
     metric_of_query: MetricNames {
         namespace: "Metric.Namespace",
         metric: "Metric.MetricName",
-        dimensions: Dimensions::List {
-            list: "Metric.Dimensions",
-            name: "Name",
-            value: "Value",
-        },
+        dimensions: Dimensions::List("Metric.Dimensions", "Name", "Value"),
         statistic: "Stat",
         period: "Period",
     },
@@ -239,10 +215,6 @@ static ALARM: AlarmNames = AlarmNames {
     actions: "AlarmActions",
     actions_enabled: "ActionsEnabled",
 };
-
-static COMPOSITE_ALARM: TextNames = TextNames { text: "AlarmRule" };
-
-static DATADOG_MONITOR: TextNames = TextNames { text: "Query" };
 
 static PIPE: PipeNames = PipeNames {
     source: "Source",
@@ -265,12 +237,6 @@ static PIPE: PipeNames = PipeNames {
     ],
     message_group_id: "TargetParameters.SqsQueueParameters.MessageGroupId",
     role: "RoleArn",
-};
-
-static API: ApiNames = ApiNames { document: "Body" };
-
-static SAM_API: ApiNames = ApiNames {
-    document: "DefinitionBody",
 };
 
 static REST_INTEGRATION: IntegrationNames = IntegrationNames {
@@ -355,27 +321,12 @@ static NOTIFICATIONS: NotificationNames = NotificationNames {
     ],
 };
 
-static STATE_MACHINE: MachineNames = MachineNames {
-    definitions: &["DefinitionString", "Definition"],
-    kind: "StateMachineType",
-};
-
-static SAM_STATE_MACHINE: MachineNames = MachineNames {
-    definitions: &["Definition"],
-    kind: "Type",
-};
-
 static ROLE: RoleNames = RoleNames {
     name: "RoleName",
     policies: "Policies",
     document: "PolicyDocument",
     managed: "ManagedPolicyArns",
     trust: "AssumeRolePolicyDocument",
-};
-
-static INSTANCE_PROFILE: InstanceProfileNames = InstanceProfileNames {
-    name: "InstanceProfileName",
-    roles: "Roles",
 };
 
 static TASK_DEFINITION: WorkerNames = WorkerNames {
@@ -389,31 +340,16 @@ static TASK_DEFINITION: WorkerNames = WorkerNames {
 };
 
 static JOB_DEFINITION: WorkerNames = WorkerNames {
-    roles: &[],
     containers: Some("ContainerProperties"),
-    stop_timeout: None,
     commands: &["Command"],
-    launch_types: None,
     container_role: Some("JobRoleArn"),
     environments: &[VARIABLES, SECRETS],
+    ..INSTANCE
 };
 
-const VARIABLES: EnvironmentNames = EnvironmentNames::Pairs {
-    list: "Environment",
-    name: "Name",
-    value: "Value",
-};
+const VARIABLES: EnvironmentNames = EnvironmentNames::Pairs("Environment", "Name", "Value");
 
-const SECRETS: EnvironmentNames = EnvironmentNames::Pairs {
-    list: "Secrets",
-    name: "Name",
-    value: "ValueFrom",
-};
-
-static PARAMETER: ParameterNames = ParameterNames {
-    name: "Name",
-    value: "Value",
-};
+const SECRETS: EnvironmentNames = EnvironmentNames::Pairs("Secrets", "Name", "ValueFrom");
 
 static INSTANCE: WorkerNames = WorkerNames {
     roles: &["IamInstanceProfile"],
@@ -436,16 +372,16 @@ static LAUNCH_TEMPLATE: WorkerNames = WorkerNames {
 static APP_RUNNER_SERVICE: WorkerNames = WorkerNames {
     roles: &["InstanceConfiguration.InstanceRoleArn"],
     environments: &[
-        EnvironmentNames::Pairs {
-            list: "SourceConfiguration.ImageRepository.ImageConfiguration.RuntimeEnvironmentVariables",
-            name: "Name",
-            value: "Value",
-        },
-        EnvironmentNames::Pairs {
-            list: "SourceConfiguration.CodeRepository.CodeConfiguration.CodeConfigurationValues.RuntimeEnvironmentVariables",
-            name: "Name",
-            value: "Value",
-        },
+        EnvironmentNames::Pairs(
+            "SourceConfiguration.ImageRepository.ImageConfiguration.RuntimeEnvironmentVariables",
+            "Name",
+            "Value",
+        ),
+        EnvironmentNames::Pairs(
+            "SourceConfiguration.CodeRepository.CodeConfiguration.CodeConfigurationValues.RuntimeEnvironmentVariables",
+            "Name",
+            "Value",
+        ),
     ],
     ..INSTANCE
 };
@@ -455,25 +391,8 @@ static POD_IDENTITY: WorkerNames = WorkerNames {
     ..INSTANCE
 };
 
-static POLICY: RolePolicyNames = RolePolicyNames {
-    roles: "Roles",
-    granted: Granted::Document("PolicyDocument"),
-};
-
-static ROLE_POLICY: RolePolicyNames = RolePolicyNames {
-    roles: "RoleName",
-    granted: Granted::Document("PolicyDocument"),
-};
-
 static MANAGED_POLICY: ManagedPolicyNames = ManagedPolicyNames {
     name: "ManagedPolicyName",
     document: "PolicyDocument",
     roles: Some("Roles"),
-};
-
-static KEY: KeyNames = KeyNames { policy: "KeyPolicy" };
-
-static KEY_ALIAS: KeyAliasNames = KeyAliasNames {
-    name: "AliasName",
-    key: "TargetKeyId",
 };

@@ -1,21 +1,16 @@
 //! The resource types of the AWS provider, and its names for the attributes of the graph.
 
-use crate::frontend::lower::BareName;
-use crate::frontend::lower::NodeKind;
-use crate::frontend::lower::access::{
-    Granted, KeyAliasNames, KeyNames, ManagedPolicyNames, PermissionNames, QueuePolicyNames, RoleNames, RolePolicyNames,
-};
-use crate::frontend::lower::alarm::{AlarmNames, Dimensions, MetricNames, TextNames};
+use crate::frontend::lower::access::{Granted, ManagedPolicyNames, RoleNames};
+use crate::frontend::lower::alarm::{AlarmNames, Dimensions, MetricNames};
 use crate::frontend::lower::code::CodeNames;
 use crate::frontend::lower::delivery::{
-    ApiNames, IntegrationNames, NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
+    IntegrationNames, NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
 };
 use crate::frontend::lower::function::{FailureNames, FunctionNames, InvokeConfigNames};
-use crate::frontend::lower::machine::MachineNames;
 use crate::frontend::lower::mapping::MappingNames;
 use crate::frontend::lower::queue::QueueNames;
-use crate::frontend::lower::separate::SeparateNames;
-use crate::frontend::lower::worker::{EnvironmentNames, InstanceProfileNames, ParameterNames, WorkerNames};
+use crate::frontend::lower::worker::{EnvironmentNames, WorkerNames};
+use crate::frontend::lower::{BareName, NodeKind};
 use crate::graph::delivery::TargetKind;
 use crate::graph::limits;
 
@@ -23,18 +18,18 @@ use crate::graph::limits;
 pub(in crate::frontend::terraform) fn kind(name: &str) -> Option<NodeKind> {
     Some(match name {
         "aws_sqs_queue" => NodeKind::Queue(&QUEUE),
-        "aws_sqs_queue_redrive_policy" => NodeKind::RedrivePolicy(&REDRIVE_POLICY),
-        "aws_sqs_queue_redrive_allow_policy" => NodeKind::RedriveAllowPolicy(&REDRIVE_ALLOW_POLICY),
-        "aws_sqs_queue_policy" => NodeKind::QueuePolicy(&QUEUE_POLICY),
+        "aws_sqs_queue_redrive_policy" => NodeKind::RedrivePolicy("queue_url", "redrive_policy"),
+        "aws_sqs_queue_redrive_allow_policy" => NodeKind::RedriveAllowPolicy("queue_url", "redrive_allow_policy"),
+        "aws_sqs_queue_policy" => NodeKind::QueuePolicy("queue_url", "policy"),
         "aws_lambda_function" => NodeKind::Function(&FUNCTION),
         "aws_lambda_function_event_invoke_config" => NodeKind::InvokeConfig(&INVOKE_CONFIG),
-        "aws_lambda_function_recursion_config" => NodeKind::RecursionConfig(&RECURSION_CONFIG),
+        "aws_lambda_function_recursion_config" => NodeKind::RecursionConfig("function_name", "recursive_loop"),
         "aws_lambda_event_source_mapping" => NodeKind::Mapping(&MAPPING),
-        "aws_lambda_permission" => NodeKind::Permission(&PERMISSION),
+        "aws_lambda_permission" => NodeKind::Permission("function_name", "principal"),
         "aws_cloudwatch_metric_alarm" => NodeKind::Alarm(&ALARM),
-        "aws_cloudwatch_composite_alarm" => NodeKind::CompositeAlarm(&COMPOSITE_ALARM),
-        "datadog_monitor" => NodeKind::Monitor(&DATADOG_MONITOR),
-        "aws_api_gateway_rest_api" | "aws_apigatewayv2_api" => NodeKind::Api(&API),
+        "aws_cloudwatch_composite_alarm" => NodeKind::CompositeAlarm("alarm_rule"),
+        "datadog_monitor" => NodeKind::Monitor("query"),
+        "aws_api_gateway_rest_api" | "aws_apigatewayv2_api" => NodeKind::Api("body"),
         "aws_api_gateway_integration" => NodeKind::Integration(&REST_INTEGRATION),
         "aws_apigatewayv2_integration" => NodeKind::Integration(&HTTP_INTEGRATION),
         "aws_pipes_pipe" => NodeKind::Pipe(&PIPE),
@@ -43,20 +38,22 @@ pub(in crate::frontend::terraform) fn kind(name: &str) -> Option<NodeKind> {
         "aws_cloudwatch_event_rule" => NodeKind::Rule(&RULE),
         "aws_cloudwatch_event_target" => NodeKind::Target(&TARGET),
         "aws_scheduler_schedule" => NodeKind::Schedule(&SCHEDULE),
-        "aws_sfn_state_machine" => NodeKind::StateMachine(&STATE_MACHINE),
+        "aws_sfn_state_machine" => NodeKind::StateMachine(&["definition"], "type"),
         "aws_s3_bucket_notification" => NodeKind::Notifications(&NOTIFICATIONS),
         "aws_iam_role" => NodeKind::Role(&ROLE),
-        "aws_iam_role_policy" => NodeKind::RolePolicy(&ROLE_POLICY),
-        "aws_iam_role_policy_attachment" => NodeKind::RolePolicy(&ROLE_POLICY_ATTACHMENT),
-        "aws_iam_policy_attachment" => NodeKind::RolePolicy(&POLICY_ATTACHMENT),
-        "aws_iam_role_policy_attachments_exclusive" => NodeKind::RolePolicy(&POLICY_ATTACHMENTS),
+        "aws_iam_role_policy" => NodeKind::RolePolicy("role", Granted::Document("policy")),
+        "aws_iam_role_policy_attachment" => NodeKind::RolePolicy("role", Granted::Managed("policy_arn")),
+        "aws_iam_policy_attachment" => NodeKind::RolePolicy("roles", Granted::Managed("policy_arn")),
+        "aws_iam_role_policy_attachments_exclusive" => {
+            NodeKind::RolePolicy("role_name", Granted::Managed("policy_arns"))
+        }
         "aws_iam_policy" => NodeKind::ManagedPolicy(&MANAGED_POLICY),
-        "aws_kms_key" => NodeKind::Key(&KEY),
-        "aws_kms_key_policy" => NodeKind::KeyPolicy(&KEY_POLICY),
-        "aws_kms_grant" => NodeKind::RolePolicy(&KEY_GRANT),
-        "aws_kms_alias" => NodeKind::KeyAlias(&KEY_ALIAS),
-        "aws_iam_instance_profile" => NodeKind::InstanceProfile(&INSTANCE_PROFILE),
-        "aws_ssm_parameter" => NodeKind::Parameter(&PARAMETER),
+        "aws_kms_key" => NodeKind::Key("policy"),
+        "aws_kms_key_policy" => NodeKind::KeyPolicy("key_id", "policy"),
+        "aws_kms_grant" => NodeKind::RolePolicy("grantee_principal", Granted::Key),
+        "aws_kms_alias" => NodeKind::KeyAlias("name", "target_key_id"),
+        "aws_iam_instance_profile" => NodeKind::InstanceProfile("name", "role"),
+        "aws_ssm_parameter" => NodeKind::Parameter("name", "value"),
         "aws_ecs_task_definition" => NodeKind::Worker(&TASK_DEFINITION),
         "aws_batch_job_definition" => NodeKind::Worker(&JOB_DEFINITION),
         "aws_instance" | "aws_launch_configuration" | "aws_spot_instance_request" => NodeKind::Worker(&INSTANCE),
@@ -95,21 +92,6 @@ static QUEUE: QueueNames = QueueNames {
             max_message_size message_retention_seconds name name_prefix policy provider provisioner \
             receive_wait_time_seconds redrive_allow_policy redrive_policy region sqs_managed_sse_enabled tags \
             tags_all timeouts visibility_timeout_seconds",
-};
-
-static REDRIVE_POLICY: SeparateNames = SeparateNames {
-    of: "queue_url",
-    setting: "redrive_policy",
-};
-
-static REDRIVE_ALLOW_POLICY: SeparateNames = SeparateNames {
-    of: "queue_url",
-    setting: "redrive_allow_policy",
-};
-
-static QUEUE_POLICY: QueuePolicyNames = QueuePolicyNames {
-    queues: "queue_url",
-    document: "policy",
 };
 
 static FUNCTION: FunctionNames = FunctionNames {
@@ -163,11 +145,6 @@ static INVOKE_CONFIG: InvokeConfigNames = InvokeConfigNames {
     },
 };
 
-static RECURSION_CONFIG: SeparateNames = SeparateNames {
-    of: "function_name",
-    setting: "recursive_loop",
-};
-
 pub(super) static MAPPING: MappingNames = MappingNames {
     queues: &["event_source_arn"],
     function: "function_name",
@@ -213,11 +190,6 @@ pub(super) static MAPPING: MappingNames = MappingNames {
             provisioned_poller_config.poller_group_name",
 };
 
-static PERMISSION: PermissionNames = PermissionNames {
-    function: "function_name",
-    principal: "principal",
-};
-
 static ALARM: AlarmNames = AlarmNames {
     name: "alarm_name",
     metric: MetricNames {
@@ -246,14 +218,7 @@ static ALARM: AlarmNames = AlarmNames {
     actions_enabled: "actions_enabled",
 };
 
-const DIMENSIONS: Dimensions = Dimensions::Object {
-    object: "dimensions",
-    queue: "dimensions.QueueName",
-};
-
-static COMPOSITE_ALARM: TextNames = TextNames { text: "alarm_rule" };
-
-static DATADOG_MONITOR: TextNames = TextNames { text: "query" };
+const DIMENSIONS: Dimensions = Dimensions::Object("dimensions", "dimensions.QueueName");
 
 static PIPE: PipeNames = PipeNames {
     source: "source",
@@ -277,8 +242,6 @@ static PIPE: PipeNames = PipeNames {
     message_group_id: "target_parameters.sqs_queue_parameters.message_group_id",
     role: "role_arn",
 };
-
-static API: ApiNames = ApiNames { document: "body" };
 
 static REST_INTEGRATION: IntegrationNames = IntegrationNames {
     uri: "uri",
@@ -349,22 +312,12 @@ static NOTIFICATIONS: NotificationNames = NotificationNames {
     ],
 };
 
-static STATE_MACHINE: MachineNames = MachineNames {
-    definitions: &["definition"],
-    kind: "type",
-};
-
 static ROLE: RoleNames = RoleNames {
     name: "name",
     policies: "inline_policy",
     document: "policy",
     managed: "managed_policy_arns",
     trust: "assume_role_policy",
-};
-
-static INSTANCE_PROFILE: InstanceProfileNames = InstanceProfileNames {
-    name: "name",
-    roles: "role",
 };
 
 static TASK_DEFINITION: WorkerNames = WorkerNames {
@@ -378,31 +331,16 @@ static TASK_DEFINITION: WorkerNames = WorkerNames {
 };
 
 static JOB_DEFINITION: WorkerNames = WorkerNames {
-    roles: &[],
     containers: Some("container_properties"),
-    stop_timeout: None,
     commands: &["command"],
-    launch_types: None,
     container_role: Some("jobRoleArn"),
     environments: &[VARIABLES, SECRETS],
+    ..INSTANCE
 };
 
-const VARIABLES: EnvironmentNames = EnvironmentNames::Pairs {
-    list: "environment",
-    name: "name",
-    value: "value",
-};
+const VARIABLES: EnvironmentNames = EnvironmentNames::Pairs("environment", "name", "value");
 
-const SECRETS: EnvironmentNames = EnvironmentNames::Pairs {
-    list: "secrets",
-    name: "name",
-    value: "valueFrom",
-};
-
-static PARAMETER: ParameterNames = ParameterNames {
-    name: "name",
-    value: "value",
-};
+const SECRETS: EnvironmentNames = EnvironmentNames::Pairs("secrets", "name", "valueFrom");
 
 static INSTANCE: WorkerNames = WorkerNames {
     roles: &["iam_instance_profile"],
@@ -437,45 +375,8 @@ static POD_IDENTITY: WorkerNames = WorkerNames {
     ..INSTANCE
 };
 
-static ROLE_POLICY: RolePolicyNames = RolePolicyNames {
-    roles: "role",
-    granted: Granted::Document("policy"),
-};
-
-static ROLE_POLICY_ATTACHMENT: RolePolicyNames = RolePolicyNames {
-    roles: "role",
-    granted: Granted::Managed("policy_arn"),
-};
-
-static POLICY_ATTACHMENT: RolePolicyNames = RolePolicyNames {
-    roles: "roles",
-    granted: Granted::Managed("policy_arn"),
-};
-
-static POLICY_ATTACHMENTS: RolePolicyNames = RolePolicyNames {
-    roles: "role_name",
-    granted: Granted::Managed("policy_arns"),
-};
-
-static KEY_GRANT: RolePolicyNames = RolePolicyNames {
-    roles: "grantee_principal",
-    granted: Granted::Key,
-};
-
 static MANAGED_POLICY: ManagedPolicyNames = ManagedPolicyNames {
     name: "name",
     document: "policy",
     roles: None,
-};
-
-static KEY: KeyNames = KeyNames { policy: "policy" };
-
-static KEY_POLICY: SeparateNames = SeparateNames {
-    of: "key_id",
-    setting: "policy",
-};
-
-static KEY_ALIAS: KeyAliasNames = KeyAliasNames {
-    name: "name",
-    key: "target_key_id",
 };
