@@ -147,23 +147,30 @@ fn tags<'g>(context: &Context<'g>, tags: &'g Attribute<Tags>, when: &Condition) 
     context.attribute(tags, when, value, |tags| ShownValue::Count(tags.entries.len()), 1)
 }
 
-/// Defines fields, each with an expression over the context, the node of the object's type, and the condition.
+/// Defines fields, each with an attribute that is read as it is, or an expression over the context and the condition. Both
+/// may use the node of the object's type.
 macro_rules! fields {
     ($($variant:pat => [$(
-        $name:literal: $kind:expr, $optional:literal, $summary:literal, |$context:ident, $when:ident| $read:expr;
+        $name:literal: $kind:expr, $optional:literal, $summary:literal,
+            $(plain $node:ident.$attribute:ident)? $(|$context:ident, $when:ident| $read:expr)?;
     )*])*) => {
         vec![$($(Field {
             name: $name,
             kind: $kind,
             is_optional: $optional,
             summary: $summary,
-            read: |$context, object, $when| {
-                let _ = $context;
-                #[allow(unused_variables, reason = "a field may use only one of the two names")]
+            read: |context, object, when| {
+                #[allow(unused_variables, reason = "a field may use only some of the names")]
                 #[allow(unreachable_patterns, reason = "some fields are those of every object")]
                 match object {
-                    $variant => $read,
-                    _ => null($when),
+                    $variant => {
+                        $(context.plain(&$node.$attribute, when))?
+                        $(
+                            let ($context, $when) = (context, when);
+                            $read
+                        )?
+                    }
+                    _ => null(when),
                 }
             },
         }),*),*]
@@ -204,18 +211,13 @@ static QUEUE: LazyLock<Vec<Field>> = LazyLock::new(|| {
                 let value = |name: &Option<String>, when: &Condition| flag(name.is_some(), when);
                 context.attribute(&queue.name, when, value, |name| ShownValue::Plain(name.plain()), 1)
             };
-        "fifo": Type::Bool, false, "Whether it is a FIFO queue.",
-            |context, when| context.plain(&queue.fifo, when);
-        "visibility_timeout": Type::Duration, false, "The visibility timeout.",
-            |context, when| context.plain(&queue.visibility_timeout, when);
-        "retention": Type::Duration, false, "The retention period.",
-            |context, when| context.plain(&queue.retention, when);
-        "delay": Type::Duration, false, "The delivery delay.",
-            |context, when| context.plain(&queue.delay, when);
+        "fifo": Type::Bool, false, "Whether it is a FIFO queue.", plain queue.fifo;
+        "visibility_timeout": Type::Duration, false, "The visibility timeout.", plain queue.visibility_timeout;
+        "retention": Type::Duration, false, "The retention period.", plain queue.retention;
+        "delay": Type::Duration, false, "The delivery delay.", plain queue.delay;
         "receive_wait_time": Type::Duration, false, "The receive wait time (long polling).",
             |context, when| context.plain(&queue.receive_wait_time, when);
-        "maximum_message_size": Type::Int, false, "The largest message, in bytes.",
-            |context, when| context.plain(&queue.maximum_message_size, when);
+        "maximum_message_size": Type::Int, false, "The largest message, in bytes.", plain queue.maximum_message_size;
         "key": Type::Text, true, "The KMS key that encrypts it: its address, ARN, id or alias. Null if none is set.",
             |context, when| context.plain(&queue.key, when);
         "managed_encryption": Type::Bool, true, "Whether SQS's own keys encrypt it (SSE-SQS). Null if not set.",
@@ -257,8 +259,7 @@ static FUNCTION: LazyLock<Vec<Field>> = LazyLock::new(|| {
     with_resource_fields(fields! { Object::Function(function) => [
         "name": Type::Text, false, "The physical name. Unknown if AWS or the tool generates it.",
             |context, when| context.name(&function.resource, &function.name, when);
-        "timeout": Type::Duration, false, "How long one invocation may run.",
-            |context, when| context.plain(&function.timeout, when);
+        "timeout": Type::Duration, false, "How long one invocation may run.", plain function.timeout;
         "durable_execution_timeout": Type::Duration, true, "How long a durable execution may take. Null if the function is not durable.",
             |context, when| context.plain(&function.durable_execution_timeout, when);
         "reserved_concurrency": Type::Int, true, "The reserved concurrency. Null if none is reserved.",
@@ -306,16 +307,13 @@ static MAPPING: LazyLock<Vec<Field>> = LazyLock::new(|| {
             |context, when| context.linked_object(&mapping.resource, &mapping.function, when, |unit, link| {
                 context.graph.function(unit, link).map(Object::Function)
             });
-        "batch_size": Type::Int, false, "The largest batch.",
-            |context, when| context.plain(&mapping.batch_size, when);
-        "batching_window": Type::Duration, false, "The batching window.",
-            |context, when| context.plain(&mapping.window, when);
+        "batch_size": Type::Int, false, "The largest batch.", plain mapping.batch_size;
+        "batching_window": Type::Duration, false, "The batching window.", plain mapping.window;
         "report_batch_item_failures": Type::Bool, false, "Whether the function may report single messages that failed.",
             |context, when| context.plain(&mapping.report_batch_item_failures, when);
         "maximum_concurrency": Type::Int, true, "The maximum concurrency. Null if it has none.",
             |context, when| context.plain(&mapping.maximum_concurrency, when);
-        "enabled": Type::Bool, false, "Whether it polls.",
-            |context, when| context.plain(&mapping.enabled, when);
+        "enabled": Type::Bool, false, "Whether it polls.", plain mapping.enabled;
         "has_filters": Type::Bool, false, "Whether it has filters.",
             |context, when| {
                 let value = |all: &Vec<Attribute<String>>, when: &Condition| flag(!all.is_empty(), when);
@@ -339,38 +337,30 @@ static ALARM: LazyLock<Vec<Field>> = LazyLock::new(|| {
             |context, when| context.metrics(alarm, when);
         "queues": list_of(ObjectType::Queue), false, "The queues whose metrics it looks at.",
             |context, when| context.queues_of_alarm(alarm, when);
-        "threshold": Type::Int, true, "What the metric is compared with. Null if not set.",
-            |context, when| context.plain(&alarm.threshold, when);
+        "threshold": Type::Int, true, "What the metric is compared with. Null if not set.", plain alarm.threshold;
         "comparison": Type::Text, true, "How it is compared: `GreaterThanThreshold`. Null if not set.",
             |context, when| context.plain(&alarm.comparison, when);
         "evaluation_periods": Type::Int, true, "Over how many periods. Null if not set.",
             |context, when| context.plain(&alarm.evaluation_periods, when);
-        "missing_data": Type::Text, true, "How periods without data count. Null if not set.",
-            |context, when| context.plain(&alarm.missing_data, when);
-        "has_actions": Type::Bool, false, "Whether it does anything when it goes off.",
-            |context, when| context.plain(&alarm.has_actions, when);
+        "missing_data": Type::Text, true, "How periods without data count. Null if not set.", plain alarm.missing_data;
+        "has_actions": Type::Bool, false, "Whether it does anything when it goes off.", plain alarm.has_actions;
         "actions": Type::List(Type::Text.into()), false, "The targets of its actions when it goes off: addresses, or ARNs as written.",
             |context, when| match &alarm.actions {
                 Some(actions) => context.values(actions, when),
                 None => list(when, Vec::new(), None),
             };
-        "actions_enabled": Type::Bool, false, "Whether its actions are enabled.",
-            |context, when| context.plain(&alarm.actions_enabled, when);
+        "actions_enabled": Type::Bool, false, "Whether its actions are enabled.", plain alarm.actions_enabled;
     ]})
 });
 
 static METRIC: LazyLock<Vec<Field>> = LazyLock::new(|| {
     fields! { Object::Metric(alarm, metric) => [
-        "namespace": Type::Text, false, "The namespace: `AWS/SQS`.",
-            |context, when| context.plain(&metric.namespace, when);
-        "name": Type::Text, false, "The metric: `ApproximateNumberOfMessagesVisible`.",
-            |context, when| context.plain(&metric.metric, when);
+        "namespace": Type::Text, false, "The namespace: `AWS/SQS`.", plain metric.namespace;
+        "name": Type::Text, false, "The metric: `ApproximateNumberOfMessagesVisible`.", plain metric.metric;
         "queue": Type::Object(ObjectType::Queue), false, "The queue in its dimension `QueueName`.",
             |context, when| context.linked_queue(&alarm.resource, &metric.queue, when);
-        "statistic": Type::Text, true, "`Maximum`, `p99`. Null if not set.",
-            |context, when| context.plain(&metric.statistic, when);
-        "period": Type::Int, true, "How many seconds make a data point. Null if not set.",
-            |context, when| context.plain(&metric.period, when);
+        "statistic": Type::Text, true, "`Maximum`, `p99`. Null if not set.", plain metric.statistic;
+        "period": Type::Int, true, "How many seconds make a data point. Null if not set.", plain metric.period;
     ]}
 });
 
@@ -378,8 +368,7 @@ static TOPIC: LazyLock<Vec<Field>> = LazyLock::new(|| {
     with_resource_fields(fields! { Object::Topic(topic) => [
         "name": Type::Text, false, "The physical name. Unknown if AWS or the tool generates it.",
             |context, when| context.name(&topic.resource, &topic.name, when);
-        "fifo": Type::Bool, false, "Whether it is a FIFO topic.",
-            |context, when| context.plain(&topic.fifo, when);
+        "fifo": Type::Bool, false, "Whether it is a FIFO topic.", plain topic.fifo;
         "tags": Type::Tags, false, "Its tags, with those that a provider adds to every resource.",
             |context, when| tags(context, &topic.tags, when);
         "queues": list_of(ObjectType::Queue), false, "The queues that are subscribed to it.",
@@ -391,18 +380,12 @@ static PIPE: LazyLock<Vec<Field>> = LazyLock::new(|| {
     with_resource_fields(fields! { Object::Pipe(pipe) => [
         "queue": Type::Object(ObjectType::Queue), true, "The queue that it reads. Null if its source is not a queue.",
             |context, when| context.source_of_pipe(pipe, when);
-        "source": Type::Text, false, "What it reads: an address, or an ARN as written.",
-            |context, when| context.plain(&pipe.source, when);
-        "target": Type::Text, false, "Where it delivers: an address, or an ARN as written.",
-            |context, when| context.plain(&pipe.target, when);
-        "batch_size": Type::Int, false, "The largest batch that it reads.",
-            |context, when| context.plain(&pipe.batch_size, when);
-        "batching_window": Type::Duration, false, "The batching window.",
-            |context, when| context.plain(&pipe.window, when);
-        "running": Type::Bool, false, "Whether it runs.",
-            |context, when| context.plain(&pipe.running, when);
-        "role": Type::Text, true, "The role that it works under. Null if none is named.",
-            |context, when| context.plain(&pipe.role, when);
+        "source": Type::Text, false, "What it reads: an address, or an ARN as written.", plain pipe.source;
+        "target": Type::Text, false, "Where it delivers: an address, or an ARN as written.", plain pipe.target;
+        "batch_size": Type::Int, false, "The largest batch that it reads.", plain pipe.batch_size;
+        "batching_window": Type::Duration, false, "The batching window.", plain pipe.window;
+        "running": Type::Bool, false, "Whether it runs.", plain pipe.running;
+        "role": Type::Text, true, "The role that it works under. Null if none is named.", plain pipe.role;
     ]})
 });
 
