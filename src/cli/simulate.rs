@@ -11,7 +11,7 @@ use super::{Exit, Streams};
 use clap::{Args, ValueEnum};
 use progress::Progress;
 use rayon::prelude::*;
-use settings::{Settings, duration, heartbeat, rate, share};
+use settings::{Settings, duration, rate, share};
 use sqs_model::Share;
 use sqs_model::traffic::{Outcome, Traffic, Variant, variants};
 use sqslint::Options;
@@ -49,9 +49,7 @@ pub(super) struct SimulateArgs {
     #[arg(long, value_enum, default_value_t = SimulationFormat::Text)]
     format: SimulationFormat,
     #[command(flatten)]
-    queue_args: QueueArgs,
-    #[command(flatten)]
-    consumer_args: ConsumerArgs,
+    settings: Settings,
     #[command(flatten)]
     traffic_args: TrafficArgs,
     #[command(flatten)]
@@ -63,73 +61,6 @@ pub(super) struct SimulateArgs {
     /// Exit with 0 if there is nothing to simulate
     #[arg(long)]
     allow_empty: bool,
-}
-
-/// Settings of the queue, which override those in the files.
-#[derive(Debug, Args)]
-struct QueueArgs {
-    /// The visibility timeout
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Queue")]
-    visibility: Option<u64>,
-    /// Retention period of the queue
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Queue")]
-    retention: Option<u64>,
-    /// Delay of new messages
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Queue")]
-    delay: Option<u64>,
-    /// Number of receives after which a message moves to the dead-letter queue; 0 for no dead-letter queue
-    #[arg(long, value_name = "COUNT", help_heading = "Queue")]
-    max_receives: Option<u32>,
-    /// Retention period of the dead-letter queue
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Queue")]
-    dead_letter_retention: Option<u64>,
-    /// Simulate a FIFO queue
-    #[arg(long, help_heading = "Queue")]
-    fifo: bool,
-    /// Number of message groups
-    #[arg(long, value_name = "COUNT", default_value_t = 1_000, help_heading = "Queue")]
-    groups: u32,
-}
-
-/// Consumer of the queue, which overrides the one in the files.
-#[derive(Debug, Args)]
-struct ConsumerArgs {
-    /// Timeout of the function that consumes the queue
-    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "workers", help_heading = "Consumer")]
-    timeout: Option<u64>,
-    /// The function's largest batch
-    #[arg(long, value_name = "COUNT", help_heading = "Consumer")]
-    batch: Option<u32>,
-    /// Its batching window
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Consumer")]
-    window: Option<u64>,
-    /// Its reserved concurrency
-    #[arg(long, value_name = "COUNT", help_heading = "Consumer")]
-    concurrency: Option<u32>,
-    /// The function reports which messages of a batch failed
-    #[arg(long, help_heading = "Consumer")]
-    partial_responses: bool,
-    /// Number of workers that consume the queue, each with one message at a time
-    #[arg(long, value_name = "COUNT", help_heading = "Consumer")]
-    workers: Option<u32>,
-    /// Interval at which the visibility timeout is renewed, and its new value, as in 20s/60s
-    #[arg(long, value_name = "EVERY/EXTEND-TO", value_parser = heartbeat, help_heading = "Consumer")]
-    heartbeat: Option<(u64, u64)>,
-    /// Point at which the consumer checks whether a message was already processed
-    #[arg(long, value_enum, default_value_t = Recheck::Never, help_heading = "Consumer")]
-    recheck: Recheck,
-    /// Processing time of half of the messages, at most
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Consumer")]
-    p50: Option<u64>,
-    /// Processing time of all messages but the tail, at most
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Consumer")]
-    p99: Option<u64>,
-    /// Maximum processing time of any message
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Consumer")]
-    max: Option<u64>,
-    /// The share of messages that take longer than --p99
-    #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "1%", help_heading = "Consumer")]
-    tail: Share,
 }
 
 /// Traffic of the queue.
@@ -166,22 +97,12 @@ enum SimulationFormat {
     Json,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Recheck {
-    /// Never: every delivery is processed
-    Never,
-    /// Before the work begins
-    First,
-    /// At the end of the work, before its effect
-    Last,
-}
-
 pub(super) fn run(arguments: &SimulateArgs, streams: &mut Streams<'_>) -> io::Result<Exit> {
     let settings = match settings(arguments, streams)? {
         Ok(settings) => settings,
         Err(exit) => return Ok(exit),
     };
-    let (subject, assumed, times_are_assumed, traffic) = match settings.traffic(arguments) {
+    let (subject, assumed, times_are_assumed, traffic) = match settings.traffic(&arguments.traffic_args) {
         Ok(known) => known,
         Err(error) => return streams.refuse(&error),
     };
@@ -251,7 +172,7 @@ fn weeks(arguments: &SimulateArgs, messages: u64) -> Result<u32, String> {
 /// Returns the settings from flags and files, or the exit code if there is nothing to simulate.
 fn settings(arguments: &SimulateArgs, streams: &mut Streams<'_>) -> io::Result<Result<Settings, Exit>> {
     if arguments.is_without_files() {
-        return Ok(Ok(Settings::of(arguments)));
+        return Ok(Ok(arguments.settings.clone()));
     }
     let otherwise = arguments.inputs.otherwise();
     let (paths, stdin) = match inputs::chosen(&arguments.paths, &arguments.stdin, otherwise) {
@@ -276,7 +197,7 @@ fn settings(arguments: &SimulateArgs, streams: &mut Streams<'_>) -> io::Result<R
         return tell_nothing(&options.paths, &outcome, streams).map(Err);
     }
     match subject::chosen(&outcome.graph, arguments.queue.as_deref()) {
-        Ok(queue) => Ok(Ok(Settings::of(arguments).or(subject::settings(&outcome.graph, queue)))),
+        Ok(queue) => Ok(Ok(arguments.settings.clone().or_of(&outcome.graph, queue))),
         Err(error) => streams.refuse(&error).map(Err),
     }
 }
@@ -285,6 +206,6 @@ impl SimulateArgs {
     /// Returns `true` if the command line determines everything, so that no file is read.
     fn is_without_files(&self) -> bool {
         let names_files = self.queue.is_some() || inputs::asks_for_stdin(&self.paths, &self.stdin);
-        self.paths.is_empty() && !names_files && self.queue_args.visibility.is_some()
+        self.paths.is_empty() && !names_files && self.settings.visibility.is_some()
     }
 }

@@ -26,7 +26,7 @@
 //! `visibility-timeout-below-function-timeout` must report that queue; with 60 s and 60 s neither may.
 
 use crate::inputs::check_files;
-use sqs_model::scenario::{Harm, Heartbeat, RedriveTarget, Scenario};
+use sqs_model::scenario::{Harm, Heartbeat, QueueSettings, RedriveTarget, Scenario};
 use sqslint::Outcome;
 use sqslint::diagnostic::Diagnostic;
 use std::collections::BTreeSet;
@@ -206,7 +206,7 @@ fn retention_rules_agree_for_delays_and_receives() {
                 ];
                 let name = grid.queue(&attributes, Some(("aws_sqs_queue.aside", receives)));
                 grid.function(&name, 1, 0, 1);
-                let scenario = Scenario::Failing {
+                let scenario = Scenario::Failing(QueueSettings {
                     visibility: visibility * S,
                     retention: retention * S,
                     delay: delay * S,
@@ -215,7 +215,7 @@ fn retention_rules_agree_for_delays_and_receives() {
                         retention: 1_209_600 * S,
                     }),
                     fifo: false,
-                };
+                });
                 grid.expects(&name, &scenario);
             }
         }
@@ -414,7 +414,7 @@ fn max_receive_count_too_high_agrees() {
                 ("message_retention_seconds", 1_209_600),
             ];
             let name = grid.queue(&attributes, Some(("aws_sqs_queue.aside", receives)));
-            let scenario = Scenario::Failing {
+            let scenario = Scenario::Failing(QueueSettings {
                 visibility: visibility * S,
                 retention: 1_209_600 * S,
                 delay: 0,
@@ -423,7 +423,7 @@ fn max_receive_count_too_high_agrees() {
                     retention: 1_209_600 * S,
                 }),
                 fifo: false,
-            };
+            });
             grid.waits(&name, &scenario, |wait| {
                 wait >= 3_600 && (receives > 100 || wait > 86_400)
             });
@@ -446,7 +446,7 @@ fn blocked_fifo_groups_agree() {
                 let fifo = format!("{header}  fifo_queue = true\n");
                 grid.terraform = grid.terraform.replace(&header, &fifo);
                 grid.function(&name, timeout, 0, 1);
-                let scenario = Scenario::Failing {
+                let scenario = Scenario::Failing(QueueSettings {
                     visibility: visibility * S,
                     retention: 345_600 * S,
                     delay: 0,
@@ -455,7 +455,7 @@ fn blocked_fifo_groups_agree() {
                         retention: 1_209_600 * S,
                     }),
                     fifo: true,
-                };
+                });
                 let is_as_advised = visibility <= 6 * timeout && receives <= 5;
                 grid.waits(&name, &scenario, |wait| wait > 900 && !is_as_advised);
             }

@@ -7,8 +7,7 @@ pub(super) mod runs;
 pub(super) mod timeline;
 
 pub use super::consumer::Heartbeat;
-use super::queue::QueueSettings;
-pub use super::queue::RedriveTarget;
+pub use super::queue::{QueueSettings, RedriveTarget};
 pub use timeline::{TimelineEvent, line};
 
 /// A kind of run, with its numbers.
@@ -74,19 +73,8 @@ pub enum Scenario {
         /// Failures per second.
         failures: u32,
     },
-    /// Every attempt at a message fails at once.
-    Failing {
-        /// Visibility timeout.
-        visibility: u64,
-        /// Retention period of the queue.
-        retention: u64,
-        /// Delay of the message.
-        delay: u64,
-        /// Redrive policy.
-        dead_letter: Option<RedriveTarget>,
-        /// `true` if the queue is a FIFO queue, so that the message group waits.
-        fifo: bool,
-    },
+    /// Every attempt at a message fails at once. In a FIFO queue, its message group waits.
+    Failing(QueueSettings),
     /// The first attempts at a valid message fail, as many as the redrive policy allows.
     Unlucky {
         /// Visibility timeout.
@@ -213,19 +201,7 @@ impl Scenario {
             } => runs::crash(visibility, after, heartbeat),
             Scenario::TimedOut { visibility, timeout } => runs::timed_out(visibility, timeout),
             Scenario::Full { visibility, failures } => runs::full(visibility, failures),
-            Scenario::Failing {
-                visibility,
-                retention,
-                delay,
-                dead_letter,
-                fifo,
-            } => runs::failing(QueueSettings {
-                visibility,
-                retention,
-                delay,
-                fifo,
-                dead_letter,
-            }),
+            Scenario::Failing(queue) => runs::failing(queue),
             Scenario::Unlucky {
                 visibility,
                 receives,

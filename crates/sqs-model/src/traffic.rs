@@ -166,13 +166,7 @@ impl Traffic {
 
     /// Returns the scenario of a message for which every attempt fails.
     pub fn poison_message(&self) -> Scenario {
-        Scenario::Failing {
-            visibility: self.queue.visibility,
-            retention: self.queue.retention,
-            delay: self.queue.delay,
-            dead_letter: self.queue.dead_letter,
-            fifo: self.queue.fifo,
-        }
+        Scenario::Failing(self.queue)
     }
 
     /// Returns the maximum duration of an attempt.

@@ -1,6 +1,7 @@
 //! Collects the settings of a queue and its consumer from flags and files, and assumes values for the rest.
 
-use super::{Recheck, SimulateArgs};
+use super::TrafficArgs;
+use clap::{Args, ValueEnum};
 use sqs_model::clock::{self, DAY, HOUR, MINUTE, SECOND, WEEK};
 use sqs_model::traffic::Traffic;
 use sqs_model::{Consumer, Heartbeat, QueueSettings, RedriveTarget, Share, Work};
@@ -23,96 +24,95 @@ static HEARTBEAT: Quota = Quota {
 /// Number of workers, unless specified.
 const WORKERS: u32 = 10;
 
-/// Values that are known. Times are in milliseconds.
-#[derive(Debug, Clone, Default)]
+/// Settings of a queue and its consumer: flags, which override those in the files. Times are in milliseconds.
+#[derive(Debug, Clone, Default, Args)]
 pub(super) struct Settings {
     /// The queue and its consumer.
+    #[arg(skip)]
     pub(super) subject: Option<String>,
+    /// The visibility timeout
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Queue")]
     pub(super) visibility: Option<u64>,
+    /// Retention period of the queue
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Queue")]
     pub(super) retention: Option<u64>,
+    /// Delay of new messages
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Queue")]
     pub(super) delay: Option<u64>,
-    pub(super) fifo: Option<bool>,
-    /// 0 if there is no dead-letter queue.
+    /// Number of receives after which a message moves to the dead-letter queue; 0 for no dead-letter queue
+    #[arg(long, value_name = "COUNT", help_heading = "Queue")]
     pub(super) max_receives: Option<u32>,
+    /// Retention period of the dead-letter queue
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Queue")]
     pub(super) dead_letter_retention: Option<u64>,
+    /// Simulate a FIFO queue
+    #[arg(long, help_heading = "Queue")]
+    pub(super) fifo: bool,
+    /// Number of message groups
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000, help_heading = "Queue")]
+    pub(super) groups: u32,
+    /// Timeout of the function that consumes the queue
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with = "workers", help_heading = "Consumer")]
     pub(super) timeout: Option<u64>,
+    /// The function's largest batch
+    #[arg(long, value_name = "COUNT", help_heading = "Consumer")]
     pub(super) batch: Option<u32>,
+    /// Its batching window
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Consumer")]
     pub(super) window: Option<u64>,
-    pub(super) reserved: Option<u32>,
-    pub(super) maximum_concurrency: Option<u32>,
-    pub(super) partial_responses: Option<bool>,
-    pub(super) parallelism: Option<u32>,
+    /// Its reserved concurrency
+    #[arg(long, value_name = "COUNT", help_heading = "Consumer")]
+    pub(super) concurrency: Option<u32>,
+    /// The function reports which messages of a batch failed
+    #[arg(long, help_heading = "Consumer")]
+    pub(super) partial_responses: bool,
+    /// Number of workers that consume the queue, each with one message at a time
+    #[arg(long, value_name = "COUNT", help_heading = "Consumer")]
     pub(super) workers: Option<u32>,
+    /// Interval at which the visibility timeout is renewed, and its new value, as in 20s/60s
+    #[arg(long, value_name = "EVERY/EXTEND-TO", value_parser = heartbeat, help_heading = "Consumer")]
     pub(super) heartbeat: Option<(u64, u64)>,
+    /// Point at which the consumer checks whether a message was already processed
+    #[arg(long, value_enum, default_value_t = Recheck::Never, help_heading = "Consumer")]
+    pub(super) recheck: Recheck,
+    /// Processing time of half of the messages, at most
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Consumer")]
     pub(super) p50: Option<u64>,
+    /// Processing time of all messages but the tail, at most
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Consumer")]
     pub(super) p99: Option<u64>,
+    /// Maximum processing time of any message
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Consumer")]
     pub(super) max: Option<u64>,
+    /// The share of messages that take longer than --p99
+    #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "1%", help_heading = "Consumer")]
+    pub(super) tail: Share,
+    #[arg(skip)]
+    pub(super) maximum_concurrency: Option<u32>,
+    #[arg(skip)]
+    pub(super) parallelism: Option<u32>,
     /// Descriptions of values that the files leave unresolved.
+    #[arg(skip)]
     pub(super) unresolved: Vec<String>,
 }
 
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Recheck {
+    /// Never: every delivery is processed
+    #[default]
+    Never,
+    /// Before the work begins
+    First,
+    /// At the end of the work, before its effect
+    Last,
+}
+
 impl Settings {
-    /// Returns the settings that the flags specify.
-    pub(super) fn of(arguments: &SimulateArgs) -> Self {
-        let (queue, consumer) = (&arguments.queue_args, &arguments.consumer_args);
-        Settings {
-            subject: None,
-            visibility: queue.visibility,
-            retention: queue.retention,
-            delay: queue.delay,
-            fifo: queue.fifo.then_some(true),
-            max_receives: queue.max_receives,
-            dead_letter_retention: queue.dead_letter_retention,
-            timeout: consumer.timeout,
-            batch: consumer.batch,
-            window: consumer.window,
-            reserved: consumer.concurrency,
-            maximum_concurrency: None,
-            partial_responses: consumer.partial_responses.then_some(true),
-            parallelism: None,
-            workers: consumer.workers,
-            heartbeat: consumer.heartbeat,
-            p50: consumer.p50,
-            p99: consumer.p99,
-            max: consumer.max,
-            unresolved: Vec::new(),
-        }
-    }
-
-    /// Fills the gaps of these settings from `other`.
-    pub(super) fn or(self, other: Settings) -> Self {
-        // Workers on the command line replace the function in the files, and vice versa.
-        let is_worker = self.workers.is_some();
-        let is_function = self.timeout.is_some();
-        Settings {
-            subject: self.subject.or(other.subject),
-            visibility: self.visibility.or(other.visibility),
-            retention: self.retention.or(other.retention),
-            delay: self.delay.or(other.delay),
-            fifo: self.fifo.or(other.fifo),
-            max_receives: self.max_receives.or(other.max_receives),
-            dead_letter_retention: self.dead_letter_retention.or(other.dead_letter_retention),
-            timeout: self.timeout.or(other.timeout.filter(|_| !is_worker)),
-            batch: self.batch.or(other.batch),
-            window: self.window.or(other.window),
-            reserved: self.reserved.or(other.reserved),
-            maximum_concurrency: self.maximum_concurrency.or(other.maximum_concurrency),
-            partial_responses: self.partial_responses.or(other.partial_responses),
-            parallelism: self.parallelism.or(other.parallelism),
-            workers: self.workers.or(other.workers.filter(|_| !is_function)),
-            heartbeat: self.heartbeat.or(other.heartbeat),
-            p50: self.p50.or(other.p50),
-            p99: self.p99.or(other.p99),
-            max: self.max.or(other.max),
-            unresolved: other.unresolved,
-        }
-    }
-
     /// Returns the traffic to simulate, with a sentence that describes it, the values that were assumed, and whether
     /// processing times are among them.
-    pub(super) fn traffic(self, arguments: &SimulateArgs) -> Result<(String, Vec<String>, bool, Traffic), String> {
+    pub(super) fn traffic(self, flags: &TrafficArgs) -> Result<(String, Vec<String>, bool, Traffic), String> {
         let mut assumed = self.unresolved.clone();
-        let messages = arguments.traffic_args.rate;
+        let messages = flags.rate;
         if messages > MOST_MESSAGES {
             return Err(format!(
                 "{messages} messages a week exceed the maximum of {MOST_MESSAGES}"
@@ -129,7 +129,7 @@ impl Settings {
             visibility,
             retention: self.retention.unwrap_or(4 * DAY),
             delay: self.delay.unwrap_or(0),
-            fifo: self.fifo.unwrap_or(false),
+            fifo: self.fifo,
             dead_letter: self
                 .max_receives
                 .filter(|receives| *receives > 0)
@@ -139,10 +139,10 @@ impl Settings {
                 }),
         };
         let known = assumed.len();
-        let work = self.work(arguments.consumer_args.tail, &mut assumed)?;
+        let work = self.work(&mut assumed)?;
         let times_are_assumed = assumed.len() > known;
-        let consumer = self.consumer(arguments.consumer_args.recheck, &mut assumed);
-        let crash_after = arguments.traffic_args.crash_after.unwrap_or(work.median() / 2).max(1);
+        let consumer = self.consumer(&mut assumed);
+        let crash_after = flags.crash_after.unwrap_or(work.median() / 2).max(1);
         let subject = self.subject.unwrap_or_else(|| {
             let reader = if consumer.timeout.is_some() {
                 "a function"
@@ -155,11 +155,11 @@ impl Settings {
             queue,
             consumer,
             work,
-            failing: arguments.traffic_args.failing,
-            crashing: arguments.traffic_args.crashes,
-            poison: arguments.traffic_args.poison,
+            failing: flags.failing,
+            crashing: flags.crashes,
+            poison: flags.poison,
             messages,
-            groups: arguments.queue_args.groups,
+            groups: self.groups,
             crash_after,
         };
         Ok((subject, assumed, times_are_assumed, traffic))
@@ -221,14 +221,14 @@ impl Settings {
         time.or_else(count)
     }
 
-    fn consumer(&self, recheck: Recheck, assumed: &mut Vec<String>) -> Consumer {
+    fn consumer(&self, assumed: &mut Vec<String>) -> Consumer {
         let mut consumer = match self.timeout {
             Some(timeout) => {
                 let mut function = Consumer::function(timeout);
                 function.batch = self.batch.unwrap_or(1).max(1);
                 function.window = self.window.unwrap_or(0);
-                function.partial_responses = self.partial_responses.unwrap_or(false);
-                if let Some(reserved) = self.reserved {
+                function.partial_responses = self.partial_responses;
+                if let Some(reserved) = self.concurrency {
                     function = function.reserved(reserved);
                 }
                 if let Some(maximum) = self.maximum_concurrency {
@@ -248,7 +248,7 @@ impl Settings {
             extend_to,
             missed: 0,
         });
-        consumer.rechecking(match recheck {
+        consumer.rechecking(match self.recheck {
             Recheck::Never => sqs_model::Recheck::Never,
             Recheck::First => sqs_model::Recheck::First,
             Recheck::Last => sqs_model::Recheck::Last,
@@ -257,7 +257,7 @@ impl Settings {
 
     /// Returns the distribution of processing times. Missing percentiles are derived from the others or from the
     /// timeout.
-    fn work(&self, tail: Share, assumed: &mut Vec<String>) -> Result<Work, String> {
+    fn work(&self, assumed: &mut Vec<String>) -> Result<Work, String> {
         let (median, slow, most) = match (self.p50, self.p99, self.max, self.timeout) {
             (None, None, None, Some(timeout)) => {
                 let (median, slow) = (timeout / 10, timeout / 2);
@@ -298,7 +298,7 @@ impl Settings {
                 clock::span(most)
             ));
         }
-        Ok(Work::spread(median, slow, most, tail))
+        Ok(Work::spread(median, slow, most, self.tail))
     }
 }
 

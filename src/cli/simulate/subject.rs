@@ -59,78 +59,76 @@ fn named<'g>(queues: impl Iterator<Item = &'g Queue>) -> String {
     names.join(", ")
 }
 
-/// Returns the settings that the files determine.
-pub(super) fn settings(graph: &Graph, queue: &Queue) -> Settings {
-    let mut read = AttributeReader { unresolved: Vec::new() };
-    let mut settings = Settings {
-        visibility: read.time("visibility timeout", &queue.visibility_timeout),
-        retention: read.time("retention", &queue.retention),
-        delay: read.time("delay", &queue.delay),
-        fifo: read.known("queue type", &queue.fifo).copied(),
-        ..Settings::default()
-    };
-    settings.max_receives = Some(0);
-    if let Some(Some(policy)) = read.known("redrive policy", &queue.redrive) {
-        settings.max_receives = read
-            .known("max receive count", &policy.max_receive_count)
-            .and_then(|count| u32::try_from(*count).ok());
-        let aside = policy
-            .target
-            .known()
-            .and_then(|link| graph.queue(queue.resource.unit, link));
-        settings.dead_letter_retention =
-            aside.and_then(|aside| read.time("dead-letter queue's retention", &aside.retention));
-    }
-    let mapping = graph.consumptions(queue).first().map(|consumption| consumption.mapping);
-    let function = mapping.and_then(|mapping| {
-        let link = mapping.function.known()?;
-        Some(graph.invoked(mapping, link, &mapping.resource.when)?.0)
-    });
-    let reader = match (mapping, function) {
-        (Some(mapping), Some(function)) => {
-            settings.read_by(mapping, function, &mut read);
-            format!(", read by {function}")
-        }
-        (Some(mapping), None) => format!(", read through {mapping}"),
-        (None, _) => ", read by workers".to_owned(),
-    };
-    let declared = graph.declared(queue).iter();
-    let declared = declared.map(|one| &**one).find(|one| match function {
-        Some(function) => one.is_of(function),
-        None => one.is_worker(),
-    });
-    if let Some(declared) = declared {
-        settings.declared(declared);
-    }
-    settings.subject = Some(format!("{queue}{reader}"));
-    settings.unresolved = read.unresolved;
-    settings
-}
-
 impl Settings {
+    /// Fills the gaps of these settings with those that the files determine.
+    pub(super) fn or_of(mut self, graph: &Graph, queue: &Queue) -> Self {
+        let mut read = AttributeReader { unresolved: Vec::new() };
+        let visibility = read.time("visibility timeout", &queue.visibility_timeout);
+        self.visibility = self.visibility.or(visibility);
+        self.retention = self.retention.or(read.time("retention", &queue.retention));
+        self.delay = self.delay.or(read.time("delay", &queue.delay));
+        self.fifo |= read.known("queue type", &queue.fifo) == Some(&true);
+        let mut max_receives = Some(0);
+        if let Some(Some(policy)) = read.known("redrive policy", &queue.redrive) {
+            max_receives = read
+                .known("max receive count", &policy.max_receive_count)
+                .and_then(|count| u32::try_from(*count).ok());
+            let link = policy.target.known();
+            let aside = link.and_then(|link| graph.queue(queue.resource.unit, link));
+            let kept = aside.and_then(|aside| read.time("dead-letter queue's retention", &aside.retention));
+            self.dead_letter_retention = self.dead_letter_retention.or(kept);
+        }
+        self.max_receives = self.max_receives.or(max_receives);
+        let mapping = graph.consumptions(queue).first().map(|consumption| consumption.mapping);
+        let function = mapping.and_then(|mapping| {
+            let link = mapping.function.known()?;
+            Some(graph.invoked(mapping, link, &mapping.resource.when)?.0)
+        });
+        let reader = match (mapping, function) {
+            (Some(mapping), Some(function)) => {
+                self.read_by(mapping, function, &mut read);
+                format!(", read by {function}")
+            }
+            (Some(mapping), None) => format!(", read through {mapping}"),
+            (None, _) => ", read by workers".to_owned(),
+        };
+        let declared = graph.declared(queue).iter();
+        let declared = declared.map(|one| &**one).find(|one| match function {
+            Some(function) => one.is_of(function),
+            None => one.is_worker(),
+        });
+        if let Some(declared) = declared {
+            self.declared(declared);
+        }
+        self.subject = Some(format!("{queue}{reader}"));
+        self.unresolved = read.unresolved;
+        self
+    }
+
     fn read_by(&mut self, mapping: &EventSourceMapping, function: &Function, read: &mut AttributeReader) {
-        self.timeout = read.time("function timeout", &function.timeout);
-        self.batch = read.count("batch size", &mapping.batch_size);
-        self.window = read.time("batching window", &mapping.window);
-        self.partial_responses = read
-            .known("response types", &mapping.report_batch_item_failures)
-            .copied();
+        // Workers on the command line replace the function.
+        let timeout = read.time("function timeout", &function.timeout);
+        self.timeout = self.timeout.or(timeout.filter(|_| self.workers.is_none()));
+        self.batch = self.batch.or(read.count("batch size", &mapping.batch_size));
+        self.window = self.window.or(read.time("batching window", &mapping.window));
+        self.partial_responses |= read.known("response types", &mapping.report_batch_item_failures) == Some(&true);
         let reserved = read.known("reserved concurrency", &function.reserved_concurrency);
-        self.reserved = reserved.and_then(|count| u32::try_from((*count)?).ok());
+        let reserved = reserved.and_then(|count| u32::try_from((*count)?).ok());
+        self.concurrency = self.concurrency.or(reserved);
         let maximum = read.known("maximum concurrency", &mapping.maximum_concurrency);
         self.maximum_concurrency = maximum.and_then(|count| u32::try_from((*count)?).ok());
     }
 
     fn declared(&mut self, declared: &DeclaredConsumer) {
         let time = |time: Option<sqslint::graph::declared::Duration>| u64::try_from(time?.milliseconds).ok();
-        self.p50 = time(declared.p50);
-        self.p99 = time(declared.p99);
-        self.max = time(declared.max);
+        self.p50 = self.p50.or(time(declared.p50));
+        self.p99 = self.p99.or(time(declared.p99));
+        self.max = self.max.or(time(declared.max));
         self.parallelism = u32::try_from(declared.parallelism).ok();
-        self.heartbeat = declared.heartbeat.and_then(|heartbeat| {
+        self.heartbeat = self.heartbeat.or(declared.heartbeat.and_then(|heartbeat| {
             let times = (time(Some(heartbeat.every)), time(Some(heartbeat.extend_to)));
             times.0.zip(times.1)
-        });
+        }));
     }
 }
 

@@ -9,7 +9,7 @@ use crate::graph::declared::Duration;
 use crate::graph::limits::VISIBILITY_TIMEOUT;
 use crate::graph::{Attribute, Graph, Queue, Seconds};
 use sqs_model::clock::seconds;
-use sqs_model::scenario::{Heartbeat, RedriveTarget, Scenario};
+use sqs_model::scenario::{Heartbeat, QueueSettings, RedriveTarget, Scenario};
 
 /// Retention period in milliseconds that exceeds that of any queue.
 const KEPT: u64 = seconds_of_days(60);
@@ -184,7 +184,7 @@ pub(crate) fn of_many_retries(queue: &Queue, receives: &Operand<'_>, visibility:
     let delay = known(&queue.delay)?;
     let receives = receives.is_known().then_some(receives.value)?;
     let age = delay + visibility.checked_mul(u64::try_from(receives).ok()?)?;
-    (age < retention).then_some(Scenario::Failing {
+    (age < retention).then_some(Scenario::Failing(QueueSettings {
         visibility,
         retention,
         delay,
@@ -193,7 +193,7 @@ pub(crate) fn of_many_retries(queue: &Queue, receives: &Operand<'_>, visibility:
             retention: KEPT,
         }),
         fifo: queue.fifo.known().copied()?,
-    })
+    }))
 }
 
 /// Like [`of_retries`], while the rest of the message group waits.
@@ -202,7 +202,7 @@ pub(crate) fn of_group(queue: &Queue, retries: &Retries<'_>) -> Option<Scenario>
 }
 
 fn failing(retries: &Retries<'_>, retention: u64, kept: u64, fifo: bool) -> Option<Scenario> {
-    Some(Scenario::Failing {
+    Some(Scenario::Failing(QueueSettings {
         visibility: time(&retries.visibility)?,
         retention,
         delay: time(&retries.delay)?,
@@ -211,7 +211,7 @@ fn failing(retries: &Retries<'_>, retention: u64, kept: u64, fifo: bool) -> Opti
             retention: kept,
         }),
         fifo,
-    })
+    }))
 }
 
 /// Simulates a message that fails once, or is never received, until `retention` ends.
@@ -221,13 +221,13 @@ pub(crate) fn of_one_failure(
     retention: &Operand<'_>,
 ) -> Option<Scenario> {
     let value = |operand: Option<&Operand<'_>>| operand.map_or(Some(0), time);
-    Some(Scenario::Failing {
+    Some(Scenario::Failing(QueueSettings {
         visibility: value(visibility)?,
         retention: time(retention)?,
         delay: value(delay)?,
         dead_letter: None,
         fifo: false,
-    })
+    }))
 }
 
 /// Simulates a message that uses up its receives without a fault of its own.

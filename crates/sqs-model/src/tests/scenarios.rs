@@ -3,7 +3,7 @@
 use super::S;
 use crate::scenario::runs::filled;
 use crate::scenario::{Harm, Scenario, line};
-use crate::{Heartbeat, RedriveTarget};
+use crate::{Heartbeat, QueueSettings, RedriveTarget};
 
 fn overlap(visibility: u64, work: u64, window: u64, heartbeat: impl Into<Option<Heartbeat>>) -> Scenario {
     Scenario::Overlap {
@@ -43,7 +43,7 @@ fn batch(work: u64) -> Scenario {
 }
 
 fn failing(visibility: u64, retention: u64, receives: u32, dead_letter: u64) -> Scenario {
-    Scenario::Failing {
+    Scenario::Failing(QueueSettings {
         visibility: visibility * S,
         retention: retention * S,
         delay: 5 * S,
@@ -52,7 +52,7 @@ fn failing(visibility: u64, retention: u64, receives: u32, dead_letter: u64) -> 
             retention: dead_letter * S,
         }),
         fifo: false,
-    }
+    })
 }
 
 fn late(retention: u64, dead_letter_retention: u64) -> Scenario {
@@ -99,7 +99,7 @@ fn timelines_are_described() {
         },
         failing(30, 100, 5, 1_000),
         failing(30, 1_000, 5, 100),
-        Scenario::Failing {
+        Scenario::Failing(QueueSettings {
             visibility: 300 * S,
             retention: 100_000 * S,
             delay: 0,
@@ -108,15 +108,15 @@ fn timelines_are_described() {
                 retention: 100_000 * S,
             }),
             fifo: true,
-        },
+        }),
         failing(300, 60, 5, 1_000),
-        Scenario::Failing {
+        Scenario::Failing(QueueSettings {
             visibility: 30 * S,
             retention: 60 * S,
             delay: 90 * S,
             dead_letter: None,
             fifo: false,
-        },
+        }),
         Scenario::Unlucky {
             visibility: 30 * S,
             receives: 1,
@@ -242,7 +242,7 @@ fn harm_is_shown_exactly_if_rules_report() {
                 let scenario = failing(visibility, 1_000, receives, time);
                 assert_eq!(shows_harm(&scenario), time <= age, "{visibility} {time} {receives}");
             }
-            let once = Scenario::Failing {
+            let once = Scenario::Failing(QueueSettings {
                 visibility: visibility * S,
                 retention: time * S,
                 delay: 0,
@@ -251,7 +251,7 @@ fn harm_is_shown_exactly_if_rules_report() {
                     retention: 1_000 * S,
                 }),
                 fifo: false,
-            };
+            });
             assert_eq!(shows_harm(&once), visibility >= time, "{visibility} {time}");
             assert_eq!(
                 shows_harm(&late(visibility, time)),
