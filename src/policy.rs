@@ -39,12 +39,15 @@ pub use schema::schema;
 use crate::diagnostic::Severity;
 use crate::rules::{PolicyMetadata, Rule};
 use code::Code;
+use serde::Deserialize;
 use std::ops::Range;
 use std::sync::Arc;
 use types::ObjectType;
 
 /// Kind of resource that a policy checks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum Target {
     /// Every queue.
     Queue,

@@ -162,7 +162,7 @@ impl FileChecker<'_> {
         let select = file.select.as_deref().map(|names| self.rule_names(names)).transpose()?;
         let mut exclude = Vec::new();
         if !file.exclude.is_empty() {
-            exclude.push((self.base.to_owned(), self.globs(&file.exclude)?));
+            exclude.push((self.base.to_owned(), self.globs(&file.exclude, path_glob)?));
         }
         let mut settings = FxHashMap::default();
         for (name, table) in &file.rules {
@@ -252,10 +252,11 @@ impl FileChecker<'_> {
         Arc::<str>::from(name.get_ref().as_str()).into()
     }
 
-    fn globs(&self, patterns: &[Spanned<String>]) -> Checks<GlobSet> {
+    /// Compiles patterns, which `glob` converts to globs.
+    fn globs(&self, patterns: &[Spanned<String>], glob: fn(&str) -> String) -> Checks<GlobSet> {
         let mut set = GlobSetBuilder::new();
         for pattern in patterns {
-            let glob = Glob::new(pattern.get_ref().trim_end_matches('/'));
+            let glob = Glob::new(&glob(pattern.get_ref()));
             set.add(glob.map_err(|error| self.invalid_glob(pattern, &error))?);
         }
         set.build().map_err(|error| self.error(0..0, error.to_string()))
@@ -312,8 +313,9 @@ impl FileChecker<'_> {
     }
 
     fn override_of(&self, rules: &file::Override, file: Option<ConfigText>) -> Checks<Override> {
-        let globs =
-            |patterns: &Option<Vec<Spanned<String>>>| patterns.as_deref().map(|all| self.globs(all)).transpose();
+        let globs = |patterns: &Option<Vec<Spanned<String>>>, glob| {
+            patterns.as_deref().map(|all| self.globs(all, glob)).transpose()
+        };
         let whole = rules.ignore.first().map_or(0..0, Spanned::span);
         if rules.paths.is_none() && rules.resources.is_none() {
             let message =
@@ -334,21 +336,11 @@ impl FileChecker<'_> {
                 .flatten()
                 .map(|one| one.get_ref().clone())
                 .collect(),
-            paths: globs(&rules.paths)?,
-            resources: rules.resources.as_deref().map(|all| self.addresses(all)).transpose()?,
+            paths: globs(&rules.paths, path_glob)?,
+            resources: globs(&rules.resources, address_glob)?,
             ignore: self.rule_names(&rules.ignore)?,
             reason: rules.reason.clone(),
         })
-    }
-
-    /// Compiles globs of addresses, in which `[`, the bracket of an instance key, is literal.
-    fn addresses(&self, patterns: &[Spanned<String>]) -> Checks<GlobSet> {
-        let mut set = GlobSetBuilder::new();
-        for pattern in patterns {
-            let glob = Glob::new(&address_glob(pattern.get_ref()));
-            set.add(glob.map_err(|error| self.invalid_glob(pattern, &error))?);
-        }
-        set.build().map_err(|error| self.error(0..0, error.to_string()))
     }
 
     fn invalid_glob(&self, pattern: &Spanned<String>, error: &globset::Error) -> ConfigError {
@@ -434,6 +426,11 @@ fn keys(file: &File) -> Vec<String> {
             .map(|one| format!("environment.{}", one.name.get_ref())),
     );
     keys
+}
+
+/// Converts a pattern of paths to a glob.
+fn path_glob(written: &str) -> String {
+    written.trim_end_matches('/').to_owned()
 }
 
 fn severity(level: file::Level) -> Option<Severity> {

@@ -1,5 +1,6 @@
 //! Defines the shape of `sqslint.toml`. The doc comments become the descriptions in its JSON Schema.
 
+use crate::policy::Target;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -105,19 +106,6 @@ pub(super) struct Policy {
     /// Snippets with the expected number of findings, for `sqslint policy test`.
     #[serde(default)]
     pub(super) tests: Vec<PolicyTest>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) enum Target {
-    Queue,
-    DeadLetterQueue,
-    Function,
-    Mapping,
-    Alarm,
-    Topic,
-    Pipe,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]

@@ -1,11 +1,11 @@
 //! Checks the policies in a configuration or in a policy file.
 
-use super::{Checked, Checks, FileChecker, unknown};
+use super::{Checked, Checks, FileChecker, path_glob, unknown};
 use crate::config::ConfigError;
 use crate::config::file::{self, PolicyFile};
 use crate::config::packs::{self, Pack};
 use crate::diagnostic::Severity;
-use crate::policy::{Definition, Demand, Example, Policy, Target};
+use crate::policy::{Definition, Demand, Example, Policy};
 use crate::rules::{self, Category, Rule};
 use crate::selection;
 use globset::GlobSet;
@@ -116,7 +116,7 @@ impl FileChecker<'_> {
             }
             let below = pattern.get_ref().trim_start_matches("./");
             let (directory, rest) = split_at_wildcard(below);
-            let globs = self.globs(&[Spanned::new(pattern.span(), rest.to_owned())])?;
+            let globs = self.globs(&[Spanned::new(pattern.span(), rest.to_owned())], path_glob)?;
             let message = format!("no file matches `{}`", pattern.get_ref());
             Ok((globs, self.base.join(directory), self.error(pattern.span(), message)))
         });
@@ -144,7 +144,7 @@ impl FileChecker<'_> {
         let examples = written.tests.iter().map(|test| self.example(written, test));
         let definition = Definition {
             id: written.id.get_ref().clone(),
-            target: target(written.target),
+            target: written.target,
             selects: written.selects.as_ref().map(|text| text.get_ref().clone()),
             demand,
             message: message.to_owned(),
@@ -243,16 +243,4 @@ fn split_at_wildcard(glob: &str) -> (&str, &str) {
     let end = glob.get(..literal).and_then(|before| before.rfind('/'));
     end.and_then(|end| Some((glob.get(..end)?, glob.get(end + 1..)?)))
         .unwrap_or(("", glob))
-}
-
-fn target(written: file::Target) -> Target {
-    match written {
-        file::Target::Queue => Target::Queue,
-        file::Target::DeadLetterQueue => Target::DeadLetterQueue,
-        file::Target::Function => Target::Function,
-        file::Target::Mapping => Target::Mapping,
-        file::Target::Alarm => Target::Alarm,
-        file::Target::Topic => Target::Topic,
-        file::Target::Pipe => Target::Pipe,
-    }
 }
