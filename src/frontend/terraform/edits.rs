@@ -22,20 +22,18 @@ use source::{Sources, Span};
 
 /// Returns the edits that apply `change` to a Terraform file.
 pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
+    let header = place_of(change);
     let writes_blocks = matches!(change, Change::DeadLetterQueue(_) | Change::Alarm(_) | Change::Arn(_));
-    if writes_blocks && module::is_pinned_before_012(place_of(change).file, sources) {
+    if writes_blocks && module::is_pinned_before_012(header.file, sources) {
         return None; // The edits use syntax that requires Terraform 0.12.
     }
     // A new alarm copies the actions of an existing one, so a module without alarms receives none.
     let is_first = |header: &Span| !module::mentions(header.file, sources, wanted::ALARM);
-    let header = match change {
-        Change::Number { place, .. } | Change::Remove(place) | Change::ReportFailures(place) => place.header,
-        Change::DeadLetterQueue(queue) => queue.header,
+    match change {
         Change::Alarm(header) if is_first(header) => return None,
-        Change::Alarm(header) => *header,
         Change::Arn(span) => return references::to_arn(*span, sources).map(|edit| vec![edit]),
-        Change::Unquote(_) | Change::Suppression { .. } => return None,
-    };
+        _ => {}
+    }
     if Syntax::of(sources.file(header.file).name()) == Some(Syntax::TerraformJson) {
         return json::edits(change, header, sources);
     }

@@ -12,6 +12,7 @@ use source::{Sources, Span};
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use terraform::module::Source;
 use terraform::registry;
 use terraform::syntax::{Attribute, Block, ExpressionKind};
@@ -56,8 +57,7 @@ fn node_kind(block: &Block) -> Option<NodeKind> {
 
 /// Returns `true` if the call is of a described module that passes the argument to a resource.
 fn is_passed_to_resource(call: &Block, name: &str) -> bool {
-    let source = call.body.attributes.iter().find(|argument| &*argument.name == "source");
-    let Some(ExpressionKind::Text(source)) = source.map(|source| &source.value.kind) else {
+    let Some(ExpressionKind::Text(source)) = call.body.attribute("source").map(|source| &source.value.kind) else {
         return false;
     };
     let Source::Described(module) = registry::remote(call, source, Path::new("")) else {
@@ -80,12 +80,8 @@ pub(super) fn is_literal(attribute: &Attribute) -> bool {
 /// with indentation relative to the argument.
 pub(super) fn add(document: &Document, found: &FoundBlock<'_>, name: &str, value: &str) -> Option<Edit> {
     let body = &found.block.body;
-    let is_there = body.attributes.iter().any(|attribute| &*attribute.name == name)
-        || body
-            .blocks
-            .iter()
-            .any(|block| block.labels.first().is_some_and(|label| &**label == name));
-    if is_there {
+    let is_dynamic = |block: &Arc<Block>| block.labels.first().is_some_and(|label| &**label == name);
+    if body.attribute(name).is_some() || body.blocks.iter().any(is_dynamic) {
         return None;
     }
     if !document.slice(found.inside.clone()).contains('\n') {
@@ -112,8 +108,7 @@ pub(super) fn remove(document: &Document, place: &Place) -> Option<Vec<Edit>> {
     let found = document.resource(place.header)?;
     let written = place.written?;
     let body = &found.block.body;
-    let of_name = |attribute: &&Attribute| *attribute.name == *place.name;
-    let attribute = body.attributes.iter().find(of_name)?;
+    let attribute = body.attribute(&place.name)?;
     if !is_literal(attribute) || !attribute.span.contains(written) {
         return None;
     }

@@ -41,9 +41,7 @@ fn queue_at<'d>(document: &'d Document, header: Span, sources: &Sources) -> Opti
 }
 
 fn raw(document: &Document, found: &FoundBlock<'_>, name: &str) -> Option<String> {
-    let mut attributes = found.block.body.attributes.iter();
-    let attribute = attributes.find(|attribute| &*attribute.name == name)?;
-    document.value(attribute).map(str::to_owned)
+    document.value(found.block.body.attribute(name)?).map(str::to_owned)
 }
 
 fn source<'d>(found: &FoundBlock<'d>, raw: &'d dyn Fn(&str) -> Option<String>) -> EditedQueue<'d> {

@@ -88,8 +88,7 @@ impl<'n> Resource<'n> {
 
     fn remove(&self, place: &Place) -> Option<Vec<Edit>> {
         let written = place.written?;
-        let mut attributes = self.block.body.attributes.iter();
-        let attribute = attributes.find(|attribute| *attribute.name == *place.name)?;
+        let attribute = self.block.body.attribute(&place.name)?;
         let entry = self.entry.value.entry(&place.name)?;
         if !is_literal(attribute) || !entry.span().contains(written) {
             return None;

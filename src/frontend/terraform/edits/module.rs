@@ -59,10 +59,9 @@ impl<'s> Module<'s> {
         let files = self.files.iter();
         let declaring = files.filter(|(file, code)| file.derived(|_| Declared::of(code)).0.contains_key(kind));
         let blocks = declaring.flat_map(|(_, code)| &code.body.blocks);
-        let of_kind = move |block: &&Arc<Block>| {
-            &*block.kind == "resource" && block.labels.first().is_some_and(|label| &**label == kind)
-        };
-        blocks.filter(of_kind).map(|block| &**block)
+        blocks
+            .filter(move |block| is_resource(block, kind))
+            .map(|block| &**block)
     }
 
     /// Returns `true` if the module declares a resource with this type and label.
@@ -169,6 +168,10 @@ impl<'s> Module<'s> {
     }
 }
 
+fn is_resource(block: &Block, kind: &str) -> bool {
+    &*block.kind == "resource" && block.labels.first().is_some_and(|label| &**label == kind)
+}
+
 /// The labels of the resources that a file declares, by type.
 struct Declared(FxHashMap<Arc<str>, FxHashSet<Arc<str>>>);
 
@@ -193,10 +196,8 @@ struct Endings {
 impl Endings {
     fn of(code: &Code, text: &str) -> Self {
         let queues = || {
-            let of_kind = |block: &&Arc<Block>| {
-                &*block.kind == "resource" && block.labels.first().is_some_and(|label| &**label == QUEUE)
-            };
-            code.body.blocks.iter().filter(of_kind)
+            let blocks = code.body.blocks.iter();
+            blocks.filter(|block| is_resource(block, QUEUE))
         };
         let name = |block: &Arc<Block>| {
             let mut attributes = block.body.attributes.iter();

@@ -125,18 +125,12 @@ impl EditedQueue<'_> {
     }
 
     fn has(&self, name: &str) -> bool {
-        self.block
-            .body
-            .attributes
-            .iter()
-            .any(|attribute| &*attribute.name == name)
+        self.block.body.attribute(name).is_some()
     }
 
     /// Returns an argument with its source text.
     fn value(&self, name: &str) -> Option<(&Expression, String)> {
-        let mut attributes = self.block.body.attributes.iter();
-        let attribute = attributes.find(|attribute| &*attribute.name == name)?;
-        Some((&attribute.value, (self.raw)(name)?))
+        Some((&self.block.body.attribute(name)?.value, (self.raw)(name)?))
     }
 
     /// Returns copies of those of the named arguments that are present. `None` if one cannot be copied.
