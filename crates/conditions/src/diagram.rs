@@ -471,13 +471,17 @@ impl<'d> Question<'d> {
             (Some(node), None) | (None, Some(node)) => &node.variable,
             (None, None) => return None,
         };
-        let asks = [left, right].into_iter().flatten();
-        let arms = asks
-            .filter(|node| node.variable == *variable)
-            .flat_map(|node| &node.arms);
-        let mut values: Vec<&Point> = arms.map(|(value, _)| value).collect();
-        values.sort_unstable();
-        values.dedup();
+        let arms_of = |node: Option<&'d Node>| {
+            let asks = node.filter(|node| node.variable == *variable);
+            asks.map_or(&[][..], |node| &node.arms)
+        };
+        let (left, right) = (arms_of(left), arms_of(right));
+        let mut values: Vec<&Point> = left.iter().chain(right).map(|(value, _)| value).collect();
+        // The arms of a single node are in order.
+        if !left.is_empty() && !right.is_empty() {
+            values.sort_unstable();
+            values.dedup();
+        }
         Some(Question { variable, values })
     }
 }
