@@ -83,7 +83,8 @@ impl<'t> Template<'t> {
         let mut formulas = operands.iter().map(|operand| self.formula(operand, depth + 1));
         match (&*entry.key, operands) {
             ("Condition", _) => match entry.value.as_str() {
-                Some(name) => self.condition_within(name, depth + 1),
+                // The name of the whole condition will replace those of its parts, which are costly to combine.
+                Some(name) => self.condition_within(name, depth + 1).without_names(),
                 // The SAM transform nests the key twice when it joins conditions.
                 None if entry.value.entry("Condition").is_some() => self.formula(&entry.value, depth + 1),
                 None => flag(),

@@ -269,6 +269,12 @@ impl Condition {
         }
     }
 
+    /// Removes the names of this condition.
+    #[must_use]
+    pub fn without_names(self) -> Self {
+        Condition::unnamed(self.formula().clone())
+    }
+
     /// Returns the condition that both hold.
     #[must_use]
     pub fn and(&self, other: &Condition) -> Condition {
