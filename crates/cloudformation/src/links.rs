@@ -77,35 +77,41 @@ impl<'t> Template<'t> {
     /// Resolves a composed text: an ARN, a URL or a name.
     fn composed(&self, parts: &[Part], hint: bool, hops: usize) -> Result<Link, Reason> {
         let text = rendered(parts);
-        let mut wants_queue = hint;
-        let (form, name) = if text.starts_with("arn:") {
-            let segments = split(parts, ":");
-            let service = segments.get(2).map(|segment| rendered(segment));
-            wants_queue = service.as_deref() != Some("lambda");
-            let at = if wants_queue { 5 } else { 6 };
-            if text.contains(API_QUEUE) {
-                (Form::Url, split(parts, "/").pop().unwrap_or_default())
+        let is_arn = text.starts_with("arn:");
+        let form =
+            if text.starts_with("https://") || text.starts_with("http://") || (is_arn && text.contains(API_QUEUE)) {
+                Form::Url
+            } else if is_arn {
+                Form::Arn
             } else {
-                (Form::Arn, segments.get(at).cloned().unwrap_or_default())
-            }
-        } else if text.starts_with("https://") || text.starts_with("http://") {
-            (Form::Url, split(parts, "/").pop().unwrap_or_default())
+                Form::Name
+            };
+        let known = |parts: &[Part]| parts.iter().all(|part| matches!(part, Part::Text(_)));
+        if known(parts) {
+            let target = Target::External(text.into());
+            return Ok(Link { target, form });
+        }
+        let segments = split(parts, ":");
+        let wants_queue = if is_arn {
+            segments.get(2).is_none_or(|service| rendered(service) != "lambda")
         } else {
-            let name = split(parts, ":").into_iter().next().unwrap_or_default();
-            (Form::Name, name)
+            hint
         };
+        let name = match form {
+            Form::Url => split(parts, "/").pop(),
+            Form::Arn => segments.into_iter().nth(if wants_queue { 5 } else { 6 }),
+            Form::Name => segments.into_iter().next(),
+        };
+        let name = name.unwrap_or_default();
         if let [Part::Reference(reference)] = name.as_slice() {
             return self.target(reference, hops).map(|link| Link { form, ..link });
         }
-        let known = |parts: &[Part]| parts.iter().all(|part| matches!(part, Part::Text(_)));
-        if !known(parts) {
-            let named = self.names.borrow();
-            if let Some(Some(id)) = named.get(&(wants_queue, rendered(&name))) {
-                let target = Target::Resource(id.clone());
-                return Ok(Link { target, form });
-            }
+        let named = self.names.borrow();
+        if let Some(Some(id)) = named.get(&(wants_queue, rendered(&name))) {
+            let target = Target::Resource(id.clone());
+            return Ok(Link { target, form });
         }
-        if !known(&name) || (name.is_empty() && !known(parts)) {
+        if !known(&name) || name.is_empty() {
             let reason = literal(&name).err().or_else(|| literal(parts).err());
             return Err(reason.unwrap_or_else(|| Cause::Derived.because("the name is not known")));
         }
