@@ -401,9 +401,9 @@ impl Builder {
     /// equal lists of nodes, however they were built.
     fn finish(self, root: Place) -> Diagram {
         let mut renumbered = Renumbered {
-            from: &self.nodes,
+            places: vec![NEVER; self.nodes.len()],
             nodes: Vec::with_capacity(self.nodes.len()),
-            places: FxHashMap::default(),
+            from: self.nodes.into_iter().map(Some).collect(),
         };
         let terminal = renumbered.visit(root);
         let nodes = renumbered.nodes;
@@ -412,34 +412,32 @@ impl Builder {
     }
 }
 
-struct Renumbered<'b> {
-    from: &'b [Node],
+struct Renumbered {
+    /// Nodes that are not yet visited.
+    from: Vec<Option<Node>>,
+    /// New places of the others.
+    places: Vec<Place>,
     nodes: Vec<Node>,
-    places: FxHashMap<Place, Place>,
 }
 
-impl Renumbered<'_> {
+impl Renumbered {
     fn visit(&mut self, place: Place) -> Place {
-        let node = usize::try_from(place)
-            .ok()
-            .and_then(|at| self.from.get(at.checked_sub(2)?));
-        let Some(node) = node else { return place };
-        if let Some(known) = self.places.get(&place) {
-            return *known;
+        let at = usize::try_from(place).ok().and_then(|place| place.checked_sub(2));
+        let Some((at, node)) = at.and_then(|at| Some((at, self.from.get_mut(at)?))) else {
+            return place;
+        };
+        let Some(mut node) = node.take() else {
+            return self.places[at];
+        };
+        for (_, to) in &mut node.arms {
+            *to = self.visit(*to);
         }
-        let arms = node.arms.iter().map(|(value, to)| (value.clone(), self.visit(*to)));
-        let arms = arms.collect();
-        let otherwise = self.visit(node.otherwise);
+        node.otherwise = self.visit(node.otherwise);
         // Pushed after its children, so that the root comes last.
-        self.nodes.push(Node {
-            variable: node.variable.clone(),
-            arms,
-            otherwise,
-        });
+        self.nodes.push(node);
         // The index is `len - 1`, and places are two above indexes.
-        let own = u32::try_from(self.nodes.len() + 1).unwrap_or(NEVER);
-        self.places.insert(place, own);
-        own
+        self.places[at] = u32::try_from(self.nodes.len() + 1).unwrap_or(NEVER);
+        self.places[at]
     }
 }
 
