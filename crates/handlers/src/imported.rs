@@ -3,7 +3,7 @@
 
 use super::constants::Constants;
 use super::exports::{self, Defined, Token, tokens};
-use super::locate::{FoundSource, Language, Origin, language_of, read_source};
+use super::locate::{FoundSource, Language, Located, Origin, language_of, read_source};
 use super::machine::Machine;
 use super::places::imported;
 use super::polling;
@@ -80,12 +80,7 @@ pub(super) fn records_used(path: &Path, text: &str, sources: &Sources) -> FxHash
     };
     let imports = exports::imports(&tokens);
     let files = names.into_iter().filter_map(|name| {
-        let (from, there) = if let Defined::By(from, there) = exports::origin(text, language, name) {
-            (from, there)
-        } else {
-            let (_, there, from) = imports.iter().find(|(here, ..)| *here == name)?;
-            ((*from).to_owned(), (*there).to_owned())
-        };
+        let (from, there) = origin(text, language, name, &imports)?;
         Some((name, there, imported(path, &from, language, sources.files())?))
     });
     let mut all = FxHashMap::default();
@@ -100,6 +95,23 @@ pub(super) fn records_used(path: &Path, text: &str, sources: &Sources) -> FxHash
         all.extend(names.into_iter().filter_map(used));
     }
     all
+}
+
+/// Returns the file that the import `name` is from, and the name there.
+fn origin(text: &str, language: Language, name: &str, imports: &[(&str, &str, &str)]) -> Option<(String, String)> {
+    if let Defined::By(from, there) = exports::origin(text, language, name) {
+        return Some((from, there));
+    }
+    let (_, there, from) = imports.iter().find(|(here, ..)| *here == name)?;
+    Some(((*from).to_owned(), (*there).to_owned()))
+}
+
+/// Returns the source of the function that another source imports as `name`.
+pub(super) fn function(by: &Located, name: &str, sources: &Sources) -> Option<Located> {
+    let language = by.languages.first()?;
+    let tokens = tokens(&by.text);
+    let (from, there) = origin(&by.text, *language, name, &exports::imports(&tokens))?;
+    by.imported(&from, there, sources)
 }
 
 /// Returns the texts of the files that define imported functions, each with the names here and there. A file is parsed

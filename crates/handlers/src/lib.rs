@@ -105,32 +105,38 @@ impl<'s> Reader<'s> {
             };
             self.known.insert(code.clone(), Err(unread));
             if held > limits::MAX_HELD {
-                self.analyse(std::mem::take(&mut sources));
+                self.analyse(std::mem::take(&mut sources), false);
                 held = 0;
             }
         }
-        self.analyse(sources);
+        self.analyse(sources, false);
     }
 
-    /// Analyses the handlers of several sources.
-    fn analyse(&mut self, sources: BTreeMap<Origin, Vec<(&Code, Located)>>) {
-        let mut made: BTreeMap<Origin, Vec<(&Code, Located)>> = BTreeMap::new();
+    /// Analyses the handlers of several sources, and once those of other files that make them or get their events.
+    fn analyse(&mut self, sources: BTreeMap<Origin, Vec<(&Code, Located)>>, is_followed: bool) {
+        let mut others: BTreeMap<Origin, Vec<(&Code, Located)>> = BTreeMap::new();
         for handlers in sources.into_values() {
             let (codes, located): (Vec<&Code>, Vec<Located>) = handlers.into_iter().unzip();
             let found = understood(&located, self.sources);
             for ((code, located), found) in codes.into_iter().zip(located).zip(found) {
-                if matches!(found, Err(Unread::NotJudged(_)))
-                    && !located.is_factory
-                    && let Some(factory) = locate::factory(&located, self.sources)
-                    && let Ok(factory) = self.admitted(factory)
-                {
-                    made.entry(factory.origin.clone()).or_default().push((code, factory));
+                let other = match &found {
+                    _ if is_followed => None,
+                    Err(Unread::NotJudged(_)) => locate::factory(&located, self.sources),
+                    Ok((_, Some(function))) => imported::function(&located, function, self.sources),
+                    _ => None,
+                };
+                if let Some(Ok(other)) = other.map(|other| self.admitted(other)) {
+                    others.entry(other.origin.clone()).or_default().push((code, other));
                 }
-                self.known.insert(code.clone(), found.map(Arc::new));
+                // Nothing is better than what is known already.
+                if found.is_ok() || !matches!(self.known.get(code), Some(Ok(_))) {
+                    self.known
+                        .insert(code.clone(), found.map(|(handler, _)| Arc::new(handler)));
+                }
             }
         }
-        if !made.is_empty() {
-            self.analyse(made);
+        if !others.is_empty() {
+            self.analyse(others, true);
         }
     }
 
@@ -175,8 +181,11 @@ fn located(code: &Code, is_only: bool, search: &Search<'_>, sources: &Sources) -
     }
 }
 
+/// Facts about a handler, and the imported function that it passes its event to.
+type Understood = (Handler, Option<Arc<str>>);
+
 /// Analyses the handlers of one source.
-fn understood(handlers: &[Located], sources: &Sources) -> Vec<Result<Handler, Unread>> {
+fn understood(handlers: &[Located], sources: &Sources) -> Vec<Result<Understood, Unread>> {
     let Some(first) = handlers.first() else {
         return Vec::new();
     };
@@ -193,7 +202,10 @@ fn understood(handlers: &[Located], sources: &Sources) -> Vec<Result<Handler, Un
             let loaded = Machine::load(&module);
             let facts = each.map(|located| {
                 let facts = scenario::facts(&loaded, &located.name, located.is_factory, text);
-                let facts = facts.map(|facts| Places::new(located, sources).handler(facts));
+                let facts = facts.map(|mut facts| {
+                    let delegate = facts.delegate.take();
+                    (Places::new(located, sources).handler(facts), delegate)
+                });
                 facts.ok_or_else(|| not_judged(format!("not understood, or has no handler `{}`", located.name)))
             });
             facts.collect()
@@ -201,7 +213,7 @@ fn understood(handlers: &[Located], sources: &Sources) -> Vec<Result<Handler, Un
         Ok(Syntax::Unparsed(language)) => {
             let facts = each.map(|located| {
                 let scanned = scan::handler(text, &located.name);
-                let scanned = scanned.map(|scanned| Places::new(located, sources).scanned(&scanned));
+                let scanned = scanned.map(|scanned| (Places::new(located, sources).scanned(&scanned), None));
                 scanned.ok_or_else(|| not_judged(format!("not judged in {}", language.name())))
             });
             facts.collect()

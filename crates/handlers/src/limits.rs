@@ -51,6 +51,8 @@ pub(crate) const MAX_KEPT_TEXT: usize = 2_000;
 pub(crate) const MAX_CONSTANT_HOPS: usize = 8;
 /// Maximum depth of calls.
 pub(crate) const MAX_CALL_DEPTH: usize = 8;
+/// Maximum number of times that a function calls itself before its result is unknown.
+pub(crate) const MAX_RECURSION: usize = 3;
 /// Maximum number of iterations of a loop with a test.
 pub(crate) const MAX_ITERATIONS: usize = 8;
 /// Maximum number of steps of one run.

@@ -104,6 +104,18 @@ pub(super) struct Located {
     pub(super) origin: Origin,
 }
 
+impl Located {
+    /// Returns the source of `there` in the file that this one calls `from`.
+    pub(super) fn imported(&self, from: &str, there: String, sources: &Sources) -> Option<Located> {
+        let Origin::File(path) = &self.origin else { return None };
+        let path = places::imported(path, from, language_of(path)?, sources.files())?;
+        match read_source(path, there, sources) {
+            FoundSource::Source(found) => Some(found),
+            _ => None,
+        }
+    }
+}
+
 /// Origin of the text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Origin {
@@ -519,16 +531,11 @@ fn text_of(path: &Path, files: &Files) -> Option<String> {
 
 /// Returns the function in another file that makes the handler `made`: `export const handler = create(parts)`.
 pub(super) fn factory(made: &Located, sources: &Sources) -> Option<Located> {
-    let Origin::File(path) = &made.origin else { return None };
     let (from, there) = exports::factory(&made.text, &made.name)?;
-    let path = places::imported(path, &from, Language::Script, sources.files())?;
-    match read_source(path, there, sources) {
-        FoundSource::Source(located) => Some(Located {
-            is_factory: true,
-            ..located
-        }),
-        _ => None,
-    }
+    Some(Located {
+        is_factory: true,
+        ..made.imported(&from, there, sources)?
+    })
 }
 
 /// Reads the file that defines `name`: the one at `path`, or one that it takes the name from.

@@ -45,7 +45,7 @@ pub(super) struct Machine<'m> {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Run<'m> {
     /// Call that failed; it fails again for the same message.
-    pub(super) failed: Option<Failure>,
+    pub(super) failed: Option<Failure<'m>>,
     /// Promise of a call that fails late.
     pub(super) late: Option<Id>,
     /// `true` if the promise of that call is used as another value, so that the call returns none.
@@ -78,13 +78,15 @@ pub(super) struct Run<'m> {
 
 /// The call whose work fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Failure {
+pub(super) struct Failure<'m> {
     /// Address of its expression.
     pub(super) site: usize,
     /// `true` if it returns a promise that is rejected later.
     pub(super) is_late: bool,
     /// `true` if it got the whole event.
     pub(super) has_event: bool,
+    /// Function of another file, if it got the event first.
+    pub(super) function: Option<&'m Arc<str>>,
 }
 
 /// Variables and objects.
@@ -132,6 +134,8 @@ pub(super) struct Frame {
     pub(super) is_async: bool,
     /// `true` once it waited for something.
     pub(super) is_slow: bool,
+    /// Address of the function.
+    pub(super) function: usize,
 }
 
 impl<'m> Machine<'m> {

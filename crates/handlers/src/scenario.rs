@@ -51,6 +51,8 @@ pub(super) struct Facts<'m> {
     pub(super) untimed: Option<TextRange>,
     /// `true` if it deletes processed messages itself.
     pub(super) deletes: bool,
+    /// Imported function that gets the event, and whose result it returns.
+    pub(super) delegate: Option<Arc<str>>,
 }
 
 /// A path.
@@ -158,10 +160,11 @@ impl<'m> Entry<'m> {
         // A function that gets all messages, and whose result is returned, may report those that failed.
         let is_delegated = response == Response::Unknown
             && failed().all(|path| path.run.failed.as_ref().is_some_and(|failure| failure.has_event));
-        let outcome = match outcome {
-            Outcome::Raised if is_delegated => Outcome::Unknown,
-            outcome => outcome,
-        };
+        let function = failed().find_map(|path| path.run.failed?.function);
+        let is_one = failed().all(|path| path.run.failed.is_some_and(|failure| failure.function == function));
+        let is_passed_on = is_delegated && outcome == Outcome::Raised;
+        let delegate = function.filter(|_| is_passed_on && is_one && self.around.is_empty());
+        let outcome = if is_passed_on { Outcome::Unknown } else { outcome };
         let is_declared = self.function.returns_failures
             && response == Response::Unknown
             && paths.iter().any(|path| path.response == Some(Response::Unknown));
@@ -192,6 +195,7 @@ impl<'m> Entry<'m> {
                 .iter()
                 .find_map(|path| path.run.waits.clone())
                 .filter(|_| !module.says(&CLOCKS)),
+            delegate: delegate.cloned(),
             deletes: module.says(&DELETES) || module.words.iter().any(|word| deletes_messages(word)),
         }
     }

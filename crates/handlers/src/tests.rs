@@ -649,6 +649,46 @@ fn handler_that_a_function_of_another_file_makes_is_read() {
 }
 
 #[test]
+fn handler_that_passes_the_event_to_another_file_is_that_of_the_file() {
+    const RUN: &str = "export const run = async (event) => { for (const one of event.Records) await ship(one); };\n";
+    let name = |app: (&str, &str), other: (&str, &str)| handler_of([app, other]).map(|found| found.name.to_string());
+    for (app, expected) in [
+        (
+            "import { run } from './run';\nexport const handler = async (event) => run(event);\n",
+            "run",
+        ),
+        (
+            "const { run } = require('./run');\nexports.handler = async (event) => {\n  log.info(event);\n  return await run(event);\n};\n",
+            "run",
+        ),
+        // The result is not that of the other function.
+        (
+            "import { run } from './run';\nexport const handler = async (event) => { await run(event); };\n",
+            "handler",
+        ),
+        (
+            "import { run } from './run';\nexport const handler = async (event) => run(event).catch(() => ({}));\n",
+            "handler",
+        ),
+        (
+            "import { run } from 'package';\nexport const handler = async (event) => run(event);\n",
+            "handler",
+        ),
+        (
+            "import { lost } from './run';\nexport const handler = async (event) => lost(event);\n",
+            "handler",
+        ),
+    ] {
+        assert_eq!(name(("app.ts", app), ("run.ts", RUN)).as_deref(), Ok(expected), "{app}");
+    }
+    let app = "from run import run\n\n\ndef handler(event, context):\n    return run(event, context)\n";
+    let run = "def run(event, context):\n    for record in event['Records']:\n        ship(record)\n";
+    assert_eq!(name(("app.py", app), ("run.py", run)).as_deref(), Ok("run"));
+    let back = "from app import handler\n\n\ndef run(event, context):\n    return handler(event, context)\n";
+    assert_eq!(name(("app.py", app), ("run.py", back)).as_deref(), Ok("run"), "a cycle");
+}
+
+#[test]
 fn declared_response_of_another_file_contains_failures() {
     for (result, end, is_declared) in [
         (": Promise<SQSBatchResponse>", "return all;", true),

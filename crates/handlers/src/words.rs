@@ -76,7 +76,7 @@ static OBJECTS: Words = Words::new(|| {
 /// Methods that only read values, on any object.
 static METHODS: Words = Words::new(|| {
     words(
-        "decode encode endsWith endswith entries format hexdigest includes indexOf isoformat items join keys lower \
+        "addDimension addMetadata addMetric add_dimension add_metadata add_metric decode encode endsWith endswith entries format hexdigest includes indexOf isoformat items join keys lower \
      lstrip replace replaceAll rstrip slice split startsWith startswith strftime strip substring toFixed \
      toISOString toLowerCase toString toUpperCase total_seconds trim upper values",
     )

@@ -301,3 +301,29 @@ def process(*, record, strict=True):
     except Exception:
         if strict:
             raise
+
+#: helper that calls itself for the parts of a message · deleted
+def handler(event, context):
+    for record in event["Records"]:
+        try:
+            ship(record["messageId"], plain(json.loads(record["body"])))
+        except Exception as error:
+            print(error)
+def plain(value):
+    if isinstance(value, dict):
+        return {key: plain(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [plain(part) for part in value]
+    return value
+
+#: helper that calls itself to try again · retried
+def handler(event, context):
+    for record in event["Records"]:
+        attempt(record, 5)
+def attempt(record, left):
+    try:
+        ship(record)
+    except Exception:
+        if left == 0:
+            raise
+        attempt(record, left - 1)
