@@ -21,6 +21,11 @@ impl Evaluator<'_> {
         if scope.alone {
             return Value::error(format!("the template is not passed `{name}`"));
         }
+        // `resource.aws_sqs_queue.q` is the long form of `aws_sqs_queue.q`.
+        let (name, steps) = match (&**name, steps) {
+            ("resource", [Step::Attribute(kind), rest @ ..]) => (kind, rest),
+            _ => (name, steps),
+        };
         let attribute = |at: usize| match steps.get(at) {
             Some(Step::Attribute(name)) => Some(name.clone()),
             Some(Step::Index(Expression {

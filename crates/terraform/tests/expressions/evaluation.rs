@@ -28,6 +28,8 @@ variable "open" {}
 resource "aws_sqs_queue" "q" { name = "orders" }
 "#;
     let rows = [
+        ("resource.aws_sqs_queue.q.arn == aws_sqs_queue.q.arn", "true"),
+        ("[for resource in [{ a = { b = 1 } }] : resource.a.b]", "[1]"),
         // Terraform itself does not know any part of it before apply.
         (
             "jsondecode(jsonencode({ a = aws_sqs_queue.q.arn, maxReceiveCount = 5 })).maxReceiveCount",
