@@ -251,6 +251,8 @@ fn local_templates_that_are_not_read_are_reported() {
         ("!Ref Elsewhere", None),
         ("missing.yaml", Some("there is no file `missing.yaml`")),
         ("../missing.yaml", Some("there is no file `../missing.yaml`")),
+        // The template itself is not the one that it deploys.
+        ("lambda/parent.yaml", Some("there is no file `lambda/parent.yaml`")),
         ("node_modules", Some("there is no file `node_modules`")),
         ("/etc/hostname", Some("`/etc/hostname` is outside the project")),
         (

@@ -177,9 +177,11 @@ fn uploaded(url: &Evaluated<'_>, around: &Context<'_>) -> Option<String> {
 }
 
 /// Returns the file of the repository that is uploaded as one of `paths`. It searches the directory of the template and
-/// its parents; for a bare file name, only the directory itself.
+/// its parents; for a bare file name, only the directory itself. A template is not taken for one that it deploys.
 fn uploaded_from(paths: &[String], around: &Context<'_>) -> Option<PathBuf> {
+    let is_caller = |found: &PathBuf| found == around.path || around.callers.contains(found);
     let find = |location: &str| local::file(location, around.path, around.sources).ok();
+    let find = |location: &str| find(location).filter(|found| !is_caller(found));
     paths
         .iter()
         .filter(|path| !path.contains("node_modules"))
