@@ -316,8 +316,12 @@ fn code_of_sam_functions_is_found() {
             (
                 "path of a program",
                 sam("CodeUri: .;Handler: ./bin/orders", "DependsOn: []"),
-                &[("cmd/orders/main.go", GO)],
-                "source not found (the configuration does not locate it)",
+                &[
+                    ("main.go", GO),
+                    ("functions/orders/main.go", GO),
+                    ("functions/carts/main.go", GO),
+                ],
+                "main functions/orders/main.go:9",
             ),
         ],
     );

@@ -155,8 +155,8 @@ enum Wanted<'c> {
         method: String,
         is_java: bool,
     },
-    /// `bootstrap`: a program.
-    Program { name: &'c str },
+    /// `bootstrap`, `bin/orders`: a program. Of a path, only the name belongs to its source.
+    Program { name: &'c str, is_path: bool },
 }
 
 impl<'c> Wanted<'c> {
@@ -186,7 +186,10 @@ impl<'c> Wanted<'c> {
         match (parts.as_slice(), handler.rsplit_once('.')) {
             ([_, name, method], _) => vec![class(name, method, false)],
             ([name, method], _) => vec![class(name, method, true)],
-            ([_], None) if !handler.contains('/') => vec![Wanted::Program { name: handler }],
+            ([_], None) => vec![Wanted::Program {
+                name: handler.rsplit('/').next().unwrap_or(handler),
+                is_path: handler.contains('/'),
+            }],
             ([_], Some((module, name))) => {
                 let is_class = name.starts_with(char::is_uppercase) && !handler.contains('/');
                 let class = is_class.then(|| class(handler, "handleRequest", true));
@@ -212,7 +215,7 @@ impl<'c> Wanted<'c> {
             Wanted::Module { module, .. } if !module.contains('/') => module.replace('.', "/").into(),
             Wanted::Module { module, .. } => (*module).into(),
             Wanted::Class { path, .. } => path.into(),
-            Wanted::Program { name } => (*name).into(),
+            Wanted::Program { name, .. } => (*name).into(),
         }
     }
 
@@ -246,12 +249,11 @@ impl<'c> Wanted<'c> {
                 let tails = (0..parts.len()).rev().map(|at| parts[at..].join("/") + ".cs");
                 tails.chain([format!("src/{class}.cs")]).collect()
             }
-            Wanted::Program { name } => vec![
-                "main.go".to_owned(),
-                format!("cmd/{name}/main.go"),
-                "src/main.rs".to_owned(),
-                format!("src/bin/{name}.rs"),
-            ],
+            Wanted::Program { name, is_path } => {
+                let named = [format!("cmd/{name}/main.go"), format!("src/bin/{name}.rs")];
+                let only = ["main.go", "src/main.rs"].iter().filter(|_| !is_path);
+                only.map(|path| (*path).to_owned()).chain(named).collect()
+            }
         }
     }
 }
@@ -471,8 +473,9 @@ impl Locator<'_, '_> {
     /// Finds the program in Go in the directory `path` or below it.
     fn program(&self, path: &Path) -> Option<PathBuf> {
         let found = self.search.files().find(path).ok()?;
-        self.main_of(&found)
-            .or_else(|| self.program_named(&found.join(&*self.wanted.stem()), &found))
+        let is_path = matches!(self.wanted, Wanted::Program { is_path: true, .. });
+        let own = self.main_of(&found).filter(|_| !is_path);
+        own.or_else(|| self.program_named(&found.join(&*self.wanted.stem()), &found))
     }
 
     /// Finds the program in Go below `directory` whose directory has the name of the package or of the handler, or the
