@@ -12,7 +12,7 @@
 //! Environments that files name are loaded by the third step, because what they concern depends on the names that rules
 //! look up.
 //!
-//! Each step is a function from one type to the next. All of them share a [`Run`]: the options, the configurations and
+//! Each step is a function from one type to the next, and adds what it knows to the outcome. All of them share a [`Run`]: the options, the configurations and
 //! the directories. This module prints nothing, and knows neither dialects nor rules.
 
 mod baseline;
@@ -53,7 +53,6 @@ use crate::discover::Input;
 use crate::graph::Connections;
 use crate::history;
 use select::Selected;
-use source::Sources;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use suppress::Unsuppressed;
@@ -90,31 +89,6 @@ impl Run<'_> {
         let is_cancelled = flag.is_some_and(|flag| flag.load(Ordering::Relaxed));
         (!is_cancelled).then_some(step)
     }
-}
-
-/// Results of a run other than findings.
-#[derive(Debug, Default)]
-struct Gathered {
-    /// Texts that spans refer to.
-    sources: Sources,
-    /// Errors that prevented a part of the run.
-    errors: Vec<String>,
-    /// Skipped files and directories.
-    skipped: Vec<String>,
-    /// Units that were included because they depend on named ones.
-    dependents: Vec<String>,
-    /// Notes on generated files that were read or are missing.
-    notes: Vec<String>,
-    /// Environments that files name, one line each.
-    environments: Vec<String>,
-    /// Number of units that the configuration or the command line excludes.
-    excluded: usize,
-    /// Parts of configurations that match nothing, one line each.
-    unmatched: Vec<String>,
-    /// Properties that relate the selected units to the rest of the project, if requested.
-    reach: Connections,
-    /// Nodes that concern the rest of the project, if requested.
-    shared: Vec<SharedNode>,
 }
 
 /// Checks everything under the paths of `options`.
@@ -172,12 +146,12 @@ pub(crate) fn survey(part: ProjectPart<'_>) -> Option<(Connections, Vec<SharedNo
         return Some(Default::default());
     };
     let loaded = run.unless_cancelled(load::load(&run, selected))?;
-    let mut reach = loaded.gathered.reach;
+    let mut reach = loaded.outcome.reach;
     for one in &loaded.environments {
         reach.add(Connections::of(&one.graph, |_| true));
     }
     let graphs = loaded.environments.iter().map(|one| (&one.name, &one.graph));
-    let shared = SharedNode::all(graphs, &run.session, &loaded.gathered.sources);
+    let shared = SharedNode::all(graphs, &run.session, &loaded.outcome.sources);
     Some((reach, shared))
 }
 

@@ -37,21 +37,15 @@ pub(super) fn vanished(before: &Graph, after: &Graph) -> Option<String> {
 /// Returns the units, and their resources by address.
 fn everything(graph: &Graph) -> BTreeSet<(&str, Option<&str>)> {
     let units = graph.units().iter().map(|unit| (unit.key(), None));
-    let queues = graph.queues().iter().map(|queue| &queue.resource);
-    let functions = graph.functions().iter().map(|function| &function.resource);
-    let mappings = graph.mappings().iter().map(|mapping| &mapping.resource);
-    let resources = queues.chain(functions).chain(mappings);
+    let resources = graph.resources();
     let resources = resources.map(|resource| (graph.unit(resource.unit).key(), Some(&*resource.address)));
     units.chain(resources).collect()
 }
 
 /// Returns the units and addresses of all resources that rules judge and fixes may declare.
 pub(super) fn addresses(graph: &Graph) -> BTreeSet<(&str, &str)> {
-    let queues = graph.queues().iter().map(|queue| &queue.resource);
-    let functions = graph.functions().iter().map(|function| &function.resource);
-    let mappings = graph.mappings().iter().map(|mapping| &mapping.resource);
     let alarms = graph.alarms().iter().map(|alarm| &alarm.resource);
-    let resources = queues.chain(functions).chain(mappings).chain(alarms);
+    let resources = graph.resources().chain(alarms);
     resources
         .map(|resource| (&*graph.unit(resource.unit).name, &*resource.address))
         .collect()

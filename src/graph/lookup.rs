@@ -142,6 +142,14 @@ impl Graph {
         })
     }
 
+    /// Returns the queues, functions and event source mappings.
+    pub fn resources(&self) -> impl Iterator<Item = &Resource> {
+        let queues = self.queues.iter().map(|queue| &queue.resource);
+        let functions = self.functions.iter().map(|function| &function.resource);
+        let mappings = self.mappings.iter().map(|mapping| &mapping.resource);
+        queues.chain(functions).chain(mappings)
+    }
+
     /// Returns all queues, by unit and address.
     pub fn queues(&self) -> &Nodes<Queue> {
         &self.queues

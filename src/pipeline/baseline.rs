@@ -18,7 +18,7 @@ pub fn write_baseline(options: &Options, action: Action) -> (Outcome, Vec<Baseli
 fn written(run: &Run<'_>, action: Action) -> Result<(Outcome, Vec<BaselineSummary>), Vec<String>> {
     let mut unsuppressed = run_until_suppression(run)?;
     let policies = &unsuppressed.policies;
-    let units = unsuppressed.graph.units().iter();
+    let units = unsuppressed.outcome.graph.units().iter();
     let written = unsuppressed.covering(run, |coverage| {
         let current = CurrentFindings {
             found: &unsuppressed.findings,
@@ -26,13 +26,13 @@ fn written(run: &Run<'_>, action: Action) -> Result<(Outcome, Vec<BaselineSummar
             coverage,
             configs: units.map(|unit| policies.of(&unit.name)).collect(),
             config_of: &|unit| policies.of(unit),
-            sources: &unsuppressed.gathered.sources,
+            sources: &unsuppressed.outcome.sources,
             root: run.context.root(),
         };
         history::rewrite(&run.options.baseline, action, &current)
     });
     let written = written.unwrap_or_else(|errors| {
-        unsuppressed.gathered.errors.extend(errors);
+        unsuppressed.outcome.errors.extend(errors);
         Vec::new()
     });
     Ok((finish::finish(run, unsuppressed, None), written))

@@ -14,8 +14,7 @@
 //! are those of the run with the default values, and then those that they have in the environment.
 
 use super::Run;
-use super::lint::LintedEnvironment;
-use super::load::{FoundEnvironments, unit_path};
+use super::load::{Environment, FoundEnvironments, unit_path};
 use super::select::Group;
 use crate::discover::{Input, is_terraform};
 use crate::frontend::Ties;
@@ -51,7 +50,7 @@ pub(super) struct Relations<'r> {
 
 impl<'r> Relations<'r> {
     /// Collects the relations of the units in `judged`, which were loaded from `groups`.
-    pub(super) fn of(run: &Run<'_>, groups: &'r [Group], judged: &LintedEnvironment, sources: &'r Sources) -> Self {
+    pub(super) fn of(run: &Run<'_>, groups: &'r [Group], judged: &Environment, sources: &'r Sources) -> Self {
         let graph = &judged.graph;
         let inputs: Vec<&Input> = groups.iter().flat_map(|group| &group.inputs).collect();
         let places = places(&inputs, sources);

@@ -72,11 +72,8 @@ fn key(found: &Diagnostic, unit: &str) -> (Subject, RuleId, [Option<Arc<str>>; 4
 
 fn templates(graph: &Graph) -> Templates<'_> {
     let mut all = Templates::default();
-    let resources = graph.queues().iter().map(|queue| &queue.resource);
-    let resources = resources.chain(graph.functions().iter().map(|function| &function.resource));
-    let resources = resources.chain(graph.mappings().iter().map(|mapping| &mapping.resource));
-    let resources = resources.chain(graph.alarms().iter().map(|alarm| &alarm.resource));
-    for resource in resources {
+    let alarms = graph.alarms().iter().map(|alarm| &alarm.resource);
+    for resource in graph.resources().chain(alarms) {
         let unit = graph.unit(resource.unit);
         if unit.kind == UnitKind::Template && unit.call.is_none() {
             all.entry(&unit.name).or_default().insert(&resource.address);

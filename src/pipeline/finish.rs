@@ -8,8 +8,8 @@ use super::outcome::Failing;
 use super::policies::Policies;
 use super::suppress::Unsuppressed;
 use super::{Outcome, Run};
-use crate::config::{Config, FailLevel};
-use crate::diagnostic::{Coverage, Diagnostic, NotEvaluated, Silencer, Subject};
+use crate::config::FailLevel;
+use crate::diagnostic::{Diagnostic, NotEvaluated, Silencer, Subject};
 use crate::frontend;
 use crate::graph::Cause;
 use crate::history::{Baselines, History, KnownBecause, KnownFindings};
@@ -21,19 +21,12 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Option<KnownFindings>) -> Outcome {
     let (known, history) = known(run, &mut unsuppressed, before);
     let Unsuppressed {
-        gathered,
+        mut outcome,
         findings,
         environments,
         policies,
-        graph,
-        environment,
-        other_environments,
-        suppressed,
-        not_evaluated,
-        coverage,
-        judgements,
     } = unsuppressed;
-    let shared = Shared::of(&graph, &findings);
+    let shared = Shared::of(&outcome.graph, &findings);
     let mut new = Vec::with_capacity(findings.len());
     let mut old: BTreeMap<KnownBecause, Vec<Diagnostic>> = BTreeMap::new();
     for (located, why) in findings.into_iter().zip(known) {
@@ -46,64 +39,38 @@ pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Opti
             None => new.push(found),
         }
     }
-    let sources = gathered.sources;
-    let mut findings = without_repeats(new, &sources);
-    frontend::add_fixes(&mut findings, &sources);
+    let sources = &outcome.sources;
+    let mut findings = without_repeats(new, sources);
+    frontend::add_fixes(&mut findings, sources);
     for found in &mut findings {
-        if shared.reaches_others(found, &sources) {
+        if shared.reaches_others(found, sources) {
             found.fix = None;
         }
     }
-    let roots = SharedFiles::of(&graph);
+    let roots = SharedFiles::of(&outcome.graph);
     for found in &mut findings {
-        shared::point_at_argument(found, &sources);
-        found.names_root = roots.hide_root_of(found, &sources);
+        shared::point_at_argument(found, sources);
+        found.names_root = roots.hide_root_of(found, sources);
     }
-    order::by_position(&mut findings, &sources);
-    let failing = failing(run, &policies, &findings, (&not_evaluated, &coverage));
-    let mut notes = gathered.notes;
-    notes.extend(notes_on_limits(&not_evaluated));
-    let mut errors = gathered.errors;
-    errors.sort();
-    errors.dedup();
-    Outcome {
-        graph,
-        findings,
-        suppressed,
-        not_evaluated,
-        coverage,
-        errors,
-        skipped: gathered.skipped,
-        notes,
-        dependents: gathered.dependents,
-        environments: gathered.environments,
-        excluded: gathered.excluded,
-        unmatched: gathered.unmatched,
-        reach: gathered.reach,
-        shared: gathered.shared,
-        judgements,
-        environment,
-        other_environments,
-        rules: run.configs.catalogue(),
-        failing,
-        history: History {
-            known: with_reasons(old, &sources),
-            ..history
-        },
-        sources,
-    }
+    order::by_position(&mut findings, sources);
+    outcome.history = History {
+        known: with_reasons(old, sources),
+        ..history
+    };
+    outcome.findings = findings;
+    outcome.failing = failing(run, &policies, &outcome);
+    outcome.notes.extend(notes_on_limits(&outcome.not_evaluated));
+    outcome.errors.sort();
+    outcome.errors.dedup();
+    outcome.rules = run.configs.catalogue();
+    outcome
 }
 
 /// Determines what fails the run: the findings at or above their unit's level, and the unjudged resources if its
 /// configuration demands that all are judged.
-fn failing(
-    run: &Run<'_>,
-    policies: &Policies,
-    findings: &[Diagnostic],
-    (not_evaluated, coverage): (&[NotEvaluated], &Coverage),
-) -> Failing {
+fn failing(run: &Run<'_>, policies: &Policies, outcome: &Outcome) -> Failing {
     let mut failing = Failing::default();
-    for found in findings {
+    for found in &outcome.findings {
         let level = run.options.fail_level.or(policies.of(&found.subject.unit).fail_level);
         let level = level.unwrap_or_default();
         if let (FailLevel::At(least), true) = (level, level.fails(found.severity)) {
@@ -111,8 +78,8 @@ fn failing(
             failing.levels.insert(least);
         }
     }
-    let unread = not_evaluated.iter().filter(|open| open.is_unread());
-    let open = (unread.map(|open| &open.subject)).chain(coverage.gaps.iter().map(|gap| &gap.subject));
+    let unread = outcome.not_evaluated.iter().filter(|open| open.is_unread());
+    let open = (unread.map(|open| &open.subject)).chain(outcome.coverage.gaps.iter().map(|gap| &gap.subject));
     let fails = |subject: &&Subject| run.options.fail_on_unjudged || policies.of(&subject.unit).fail_on_unjudged;
     failing.unjudged = open.filter(fails).count();
     failing
@@ -145,14 +112,8 @@ fn known(
     let mut history = History::default();
     let mut baselines = Baselines::new(run.options.baseline.clone(), run.context.root(), &run.context.files);
     let policies = &unsuppressed.policies;
-    let units: Vec<&Config> = unsuppressed
-        .graph
-        .units()
-        .iter()
-        .map(|unit| policies.of(&unit.name))
-        .collect();
-    for config in units {
-        baselines.use_for(config);
+    for unit in unsuppressed.outcome.graph.units() {
+        baselines.use_for(policies.of(&unit.name));
     }
     let mut known = baselines.covers(&unsuppressed.findings, |unit| policies.of(unit));
     if let (Some(mut before), Some(name)) = (before, &run.options.since) {
@@ -163,8 +124,8 @@ fn known(
         }
     }
     let errors = unsuppressed.covering(run, |coverage| {
-        baselines.record_stale(coverage, &unsuppressed.gathered.sources, &mut history)
+        baselines.record_stale(coverage, &unsuppressed.outcome.sources, &mut history)
     });
-    unsuppressed.gathered.errors.extend(errors);
+    unsuppressed.outcome.errors.extend(errors);
     (known, history)
 }

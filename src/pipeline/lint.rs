@@ -9,10 +9,9 @@ use super::load::{self, Environment, EnvironmentInputs, FoundEnvironments, Loade
 use super::overrides;
 use super::policies::Policies;
 use super::select::Group;
-use super::{Gathered, Run, SharedNode};
-use crate::config::RuleSettings;
-use crate::diagnostic::{Coverage, DEFAULT_ENVIRONMENT, Diagnostic, NotEvaluated, RuleId, Subject};
-use crate::frontend::Ties;
+use super::{Outcome, Run, SharedNode};
+use crate::config::Config;
+use crate::diagnostic::{DEFAULT_ENVIRONMENT, Diagnostic, RuleId, Subject};
 use crate::graph::deployed::{Deployed, DeployedFinding};
 use crate::graph::{Graph, UnitId};
 use crate::policy::Policy;
@@ -26,35 +25,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Results of the rules.
 pub(super) struct Linted {
-    pub(super) gathered: Gathered,
+    pub(super) outcome: Outcome,
     /// Environments; never empty.
-    pub(super) environments: Vec<LintedEnvironment>,
+    pub(super) environments: Vec<Environment>,
     pub(super) policies: Policies,
-}
-
-/// Results for one environment.
-pub(super) struct LintedEnvironment {
-    pub(super) name: Option<String>,
-    /// Units that the environment applies to; `None` for all.
-    pub(super) units: Option<FxHashSet<String>>,
-    pub(super) graph: Graph,
-    pub(super) findings: Vec<Diagnostic>,
-    pub(super) not_evaluated: Vec<NotEvaluated>,
-    pub(super) coverage: Coverage,
-    /// Judgements of the rules, in a traced run.
-    pub(super) judgements: Vec<Judgement>,
-    /// Units that could not be read completely.
-    pub(super) broken: FxHashSet<String>,
-    /// Relations to other units, by name.
-    pub(super) ties: Vec<(String, Ties)>,
-    /// Number of steps that its policies took.
-    steps: u64,
 }
 
 /// Runs the rules in every environment.
 pub(super) fn lint(run: &Run<'_>, loaded: Loaded) -> Linted {
     let Loaded {
-        mut gathered,
+        mut outcome,
         mut environments,
         found,
         groups,
@@ -62,7 +42,7 @@ pub(super) fn lint(run: &Run<'_>, loaded: Loaded) -> Linted {
         mut policies,
         deployed,
     } = loaded;
-    let sources = std::mem::take(&mut gathered.sources);
+    let sources = std::mem::take(&mut outcome.sources);
     let mut handlers = Handlers::new(environments.iter().map(|one| &one.graph), &sources);
     let mut declarations = Declarations::new(run.options, &sources);
     let mut add_code = |environment: &mut Environment, policies: &Policies| {
@@ -86,23 +66,23 @@ pub(super) fn lint(run: &Run<'_>, loaded: Loaded) -> Linted {
     };
     let mut linted = linter.lint_all(environments, &policies);
     if let Some(first) = linted.first().filter(|_| !found.is_empty()) {
-        let further = linter.lint_found(found, &groups, first, (&mut policies, &mut gathered), &mut add_code);
+        let further = linter.lint_found(found, &groups, first, (&mut policies, &mut outcome), &mut add_code);
         linted.extend(further);
     }
-    gathered.unmatched = declarations.unmatched(run);
+    outcome.unmatched = declarations.unmatched(run);
     let graphs: Vec<&Graph> = linted.iter().map(|one| &one.graph).collect();
     let overrides = overrides::unmatched(run, &graphs, &policies, &sources);
-    gathered.unmatched.extend(overrides);
+    outcome.unmatched.extend(overrides);
     if run.options.notes_reach {
         let whole = linted.iter().filter(|one| one.units.is_none());
         let graphs = whole.map(|one| (&one.name, &one.graph));
-        gathered.shared = SharedNode::all(graphs, &run.session, &sources);
+        outcome.shared = SharedNode::all(graphs, &run.session, &sources);
     }
     run.session.add_texts(&sources);
-    gathered.sources = sources;
+    outcome.sources = sources;
     Linted {
         environments: linted,
-        gathered,
+        outcome,
         policies,
     }
 }
@@ -121,10 +101,10 @@ impl Linter<'_> {
         &self,
         found: BTreeMap<String, FoundEnvironments>,
         groups: &[Group],
-        first: &LintedEnvironment,
-        (policies, gathered): (&mut Policies, &mut Gathered),
+        first: &Environment,
+        (policies, outcome): (&mut Policies, &mut Outcome),
         add_code: &mut dyn FnMut(&mut Environment, &Policies),
-    ) -> Vec<LintedEnvironment> {
+    ) -> Vec<Environment> {
         let relations = Relations::of(self.run, groups, first, self.sources);
         let reported = Reported::of(&first.findings);
         let mut linted = BTreeMap::new();
@@ -140,7 +120,7 @@ impl Linter<'_> {
                     own,
                     context,
                 };
-                let (mut one, _) = load::environment(self.run, inputs, self.sources, policies, gathered);
+                let (mut one, _) = load::environment(self.run, inputs, self.sources, policies, outcome);
                 one.findings.retain(|found| !reported.has_elsewhere(found));
                 add_code(&mut one, policies);
                 one
@@ -162,7 +142,7 @@ impl Linter<'_> {
     }
 
     /// Judges environments.
-    fn lint_all(&self, environments: Vec<Environment>, policies: &Policies) -> Vec<LintedEnvironment> {
+    fn lint_all(&self, mut environments: Vec<Environment>, policies: &Policies) -> Vec<Environment> {
         let settings = environments.iter().map(|one| policies.settings(&one.graph));
         let settings: Vec<Settings> = settings.collect();
         let graphs = environments.iter().map(|one| &one.graph).zip(&settings);
@@ -179,44 +159,23 @@ impl Linter<'_> {
         };
         let cover = || graphs.iter().map(|(graph, _)| coverage(graph)).collect::<Vec<_>>();
         let (outcomes, (of_policies, coverage)) = rayon::join(judge, || rayon::join(judge_policies, cover));
-        let linted = environments.into_iter().zip(coverage).zip(&of_policies);
-        let linted = linted.map(|((environment, coverage), (_, steps))| {
-            let Environment {
-                name,
-                graph,
-                units,
-                findings,
-                not_evaluated,
-                broken,
-                ties,
-            } = environment;
-            LintedEnvironment {
-                name,
-                units,
-                graph,
-                findings,
-                not_evaluated,
-                coverage,
-                judgements: Vec::new(),
-                broken,
-                ties,
-                steps: *steps,
-            }
-        });
-        let mut linted: Vec<LintedEnvironment> = linted.collect();
+        for (one, (coverage, (_, steps))) in environments.iter_mut().zip(coverage.into_iter().zip(&of_policies)) {
+            one.coverage = coverage;
+            one.steps = *steps;
+        }
         for (judge, outcomes) in built_in.iter().zip(outcomes) {
-            for (one, outcome) in linted.iter_mut().zip(outcomes) {
+            for (one, outcome) in environments.iter_mut().zip(outcomes) {
                 self.keep(&judge.rule, outcome, one, policies);
             }
         }
-        for (one, (outcomes, _)) in linted.iter_mut().zip(of_policies) {
+        for (one, (outcomes, _)) in environments.iter_mut().zip(of_policies) {
             for (rule, outcome) in outcomes {
                 self.keep(&rule, outcome, one, policies);
             }
             let units = one.units.as_ref();
             (one.coverage.gaps).retain(|gap| self.is_judged(units, &gap.subject.unit));
         }
-        linted
+        environments
     }
 
     /// Returns `true` if the configuration of a unit of `graph` selects `rule`.
@@ -256,7 +215,7 @@ impl Linter<'_> {
     }
 
     /// Adds what `rule` says about the units of an environment, and what the configurations select.
-    fn keep(&self, rule: &Rule<'_>, outcome: RuleOutcome, to: &mut LintedEnvironment, policies: &Policies) {
+    fn keep(&self, rule: &Rule<'_>, outcome: RuleOutcome, to: &mut Environment, policies: &Policies) {
         let (sources, selection) = (self.sources, &self.run.options.selection);
         let RuleOutcome {
             findings,
@@ -274,7 +233,10 @@ impl Linter<'_> {
         let findings = findings
             .into_iter()
             .filter(|found| self.is_judged(units, &found.subject.unit));
-        let wanted = findings.filter_map(|found| asked_for(rule, found, sources, selection, policies));
+        let wanted = findings.filter_map(|found| {
+            let config = policies.of(&found.subject.unit);
+            asked_for(rule, found, config, selection, sources)
+        });
         to.findings.extend(wanted);
         let is_asked = |subject: &Subject| {
             self.is_judged(units, &subject.unit) && policies.of(&subject.unit).runs(rule, selection)
@@ -372,24 +334,20 @@ fn ignored(rule: &Rule<'_>, found: &Diagnostic, sources: &Sources, policies: &Po
     })
 }
 
-/// Applies the severity that the unit's configuration sets; returns `None` if the configuration excludes the finding.
-fn asked_for(
+/// Applies the severity that `config` sets; returns `None` if it excludes the finding.
+pub(super) fn asked_for(
     rule: &Rule<'_>,
     mut found: Diagnostic,
-    sources: &Sources,
+    config: &Config,
     selection: &Selection,
-    policies: &Policies,
+    sources: &Sources,
 ) -> Option<Diagnostic> {
-    let config = policies.of(&found.subject.unit);
     let file = sources.file(found.primary().span.file);
-    if !config.runs(rule, selection)
-        || config
-            .ignoring_override(rule, file.path(), &found.subject.address)
-            .is_some()
-    {
+    let ignoring = config.ignoring_override(rule, file.path(), &found.subject.address);
+    if ignoring.is_some() || !config.runs(rule, selection) {
         return None;
     }
-    if let Some(severity) = config.rule(rule).and_then(|set: &RuleSettings| set.severity) {
+    if let Some(severity) = config.rule(rule).and_then(|set| set.severity) {
         found.severity = severity;
     }
     Some(found)

@@ -2,14 +2,15 @@
 
 use super::policies::Policies;
 use super::select::{Group, Selected};
-use super::{Gathered, Run};
+use super::{Outcome, Run};
 use crate::config::Environment as Declared;
-use crate::diagnostic::{DEFAULT_ENVIRONMENT, Diagnostic, NotEvaluated};
+use crate::diagnostic::{Coverage, DEFAULT_ENVIRONMENT, Diagnostic, NotEvaluated};
 use crate::discover::{self, Input};
 use crate::frontend::{self, NamedEnvironment, Ties};
 use crate::graph::deployed::Deployed;
 use crate::graph::{Connections, Graph, UnitGraph};
 use crate::inputs::{Inputs, UnitInputs, Variable};
+use crate::rules::Judgement;
 use rustc_hash::FxHashSet;
 use source::Sources;
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 /// The graphs of a run.
 pub(super) struct Loaded {
-    pub(super) gathered: Gathered,
+    pub(super) outcome: Outcome,
     /// Environments that apply to all units; never empty.
     pub(super) environments: Vec<Environment>,
     /// Environments that files name, to be loaded once the units that each concerns are known.
@@ -45,34 +46,40 @@ pub(super) struct Environment {
     pub(super) broken: FxHashSet<String>,
     /// Relations to other units, by name.
     pub(super) ties: Vec<(String, Ties)>,
+    // The rest is known after its rules have run.
+    pub(super) coverage: Coverage,
+    /// Judgements of the rules, in a traced run.
+    pub(super) judgements: Vec<Judgement>,
+    /// Number of steps that its policies took.
+    pub(super) steps: u64,
 }
 
 /// Reads the selected units, without the source code of functions.
 pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
     let Selected {
-        mut gathered,
+        mut outcome,
         groups,
         refused,
     } = selected;
-    gathered.errors.extend(unused_variables(&groups, &run.options.inputs));
-    let sources = std::mem::take(&mut gathered.sources);
+    outcome.errors.extend(unused_variables(&groups, &run.options.inputs));
+    let sources = std::mem::take(&mut outcome.sources);
     let mut policies = Policies::default();
     let mut all = Vec::new();
     let (none, mut found) = (FoundEnvironments::default(), FoundEnvironments::default());
     for name in environments(&groups, &run.options.environments) {
         let inputs = EnvironmentInputs::of_all(name, &groups, &none);
-        let loaded = environment(run, inputs, &sources, &mut policies, &mut gathered);
+        let loaded = environment(run, inputs, &sources, &mut policies, &mut outcome);
         all.push(loaded.0);
         found.extend(loaded.1);
     }
-    let mut found = by_name(found, &mut gathered);
+    let mut found = by_name(found, &mut outcome);
     if !run.options.environments.is_empty() {
         found.retain(|name, _| run.options.environments.contains(name));
     }
     let size = size(&all, &sources);
-    gathered.reach.size = size.next_power_of_two();
+    outcome.reach.size = size.next_power_of_two();
     let left_out = leave_out(&mut found, most_environments(size));
-    gathered.environments = found.iter().map(|(name, own)| described(name, own, &sources)).collect();
+    outcome.environments = found.iter().map(|(name, own)| described(name, own, &sources)).collect();
     if let (Some(first), false) = (all.first_mut(), found.is_empty()) {
         first.name.get_or_insert_with(|| DEFAULT_ENVIRONMENT.to_owned());
     }
@@ -84,7 +91,7 @@ pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
     }
     for (name, own) in wholly {
         let inputs = EnvironmentInputs::of_all(Some(name), &groups, &own);
-        all.push(environment(run, inputs, &sources, &mut policies, &mut gathered).0);
+        all.push(environment(run, inputs, &sources, &mut policies, &mut outcome).0);
     }
     let mut everywhere = Vec::new();
     for unjudged in unjudged(&left_out, &sources) {
@@ -102,11 +109,11 @@ pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
         }
         policies.insert_missing(&unit, config);
     }
-    gathered.sources = sources;
-    let deployed = snapshot.and_then(|path| deployed(run, path, &mut policies, &mut gathered));
+    outcome.sources = sources;
+    let deployed = snapshot.and_then(|path| deployed(run, path, &mut policies, &mut outcome));
     run.context.files.drop_read_ahead();
     Loaded {
-        gathered,
+        outcome,
         environments: all,
         found,
         groups,
@@ -121,21 +128,21 @@ fn deployed(
     run: &Run<'_>,
     path: &Path,
     policies: &mut Policies,
-    gathered: &mut Gathered,
+    outcome: &mut Outcome,
 ) -> Option<(Deployed, Vec<Diagnostic>)> {
     let input = match discover::snapshot(path, &run.context.files) {
         Ok(input) => input,
         Err(error) => {
-            gathered.errors.push(format!("`--deployed`: {error}"));
+            outcome.errors.push(format!("`--deployed`: {error}"));
             return None;
         }
     };
     let (mut parts, mut problems, mut taken) = (Vec::new(), Vec::new(), None);
     let config = run.configs.for_path(input.path()).unwrap_or_default();
-    for loaded in frontend::load(std::slice::from_ref(&input), &UnitInputs::default(), &gathered.sources) {
+    for loaded in frontend::load(std::slice::from_ref(&input), &UnitInputs::default(), &outcome.sources) {
         policies.insert(&loaded.graph.unit.name, config.clone());
         problems.extend(loaded.diagnostics);
-        gathered.errors.extend(loaded.errors);
+        outcome.errors.extend(loaded.errors);
         taken = taken.or(loaded.taken);
         parts.push(loaded.graph);
     }
@@ -183,7 +190,7 @@ pub(super) fn environment(
     inputs: EnvironmentInputs<'_>,
     sources: &Sources,
     policies: &mut Policies,
-    gathered: &mut Gathered,
+    outcome: &mut Outcome,
 ) -> (Environment, FoundEnvironments) {
     let EnvironmentInputs {
         name,
@@ -222,8 +229,8 @@ pub(super) fn environment(
                     not_evaluated.push(open);
                 }
             }
-            gathered.errors.extend(loaded.errors);
-            loaded.ties.add_to(&mut gathered.reach);
+            outcome.errors.extend(loaded.errors);
+            loaded.ties.add_to(&mut outcome.reach);
             ties.push((unit.clone(), loaded.ties));
             if group.uses_found_environments(run) {
                 found.extend(loaded.environments);
@@ -256,6 +263,9 @@ pub(super) fn environment(
         not_evaluated,
         broken,
         ties,
+        coverage: Coverage::default(),
+        judgements: Vec::new(),
+        steps: 0,
     };
     (environment, found)
 }
@@ -309,9 +319,9 @@ fn assigned(variable: &Variable) -> Option<String> {
 
 /// Groups inputs by the name of the environment. If several files of one name belong to a unit, their inputs are
 /// merged.
-fn by_name(found: FoundEnvironments, gathered: &mut Gathered) -> BTreeMap<String, FoundEnvironments> {
+fn by_name(found: FoundEnvironments, outcome: &mut Outcome) -> BTreeMap<String, FoundEnvironments> {
     let mut all: BTreeMap<String, FoundEnvironments> = BTreeMap::new();
-    gathered
+    outcome
         .reach
         .environments
         .extend(found.iter().map(|one| one.name.clone()));

@@ -75,10 +75,6 @@ fn may_declare(rules: &Override, file: &SourceFile) -> bool {
 }
 
 fn has_resource(rules: &Override, graph: &Graph) -> bool {
-    let queues = graph.queues().iter().map(|queue| &queue.resource);
-    let functions = graph.functions().iter().map(|function| &function.resource);
-    let mappings = graph.mappings().iter().map(|mapping| &mapping.resource);
-    let mut all = queues.chain(functions).chain(mappings);
     let globs = rules.resources.as_ref();
-    globs.is_some_and(|globs| all.any(|resource| globs.is_match(&*resource.address)))
+    globs.is_some_and(|globs| graph.resources().any(|resource| globs.is_match(&*resource.address)))
 }

@@ -2,7 +2,7 @@
 
 mod settings;
 
-use super::{Gathered, Options, Run};
+use super::{Options, Outcome, Run};
 use crate::config::{Config, Configs};
 use crate::diagnostic::Diagnostic;
 use crate::discover::{self, DiscoveryRequest, Input};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Inputs to read, grouped by configuration.
 pub(super) struct Selected {
-    pub(super) gathered: Gathered,
+    pub(super) outcome: Outcome,
     pub(super) groups: Vec<Group>,
     /// Findings about files that determine what is read, but could not be read.
     pub(super) refused: Vec<Diagnostic>,
@@ -30,26 +30,26 @@ pub(super) struct Group {
 
 /// Selects `inputs` without searching for others.
 pub(super) fn only(run: &Run<'_>, inputs: Vec<Input>) -> Result<Selected, Vec<String>> {
-    let mut gathered = nothing(run);
+    let mut outcome = nothing(run);
     let (groups, excluded) =
         grouped(inputs, run.configs, run.options, &run.context.files).map_err(|error| vec![error])?;
-    gathered.excluded = excluded;
+    outcome.excluded = excluded;
     Ok(Selected {
-        gathered,
+        outcome,
         groups,
         refused: Vec::new(),
     })
 }
 
-fn nothing(run: &Run<'_>) -> Gathered {
+fn nothing(run: &Run<'_>) -> Outcome {
     let context = run.context;
-    Gathered {
+    Outcome {
         sources: Sources::with_files(context.files.clone(), context.working_directory.clone()).with_cache(
             run.session.cache.clone(),
             run.session.ids.clone(),
             run.session.is_cancelled.clone(),
         ),
-        ..Gathered::default()
+        ..Outcome::default()
     }
 }
 
@@ -61,8 +61,8 @@ pub(super) fn select(run: &Run<'_>) -> Result<Selected, Vec<String>> {
         context,
         ..
     } = run;
-    let mut gathered = nothing(run);
-    let (mut inputs, touched) = inputs_of_options(run, &mut gathered.sources).map_err(|error| vec![error])?;
+    let mut outcome = nothing(run);
+    let (mut inputs, touched) = inputs_of_options(run, &mut outcome.sources).map_err(|error| vec![error])?;
     let discovery = discover::discover(&DiscoveryRequest {
         files: &context.files,
         paths: &options.paths,
@@ -73,20 +73,20 @@ pub(super) fn select(run: &Run<'_>) -> Result<Selected, Vec<String>> {
         is_compared: options.since.is_some(),
     });
     inputs.extend(discovery.inputs);
-    gathered.skipped = discovery.skipped;
+    outcome.skipped = discovery.skipped;
     let dependents = discovery.dependents.iter();
-    gathered.dependents = dependents.map(|path| gathered.sources.shown_of(path)).collect();
-    gathered.notes = discovery.notes;
-    gathered.errors = discovery.errors;
+    outcome.dependents = dependents.map(|path| outcome.sources.shown_of(path)).collect();
+    outcome.notes = discovery.notes;
+    outcome.errors = discovery.errors;
     for (file, message) in discovery.not_units {
         // The file may be a setting, such as variables of an environment or a baseline; its units are checked instead.
         match Settings::among(&[file], run).units() {
-            Ok(units) if units.is_empty() => gathered.errors.push(message),
+            Ok(units) if units.is_empty() => outcome.errors.push(message),
             Ok(_) => {}
-            Err(error) => return Err(with(gathered.errors, error)),
+            Err(error) => return Err(with(outcome.errors, error)),
         }
     }
-    let sources = &gathered.sources;
+    let sources = &outcome.sources;
     let refused = discovery.refused.iter();
     let refused = refused
         .map(|(file, refusal)| frontend::unread_setting(file, refusal, sources))
@@ -96,17 +96,17 @@ pub(super) fn select(run: &Run<'_>) -> Result<Selected, Vec<String>> {
     match grouped(inputs, configs, options, &context.files) {
         Ok((groups, excluded)) => {
             if let Err(unknown) = options.selection.check(&configs.catalogue()) {
-                return Err(with(gathered.errors, unknown.to_string()));
+                return Err(with(outcome.errors, unknown.to_string()));
             }
-            gathered.excluded = excluded;
+            outcome.excluded = excluded;
             Ok(Selected {
-                gathered,
+                outcome,
                 groups,
                 refused,
             })
         }
         // Without its configuration, a project is not checked, because findings that it ignores would be reported.
-        Err(error) => Err(with(gathered.errors, error)),
+        Err(error) => Err(with(outcome.errors, error)),
     }
 }
 

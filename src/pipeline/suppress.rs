@@ -4,16 +4,17 @@
 
 use super::combined::without_copies;
 use super::environments::{Counts, keep_judgements, merge_environments};
-use super::lint::{Linted, LintedEnvironment};
+use super::lint::{Linted, asked_for};
+use super::load::Environment;
 use super::order::with_reasons;
 use super::policies::Policies;
-use super::{Gathered, Run};
+use super::{Outcome, Run};
 use crate::config::{Config, Configs};
-use crate::diagnostic::{Coverage, Diagnostic, Gap, NotEvaluated, RuleId, Suppressed};
+use crate::diagnostic::{Coverage, Diagnostic, Gap, RuleId, Suppressed};
 use crate::frontend;
 use crate::graph::{Connections, Graph, Resource};
 use crate::history::{CheckedPart, FindingInEnvironments, KnownBecause};
-use crate::rules::{self, Judgement, Rule};
+use crate::rules::{self, Rule};
 use crate::selection::{Selection, covers};
 use crate::suppress::{Day, Policy, RawSuppression, Suppressions};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -25,95 +26,72 @@ use std::sync::Arc;
 
 /// Findings that are not suppressed, before known ones are removed.
 pub(super) struct Unsuppressed {
-    pub(super) gathered: Gathered,
+    pub(super) outcome: Outcome,
     /// Findings with the environments that they occur in.
     pub(super) findings: Vec<FindingInEnvironments>,
     /// Number of environments of each unit.
     pub(super) environments: Counts,
     pub(super) policies: Policies,
-    /// Graph of the first environment, and the name of that environment.
-    pub(super) graph: Graph,
-    pub(super) environment: Option<String>,
-    /// Graphs of the other environments, in a traced run.
-    pub(super) other_environments: Vec<(String, Graph)>,
-    /// Suppressed findings.
-    pub(super) suppressed: Vec<Suppressed>,
-    pub(super) not_evaluated: Vec<NotEvaluated>,
-    pub(super) coverage: Coverage,
-    pub(super) judgements: Vec<Judgement>,
 }
 
 /// Removes suppressed findings, and merges the environments.
 pub(super) fn suppress(run: &Run<'_>, linted: Linted) -> Unsuppressed {
     let Linted {
-        gathered,
-        mut environments,
+        mut outcome,
+        environments: mut all,
         mut policies,
     } = linted;
-    for one in &mut environments {
+    for one in &mut all {
         one.findings = without_copies(std::mem::take(&mut one.findings), &one.graph);
     }
-    let taken = if run.options.no_ignores {
-        SuppressionResults::default()
-    } else {
-        apply_suppressions(run, &mut environments, &mut policies, &gathered.sources)
-    };
-    let mut unsuppressed = Unsuppressed {
-        gathered,
-        findings: Vec::new(),
-        environments: counts_of(&environments),
-        policies,
-        graph: Graph::default(),
-        environment: None,
-        other_environments: Vec::new(),
-        suppressed: taken.suppressed,
-        not_evaluated: Vec::new(),
-        coverage: Coverage::default(),
-        judgements: Vec::new(),
-    };
+    let mut faults = Vec::new();
+    if !run.options.no_ignores {
+        faults = apply_suppressions(run, &mut all, &mut policies, &mut outcome);
+    }
+    let environments = counts_of(&all);
     let mut found = Vec::new();
-    for (at, one) in environments.into_iter().enumerate() {
+    for (at, one) in all.into_iter().enumerate() {
         if run.options.notes_reach {
             let reach = Connections::of(&one.graph, |unit| !run.session.is_outside(unit));
-            unsuppressed.gathered.reach.add(reach);
+            outcome.reach.add(reach);
         }
-        keep_judgements(&mut unsuppressed.judgements, one.judgements, one.name.as_ref());
+        keep_judgements(&mut outcome.judgements, one.judgements, one.name.as_ref());
         found.push((one.name.clone(), one.findings));
         if at == 0 {
-            unsuppressed.environment = one.name;
-            unsuppressed.graph = one.graph;
+            outcome.environment = one.name;
+            outcome.graph = one.graph;
             // A value that is resolved in the environments of a unit is resolved.
-            let mut open = one.not_evaluated;
-            open.retain(|open| !unsuppressed.environments.has_own(&open.subject.unit));
-            unsuppressed.not_evaluated = open;
-            unsuppressed.coverage = one.coverage;
-            let gaps = &mut unsuppressed.coverage.gaps;
-            gaps.retain(|gap| !unsuppressed.environments.has_own(&gap.subject.unit));
+            outcome.not_evaluated = one.not_evaluated;
+            (outcome.not_evaluated).retain(|open| !environments.has_own(&open.subject.unit));
+            outcome.coverage = one.coverage;
+            (outcome.coverage.gaps).retain(|gap| !environments.has_own(&gap.subject.unit));
             continue;
         }
-        add_gaps(&mut unsuppressed.coverage, one.coverage.gaps);
+        add_gaps(&mut outcome.coverage, one.coverage.gaps);
         for open in one.not_evaluated {
-            if !unsuppressed.not_evaluated.contains(&open) {
-                unsuppressed.not_evaluated.push(open);
+            if !outcome.not_evaluated.contains(&open) {
+                outcome.not_evaluated.push(open);
             }
         }
         if run.options.trace {
-            unsuppressed
+            outcome
                 .other_environments
                 .extend(one.name.map(|name| (name, one.graph)));
         }
     }
     // Faults of suppressions occur in every environment.
     let everywhere: Vec<String> = found.iter().filter_map(|(name, _)| name.clone()).collect();
-    unsuppressed.findings = merge_environments(found);
-    let faults = taken.faults.into_iter();
-    unsuppressed
-        .findings
-        .extend(faults.map(|fault| (fault, everywhere.clone())));
-    unsuppressed
+    let mut findings = merge_environments(found);
+    findings.extend(faults.into_iter().map(|fault| (fault, everywhere.clone())));
+    outcome
         .not_evaluated
         .sort_by(|a, b| (&a.subject, &a.rule, &a.reason).cmp(&(&b.subject, &b.rule, &b.reason)));
-    unsuppressed
+    Unsuppressed {
+        outcome,
+        findings,
+        environments,
+        policies,
+    }
 }
 
 /// Adds the gaps of another environment. A resource is judged only if it is judged in each environment of its unit.
@@ -123,7 +101,7 @@ fn add_gaps(coverage: &mut Coverage, others: Vec<Gap>) {
     coverage.gaps.extend(new);
 }
 
-fn counts_of(environments: &[LintedEnvironment]) -> Counts {
+fn counts_of(environments: &[Environment]) -> Counts {
     Counts::of(environments.iter().map(|one| one.units.as_ref()))
 }
 
@@ -136,33 +114,30 @@ impl Unsuppressed {
         };
         let walked = run.options.paths.iter().filter_map(|path| named(path).ok());
         ask(&CheckedPart {
-            units: self.graph.units().iter().map(|unit| unit.name.as_str()).collect(),
+            units: self
+                .outcome
+                .graph
+                .units()
+                .iter()
+                .map(|unit| unit.name.as_str())
+                .collect(),
             walked: walked.filter(|path| is_directory(path)).collect(),
             runs: &runs,
         })
     }
 }
 
-/// Effects of the suppressions in a run.
-#[derive(Default)]
-struct SuppressionResults {
-    /// Suppressed findings.
-    suppressed: Vec<Suppressed>,
-    /// Findings about the suppressions themselves.
-    faults: Vec<Diagnostic>,
-}
-
-/// Removes suppressed findings from every environment.
+/// Moves suppressed findings from every environment to the outcome. Returns findings about the suppressions.
 fn apply_suppressions(
     run: &Run<'_>,
-    environments: &mut [LintedEnvironment],
+    environments: &mut [Environment],
     policies: &mut Policies,
-    sources: &Sources,
-) -> SuppressionResults {
-    let options = run.options;
+    outcome: &mut Outcome,
+) -> Vec<Diagnostic> {
+    let (options, sources) = (run.options, &outcome.sources);
     let written = frontend::suppressions(sources);
     if written.is_empty() {
-        return SuppressionResults::default();
+        return Vec::new();
     }
     let rules = run.configs.catalogue();
     let view = View::new(&written, environments, run, policies, sources);
@@ -188,10 +163,8 @@ fn apply_suppressions(
     }
     let mut suppressed = joined(suppressed_by_environment, &counts_of(environments), sources);
     suppressed.retain(|one| one.finding.severity >= options.min_severity);
-    SuppressionResults {
-        suppressed,
-        faults: faults.into_iter().map(|(found, _)| found).collect(),
-    }
+    outcome.suppressed = suppressed;
+    faults.into_iter().map(|(found, _)| found).collect()
 }
 
 /// Joins suppressed findings that occur in several environments or calls and have the same suppression.
@@ -224,9 +197,7 @@ fn note_units(graph: &Graph, units: &mut FxHashMap<FileId, BTreeSet<String>>) {
             }
         }
     };
-    graph.queues().iter().for_each(|queue| note(&queue.resource));
-    graph.functions().iter().for_each(|function| note(&function.resource));
-    graph.mappings().iter().for_each(|mapping| note(&mapping.resource));
+    graph.resources().for_each(&mut note);
     graph.alarms().iter().for_each(|alarm| note(&alarm.resource));
     for function in graph.functions() {
         if let Ok(handler) = &function.handler {
@@ -286,7 +257,7 @@ struct View<'a> {
 impl<'a> View<'a> {
     fn new(
         written: &[RawSuppression],
-        environments: &[LintedEnvironment],
+        environments: &[Environment],
         run: &Run<'a>,
         policies: &Policies,
         sources: &'a Sources,
@@ -319,20 +290,10 @@ impl<'a> View<'a> {
     }
 
     /// Applies the configuration of the file to `found`, and returns `None` if it excludes the finding.
-    fn asked_for(&self, mut found: Diagnostic) -> Option<(Diagnostic, Arc<Config>)> {
+    fn asked_for(&self, found: Diagnostic) -> Option<(Diagnostic, Arc<Config>)> {
         let rule = rules::by_id(&found.rule)?;
-        let file = found.primary().span.file;
-        let config = &self.files.get(&file)?.config;
-        let path = self.sources.file(file);
-        let is_suppressed = config
-            .ignoring_override(rule, path.path(), &found.subject.address)
-            .is_some();
-        if is_suppressed || !config.runs(rule, self.selection) {
-            return None;
-        }
-        if let Some(severity) = config.rule(rule).and_then(|set| set.severity) {
-            found.severity = severity;
-        }
+        let config = &self.files.get(&found.primary().span.file)?.config;
+        let found = asked_for(rule, found, config, self.selection, self.sources)?;
         Some((found, config.clone()))
     }
 }

@@ -2,7 +2,7 @@
 //! such a block changes all of its resources, so it is dropped if one of them lacks the finding or has it suppressed.
 
 use crate::diagnostic::{Change, Diagnostic, Edit, RuleId, Safety, Subject};
-use crate::graph::{Graph, Resource};
+use crate::graph::Graph;
 use crate::history::FindingInEnvironments;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{FileId, SourceFile, Sources, Span};
@@ -21,14 +21,14 @@ impl Shared {
     pub(super) fn of(graph: &Graph, located: &[FindingInEnvironments]) -> Self {
         // Most blocks define a single resource.
         let (mut once, mut several) = (FxHashSet::default(), FxHashSet::default());
-        for resource in resources(graph) {
+        for resource in graph.resources() {
             if !once.insert(resource.header) {
                 several.insert(resource.header);
             }
         }
         drop(once);
         let mut instances: FxHashMap<Span, FxHashSet<Instance>> = FxHashMap::default();
-        for resource in resources(graph).filter(|resource| several.contains(&resource.header)) {
+        for resource in graph.resources().filter(|resource| several.contains(&resource.header)) {
             let unit = graph.unit(resource.unit);
             let call = unit.key().split_once('#').map_or("", |(_, call)| call);
             let instance = (instance_of(&unit.name, call), resource.calls.clone());
@@ -79,7 +79,7 @@ pub(super) struct SharedFiles<'g>(FxHashMap<FileId, FxHashSet<&'g str>>);
 impl<'g> SharedFiles<'g> {
     pub(super) fn of(graph: &'g Graph) -> Self {
         let mut roots: FxHashMap<FileId, FxHashSet<&str>> = FxHashMap::default();
-        for resource in resources(graph) {
+        for resource in graph.resources() {
             let name = &graph.unit(resource.unit).name;
             roots.entry(resource.header.file).or_default().insert(name);
         }
@@ -98,13 +98,6 @@ impl<'g> SharedFiles<'g> {
         let mut files = found.labels().iter().map(|label| label.span.file);
         found.calls.is_empty() && self.0.contains_key(&found.primary().span.file) && !files.any(is_in_root)
     }
-}
-
-fn resources(graph: &Graph) -> impl Iterator<Item = &Resource> {
-    let functions = graph.functions().iter().map(|function| &function.resource);
-    let mappings = graph.mappings().iter().map(|mapping| &mapping.resource);
-    let queues = graph.queues().iter().map(|queue| &queue.resource);
-    queues.chain(functions).chain(mappings)
 }
 
 fn instance_of(unit: &str, call: &str) -> String {
