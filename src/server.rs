@@ -70,9 +70,9 @@ pub fn serve(connection: Connection) -> Result<bool, String> {
         Err(error) if error.channel_is_disconnected() => return Ok(false),
         Err(error) => return Err(error.to_string()),
     };
-    let params: InitializeParams = serde_json::from_value(as_typed(params))
-        .map_err(|error| format!("the request `initialize` cannot be read: {error}"))?;
     let (settings, wrong) = Settings::new(&params);
+    let params: InitializeParams =
+        serde_json::from_value(params).map_err(|error| format!("the request `initialize` cannot be read: {error}"))?;
     let answer = json!({
         "capabilities": capabilities(&settings),
         "serverInfo": {"name": "sqslint", "version": env!("CARGO_PKG_VERSION")},
@@ -110,17 +110,6 @@ pub fn serve(connection: Connection) -> Result<bool, String> {
     drop(worker);
     reader.outbox.close();
     Ok(said_goodbye)
-}
-
-/// Renames `workspace.diagnostics` in the editor's capabilities to the name that `lsp_types` expects.
-fn as_typed(mut params: Value) -> Value {
-    let workspace = params.pointer_mut("/capabilities/workspace");
-    if let Some(workspace) = workspace.and_then(Value::as_object_mut)
-        && let Some(diagnostics) = workspace.remove("diagnostics")
-    {
-        workspace.insert("diagnostic".to_owned(), diagnostics);
-    }
-    params
 }
 
 /// Returns the open folders in the editor's spelling.

@@ -1,6 +1,6 @@
 //! Provides code actions: fixes of findings, all safe fixes of a file, and suppressions.
 
-use super::diagnostics::{edits_of, shown, text_edits};
+use super::diagnostics::{shown, text_edits};
 use super::names::Names;
 use super::position::Lines;
 use super::settings::Settings;
@@ -106,7 +106,7 @@ impl Writer<'_> {
             Safety::Safe => ("safe fix", ""),
             Safety::Unsafe => ("unsafe fix", ": changes what is deployed"),
         };
-        let edits = edits_of(fix, &self.outcome.sources, self.settings.encoding);
+        let edits = text_edits(&fix.edits, &self.outcome.sources, self.settings.encoding);
         let files = match edits.len() {
             0 | 1 => String::new(),
             several => format!(" in {several} files"),

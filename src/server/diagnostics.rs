@@ -4,7 +4,7 @@ use super::names::Names;
 use super::position::{Encoding, range_of};
 use super::settings::Settings;
 use crate::config::ConfigError;
-use crate::diagnostic::{Diagnostic as Finding, Edit, Fix, Severity};
+use crate::diagnostic::{Diagnostic as Finding, Edit, Severity};
 use crate::pipeline::Outcome;
 use crate::published::Published;
 use lsp_types::{
@@ -94,18 +94,13 @@ pub(super) fn page(rule: &str, settings: &Settings) -> Option<Uri> {
 /// Returns data for clients with their own fix commands: the finding's fingerprint, and its fix.
 fn data(found: &Finding, sources: &Sources, names: &Names, encoding: Encoding) -> serde_json::Value {
     let fix = found.fix.as_deref().map(|fix| {
-        let edits = edits_of(fix, sources, encoding).into_iter();
+        let edits = text_edits(&fix.edits, sources, encoding).into_iter();
         let edits: BTreeMap<String, Vec<TextEdit>> = edits
             .filter_map(|(path, edits)| Some((names.uri(&path)?.as_str().to_owned(), edits)))
             .collect();
         json!({"title": fix.title, "safety": fix.safety.name(), "changes": edits})
     });
     json!({"fingerprint": found.fingerprint(), "unit": found.subject.unit, "address": found.subject.address, "fix": fix})
-}
-
-/// Converts the edits of a fix, grouped by file.
-pub(super) fn edits_of(fix: &Fix, sources: &Sources, encoding: Encoding) -> BTreeMap<PathBuf, Vec<TextEdit>> {
-    text_edits(&fix.edits, sources, encoding)
 }
 
 /// Converts edits, grouped by file.

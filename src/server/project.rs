@@ -564,7 +564,7 @@ resource "aws_lambda_event_source_mapping" "orders" {
     #[test]
     fn grant_to_unresolved_role_concerns_other_clusters() {
         let place = TemporaryDirectory::with_files([("a/main.tf", ROLE), ("b/main.tf", &grant("sqs:*"))]);
-        let (settings, _) = Settings::new(&lsp_types::InitializeParams::default());
+        let (settings, _) = Settings::new(&serde_json::Value::Null);
         let mut project = Project::new(Root::Folder(place.path().to_owned()), &settings);
         let mut findings_with = |text: Option<String>| {
             let path = place.path().join("b/main.tf");
@@ -596,7 +596,7 @@ resource "aws_lambda_event_source_mapping" "orders" {
 
     /// Opens and checks a folder.
     fn opened(place: &TemporaryDirectory) -> Project {
-        let (settings, _) = Settings::new(&lsp_types::InitializeParams::default());
+        let (settings, _) = Settings::new(&serde_json::Value::Null);
         let mut project = Project::new(Root::Folder(place.path().to_owned()), &settings);
         let watch = CheckObserver {
             tell: &|_, _| {},
@@ -650,7 +650,7 @@ resource "aws_lambda_event_source_mapping" "orders" {
     fn opened_project_is_checked_once() {
         let files = [("a/main.tf", QUEUE), ("b/main.tf", READER), ("c/template.yaml", ALONE)];
         let place = TemporaryDirectory::with_files(files);
-        let (settings, wrong) = Settings::new(&lsp_types::InitializeParams::default());
+        let (settings, wrong) = Settings::new(&serde_json::Value::Null);
         assert!(wrong.is_empty(), "{wrong:?}");
         let mut project = Project::new(Root::Folder(place.path().to_owned()), &settings);
         let (told, texts) = (std::sync::Mutex::new(Vec::new()), UnsavedTexts::default());

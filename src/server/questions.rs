@@ -4,7 +4,7 @@ use super::worker::Worker;
 use super::{actions, completion, hints, hover, links};
 use crate::report::graph::topology::{Extent, topologies};
 use crate::report::graph::{Marks, drawing, svg, text};
-use lsp_server::{ErrorCode, Request, RequestId};
+use lsp_server::{ErrorCode, Request};
 use lsp_types::{
     DocumentDiagnosticParams, DocumentDiagnosticReport, ExecuteCommandParams, FullDocumentDiagnosticReport, Position,
     RelatedFullDocumentDiagnosticReport, RelatedUnchangedDocumentDiagnosticReport, UnchangedDocumentDiagnosticReport,
@@ -41,12 +41,8 @@ pub(super) fn answer(worker: &mut Worker, request: Request) {
     let Request { id, method, params } = request;
     match answered(worker, &method, params) {
         Ok(result) => worker.outbox.answer(id, result),
-        Err(Refusal(code, message)) => refuse(worker, id, code, &message),
+        Err(Refusal(code, message)) => worker.outbox.refuse(id, code, &message),
     }
-}
-
-fn refuse(worker: &Worker, id: RequestId, code: ErrorCode, message: &str) {
-    worker.outbox.refuse(id, code, message);
 }
 
 fn answered(worker: &mut Worker, method: &str, params: serde_json::Value) -> Result<serde_json::Value, Refusal> {

@@ -4,8 +4,8 @@ use super::position::Encoding;
 use crate::config::Source;
 use crate::pipeline::Options;
 use crate::selection::Selection;
-use lsp_types::{ClientCapabilities, InitializeParams};
 use serde::Deserialize;
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// Initialization options.
@@ -52,23 +52,22 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Returns the settings according to `params`, and errors in the options.
-    pub(super) fn new(params: &InitializeParams) -> (Settings, Vec<String>) {
+    /// Returns the settings according to the parameters of `initialize`, and errors in the options.
+    pub(super) fn new(params: &Value) -> (Settings, Vec<String>) {
         let mut wrong = Vec::new();
-        let wishes = params
-            .initialization_options
-            .clone()
-            .filter(|options| !options.is_null());
-        let wishes = wishes.map(serde_json::from_value::<InitializationOptions>).transpose();
+        let wishes = params.get("initializationOptions").filter(|options| !options.is_null());
+        let wishes = wishes.map(InitializationOptions::deserialize).transpose();
         let wishes = wishes.unwrap_or_else(|error| {
             wrong.push(format!("the initialization options are not used: {error}"));
             None
         });
         let wishes = wishes.unwrap_or_default();
         let selection = Selection::new(wishes.select, wishes.ignore, false);
-        let can = Capabilities(&params.capabilities);
+        let capability = |path: &str| params.pointer(&format!("/capabilities/{path}"));
+        let can = |path: &str| capability(path) == Some(&Value::Bool(true));
+        let encodings = capability("general/positionEncodings").map(Vec::deserialize);
         let settings = Settings {
-            encoding: can.encoding(),
+            encoding: Encoding::among(&encodings.and_then(Result::ok).unwrap_or_default()),
             options: Options {
                 selection,
                 config: Source {
@@ -81,53 +80,13 @@ impl Settings {
             },
             inlay_hints: wishes.inlay_hints,
             pull: wishes.pull_diagnostics,
-            related: can.relates(),
-            versioned_edits: can.takes_versions(),
-            progress: can.shows_progress(),
-            watches: can.watches(),
-            refreshes: can.refreshes(),
+            related: can("textDocument/publishDiagnostics/relatedInformation"),
+            versioned_edits: can("workspace/workspaceEdit/documentChanges"),
+            progress: can("window/workDoneProgress"),
+            watches: can("workspace/didChangeWatchedFiles/dynamicRegistration"),
+            refreshes: can("workspace/diagnostics/refreshSupport"),
             rule_pages: wishes.rule_pages,
         };
         (settings, wrong)
-    }
-}
-
-/// Capabilities of an editor.
-struct Capabilities<'c>(&'c ClientCapabilities);
-
-impl Capabilities<'_> {
-    fn encoding(&self) -> Encoding {
-        let general = self.0.general.as_ref();
-        let offered = general.and_then(|general| general.position_encodings.as_deref());
-        Encoding::among(offered.unwrap_or_default())
-    }
-
-    fn relates(&self) -> bool {
-        let document = self.0.text_document.as_ref();
-        let publish = document.and_then(|document| document.publish_diagnostics.as_ref());
-        publish.and_then(|publish| publish.related_information) == Some(true)
-    }
-
-    fn takes_versions(&self) -> bool {
-        let workspace = self.0.workspace.as_ref();
-        let edit = workspace.and_then(|workspace| workspace.workspace_edit.as_ref());
-        edit.and_then(|edit| edit.document_changes) == Some(true)
-    }
-
-    fn shows_progress(&self) -> bool {
-        let window = self.0.window.as_ref();
-        window.and_then(|window| window.work_done_progress) == Some(true)
-    }
-
-    fn watches(&self) -> bool {
-        let workspace = self.0.workspace.as_ref();
-        let watch = workspace.and_then(|workspace| workspace.did_change_watched_files.as_ref());
-        watch.and_then(|watch| watch.dynamic_registration) == Some(true)
-    }
-
-    fn refreshes(&self) -> bool {
-        let workspace = self.0.workspace.as_ref();
-        let diagnostic = workspace.and_then(|workspace| workspace.diagnostic.as_ref());
-        diagnostic.and_then(|diagnostic| diagnostic.refresh_support) == Some(true)
     }
 }
