@@ -4,7 +4,7 @@
 //! It knows configuration files only by spans.
 
 use super::stated::CodeStatement;
-use super::{Function, Graph, Queue, Resource, ResourceKey};
+use super::{Function, Graph, Queue, ResourceKey};
 use rustc_hash::FxHashSet;
 use source::Span;
 use std::fmt;
@@ -110,9 +110,8 @@ impl Graph {
 
     /// Returns the declarations about `queue`, in the order of the configuration.
     pub fn declared<'g>(&'g self, queue: &Queue) -> &'g [Arc<DeclaredConsumer>] {
-        let Resource { unit, address, .. } = &queue.resource;
-        let at = self.queue_index_at(*unit, address);
-        at.and_then(|at| self.declared.get(&at)).map_or(&[], Vec::as_slice)
+        let declared = self.index_of(queue).and_then(|at| self.declared.get(&at));
+        declared.map_or(&[], Vec::as_slice)
     }
 
     /// Returns the declared workers of `queue`.

@@ -238,8 +238,9 @@ impl Graph {
         self.deliveries.topics.get(at)
     }
 
-    fn queue_index_of(&self, queue: &Queue) -> Option<usize> {
-        self.queue_index_at(queue.resource.unit, &queue.resource.address)
+    /// Returns the index of `queue`, which is one of [`queues`](Self::queues).
+    pub(super) fn index_of(&self, queue: &Queue) -> Option<usize> {
+        self.queues.index_of(queue.resource.unit, queue)
     }
 
     /// Returns the index of the queue at `address` in `unit`.
@@ -249,7 +250,7 @@ impl Graph {
 
     /// Returns the mappings that poll `queue`, enabled or not, each with its condition.
     pub fn consumptions(&self, queue: &Queue) -> Vec<Consumption<'_>> {
-        let readers = self.queue_index_of(queue).and_then(|at| self.polling_mappings.get(&at));
+        let readers = self.index_of(queue).and_then(|at| self.polling_mappings.get(&at));
         let mut all = Vec::new();
         for mapping in readers.into_iter().flatten().map(|&at| &self.mappings[at]) {
             let both = queue.resource.when.and(&mapping.resource.when);
@@ -273,7 +274,7 @@ impl Graph {
 
     /// Returns the pipes that may poll `queue`.
     pub(super) fn pipes_naming<'g>(&'g self, queue: &Queue) -> impl Iterator<Item = &'g Pipe> {
-        let pipes = self.queue_index_of(queue).and_then(|at| self.pipes.get(&at));
+        let pipes = self.index_of(queue).and_then(|at| self.pipes.get(&at));
         pipes.into_iter().flatten().map(|&at| &self.deliveries.pipes[at])
     }
 
@@ -295,8 +296,7 @@ impl Graph {
 
     /// Returns the mappings that may invoke `function`, each with its condition.
     pub fn mappings_of<'g>(&'g self, function: &'g Function) -> Vec<(Condition, &'g EventSourceMapping)> {
-        let resource = &function.resource;
-        let at = self.function_index.at(resource.unit, &resource.address);
+        let at = self.functions.index_of(function.resource.unit, function);
         let mappings = at.and_then(|at| self.invoking.get(&at)).into_iter().flatten();
         let mut all = Vec::new();
         for mapping in mappings.map(|&at| &self.mappings[at]) {
@@ -316,7 +316,7 @@ impl Graph {
 
     /// Returns the source queues of `queue`.
     pub fn sources_of<'g>(&'g self, queue: &'g Queue) -> Vec<&'g Queue> {
-        let sources = self.queue_index_of(queue).and_then(|at| self.sources.get(&at));
+        let sources = self.index_of(queue).and_then(|at| self.sources.get(&at));
         sources.into_iter().flatten().map(|&at| &self.queues[at]).collect()
     }
 
@@ -327,7 +327,7 @@ impl Graph {
 
     /// Returns the uses of `queue` as a dead-letter queue by resources other than queues.
     pub fn dead_letter_uses_of<'g>(&'g self, queue: &'g Queue) -> Vec<&'g DeadLetterUse> {
-        let uses = self.queue_index_of(queue).and_then(|at| self.uses.get(&at));
+        let uses = self.index_of(queue).and_then(|at| self.uses.get(&at));
         let uses = uses
             .into_iter()
             .flatten()
@@ -343,15 +343,13 @@ impl Graph {
     /// Returns `true` if a topic, rule, schedule, bucket or pipe sends to `queue`, or a resource other than a queue
     /// sends its failures there.
     pub fn is_sent_to(&self, queue: &Queue) -> bool {
-        let at = self.queue_index_of(queue);
+        let at = self.index_of(queue);
         !self.dead_letter_uses_of(queue).is_empty() || at.is_some_and(|at| self.sent_to.contains(&at))
     }
 
     /// Returns the sources other than queues that may invoke `function`.
     pub fn invocations_of<'g>(&'g self, function: &'g Function) -> Vec<&'g Invocation> {
-        let at = self
-            .function_index
-            .at(function.resource.unit, &function.resource.address);
+        let at = self.functions.index_of(function.resource.unit, function);
         let named = at.and_then(|at| self.invoked.get(&at));
         // An unresolved function of the same unit may be this one.
         let any = self.invoking_any.get(&function.resource.unit);
@@ -394,7 +392,7 @@ impl Graph {
 
     /// Returns `true` if `queue` is passed to a module or nested stack whose files are not available.
     pub fn is_passed_to_missing_code(&self, queue: &Queue) -> bool {
-        self.queue_index_of(queue)
+        self.index_of(queue)
             .is_some_and(|at| self.queues_passed_to_missing_code.contains(&at))
     }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Nodes by unit and address.
 #[derive(Debug)]
 pub struct Nodes<T> {
-    /// Nodes of each unit, with the index of its first node in the whole list.
+    /// Nodes of each unit, by its id, with the index of its first node in the whole list.
     units: Vec<(usize, Vec<T>)>,
     count: usize,
 }
@@ -58,14 +58,17 @@ impl<T> Nodes<T> {
         nodes.get(at - start)
     }
 
-    /// Adds the nodes of `unit`, sorted by address.
+    /// Returns the index of `node`, a node of `unit`, in the whole list.
+    pub(super) fn index_of(&self, unit: UnitId, node: &T) -> Option<usize> {
+        let (start, nodes) = self.units.get(unit.0 as usize)?;
+        Some(start + nodes.element_offset(node)?)
+    }
+
+    /// Adds the nodes of `unit`, sorted by address. Units come in the order of their ids.
     pub(super) fn take(&mut self, mut nodes: Vec<T>, unit: UnitId)
     where
         T: AsMut<Resource>,
     {
-        if nodes.is_empty() {
-            return;
-        }
         sort(&mut nodes, unit);
         nodes.shrink_to_fit();
         let start = self.count;

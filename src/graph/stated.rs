@@ -155,14 +155,14 @@ impl Graph {
 
     /// Returns `true` if code that is not linked to any queue may state times about the messages of `queue`.
     pub fn may_be_timed(&self, queue: &Queue) -> bool {
-        let at = self.queue_index_at(queue.resource.unit, &queue.resource.address);
+        let at = self.index_of(queue);
         at.is_some_and(|at| self.near_open_programs.contains(&at)) && self.timed(queue).next().is_none()
     }
 
     /// Returns what is known about the work on messages of `queue`: the declarations, or what the code of its workers
     /// states if no worker is declared.
     pub fn timed<'g>(&'g self, queue: &Queue) -> impl Iterator<Item = &'g DeclaredConsumer> {
-        let at = self.queue_index_at(queue.resource.unit, &queue.resource.address);
+        let at = self.index_of(queue);
         let stated = at.and_then(|at| self.stated.get(&at));
         let stated = stated.filter(|_| self.declared_workers(queue).next().is_none());
         self.declared(queue).iter().chain(stated).map(|one| &**one)
