@@ -4,7 +4,7 @@ use super::machine::{Choice, Event, EventKind, Failure, Frame, Machine};
 use super::stores;
 use super::syntax::{Declares, Expression, Function, StatementKind, Takes, Term, TextRange};
 use super::values::{ALL, Closure, Evaluated, Flow, Id, Mask, Object, Value};
-use super::words::{PROMISE_MEMBERS, is_harmless, is_request, is_transparent};
+use super::words::{PROMISE_MEMBERS, is_harmless, is_request, is_transparent, says_log};
 use crate::limits;
 use std::sync::Arc;
 
@@ -163,7 +163,7 @@ impl<'m> Machine<'m> {
         if matches!(receiver, Value::Client) && self.is_loading || callee.first_name() == Some("boto3") {
             return Ok(Value::Client);
         }
-        let is_harmless = is_harmless(callee) && stores::event(whole).is_none();
+        let is_harmless = has_no_effect(whole, callee, &all);
         if !self.is_loading && !is_harmless {
             for value in &all {
                 self.escape(value, 2);
@@ -336,13 +336,13 @@ impl<'m> Machine<'m> {
         Ok(Value::Unknown(given))
     }
 
-    /// Returns `true` if `call` is one of an imported function that is declared to return no promise.
+    /// Returns `true` if `call` is one of an imported function that returns no promise by its declaration or its name.
     fn is_synchronous(&self, call: &Expression) -> bool {
         let Term::Call { callee, .. } = &call.kind else {
             return false;
         };
         let is_import = |name: &Arc<str>| self.module.synchronous.contains(name);
-        callee.name().is_some_and(is_import)
+        callee.name().is_some_and(is_import) || callee.last_name().is_some_and(|name| name.ends_with("Sync"))
     }
 
     /// Raises the failure, or returns a promise that is rejected later.
@@ -667,4 +667,11 @@ impl<'m> Machine<'m> {
             _ => true,
         })
     }
+}
+
+/// Returns `true` if a call has no effect that matters. A log may call a function that it gets, and so may a tracer.
+fn has_no_effect(whole: &Expression, callee: &Expression, all: &[Value]) -> bool {
+    let may_call = says_log(callee) || callee.first_name() == Some("tracer");
+    let gets_function = all.iter().any(|value| matches!(value, Value::Function(_)));
+    is_harmless(callee) && !(may_call && gets_function) && stores::event(whole).is_none()
 }

@@ -575,6 +575,49 @@ fn imported_function_with_the_type_of_a_value_returns_no_promise() {
     }
 }
 
+#[test]
+fn name_of_a_library_function_says_what_it_does() {
+    let script = |before: &str, work: &str| {
+        let body = format!("{before} try {{ await {work}; }} catch (error) {{ console.log(error); }}");
+        format!("export const handler = async (event) => {{ for (const one of event.Records) {{ {body} }} }};")
+    };
+    let python = "@idempotent_function(data_keyword_argument='record')\ndef process(record):\n    ship(record)\n\n\n\
+         def handler(event, context):\n    for record in event['Records']:\n        try:\n            \
+         process(record=record)\n        except Exception as error:\n            print(error)\n";
+    for (file, text, outcome) in [
+        ("app.py", python.to_owned(), Outcome::Deleted),
+        ("app.ts", script("", "ship(readFileSync(one.body))"), Outcome::Deleted),
+        (
+            "app.ts",
+            script("const id = one.arn.split(':').pop();", "ship(id)"),
+            Outcome::Deleted,
+        ),
+        (
+            "app.ts",
+            script("activeSpan.setTag('id', one.id);", "ship(one)"),
+            Outcome::Deleted,
+        ),
+        (
+            "app.ts",
+            script("", "tracer.trace('one', async () => ship(one))"),
+            Outcome::Deleted,
+        ),
+        // The first part fails, too.
+        (
+            "app.ts",
+            script("await tracer.trace('one', async () => ship(one));", "tell(one)"),
+            Outcome::Unknown,
+        ),
+        (
+            "app.ts",
+            script("await logger.within(async () => ship(one));", "tell(one)"),
+            Outcome::Unknown,
+        ),
+    ] {
+        assert_eq!(handler_of([(file, &*text)]).unwrap().outcome, outcome, "{text}");
+    }
+}
+
 /// Returns what is known of the handler `app.handler` in `files`.
 fn handler_of<const N: usize>(files: [(&str, &str); N]) -> Result<Arc<Handler>, Unread> {
     let directory = Scratch::with_files(files).unwrap();

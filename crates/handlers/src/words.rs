@@ -50,8 +50,8 @@ pub(super) const MIDDLEWARE: &str = "@middy/sqs-partial-batch-failure";
 static TRANSPARENT: Words = Words::new(|| {
     words(
         "async_batch_processor batch_processor bind capture captureLambdaHandler capture_lambda_handler \
-     capture_method event_source injectLambdaContext inject_lambda_context logMetrics log_metrics middy \
-     staticmethod",
+     capture_method event_parser event_source idempotent idempotent_function injectLambdaContext \
+     inject_lambda_context logMetrics log_metrics middy staticmethod",
     )
 });
 
@@ -77,7 +77,7 @@ static OBJECTS: Words = Words::new(|| {
 static METHODS: Words = Words::new(|| {
     words(
         "addDimension addMetadata addMetric add_dimension add_metadata add_metric decode encode endsWith endswith entries format hexdigest includes indexOf isoformat items join keys lower \
-     lstrip replace replaceAll rstrip slice split startsWith startswith strftime strip substring toFixed \
+     lstrip match padEnd padStart pop replace replaceAll rstrip shift slice split startsWith startswith strftime strip substring toFixed \
      toISOString toLowerCase toString toUpperCase total_seconds trim upper values",
     )
 });
@@ -96,7 +96,10 @@ pub(super) fn is_harmless(callee: &Expression) -> bool {
         Term::Member(of, name) => {
             let is_lookup = &**name == "get" && !REQUESTS.contains(root);
             let is_of_text = matches!(of.kind, Term::Text(_) | Term::Other(_));
-            is_lookup || is_of_text || OBJECTS.contains(root) || METHODS.contains(&**name)
+            let is_of_span = of
+                .last_name()
+                .is_some_and(|of| of.to_ascii_lowercase().ends_with("span"));
+            is_lookup || is_of_text || is_of_span || OBJECTS.contains(root) || METHODS.contains(&**name)
         }
         _ => false,
     }
@@ -117,7 +120,7 @@ pub(super) fn is_request(root: &str) -> bool {
 }
 
 /// Returns `true` if a part of the callee has the name of a log.
-fn says_log(callee: &Expression) -> bool {
+pub(super) fn says_log(callee: &Expression) -> bool {
     match &callee.kind {
         Term::Name(name) => is_log(name),
         Term::Member(of, name) => is_log(name) || says_log(of),
