@@ -26,16 +26,24 @@ impl<V: View> Lowering<V> {
         ) {
             return;
         }
+        let paths: Vec<(&str, &str, Path)> = known
+            .split(' ')
+            .map(|path| match path.rsplit_once('.') {
+                Some((parent, name)) => (parent, name, path),
+                None => ("", path, path),
+            })
+            .collect();
         let mut parents = vec![""];
-        parents.extend(known.split(' ').filter_map(|known| Some(known.rsplit_once('.')?.0)));
+        parents.extend(
+            paths
+                .iter()
+                .map(|(parent, ..)| *parent)
+                .filter(|parent| !parent.is_empty()),
+        );
         parents.dedup();
         for parent in parents {
-            let names = || {
-                known
-                    .split(' ')
-                    .filter_map(|known| Some((known, child(known, parent)?)))
-            };
-            let is_known = |name: &str| names().any(|(_, known)| known == name);
+            let names = || paths.iter().filter(|(within, ..)| *within == parent);
+            let is_known = |name: &str| names().any(|(_, known, _)| *known == name);
             let objects = match parent {
                 "" => vec![written.clone()],
                 _ if !self.view.has(written, parent) => Vec::new(),
@@ -51,14 +59,14 @@ impl<V: View> Lowering<V> {
                 // Reading an attribute scans the properties, of which a resource may have thousands.
                 let mut set = FxHashMap::default();
                 for (name, span) in self.view.unknown(&object, is_known) {
-                    let Some(meant) = nearest(&name, names().map(|(_, name)| name)) else {
+                    let Some(meant) = nearest(&name, names().map(|(_, name, _)| *name)) else {
                         continue;
                     };
                     let is_set = *set.entry(meant).or_insert_with(|| {
                         let cases = self.view.attribute(&object, meant).cases;
                         cases.iter().any(|case| !case.is_default())
                     });
-                    let path = names().find(|(_, name)| *name == meant).filter(|_| !is_set);
+                    let path = names().find(|(_, name, _)| *name == meant).filter(|_| !is_set);
                     let unknown = UnknownProperty {
                         resource: resource.clone(),
                         name,
@@ -67,7 +75,7 @@ impl<V: View> Lowering<V> {
                         default: None,
                         is_ignored: false,
                     };
-                    self.misspelled.push((path.map(|(path, _)| path), unknown));
+                    self.misspelled.push((path.map(|(.., path)| *path), unknown));
                 }
             }
         }
@@ -101,12 +109,6 @@ impl<V: View> Lowering<V> {
         let found = all.find(|(meant, _)| meant.is_some_and(is_it));
         found.map(|(_, unknown)| unknown)
     }
-}
-
-/// Returns the last name of the path `known` if the rest of it is `parent`.
-fn child(known: &'static str, parent: &str) -> Option<&'static str> {
-    let (within, name) = known.rsplit_once('.').unwrap_or(("", known));
-    (within == parent).then_some(name)
 }
 
 /// Returns the name in `known` that `name` was probably meant to be: a name of the same words in another dialect or
