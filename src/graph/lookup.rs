@@ -46,8 +46,8 @@ pub struct Graph {
     queue_index: Index,
     function_index: Index,
     topic_index: Index,
-    /// Mappings that may poll a queue, by queue.
-    polling_mappings: FxHashMap<usize, Vec<usize>>,
+    /// Mappings that may poll a queue, each with the index of the case of its source, by queue.
+    polling_mappings: FxHashMap<usize, Vec<(usize, usize)>>,
     /// Mappings that may invoke a function, by function.
     invoking: FxHashMap<usize, Vec<usize>>,
     /// Pipes that may poll a queue, by queue.
@@ -251,25 +251,13 @@ impl Graph {
     /// Returns the mappings that poll `queue`, enabled or not, each with its condition.
     pub fn consumptions(&self, queue: &Queue) -> Vec<Consumption<'_>> {
         let readers = self.index_of(queue).and_then(|at| self.polling_mappings.get(&at));
-        let mut all = Vec::new();
-        for mapping in readers.into_iter().flatten().map(|&at| &self.mappings[at]) {
-            let both = queue.resource.when.and(&mapping.resource.when);
-            for case in &mapping.queue.cases {
-                let links_it = case
-                    .value()
-                    .and_then(|link| self.queue(mapping.resource.unit, link))
-                    .is_some_and(|found| std::ptr::eq(found, queue));
-                let assumed = both.and(&case.when);
-                if links_it && assumed.is_possible() {
-                    all.push(Consumption {
-                        mapping,
-                        when: assumed,
-                        link: case,
-                    });
-                }
-            }
-        }
-        all
+        let consumptions = readers.into_iter().flatten().filter_map(|&(at, case)| {
+            let mapping = &self.mappings[at];
+            let link = mapping.queue.cases.get(case)?;
+            let when = queue.resource.when.and(&mapping.resource.when).and(&link.when);
+            when.is_possible().then_some(Consumption { mapping, when, link })
+        });
+        consumptions.collect()
     }
 
     /// Returns the pipes that may poll `queue`.

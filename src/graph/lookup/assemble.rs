@@ -83,8 +83,14 @@ impl Graph {
             }
         }
         for (at, mapping) in self.mappings.iter().enumerate() {
-            let queues = self.queue_index.all(mapping.resource.unit, &mapping.queue);
-            queues.for_each(|queue| add_edge(&mut self.polling_mappings, queue, at));
+            for (nth, case) in mapping.queue.cases.iter().enumerate() {
+                let queue = case
+                    .value()
+                    .and_then(|link| self.queue_index.find(mapping.resource.unit, link));
+                if let Some(queue) = queue {
+                    self.polling_mappings.entry(queue).or_default().push((at, nth));
+                }
+            }
             let functions = self.function_index.all(mapping.resource.unit, &mapping.function);
             functions.for_each(|function| add_edge(&mut self.invoking, function, at));
         }
