@@ -263,6 +263,34 @@ Resources:
         );
     }
 
+    /// The queues would be in the elements of a collection that is empty.
+    #[test]
+    fn alarms_that_a_module_creates_for_no_element_are_ignored() {
+        let alarm = "variable \"alarms\" {\n  default = {}\n}\nresource \"aws_cloudwatch_metric_alarm\" \"a\" {\n  \
+                     for_each = var.alarms\n  namespace = each.value.namespace\n  metric_name = \
+                     \"ApproximateNumberOfMessagesVisible\"\n  dimensions = { QueueName = <name> }\n}\n";
+        check_file_cases(
+            &RULE,
+            &[
+                (
+                    "main.tf",
+                    &format!("{QUEUES}module \"alarms\" {{\n  source = \"./alarms\"\n  <argument>\n}}\n"),
+                ),
+                (
+                    "alarms/main.tf",
+                    &format!("variable \"queue\" {{\n  default = \"other\"\n}}\n{alarm}"),
+                ),
+            ],
+            "
+            queue | argument                       | name             | finding
+                  |                                | each.value.queue | queue
+                  | alarms = var.open              | each.value.queue |
+            // An alarm on this queue is left out.
+                  | queue = aws_sqs_queue.d.name   | var.queue        |
+            ",
+        );
+    }
+
     #[test]
     fn partly_unknown_name_may_match() {
         let alarm = ALARM

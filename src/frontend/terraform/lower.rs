@@ -163,7 +163,14 @@ impl Lowering<Terraform<'_, '_>> {
             cause: None,
             made: Made::default(),
         };
+        let before = self.graph.nonexistent_alarms.len();
         self.leave_out(kind, node);
+        if self.view.eval.has_default_elements(block, at) {
+            // The caller names no queue to watch, as it would in the elements.
+            let mut left_out = self.graph.nonexistent_alarms.split_off(before);
+            left_out.retain(|alarm| alarm.metrics.iter().any(|metric| metric.queue.known().is_some()));
+            self.graph.nonexistent_alarms.append(&mut left_out);
+        }
     }
 
     /// Counts `call` if it calls a remote module that is not read.

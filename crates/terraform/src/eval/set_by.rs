@@ -38,6 +38,15 @@ impl Evaluator<'_> {
         }
     }
 
+    /// Returns `true` if `for_each` of `block` is a variable of `module` that its caller does not set.
+    pub fn has_default_elements(&self, block: &Block, module: usize) -> bool {
+        let set_by = block
+            .body
+            .attribute("for_each")
+            .and_then(|each| self.expression_set_by(&each.value, module, module, limits::MAX_SETTER_STEPS));
+        matches!(set_by, Some(SetBy::Input(input)) if !input.within.is_empty())
+    }
+
     /// Determines who sets the value of `expression` in module `at`, for a resource of `module`.
     fn expression_set_by(&self, expression: &Expression, at: usize, module: usize, steps: usize) -> Option<SetBy> {
         if steps == 0 {
