@@ -45,7 +45,7 @@ impl<'m> Machine<'m> {
                 Value::Suppress(arguments.iter().any(is_general))
             }
             (_, "ThreadPoolExecutor" | "ProcessPoolExecutor") => Value::Pool,
-            ("tracer", "startActiveSpan" | "trace")
+            ("AWSXRay" | "tracer", "captureAsyncFunc" | "captureFunc" | "startActiveSpan" | "trace")
                 if let Some(function @ Value::Function(_)) = arguments.values.last() =>
             {
                 return self

@@ -602,6 +602,16 @@ fn name_of_a_library_function_says_what_it_does() {
             script("", "tracer.trace('one', async () => ship(one))"),
             Outcome::Deleted,
         ),
+        (
+            "app.ts",
+            script("if (!one.hasOwnProperty('id')) { return; }", "ship(one)"),
+            Outcome::Deleted,
+        ),
+        (
+            "app.ts",
+            script("", "AWSXRay.captureAsyncFunc('one', async () => ship(one))"),
+            Outcome::Deleted,
+        ),
         // The first part fails, too.
         (
             "app.ts",

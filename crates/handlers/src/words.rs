@@ -76,9 +76,11 @@ static OBJECTS: Words = Words::new(|| {
 /// Methods that only read values, on any object.
 static METHODS: Words = Words::new(|| {
     words(
-        "addDimension addMetadata addMetric add_dimension add_metadata add_metric decode encode endsWith endswith entries format hexdigest includes indexOf isoformat items join keys lower \
-     lstrip match padEnd padStart pop replace replaceAll rstrip shift slice split startsWith startswith strftime strip substring toFixed \
-     toISOString toLowerCase toString toUpperCase total_seconds trim upper values",
+        "addDimension addMetadata addMetric add_dimension add_metadata add_metric begins_with decode encode endsWith \
+     endswith entries eq format hasOwnProperty hexdigest includes indexOf isoformat items join keys lower lstrip \
+     match padEnd padStart pop replace replaceAll rstrip shift slice split startsWith startswith strftime strip \
+     substring toFixed toISOString toLowerCase toString toUpperCase total_seconds trim unquote unquote_plus upper \
+     values",
     )
 });
 
