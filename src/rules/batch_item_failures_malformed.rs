@@ -68,7 +68,8 @@ mod tests {
 
     #[test]
     fn items_without_identifier_are_flagged() {
-        for item in ["record.messageId", "{ id: record.messageId }", "'m'"] {
+        let handle = "{ itemIdentifier: record.receiptHandle }";
+        for item in ["record.messageId", "{ id: record.messageId }", "'m'", handle] {
             script(REPORTS, item, RESPONSE, MARK);
         }
         for item in [

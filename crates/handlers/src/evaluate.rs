@@ -290,6 +290,9 @@ impl<'m> Machine<'m> {
             Value::Event if matches!(name, "Records" | "records") => Value::List(self.records),
             Value::Event => Value::Unknown(0),
             Value::Record(record) if matches!(name, "messageId" | "message_id") => Value::MessageId(*record),
+            Value::Record(record) if matches!(name, "receiptHandle" | "receipt_handle") => {
+                Value::ReceiptHandle(*record)
+            }
             Value::Record(record) if name == "body" => {
                 self.run.read |= bit(*record);
                 Value::Unknown(bit(*record))

@@ -264,7 +264,7 @@ impl<'m> Machine<'m> {
         match value {
             Value::Unknown(mask) | Value::Error(_, mask) => *mask,
             Value::Event => ALL,
-            Value::Record(record) | Value::MessageId(record) => bit(*record),
+            Value::Record(record) | Value::MessageId(record) | Value::ReceiptHandle(record) => bit(*record),
             Value::Failure => self.failing,
             _ if depth == 0 => 0,
             Value::List(id) | Value::Object(id) | Value::Json(id) | Value::Promise(id) => {

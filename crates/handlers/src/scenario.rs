@@ -460,6 +460,7 @@ fn failures(machine: &Machine<'_>, list: &Value, at: &TextRange) -> (Response, O
     };
     let identifier = |item: &Value| match item {
         Value::Object(id) => match (&machine.heap[*id], machine.entry(*id, "itemIdentifier")) {
+            (_, Some(Value::ReceiptHandle(_))) => Err(()),
             (_, Some(found)) => Ok(Some(found)),
             (
                 Object::Entries {

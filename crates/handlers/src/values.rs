@@ -34,6 +34,8 @@ pub(super) enum Value {
     Context,
     Record(usize),
     MessageId(usize),
+    /// Receipt handle of a record, which identifies no message in a response.
+    ReceiptHandle(usize),
     /// Exception of the work that fails.
     Failure,
     /// Exception of a conditional write whose record exists.
