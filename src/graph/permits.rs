@@ -1,8 +1,9 @@
 //! Evaluates whether policies permit an action, as IAM does, within the limits of the files.
 //!
 //! Parts that may permit it make the result unresolved: an unresolved part, a policy that is not among the files.
-//! Conditions of a statement that allows are assumed to hold. A statement that denies takes precedence if it certainly
-//! applies: it has no condition, and all its parts are known. Permission boundaries, session policies and policies of
+//! Conditions of a statement that allows are assumed to hold, except one that names other topics than the sender. A
+//! statement that denies takes precedence if it certainly applies: it has no condition, and all its parts are known.
+//! Permission boundaries, session policies and policies of
 //! an organization are not evaluated: they only take permissions away.
 
 mod gather;
@@ -11,6 +12,7 @@ mod matching;
 mod statements;
 
 use super::access::{self, Grant, ManagedPolicy, PolicyDocument, QueuePolicy, Role, RolePolicy};
+use super::delivery::Topic;
 use super::{Attribute, Cause, Graph, Link, Queue, Reason, Resource, ResourceKey, State, Target, UnitId};
 use conditions::Condition;
 use managed::actions_of;
@@ -57,8 +59,8 @@ struct Request<'a> {
 /// Principal of a request.
 #[derive(Clone, Copy)]
 enum RequestPrincipal<'a> {
-    /// A service, in a policy with principals.
-    Service(&'a str),
+    /// A service, in a policy with principals, and the topic on whose behalf it sends, if that is declared.
+    Service(&'a str, Option<&'a Topic>),
     /// The role to which the policy belongs.
     Role,
     /// A role, in a policy with principals that names it or everybody.
@@ -153,7 +155,7 @@ pub struct Policies<'g> {
     /// Statements of long documents, by unit and document.
     by_queue: RefCell<FxHashMap<(UnitId, *const PolicyDocument), ByQueue>>,
     /// Cached results of [`Policies::send`].
-    sends: RefCell<FxHashMap<(ResourceKey, String), Rc<Permits>>>,
+    sends: RefCell<FxHashMap<(ResourceKey, String, Option<ResourceKey>), Rc<Permits>>>,
     /// Cached results of [`Policies::unresolved_grant`].
     unresolved_actions: RefCell<FxHashMap<(String, bool), Option<(Reason, Span)>>>,
     /// Roles that are passed to modules or nested stacks whose files are not available.
@@ -177,19 +179,37 @@ struct UnresolvedGrant<'g> {
 type ByQueue = FxHashMap<Option<ResourceKey>, Vec<usize>>;
 
 impl<'g> Policies<'g> {
-    /// Evaluates whether a policy of `queue` lets `service` send to it. Thousands of topics may send to one queue, so the
-    /// result is cached.
-    pub fn send(&self, queue: &'g Queue, service: &str) -> Rc<Permits> {
-        let at = (queue.resource.key(), service.to_owned());
+    /// Evaluates whether a policy of `queue` lets `service` send to it on behalf of `topic`. Thousands of topics may send
+    /// to one queue, so the result is cached, and the topic matters only to policies that name few.
+    pub fn send(&self, queue: &'g Queue, service: &str, topic: Option<&Topic>) -> Rc<Permits> {
+        let topic = topic.filter(|topic| topic.resource.uncertain.is_none() && self.names_few_sources(queue));
+        let at = (
+            queue.resource.key(),
+            service.to_owned(),
+            topic.map(|topic| topic.resource.key()),
+        );
         if let Some(known) = self.sends.borrow().get(&at) {
             return known.clone();
         }
-        let permits = Rc::new(self.evaluate_send(queue, service));
+        let permits = Rc::new(self.evaluate_send(queue, service, topic));
         self.sends.borrow_mut().insert(at, permits.clone());
         permits
     }
 
-    fn evaluate_send(&self, queue: &'g Queue, service: &str) -> Permits {
+    /// Returns `true` if the policies of `queue` have few statements, with few values in their conditions.
+    fn names_few_sources(&self, queue: &Queue) -> bool {
+        let documents = self.on(queue).iter().flat_map(|(_, policy)| &policy.document.cases);
+        let statements = documents
+            .filter_map(|case| case.value())
+            .flat_map(|one| &one.statements);
+        let mut first = statements.take(statements::MANY + 1).zip(1..);
+        first.all(|(statement, at)| {
+            let mut conditions = statement.conditions.iter().flatten();
+            at <= statements::MANY && conditions.all(|condition| condition.values.len() <= statements::MANY)
+        })
+    }
+
+    fn evaluate_send(&self, queue: &'g Queue, service: &str, topic: Option<&Topic>) -> Permits {
         let mut permits = Permits::none();
         let deployment = self.graph.deployment(queue.resource.unit);
         for (reason, span) in self.unresolved_queues.get(deployment).into_iter().flatten() {
@@ -199,7 +219,7 @@ impl<'g> Policies<'g> {
             permits.add_possible(&self.has_own_policy(queue).not(), &reason, queue.resource.header);
         }
         let request = Request {
-            who: RequestPrincipal::Service(service),
+            who: RequestPrincipal::Service(service, topic),
             action: "sqs:SendMessage",
             on: Some(On::Queue(queue)),
         };
@@ -234,7 +254,7 @@ impl<'g> Policies<'g> {
     /// Evaluates whether the policy of `key` lets `service` perform `action` with it.
     pub fn use_of_key(&self, key: &'g access::Key, service: &str, action: &str) -> Permits {
         let request = Request {
-            who: RequestPrincipal::Service(service),
+            who: RequestPrincipal::Service(service, None),
             action,
             on: Some(On::Key(key)),
         };
@@ -323,7 +343,7 @@ impl<'g> Policies<'g> {
         let role = self.role(unit, link, action, on)?;
         Some(match (service, on) {
             (None, _) => role,
-            (Some(service), On::Queue(queue)) => role.or((*self.send(queue, service)).clone()),
+            (Some(service), On::Queue(queue)) => role.or((*self.send(queue, service, None)).clone()),
             (Some(service), On::Key(key)) => role.or(self.use_of_key(key, service, action)),
         })
     }

@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = rule!(
 fn check(findings: &mut Findings<'_>) {
     let policies = findings.graph.policies();
     for delivery in findings.failed_deliveries() {
-        let permits = policies.send(delivery.queue, delivery.service);
+        let permits = policies.send(delivery.queue, delivery.service, delivery.topic);
         let allowed = fact(true, || {
             format!(
                 "a policy of the dead-letter queue allows `{}` to send",

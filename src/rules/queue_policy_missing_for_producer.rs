@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = rule!(
 fn check(findings: &mut Findings<'_>) {
     let policies = findings.graph.policies();
     for delivery in findings.deliveries() {
-        let permits = policies.send(delivery.queue, delivery.service);
+        let permits = policies.send(delivery.queue, delivery.service, delivery.topic);
         let allowed = fact(true, || {
             format!("a policy of the queue allows `{}` to send", delivery.service)
         });
@@ -101,6 +101,31 @@ resource "aws_sqs_queue_policy" "p" {
             Allow  | { Service = "sns.amazonaws.com" }          | Action = "sqs:SendMessage"    | aws_sqs_queue.other.arn | 1
             Allow  | { Service = "events.amazonaws.com" }       | Action = "sqs:SendMessage"    | aws_sqs_queue.q.arn     | 1
             Allow  | { AWS = "arn:aws:iam::111122223333:root" } | Action = "sqs:SendMessage"    | aws_sqs_queue.q.arn     | 1
+            "#,
+        );
+    }
+
+    #[test]
+    fn policy_for_another_topic_is_flagged() {
+        let policy = r#"
+resource "aws_sns_topic" "other" {}
+resource "aws_sqs_queue_policy" "p" {
+  queue_url = aws_sqs_queue.q.url
+  policy = jsonencode({ Version = "2012-10-17", Statement = [{ Effect = "Allow", Principal = { Service = "sns.amazonaws.com" }, Action = "sqs:SendMessage", Resource = "*", Condition = { <operator> = { "aws:SourceArn" = <source> } } }] })
+}
+"#;
+        Terraform.check_cases(
+            &RULE,
+            &format!("{SUBSCRIPTION}{policy}"),
+            r#"
+            operator     | source                                           | finding
+            ArnEquals    | aws_sns_topic.t.arn                              |
+            ArnEquals    | aws_sns_topic.other.arn                          | 1
+            StringLike   | [aws_sns_topic.other.arn]                        | 1
+            ArnLike      | [aws_sns_topic.other.arn, aws_sns_topic.t.arn]   |
+            ArnLike      | [aws_sns_topic.other.arn, var.open]              |
+            ArnLike      | "arn:aws:sns:*:*:other"                          |
+            ArnNotEquals | aws_sns_topic.other.arn                          |
             "#,
         );
     }

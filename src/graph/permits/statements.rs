@@ -2,7 +2,8 @@
 
 use super::matching::{Match, matches, of_account, of_everybody, of_role, of_service, over_cases};
 use super::{ByQueue, On, Permits, Policies, Request, RequestPrincipal};
-use crate::graph::access::{self, Effect, PolicyDocument, Principal, Statement};
+use crate::graph::access::{self, Effect, PolicyDocument, Principal, Statement, StatementCondition};
+use crate::graph::delivery::Topic;
 use crate::graph::{Cause, Link, Queue, Resource, ResourceKey, Target, UnitId};
 use conditions::Condition;
 use source::Span;
@@ -10,7 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Number of statements from which on they are grouped by their queues.
-const MANY: usize = 16;
+pub(super) const MANY: usize = 16;
 
 impl Policies<'_> {
     pub(super) fn evaluate_document(
@@ -101,7 +102,7 @@ impl Policies<'_> {
         let who = |all: &Vec<Principal>| {
             let named = match request.who {
                 RequestPrincipal::Role => return Match::Yes,
-                RequestPrincipal::Service(service) => of_service(all, service),
+                RequestPrincipal::Service(service, _) => of_service(all, service),
                 RequestPrincipal::NamedRole | RequestPrincipal::Account if denies => of_everybody(all),
                 RequestPrincipal::NamedRole => of_role(all),
                 RequestPrincipal::Account => of_account(all),
@@ -110,6 +111,7 @@ impl Policies<'_> {
         };
         let conditions = match &statement.conditions {
             Err(_) => Match::Maybe,
+            Ok(all) if !denies && all.iter().any(|one| self.excludes(one, unit, request.who)) => Match::No,
             Ok(all) => Match::of(!denies || all.is_empty()).or(Match::Maybe),
         };
         over_cases(&statement.effect, denies, |written| Match::of(*written == effect))
@@ -117,6 +119,25 @@ impl Policies<'_> {
             .and(over_cases(&statement.principals, denies, who))
             .and(self.names(statement, unit, request, denies))
             .and(conditions)
+    }
+
+    /// Returns `true` if `condition` holds only for other topics than the one on whose behalf the service sends.
+    fn excludes(&self, condition: &StatementCondition, unit: UnitId, who: RequestPrincipal<'_>) -> bool {
+        let RequestPrincipal::Service(_, Some(sender)) = who else {
+            return false;
+        };
+        let operators = ["ArnEquals", "ArnLike", "StringEquals", "StringLike"];
+        let is_other = |topic: &Topic| {
+            let (other, sender) = (&topic.resource, &sender.resource);
+            other.unit == sender.unit && other.address != sender.address && other.uncertain.is_none()
+        };
+        condition.key.eq_ignore_ascii_case("aws:SourceArn")
+            && operators.iter().any(|one| condition.operator.eq_ignore_ascii_case(one))
+            && !condition.values.is_empty()
+            && condition.values.iter().all(|value| {
+                let named = value.known().and_then(|link| self.graph.topic(unit, link));
+                named.is_some_and(is_other)
+            })
     }
 
     /// Returns whether the resources of `statement` include the queue or the key. If `denies`, only certain matches

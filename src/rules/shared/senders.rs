@@ -2,7 +2,7 @@
 //! undeliverable messages to dead-letter queues.
 
 use super::findings::Findings;
-use crate::graph::delivery::Sender;
+use crate::graph::delivery::{Sender, Topic};
 use crate::graph::permits::Permits;
 use crate::graph::{Attribute, Condition, Link, Queue, Resource};
 use source::Span;
@@ -19,6 +19,8 @@ pub(crate) struct Delivery<'g> {
     pub(crate) when: Condition,
     /// Service principal.
     pub(crate) service: &'static str,
+    /// Topic of a subscription, if it is declared.
+    pub(crate) topic: Option<&'g Topic>,
     /// Span of the reference to the queue.
     pub(crate) span: Span,
 }
@@ -63,7 +65,9 @@ impl<'g> Findings<'g> {
             let protocols = self.without_notes(|this| this.known(&resource.when, resource, &subscription.protocol));
             for protocol in protocols.iter().filter(|protocol| *protocol.value == "sqs") {
                 let endpoint = (&subscription.endpoint, Some as fn(&'g Link) -> Option<&'g Link>);
-                self.add_deliveries(resource, &protocol.when, endpoint, SNS, &mut all);
+                let topic = subscription.topic.known();
+                let topic = topic.and_then(|topic| self.graph.topic(resource.unit, topic));
+                self.add_deliveries(resource, &protocol.when, endpoint, (SNS, topic), &mut all);
             }
         }
         for target in &self.graph.deliveries().targets {
@@ -79,7 +83,7 @@ impl<'g> Findings<'g> {
                 let roles = self.without_notes(|this| this.known(&enabled.when, resource, &target.role));
                 for role in roles.iter().filter(|role| role.value.is_none()) {
                     let link = (&target.target, Some as fn(&'g Link) -> Option<&'g Link>);
-                    self.add_deliveries(resource, &role.when, link, service, &mut all);
+                    self.add_deliveries(resource, &role.when, link, (service, None), &mut all);
                 }
             }
         }
@@ -94,7 +98,7 @@ impl<'g> Findings<'g> {
             for redrive in self.without_notes(|this| this.known(&resource.when, resource, &subscription.redrive)) {
                 if let Some(policy) = redrive.value {
                     let target = (&policy.target, Some as fn(&'g Link) -> Option<&'g Link>);
-                    self.add_deliveries(resource, &redrive.when, target, SNS, &mut all);
+                    self.add_deliveries(resource, &redrive.when, target, (SNS, None), &mut all);
                 }
             }
         }
@@ -104,7 +108,7 @@ impl<'g> Findings<'g> {
                 &target.dead_letter,
                 Option::as_ref as fn(&'g Option<Link>) -> Option<&'g Link>,
             );
-            self.add_deliveries(&target.resource, &target.resource.when, link, EVENTS, &mut all);
+            self.add_deliveries(&target.resource, &target.resource.when, link, (EVENTS, None), &mut all);
         }
         all
     }
@@ -114,7 +118,7 @@ impl<'g> Findings<'g> {
         resource: &'g Resource,
         when: &Condition,
         (attribute, link): (&'g Attribute<T>, fn(&'g T) -> Option<&'g Link>),
-        service: &'static str,
+        (service, topic): (&'static str, Option<&'g Topic>),
         all: &mut Vec<Delivery<'g>>,
     ) {
         for known in self.without_notes(|this| this.known(when, resource, attribute)) {
@@ -128,6 +132,7 @@ impl<'g> Findings<'g> {
                 queue,
                 when,
                 service,
+                topic,
                 span: known.span,
             });
         }
