@@ -552,10 +552,7 @@ impl Evaluator<'_> {
                         None if kept.is_refused() => return kept.of_type(None),
                         None if kept.is_plain() => return Value::error("the condition of a `for` is not a boolean"),
                         None => {
-                            return Value::unknown(kept.as_unknown().map_or_else(
-                                || Cause::Derived.because("the condition of a `for` is not known"),
-                                |unknown| unknown.reason.clone(),
-                            ));
+                            return Value::unknown(kept.reason_or("the condition of a `for` is not known"));
                         }
                     }
                 }
@@ -582,10 +579,7 @@ impl Evaluator<'_> {
                 if key.is_plain() {
                     return Value::error("a key of a `for` is not a string");
                 }
-                return Value::unknown(key.as_unknown().map_or_else(
-                    || Cause::Derived.because("a key is not known"),
-                    |unknown| unknown.reason.clone(),
-                ));
+                return Value::unknown(key.reason_or("a key is not known"));
             };
             if parts.grouping {
                 groups.entry(key).or_default().push(value);

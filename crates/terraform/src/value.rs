@@ -15,7 +15,7 @@ use crate::limits;
 pub use address::{Key, ModulePath, ResourceId};
 use conditions::Cases;
 pub use identity::{Identity, RemoteAttribute, SizeRelation, Unknown};
-use knowledge::Cause;
+use knowledge::{Cause, Reason};
 use source::Span;
 use std::sync::Arc;
 pub use trail::Trail;
@@ -169,6 +169,12 @@ impl Value {
             ValueKind::Unknown(unknown) => Some(unknown),
             _ => None,
         }
+    }
+
+    /// Returns the reason why it is unknown or, for any other value, `otherwise`.
+    pub(crate) fn reason_or(&self, otherwise: &'static str) -> Reason {
+        let unknown = self.as_unknown().map(|unknown| unknown.reason.clone());
+        unknown.unwrap_or_else(|| Cause::Derived.because(otherwise))
     }
 
     /// Returns `true` if Terraform would reject the expression.

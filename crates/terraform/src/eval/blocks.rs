@@ -60,10 +60,7 @@ impl Evaluator<'_> {
                 Ok(pairs) => pairs,
                 Err(_) if collection.is_null() => continue,
                 Err(refused) => {
-                    return Err(refused.as_unknown().map_or_else(
-                        || Cause::Derived.because("the `for_each` of a dynamic block is not known"),
-                        |unknown| unknown.reason.clone(),
-                    ));
+                    return Err(refused.reason_or("the `for_each` of a dynamic block is not known"));
                 }
             };
             for (key, value) in pairs {

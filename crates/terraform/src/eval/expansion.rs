@@ -209,7 +209,9 @@ impl Evaluator<'_> {
                 }
             };
             // Each instance of a module repeats all of its blocks.
-            if let Err(bound) = this.admit(module, &target, &member.key) {
+            let blocks = target.resources.len() + target.calls.len();
+            let length = this.instances[module].path.length() + member.key.length();
+            if let Err(bound) = this.made.add(blocks, length) {
                 return this.give_up(call.block.header, bound);
             }
             let at = this.instantiate(Birth {
@@ -229,14 +231,6 @@ impl Evaluator<'_> {
             }
             .into()
         }))
-    }
-
-    /// Counts the blocks in the instance `key` of `target`, which `module` calls. Returns the bound that they would
-    /// exceed, if any.
-    fn admit(&mut self, module: usize, target: &Module, key: &Key) -> Result<(), &'static str> {
-        let blocks = target.resources.len() + target.calls.len();
-        self.made
-            .add(blocks, self.instances[module].path.length() + key.length())
     }
 
     /// Returns the module that a call refers to, or the reason why it is not evaluated.
@@ -439,26 +433,17 @@ impl Evaluator<'_> {
     /// Returns the keys that `count` or `for_each` yields in each case, with the identity of the value they come from.
     /// If `is_narrowed`, a block with unknown keys has no instance where its collection is empty.
     fn keys(&mut self, body: &Body, scope: &Scope, is_narrowed: bool) -> Cases<(Keys, Option<Arc<str>>)> {
-        let read: fn(&mut Self, &Value, usize, Span) -> Keys;
-        let attribute = match (body.attribute("count"), body.attribute("for_each")) {
-            (Some(attribute), _) => {
-                read = Self::count;
-                attribute
-            }
-            (None, Some(attribute)) => {
-                read = Self::each;
-                attribute
-            }
-            (None, None) => match enabled(body) {
-                Some(attribute) => {
-                    read = Self::enabled;
-                    attribute
-                }
-                None => return Cases::one((Keys::One, None)),
-            },
+        type Read<'a> = fn(&mut Evaluator<'a>, &Value, usize, Span) -> Keys;
+        let count = body
+            .attribute("count")
+            .map(|attribute| (attribute, Self::count as Read<'_>));
+        let each = || Some((body.attribute("for_each")?, Self::each as Read<'_>));
+        let enabled = || Some((enabled(body)?, Self::enabled as Read<'_>));
+        let is_count = count.is_some();
+        let Some((attribute, read)) = count.or_else(each).or_else(enabled) else {
+            return Cases::one((Keys::One, None));
         };
         let value = self.eval(&attribute.value, scope);
-        let is_count = body.attribute("count").is_some();
         let all = value.each_case().into_iter().flat_map(|Case { when, then: value }| {
             let keys = read(self, &value, scope.module, attribute.span);
             let of_other = self.existence(&value);
@@ -509,8 +494,8 @@ impl Evaluator<'_> {
 
     fn count(&mut self, value: &Value, module: usize, span: Span) -> Keys {
         let count = self.plain(value.clone()).to_exact().filter(Number::is_whole);
-        match (count, value.as_unknown()) {
-            (Some(count), _) if !count.is_negative() || count.is_zero() => {
+        match count {
+            Some(count) if !count.is_negative() || count.is_zero() => {
                 let count = count.to_i64().and_then(|count| usize::try_from(count).ok());
                 // A count that does not fit exceeds the bound, which is reported below.
                 let count = count.unwrap_or(usize::MAX);
@@ -520,8 +505,7 @@ impl Evaluator<'_> {
                     unknown_keys(Cause::Limit.because("its `count` is too large"))
                 }
             }
-            (_, Some(unknown)) => unknown_keys(unknown.reason.clone()),
-            _ => unknown_keys(Cause::Derived.because("its `count` is not known")),
+            _ => unknown_keys(value.reason_or("its `count` is not known")),
         }
     }
 
@@ -572,20 +556,16 @@ impl Evaluator<'_> {
                             },
                         ));
                     } else {
-                        let reason = item.as_unknown().map(|unknown| unknown.reason.clone());
-                        return unknown_keys(
-                            reason.unwrap_or_else(|| Cause::Derived.because("a key of `for_each` is not known")),
-                        );
+                        return unknown_keys(item.reason_or("a key of `for_each` is not known"));
                     }
                 }
                 Keys::Each(all)
             }
-            ValueKind::Unknown(unknown) => unknown_keys(unknown.reason.clone()),
             ValueKind::AnyResource(_) | ValueKind::AnyModule(_) => {
                 let reason = Cause::Derived.because("the instances of its `for_each` are not known");
                 Keys::Unknown(reason, Some(value.clone()))
             }
-            _ => unknown_keys(Cause::Derived.because("its `for_each` is not known")),
+            _ => unknown_keys(value.reason_or("its `for_each` is not known")),
         }
     }
 }

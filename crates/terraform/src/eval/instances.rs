@@ -48,21 +48,32 @@ impl<'a> Evaluator<'a> {
         root: Arc<Module>,
         unit: &str,
     ) -> Self {
-        let root = Instance {
-            module: root,
+        Evaluator::of_instances(sources, modules, unit, vec![(Arc::default(), root, Vec::new())])
+    }
+
+    /// Returns an evaluator for instances without calls between them: the prefix of the addresses, the module, and the
+    /// headers of the calls of each.
+    pub fn of_instances(
+        sources: &'a Sources,
+        modules: &'a super::super::module::Modules,
+        unit: &str,
+        instances: Vec<(Arc<ModulePath>, Arc<Module>, Vec<Span>)>,
+    ) -> Self {
+        let instances = instances.into_iter().map(|(path, module, calls)| Instance {
+            module,
             caller: None,
-            path: Arc::default(),
+            path,
             when: Condition::always(),
             uncertain: None,
-            calls: Vec::new(),
-        };
+            calls,
+        });
         Evaluator {
             unit: unit.into(),
             sources,
             modules,
             inputs: None,
             outside: super::Outside::default(),
-            instances: vec![root],
+            instances: instances.collect(),
             known: FxHashMap::default(),
             expansions: FxHashMap::default(),
             steps: 0,
@@ -74,27 +85,6 @@ impl<'a> Evaluator<'a> {
             made: Made::default(),
             templates: FxHashMap::default(),
         }
-    }
-
-    /// Returns an evaluator for instances without calls between them: the prefix of the addresses, the module, and the
-    /// headers of the calls of each.
-    pub fn of_instances(
-        sources: &'a Sources,
-        modules: &'a super::super::module::Modules,
-        unit: &str,
-        instances: Vec<(Arc<ModulePath>, Arc<Module>, Vec<Span>)>,
-    ) -> Self {
-        let mut evaluator = Evaluator::new(sources, modules, Arc::default(), unit);
-        let instances = instances.into_iter().map(|(path, module, calls)| Instance {
-            module,
-            caller: None,
-            path,
-            when: Condition::always(),
-            uncertain: None,
-            calls,
-        });
-        evaluator.instances = instances.collect();
-        evaluator
     }
 
     /// Adds an instance and returns its index.

@@ -99,8 +99,7 @@ impl Evaluator<'_> {
                 None => value,
             };
             let identity = || Identity::of_variable(module, name);
-            let value = value.bounded(validation::bounds(&block, name), identity);
-            if nullable { value } else { value.present(identity) }
+            value.restricted(validation::bounds(&block, name), !nullable, identity)
         })
     }
 
@@ -113,12 +112,8 @@ impl Evaluator<'_> {
         };
         let domain: Arc<[Arc<str>]> = allowed.iter().filter_map(Value::to_text).collect();
         let variable = Variable {
-            order: 0,
-            key: self.key(&Identity::of_variable(module, name).key),
-            name: format!("var.{name}").into(),
             domain: Some(domain),
-            default: None,
-            operands: None,
+            ..self.condition_on(module, name)
         };
         Value::cases(allowed.into_iter().filter_map(|mut value| {
             let when = Condition::is(variable.clone(), value.to_text()?);
@@ -133,16 +128,13 @@ impl Evaluator<'_> {
         if value.entries().is_none() {
             return value;
         }
-        let variable = Variable {
-            order: 0,
-            key: self.key(&Identity::of_variable(module, name).key),
-            name: format!("var.{name}").into(),
-            domain: None,
-            default: None,
-            operands: None,
-        };
-        let when = Condition::is_point(variable, Point::Null);
+        let when = Condition::is_point(self.condition_on(module, name), Point::Null);
         Value::cases([Case::new(when.not(), value), Case::new(when, Value::null())])
+    }
+
+    /// Returns the variable of conditions on the variable `name` of a module.
+    fn condition_on(&self, module: usize, name: &str) -> Variable {
+        self.variable_of(&Identity::of_variable(module, name), || format!("var.{name}").into())
     }
 
     /// Returns the value that a variable receives: from the call, or, in the root module, from the command line, a

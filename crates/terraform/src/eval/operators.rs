@@ -102,20 +102,11 @@ impl Evaluator<'_> {
                         let made = number(operator, &a, &b).from(&values);
                         this.computed(made, &values, whole.span)
                     }
-                    (None, _) => this.no_number(
-                        operator,
-                        &left,
-                        [(&left, &operands[0]), (&right, &operands[1])],
-                        whole,
-                        scope,
-                    ),
-                    (_, None) => this.no_number(
-                        operator,
-                        &right,
-                        [(&left, &operands[0]), (&right, &operands[1])],
-                        whole,
-                        scope,
-                    ),
+                    (known, _) => {
+                        let first = if known.is_none() { &left } else { &right };
+                        let operands = [(&left, &operands[0]), (&right, &operands[1])];
+                        this.no_number(operator, first, operands, whole, scope)
+                    }
                 }
             }),
         }

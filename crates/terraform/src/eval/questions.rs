@@ -212,7 +212,7 @@ impl Evaluator<'_> {
     }
 
     /// Returns the variable for `identity`; it is called `name` if it has no name of its own.
-    fn variable_of(&self, identity: &Identity, name: impl Fn() -> Arc<str>) -> Variable {
+    pub(crate) fn variable_of(&self, identity: &Identity, name: impl Fn() -> Arc<str>) -> Variable {
         Variable {
             order: 0,
             key: self.key(&identity.key),

@@ -123,7 +123,7 @@ impl Evaluator<'_> {
 type Place<'e> = (&'e Arc<str>, &'e [&'e Arc<str>]);
 
 /// Returns the parts of a plain reference: `var`, `lambda` and `[timeout]` of `var.lambda.timeout`.
-fn named(expression: &Expression) -> Option<(&str, &Arc<str>, Vec<&Arc<str>>)> {
+pub(super) fn named(expression: &Expression) -> Option<(&str, &Arc<str>, Vec<&Arc<str>>)> {
     let ExpressionKind::Traversal(base, path) = &expression.kind else {
         return None;
     };

@@ -13,9 +13,10 @@
 //! If no value is set, `var.timeout` is unknown but between 60 and 900, and `var.stage` is one of two values, each
 //! under a condition. Only these forms, joined by `&&`, are understood; any other condition may exclude further values.
 
+use super::set_by::named;
 use super::{Evaluator, Scope};
 use crate::limits;
-use crate::syntax::{BinaryOperator, Block, Expression, ExpressionKind, Step, UnaryOperator};
+use crate::syntax::{BinaryOperator, Block, Expression, ExpressionKind, UnaryOperator};
 use crate::value::Value;
 use knowledge::Bounds;
 
@@ -69,11 +70,7 @@ fn within(condition: &Expression, name: &str, is_so: bool) -> Bounds {
 }
 
 fn is_variable(expression: &Expression, name: &str) -> bool {
-    let ExpressionKind::Traversal(base, steps) = &expression.kind else {
-        return false;
-    };
-    let is_var = matches!(&base.kind, ExpressionKind::Variable(base) if &**base == "var");
-    is_var && matches!(steps.as_slice(), [Step::Attribute(own)] if &**own == name)
+    matches!(named(expression), Some(("var", own, fields)) if &**own == name && fields.is_empty())
 }
 
 fn number(expression: &Expression) -> Option<i64> {

@@ -97,12 +97,13 @@ impl ResourceId {
 
     /// Returns the address as Terraform prints it: `module.orders["a"].aws_sqs_queue.this[0]`.
     pub fn address(&self) -> &Arc<str> {
-        self.address.get_or_init(|| {
-            let of_data = if self.data { "data." } else { "" };
-            let key = self.key.shown();
-            self.path
-                .address(format_args!("{of_data}{}.{}{key}", self.kind, self.name))
-        })
+        self.address.get_or_init(|| self.path.address(self.local_address()))
+    }
+
+    /// Returns the address within its module: `data.aws_sqs_queue.this[0]`.
+    pub(super) fn local_address(&self) -> String {
+        let of_data = if self.data { "data." } else { "" };
+        format!("{of_data}{}.{}{}", self.kind, self.name, self.key.shown())
     }
 }
 

@@ -165,13 +165,9 @@ impl Identity {
             operands => operands.clone(),
         };
         Identity {
-            key: digested(key),
             operands,
             name: name.filter(|name| name.len() <= limits::MAX_SHOWN_NAME).map(Arc::from),
-            bounds: Bounds::ANY,
-            is_present: false,
-            size: None,
-            remote: None,
+            ..Identity::of(key)
         }
     }
 }
@@ -284,27 +280,22 @@ impl Value {
         Some(())
     }
 
-    /// Restricts an unknown number to `bounds`. It receives the identity `otherwise` if it has none yet.
-    pub(crate) fn bounded(mut self, bounds: Bounds, otherwise: impl FnOnce() -> Identity) -> Value {
+    /// Restricts an unknown number to `bounds`, and marks an unknown value as not null if `is_present`. It receives the
+    /// identity `otherwise` if it has none yet.
+    pub(crate) fn restricted(
+        mut self,
+        bounds: Bounds,
+        is_present: bool,
+        otherwise: impl FnOnce() -> Identity,
+    ) -> Value {
         if let ValueKind::Unknown(unknown) = &mut self.kind
             && !unknown.error
-            && bounds.is_bounded()
-        {
-            let identity = unknown.identity.as_deref().cloned().unwrap_or_else(otherwise);
-            unknown.identity = Some(Arc::new(identity.bounded(bounds)));
-        }
-        self
-    }
-
-    /// Marks an unknown value as not null. It receives the identity `otherwise` if it has none yet.
-    pub(crate) fn present(mut self, otherwise: impl FnOnce() -> Identity) -> Value {
-        if let ValueKind::Unknown(unknown) = &mut self.kind
-            && !unknown.error
+            && (is_present || bounds.is_bounded())
         {
             let identity = unknown.identity.as_deref().cloned().unwrap_or_else(otherwise);
             unknown.identity = Some(Arc::new(Identity {
-                is_present: true,
-                ..identity
+                is_present: is_present || identity.is_present,
+                ..identity.bounded(bounds)
             }));
         }
         self
@@ -332,21 +323,12 @@ impl Value {
 impl ResourceId {
     /// Returns a key that is unique among the resources of the unit.
     fn key(&self) -> String {
-        let of_data = if self.data { "data." } else { "" };
-        format!(
-            "{}.{of_data}{}.{}{}",
-            self.module,
-            self.kind,
-            self.name,
-            self.key.shown()
-        )
+        format!("{}.{}", self.module, self.local_address())
     }
 
     /// Returns the identity of the unknown attribute `name`.
     pub fn attribute(&self, name: &str) -> Identity {
-        let of_data = if self.data { "data." } else { "" };
-        let resource = format!("{of_data}{}.{}{}", self.kind, self.name, self.key.shown());
-        let identity = Identity::declared(self.module, &resource).element(name, &format!(".{name}"));
+        let identity = Identity::declared(self.module, &self.local_address()).element(name, &format!(".{name}"));
         match &*self.kind {
             // The account may depend on any variable: a run with `env = "prod"` uses the account of production.
             "aws_caller_identity" => identity.on(vec![ANY_OPERAND.into()]),
