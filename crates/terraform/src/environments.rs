@@ -39,11 +39,8 @@ pub struct EnvironmentSearch<'m> {
 /// The subdirectories of a directory; `None` if there are more than [`limits::MAX_SIBLING_DIRECTORIES`].
 struct Siblings(Option<Vec<(String, EntryKind)>>);
 
-/// Environments found in files near a root.
-struct NearbyFiles {
-    /// Variable files that no module loads automatically, with the names that they set.
-    variables: Vec<(PathBuf, BTreeSet<Arc<str>>)>,
-}
+/// Variable files near a root that no module loads automatically, with the names that they set.
+struct NearbyFiles(Vec<(PathBuf, BTreeSet<Arc<str>>)>);
 
 /// Environments of a root.
 #[derive(Debug, Default)]
@@ -59,7 +56,7 @@ pub fn of_root<'m>(root: &'m Module, found: &EnvironmentSearch<'m>, sources: &So
     let beside = found.beside(&root.directory, sources);
     let mut by_directory: BTreeMap<PathBuf, Vec<(PathBuf, BTreeSet<Arc<str>>)>> = BTreeMap::new();
     let mut set: BTreeSet<Arc<str>> = BTreeSet::new();
-    for (file, names) in beside.variables.iter().filter(|(_, names)| is_of(names, root)) {
+    for (file, names) in beside.0.iter().filter(|(_, names)| is_of(names, root)) {
         set.extend(names.iter().cloned());
         if let Some(directory) = file.parent() {
             by_directory
@@ -180,9 +177,7 @@ impl<'m> EnvironmentSearch<'m> {
             let aside = sources.separate();
             let named = search.found.into_iter();
             let variables = named.filter_map(|file| names_in(&file, &aside).map(|names| (file, names)));
-            NearbyFiles {
-                variables: variables.collect(),
-            }
+            NearbyFiles(variables.collect())
         });
         beside
     }
@@ -345,7 +340,7 @@ mod tests {
             let found = EnvironmentSearch::in_modules(&modules);
             let beside = found.beside(&at("live/a"), &sources);
             kept.finish_run(&sources);
-            let files = beside.variables.iter();
+            let files = beside.0.iter();
             files.map(|(file, _)| name_of(&named_place(file))).collect::<Vec<_>>()
         };
         assert_eq!(look(), ["prod"]);

@@ -48,14 +48,7 @@ pub struct Inputs {
 #[derive(Debug, Default)]
 pub struct RootInputs {
     values: BTreeMap<Arc<str>, Input>,
-    /// `terraform.workspace`.
-    pub(crate) workspace: Option<Arc<str>>,
-    /// `true` if an absent `workspace` means an unresolved one instead of `default`.
-    pub(crate) is_workspace_unresolved: bool,
-    /// The Region of providers that do not set one.
-    pub(crate) region: Option<Arc<str>>,
-    /// The account of the caller.
-    pub(crate) account: Option<Arc<str>>,
+    pub(crate) typed: Inputs,
     /// Hash of the inputs, valid while their files are unchanged.
     pub fingerprint: u64,
     /// Files that were consulted to read the inputs.
@@ -103,12 +96,8 @@ impl RootInputs {
     }
 
     fn read_here(inputs: &Inputs, sources: &Sources) -> (RootInputs, Vec<String>) {
-        let shared = |text: &Option<String>| text.as_deref().map(Arc::from);
         let mut read = RootInputs {
-            workspace: shared(&inputs.workspace),
-            is_workspace_unresolved: inputs.is_workspace_unresolved,
-            region: shared(&inputs.region),
-            account: shared(&inputs.account),
+            typed: inputs.clone(),
             fingerprint: fingerprint(inputs),
             ..RootInputs::default()
         };

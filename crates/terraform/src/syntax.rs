@@ -104,6 +104,17 @@ impl Expression {
         Expression { kind, span }
     }
 
+    /// Returns the first name of a reference, and the steps after it.
+    pub fn path(&self) -> Option<(&str, &[Step])> {
+        match &self.kind {
+            ExpressionKind::Traversal(base, steps) => match &base.kind {
+                ExpressionKind::Variable(name) => Some((name, steps)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Calls `each` with every direct subexpression.
     pub(crate) fn for_each_child<'e>(&'e self, each: &mut impl FnMut(&'e Expression)) {
         match &self.kind {

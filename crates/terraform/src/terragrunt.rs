@@ -117,9 +117,9 @@ struct TerragruntReader<'s> {
     sources: &'s Sources,
     outputs: Outputs<'s>,
     /// Number of files read by other files.
-    reads: &'s Cell<usize>,
-    problems: Vec<Problem>,
-    errors: Vec<String>,
+    reads: Cell<usize>,
+    problems: RefCell<Vec<Problem>>,
+    errors: RefCell<Vec<String>>,
 }
 
 /// Loads `file`; `None` if it calls no module and its directory contains none, because then other files include it.
@@ -139,13 +139,12 @@ pub fn load(file: &Path, sources: &Sources) -> Option<Root> {
 /// Like [`load`], with the outputs of dependencies.
 fn load_with(file: &Path, sources: &Sources, outputs: Outputs<'_>) -> Option<Root> {
     let directory = file.parent()?.to_owned();
-    let reads = Cell::new(0);
-    let mut reader = TerragruntReader {
+    let reader = TerragruntReader {
         sources,
         outputs,
-        reads: &reads,
-        problems: Vec::new(),
-        errors: Vec::new(),
+        reads: Cell::new(0),
+        problems: RefCell::default(),
+        errors: RefCell::default(),
     };
     let context = Context::of(file, sources);
     let config = reader.config(file, &context, 0);
@@ -156,8 +155,8 @@ fn load_with(file: &Path, sources: &Sources, outputs: Outputs<'_>) -> Option<Roo
         included: config.included,
         dependencies: BTreeSet::new(),
         notes: Vec::new(),
-        problems: reader.problems,
-        errors: reader.errors,
+        problems: reader.problems.take(),
+        errors: reader.errors.take(),
         directory: directory.clone(),
     };
     match &config.source {
@@ -274,7 +273,7 @@ fn extra_arguments(terraform: &syntax::Block) -> Option<(Reason, Span)> {
 
 impl TerragruntReader<'_> {
     /// Returns the content of `file`, merged with the files it includes.
-    fn config(&mut self, file: &Path, context: &Context, depth: usize) -> Config {
+    fn config(&self, file: &Path, context: &Context, depth: usize) -> Config {
         let Some(body) = self.body(file) else {
             return Config::default();
         };
@@ -327,28 +326,15 @@ impl TerragruntReader<'_> {
     }
 
     /// Evaluates the blocks of the file itself.
-    fn own(&mut self, body: &Body, context: &Context, included: &[(Arc<str>, bool, Config)], depth: usize) -> Config {
-        let problems = RefCell::new((Vec::new(), Vec::new()));
-        // A separate reader, because the current one is borrowed. Its problems are copied below.
-        let (sources, outputs, reads) = (self.sources, self.outputs, self.reads);
+    fn own(&self, body: &Body, context: &Context, included: &[(Arc<str>, bool, Config)], depth: usize) -> Config {
         let read_other = |path: &Path| {
-            let path = &sources.files().real(path).unwrap_or_else(|_| path.to_owned());
-            let mut reader = TerragruntReader {
-                sources,
-                outputs,
-                reads,
-                problems: Vec::new(),
-                errors: Vec::new(),
-            };
-            let other = reader.other(path, context, depth);
-            problems.borrow_mut().0.extend(reader.problems);
-            problems.borrow_mut().1.extend(reader.errors);
-            other
+            let path = self.sources.files().real(path).unwrap_or_else(|_| path.to_owned());
+            self.other(&path, context, depth)
         };
         let dependencies = self.dependencies(body, context);
         let evaluation = Evaluation {
             read_other: Some(&read_other),
-            ..Evaluation::new(sources, body, context, names(included, dependencies.clone()))
+            ..Evaluation::new(self.sources, body, context, names(included, dependencies.clone()))
         };
         let mut config = Config {
             locals: Some(evaluation.locals()),
@@ -366,10 +352,6 @@ impl TerragruntReader<'_> {
             config.inputs = inputs_of(evaluation.value(attribute), attribute.span);
         }
         config.inputs.over = over;
-        drop(evaluation);
-        let (problems, errors) = problems.into_inner();
-        self.problems.extend(problems);
-        self.errors.extend(errors);
         config
     }
 
@@ -391,7 +373,7 @@ impl TerragruntReader<'_> {
     }
 
     /// Returns what `read_terragrunt_config` yields for the file at `path`.
-    fn other(&mut self, path: &Path, context: &Context, depth: usize) -> Value {
+    fn other(&self, path: &Path, context: &Context, depth: usize) -> Value {
         if depth >= limits::MAX_TERRAGRUNT_DEPTH || !context.allows(path) {
             return Value::unknown(Cause::MissingModule.because("a configuration that it reads was not found"));
         }
@@ -405,19 +387,20 @@ impl TerragruntReader<'_> {
         self.config(path, &Context::of(path, self.sources), depth + 1).exposed()
     }
 
-    fn body(&mut self, file: &Path) -> Option<Body> {
+    fn body(&self, file: &Path) -> Option<Body> {
         match read(file, self.sources) {
             Ok(id) => {
                 let code = Code::of(id, &self.sources.file(id));
-                self.problems.extend(code.problems.iter().cloned().map(Problem::from));
+                let problems = code.problems.iter().cloned().map(Problem::from);
+                self.problems.borrow_mut().extend(problems);
                 Some(code.body.clone())
             }
             Err(ReadError::Io(error)) => {
-                self.errors.push(error);
+                self.errors.borrow_mut().push(error);
                 None
             }
             Err(ReadError::Unfit(problem)) => {
-                self.problems.push(problem);
+                self.problems.borrow_mut().push(problem);
                 None
             }
         }
@@ -483,12 +466,8 @@ impl<'c> Evaluation<'c> {
 /// Returns the entries of `inputs`.
 fn inputs_of(value: Value, span: Span) -> TerragruntInputs {
     let Some(entries) = value.entries() else {
-        let reason = value.as_unknown().map(|unknown| unknown.reason.clone());
         return TerragruntInputs {
-            rest: Some((
-                reason.unwrap_or_else(|| Cause::Derived.because("the `inputs` are not known")),
-                span,
-            )),
+            rest: Some((value.reason_or("the `inputs` are not known"), span)),
             ..TerragruntInputs::default()
         };
     };

@@ -309,12 +309,7 @@ impl ChoiceCollector<'_> {
 
 /// Returns the first two names of a traversal, and the remaining steps.
 fn traversed(expression: &Expression) -> Option<(&str, &str, &[Step])> {
-    let ExpressionKind::Traversal(base, steps) = &expression.kind else {
-        return None;
-    };
-    let ExpressionKind::Variable(first) = &base.kind else {
-        return None;
-    };
+    let (first, steps) = expression.path()?;
     let (Step::Attribute(second), rest) = steps.split_first()? else {
         return None;
     };

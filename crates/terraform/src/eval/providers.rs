@@ -140,7 +140,7 @@ impl Evaluator<'_> {
     }
 
     fn account_of_the_run(&self) -> Value {
-        match self.inputs.and_then(|inputs| inputs.account.clone()) {
+        match self.inputs.and_then(|inputs| inputs.typed.account.clone()) {
             Some(account) => Value::text(account),
             None => Value::unknown(Cause::RunContext.because("no provider block says the account")),
         }
@@ -160,7 +160,7 @@ impl Evaluator<'_> {
     }
 
     fn region_of_the_run(&self) -> Value {
-        match self.inputs.and_then(|inputs| inputs.region.clone()) {
+        match self.inputs.and_then(|inputs| inputs.typed.region.clone()) {
             Some(region) => Value::text(region),
             None => Value::unknown(Cause::RunContext.because("no provider block sets the Region")),
         }
@@ -181,7 +181,7 @@ impl Evaluator<'_> {
                 Some(self.region_of(id))
             }
             ("aws_caller_identity", "account_id" | "id") => {
-                let account = self.inputs.and_then(|inputs| inputs.account.clone());
+                let account = self.inputs.and_then(|inputs| inputs.typed.account.clone());
                 account.map(Value::text)
             }
             ("aws_partition", "partition" | "id") => {
@@ -216,11 +216,10 @@ fn named(expression: &Expression) -> Option<ProviderName> {
             Some((name, alias)) => Some((name.into(), Some(alias.into()))),
             None => Some((text.clone(), None)),
         },
-        ExpressionKind::Traversal(base, steps) => match (&base.kind, steps.as_slice()) {
-            (ExpressionKind::Variable(name), [Step::Attribute(alias)]) => Some((name.clone(), Some(alias.clone()))),
+        _ => match expression.path()? {
+            (name, [Step::Attribute(alias)]) => Some((name.into(), Some(alias.clone()))),
             // The instances of a provider with `for_each` (OpenTofu) are not distinguished.
             _ => None,
         },
-        _ => None,
     }
 }

@@ -124,25 +124,12 @@ type Place<'e> = (&'e Arc<str>, &'e [&'e Arc<str>]);
 
 /// Returns the parts of a plain reference: `var`, `lambda` and `[timeout]` of `var.lambda.timeout`.
 pub(super) fn named(expression: &Expression) -> Option<(&str, &Arc<str>, Vec<&Arc<str>>)> {
-    let ExpressionKind::Traversal(base, path) = &expression.kind else {
-        return None;
-    };
-    let ExpressionKind::Variable(base) = &base.kind else {
-        return None;
-    };
-    let names: Option<Vec<&Arc<str>>> = path
-        .iter()
-        .map(|step| match step {
-            Step::Attribute(name) => Some(name),
-            _ => None,
-        })
-        .collect();
-    let mut names = names?;
-    if names.is_empty() {
-        return None;
-    }
-    let name = names.remove(0);
-    Some((base, name, names))
+    let (base, path) = expression.path()?;
+    let mut names = path.iter().map(|step| match step {
+        Step::Attribute(name) => Some(name),
+        _ => None,
+    });
+    Some((base, names.next()??, names.collect::<Option<_>>()?))
 }
 
 /// The expression that gives a value to an attribute.

@@ -77,8 +77,8 @@ impl Evaluator<'_> {
     }
 
     fn workspace(&self) -> Value {
-        let told = self.inputs.and_then(|inputs| inputs.workspace.clone());
-        let is_open = self.inputs.is_some_and(|inputs| inputs.is_workspace_unresolved);
+        let told = self.inputs.and_then(|inputs| inputs.typed.workspace.clone());
+        let is_open = self.inputs.is_some_and(|inputs| inputs.typed.is_workspace_unresolved);
         match told {
             None if is_open => {
                 let reason = "no file says in which workspace this environment is";

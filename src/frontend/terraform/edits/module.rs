@@ -230,13 +230,8 @@ fn references(value: &Expression) -> Option<ArgumentValue> {
 }
 
 fn reference(value: &Expression) -> Option<String> {
-    let ExpressionKind::Traversal(root, steps) = &value.kind else {
-        return None;
-    };
-    let ExpressionKind::Variable(root) = &root.kind else {
-        return None;
-    };
-    if matches!(&**root, "each" | "count" | "self") {
+    let (root, steps) = value.path()?;
+    if matches!(root, "each" | "count" | "self") {
         return None;
     }
     let mut text = root.to_string();

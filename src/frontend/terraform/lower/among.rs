@@ -1,18 +1,18 @@
 //! The queues that an argument with an unknown value may refer to: those of the block that its text names.
 
 use std::sync::Arc;
-use terraform::syntax::{Block, Expression, ExpressionKind, Step};
+use terraform::syntax::{Block, Step};
 use terraform::value::ModulePath;
 
 /// Returns the address of the block that the text of an argument refers to: `aws_sqs_queue.q` for
 /// `aws_sqs_queue.q[…].id`.
 pub(super) fn among(block: &Block, argument: &str, path: &ModulePath) -> Option<Arc<str>> {
     let url = block.body.attribute(argument)?;
-    let (base, steps) = root(&url.value)?;
+    let (base, steps) = url.value.path()?;
     let named = match (base, steps.first()) {
         ("each", _) => {
             let collection = block.body.attribute("for_each")?;
-            let (base, steps) = root(&collection.value)?;
+            let (base, steps) = collection.value.path()?;
             declared(base, steps.first())?
         }
         (base, first) => declared(base, first)?,
@@ -23,17 +23,6 @@ pub(super) fn among(block: &Block, argument: &str, path: &ModulePath) -> Option<
 fn declared(base: &str, first: Option<&Step>) -> Option<String> {
     match first {
         Some(Step::Attribute(name)) if matches!(base, "aws_sqs_queue" | "module") => Some(format!("{base}.{name}")),
-        _ => None,
-    }
-}
-
-/// Returns the first name of a traversal and the steps after it.
-pub(super) fn root(expression: &Expression) -> Option<(&str, &[Step])> {
-    match &expression.kind {
-        ExpressionKind::Traversal(base, steps) => match &base.kind {
-            ExpressionKind::Variable(name) => Some((name, steps)),
-            _ => None,
-        },
         _ => None,
     }
 }

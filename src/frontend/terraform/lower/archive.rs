@@ -1,7 +1,6 @@
 //! Archives that a configuration builds itself (`archive_file`), objects in buckets, and those that a function is
 //! deployed from.
 
-use super::among::root;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use terraform::eval::{Evaluator, Scope};
@@ -88,7 +87,7 @@ impl Archives {
 /// Returns the archive or object that an expression names, and whether that is a data source:
 /// `data.archive_file.code.output_path`.
 fn referred(expression: &Expression, what: Written) -> Option<(bool, &'static str, Arc<str>)> {
-    let (base, steps) = root(expression)?;
+    let (base, steps) = expression.path()?;
     let known = |name: &str| what.kinds().iter().find(|kind| **kind == name).copied();
     let (data, kind, steps) = match (base, steps) {
         ("data", [Step::Attribute(kind), rest @ ..]) => (true, known(kind)?, rest),
