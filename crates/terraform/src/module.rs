@@ -55,34 +55,22 @@ pub struct Module {
     pub has_templates: bool,
     /// Code that `terraform init` fetched, by the names of the calls joined with dots. Set only in root modules.
     pub installed: BTreeMap<Arc<str>, Installed>,
-    /// Set if the module is not available and known only by a description.
-    pub described: Option<Described>,
+    /// Set if the module is not available and known only by a description. All spans in it point to its call.
+    pub described: Option<Spelling>,
 }
 
 /// Maps resource type, resource name and argument to the argument of the call that sets it.
 pub type Spelling = BTreeMap<(Arc<str>, Arc<str>, Arc<str>), Arc<str>>;
 
-/// Properties of a module whose code is not available. All spans in it point to its call.
-#[derive(Debug)]
-pub struct Described {
-    /// Arguments of the call by what they set.
-    pub spelling: Spelling,
-}
-
 impl Module {
     /// Returns the directories of the modules that it calls or may call.
     pub fn called(&self) -> impl Iterator<Item = &PathBuf> {
-        let local = self.calls.values().filter_map(|call| match &call.source {
-            Source::Here(path) => Some(path),
-            Source::Early(_) | Source::Described(_) | Source::Away(_) => None,
+        let own = self.calls.values().flat_map(|call| match &call.source {
+            Source::Here(path) => std::slice::from_ref(path),
+            Source::Early(paths) => paths,
+            Source::Described(_) | Source::Away(_) => &[],
         });
-        let early = self.calls.values().flat_map(|call| match &call.source {
-            Source::Early(paths) => paths.iter(),
-            Source::Here(_) | Source::Described(_) | Source::Away(_) => [].iter(),
-        });
-        local
-            .chain(early)
-            .chain(self.installed.values().map(|installed| &installed.directory))
+        own.chain(self.installed.values().map(|installed| &installed.directory))
     }
 }
 

@@ -13,7 +13,7 @@ mod version;
 pub use installed::Installed;
 pub(crate) use installed::read_installed;
 
-use super::module::{Described, Module, Source, declare_described};
+use super::module::{Module, Source, declare_described};
 use super::syntax::{Block, ExpressionKind};
 use address::Address;
 use description::Description;
@@ -80,8 +80,6 @@ fn describe(call: &Block, description: &Description, address: &Address, director
     for block in blocks {
         declare_described(&mut module, placing.block(block));
     }
-    module.described = Some(Described {
-        spelling: placing.spelling(),
-    });
+    module.described = Some(placing.spelling);
     Source::Described(Arc::new(module))
 }

@@ -114,64 +114,77 @@ impl Expression {
             _ => None,
         }
     }
+}
 
-    /// Calls `each` with every direct subexpression.
-    pub(crate) fn for_each_child<'e>(&'e self, each: &mut impl FnMut(&'e Expression)) {
-        match &self.kind {
-            ExpressionKind::Null
-            | ExpressionKind::Bool(_)
-            | ExpressionKind::Number(_)
-            | ExpressionKind::Text(_)
-            | ExpressionKind::Variable(_)
-            | ExpressionKind::Known(_) => {}
-            ExpressionKind::Template(parts) => TemplatePart::expressions(parts, each),
-            ExpressionKind::Tuple(items) => items.iter().for_each(each),
-            ExpressionKind::Object(items) => items.iter().for_each(|item| {
-                each(&item.key);
-                each(&item.value);
-            }),
-            ExpressionKind::Traversal(base, steps) => {
-                each(base);
-                for step in steps {
-                    if let Step::Index(key) | Step::LegacyIndex(key) = step {
-                        each(key);
+/// Defines methods that call `each` with every direct subexpression of an expression, and of the parts of a template.
+macro_rules! children {
+    ($of_expression:ident, $of_parts:ident $(, $mut:tt)?) => {
+        impl Expression {
+            /// Calls `each` with every direct subexpression.
+            pub(crate) fn $of_expression<'e>(&'e $($mut)? self, each: &mut impl FnMut(&'e $($mut)? Expression)) {
+                match &$($mut)? self.kind {
+                    ExpressionKind::Null
+                    | ExpressionKind::Bool(_)
+                    | ExpressionKind::Number(_)
+                    | ExpressionKind::Text(_)
+                    | ExpressionKind::Variable(_)
+                    | ExpressionKind::Known(_) => {}
+                    ExpressionKind::Template(parts) => TemplatePart::$of_parts(parts, each),
+                    ExpressionKind::Tuple(items) => items.into_iter().for_each(each),
+                    ExpressionKind::Object(items) => items.into_iter().for_each(|item| {
+                        each(&$($mut)? item.key);
+                        each(&$($mut)? item.value);
+                    }),
+                    ExpressionKind::Traversal(base, steps) => {
+                        each(base);
+                        for step in steps {
+                            if let Step::Index(key) | Step::LegacyIndex(key) = step {
+                                each(key);
+                            }
+                        }
+                    }
+                    ExpressionKind::Conditional(three) => (&$($mut)? **three).into_iter().for_each(each),
+                    ExpressionKind::Call { arguments, .. } => arguments.into_iter().for_each(each),
+                    ExpressionKind::Unary(_, one) => each(one),
+                    ExpressionKind::Binary(_, two) => (&$($mut)? **two).into_iter().for_each(each),
+                    ExpressionKind::For(all) => {
+                        each(&$($mut)? all.collection);
+                        (&$($mut)? all.key).into_iter().for_each(&mut *each);
+                        each(&$($mut)? all.value);
+                        (&$($mut)? all.condition).into_iter().for_each(each);
                     }
                 }
             }
-            ExpressionKind::Conditional(three) => three.iter().for_each(each),
-            ExpressionKind::Call { arguments, .. } => arguments.iter().for_each(each),
-            ExpressionKind::Unary(_, one) => each(one),
-            ExpressionKind::Binary(_, two) => two.iter().for_each(each),
-            ExpressionKind::For(all) => {
-                each(&all.collection);
-                all.key.iter().for_each(&mut *each);
-                each(&all.value);
-                all.condition.iter().for_each(each);
+        }
+
+        impl TemplatePart {
+            /// Calls `each` with every direct subexpression of `parts`.
+            pub(crate) fn $of_parts<'e>(
+                parts: &'e $($mut)? [TemplatePart],
+                each: &mut impl FnMut(&'e $($mut)? Expression),
+            ) {
+                for part in parts {
+                    match part {
+                        TemplatePart::Literal(_) => {}
+                        TemplatePart::Value(value) => each(value),
+                        TemplatePart::If(condition, yes, no) => {
+                            each(condition);
+                            TemplatePart::$of_parts(yes, each);
+                            TemplatePart::$of_parts(no, each);
+                        }
+                        TemplatePart::For { collection, body, .. } => {
+                            each(collection);
+                            TemplatePart::$of_parts(body, each);
+                        }
+                    }
+                }
             }
         }
-    }
+    };
 }
 
-impl TemplatePart {
-    /// Calls `each` with every direct subexpression of `parts`.
-    pub fn expressions<'e>(parts: &'e [TemplatePart], each: &mut impl FnMut(&'e Expression)) {
-        for part in parts {
-            match part {
-                TemplatePart::Literal(_) => {}
-                TemplatePart::Value(value) => each(value),
-                TemplatePart::If(condition, yes, no) => {
-                    each(condition);
-                    TemplatePart::expressions(yes, each);
-                    TemplatePart::expressions(no, each);
-                }
-                TemplatePart::For { collection, body, .. } => {
-                    each(collection);
-                    TemplatePart::expressions(body, each);
-                }
-            }
-        }
-    }
-}
+children!(for_each_child, expressions);
+children!(for_each_child_mut, expressions_mut, mut);
 
 /// A `key = value` of an object.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! Modules that `terraform init` installed: reads `.terraform/modules/modules.json`, which maps calls to directories.
 //! The code in them is read like that of local modules, within the same bounds.
 
-use super::address::{Address, Revision};
+use super::address::Address;
 use super::version::Range;
 use crate::module::{AllowedDirectory, Module};
 use source::Sources;
@@ -27,15 +27,7 @@ impl Installed {
     pub(crate) fn serves(&self, source: &str, constraint: Option<&str>) -> bool {
         let same = match (Address::read(source), Address::read(&self.source)) {
             // The manifest expands abbreviated sources.
-            (Some(requested), Some(installed)) => {
-                requested.package == installed.package
-                    && requested.submodule == installed.submodule
-                    && match (&requested.revision, &installed.revision) {
-                        (Revision::Named(requested), Revision::Named(installed)) => requested == installed,
-                        (Revision::Argument, Revision::Argument) | (Revision::Head, Revision::Head) => true,
-                        _ => false,
-                    }
-            }
+            (Some(requested), Some(installed)) => requested == installed,
             (None, None) => source == &*self.source || self.source.ends_with(source),
             _ => false,
         };

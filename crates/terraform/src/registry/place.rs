@@ -3,7 +3,7 @@
 
 use crate::limits;
 use crate::module::Spelling;
-use crate::syntax::{Attribute, Block, Body, Expression, ExpressionKind, Step, TemplatePart};
+use crate::syntax::{Attribute, Block, Body, Expression, ExpressionKind, Step};
 use source::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,8 @@ use std::sync::Arc;
 pub(crate) struct Relocation<'a> {
     call: &'a Block,
     locals: BTreeMap<Arc<str>, Arc<Expression>>,
-    spelling: Spelling,
+    /// The spelling of each resource argument in the call.
+    pub(super) spelling: Spelling,
 }
 
 /// Names of variables, in order of appearance.
@@ -53,11 +54,6 @@ impl<'a> Relocation<'a> {
         }
         self.place(&mut placed, &context, self.call.header);
         Arc::new(placed)
-    }
-
-    /// Returns the spelling of each resource argument in the call.
-    pub(crate) fn spelling(self) -> Spelling {
-        self.spelling
     }
 
     fn place(&self, block: &mut Block, context: &Context, span: Span) {
@@ -159,59 +155,10 @@ fn add(found: &mut Mentions, names: &[Arc<str>]) {
 /// Sets the span of an expression and all its subexpressions.
 fn relocate(expression: &mut Expression, span: Span) {
     expression.span = span;
-    match &mut expression.kind {
-        ExpressionKind::Null
-        | ExpressionKind::Bool(_)
-        | ExpressionKind::Number(_)
-        | ExpressionKind::Text(_)
-        | ExpressionKind::Known(_)
-        | ExpressionKind::Variable(_) => {}
-        ExpressionKind::Template(parts) => relocate_parts(parts, span),
-        ExpressionKind::Tuple(items) | ExpressionKind::Call { arguments: items, .. } => relocate_all(items, span),
-        ExpressionKind::Object(items) => {
-            for item in items {
-                item.span = span;
-                relocate_all([&mut item.key, &mut item.value], span);
-            }
-        }
-        ExpressionKind::Traversal(base, steps) => {
-            relocate(base, span);
-            for step in steps {
-                if let Step::Index(index) | Step::LegacyIndex(index) = step {
-                    relocate(index, span);
-                }
-            }
-        }
-        ExpressionKind::Conditional(parts) => relocate_all(parts.iter_mut(), span),
-        ExpressionKind::Unary(_, operand) => relocate(operand, span),
-        ExpressionKind::Binary(_, operands) => relocate_all(operands.iter_mut(), span),
-        ExpressionKind::For(parts) => {
-            relocate_all([&mut parts.collection, &mut parts.value], span);
-            relocate_all(parts.key.iter_mut().chain(&mut parts.condition), span);
+    if let ExpressionKind::Object(items) = &mut expression.kind {
+        for item in items {
+            item.span = span;
         }
     }
-}
-
-fn relocate_all<'e>(expressions: impl IntoIterator<Item = &'e mut Expression>, span: Span) {
-    for expression in expressions {
-        relocate(expression, span);
-    }
-}
-
-fn relocate_parts(parts: &mut [TemplatePart], span: Span) {
-    for part in parts {
-        match part {
-            TemplatePart::Literal(_) => {}
-            TemplatePart::Value(value) => relocate(value, span),
-            TemplatePart::If(test, yes, no) => {
-                relocate(test, span);
-                relocate_parts(yes, span);
-                relocate_parts(no, span);
-            }
-            TemplatePart::For { collection, body, .. } => {
-                relocate(collection, span);
-                relocate_parts(body, span);
-            }
-        }
-    }
+    expression.for_each_child_mut(&mut |child| relocate(child, span));
 }

@@ -64,7 +64,7 @@ fn is_passed_to_resource(call: &Block, name: &str) -> bool {
         return false;
     };
     let described = module.described.as_ref();
-    described.is_some_and(|described| described.spelling.values().any(|spelled| &**spelled == name))
+    described.is_some_and(|described| described.values().any(|spelled| &**spelled == name))
 }
 
 /// Returns `true` if a value is a literal. A computed value may differ between environments.

@@ -399,7 +399,7 @@ impl Terraform<'_, '_> {
     fn spelled(&self, block: &Block, scope: &Scope, name: &'static str) -> Name {
         let described = self.eval.instances[scope.module].module.described.as_ref();
         let spelled = match (described, block.labels.as_slice()) {
-            (Some(described), [kind, label]) => described.spelling.get(&(kind.clone(), label.clone(), name.into())),
+            (Some(described), [kind, label]) => described.get(&(kind.clone(), label.clone(), name.into())),
             _ => None,
         };
         spelled.map_or_else(|| name.into(), |spelled| spelled.clone().into())
