@@ -5,7 +5,7 @@ mod arns;
 mod collections;
 mod digests;
 mod encoding;
-mod files;
+pub(crate) mod files;
 mod format;
 mod networks;
 mod numbers;

@@ -365,18 +365,8 @@ pub fn parse(file: FileId, text: &str) -> (Body, Vec<Problem>) {
     (body, problems)
 }
 
-/// Parses a template that is a whole file.
-pub fn template(file: FileId, text: &str) -> Result<Expression, Problem> {
-    let range = 0..text.len();
-    if let Some(limit) = scan::limit_of_template(text) {
-        return Err(Problem::limit(Span::new(file, range), limit));
-    }
-    let steps = Vec::new();
-    convert::template(file, text, convert::Drift { range, steps })
-}
-
-/// Parses a template that is the value of the string at `span`.
-pub fn template_at(span: Span, text: &str) -> Result<Expression, Problem> {
+/// Parses a template that is the value of the string at `span`, or the whole file.
+pub fn template(span: Span, text: &str) -> Result<Expression, Problem> {
     if let Some(limit) = scan::limit_of_template(text) {
         return Err(Problem::limit(span, limit));
     }

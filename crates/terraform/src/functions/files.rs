@@ -11,8 +11,9 @@ use crate::types::{self, Type};
 use crate::value::{Value, ValueKind};
 use knowledge::{Cause, Reason};
 use regex::Regex;
+use source::Span;
 use source::files::{EntryKind, Refusal};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Evaluates `pathexpand`.
@@ -100,7 +101,7 @@ pub(crate) fn template_text(
             return Value::beyond(super::super::eval::TOO_MANY_STEPS);
         }
         let span = template.span.unwrap_or(written.span);
-        let rendered = match syntax::template_at(span, &text) {
+        let rendered = match syntax::template(span, &text) {
             Ok(parsed) => eval.rendered(&Arc::new(parsed), variables, scope),
             Err(problem) => Some(Value::error(problem.message)),
         };
@@ -141,17 +142,17 @@ impl Evaluator<'_> {
         }
     }
 
+    /// Like `locate`, with the value of what a file would contain that is not available.
+    fn located(&self, path: &str, module: usize) -> Result<PathBuf, Value> {
+        self.locate(path, module).map_err(|absent| match absent {
+            Absent::Missing => Value::unknown(Cause::NotRead.because(format!("there is no file `{path}`"))),
+            Absent::Outside(reason) => Value::unknown(reason),
+        })
+    }
+
     /// Returns the content of a file.
     pub(crate) fn contents(&mut self, path: &str, module: usize) -> Result<Vec<u8>, Value> {
-        let found = match self.locate(path, module) {
-            Ok(found) => found,
-            Err(Absent::Missing) => {
-                return Err(Value::unknown(
-                    Cause::NotRead.because(format!("there is no file `{path}`")),
-                ));
-            }
-            Err(Absent::Outside(reason)) => return Err(Value::unknown(reason)),
-        };
+        let found = self.located(path, module)?;
         let bytes = self
             .sources
             .files()
@@ -170,14 +171,9 @@ impl Evaluator<'_> {
     }
 
     fn template_file(&mut self, path: &str, variables: &Value, scope: &Scope) -> FunctionResult {
-        let found = match self.locate(path, scope.module) {
+        let found = match self.located(path, scope.module) {
             Ok(found) => found,
-            Err(Absent::Missing) => {
-                return Some(Value::unknown(
-                    Cause::NotRead.because(format!("there is no file `{path}`")),
-                ));
-            }
-            Err(Absent::Outside(reason)) => return Some(Value::unknown(reason)),
+            Err(refused) => return Some(refused),
         };
         if !self.templates.contains_key(&found) {
             let parsed = match self.contents(path, scope.module) {
@@ -186,7 +182,7 @@ impl Evaluator<'_> {
                         let file = self.sources.add(&found, text);
                         // Other environments and calls render the same template.
                         let parsed = self.sources.file(file).derived(|text| {
-                            syntax::template(file, text)
+                            syntax::template(Span::new(file, 0..text.len()), text)
                                 .map(Arc::new)
                                 .map_err(|problem| Arc::<str>::from(problem.message))
                         });
@@ -319,6 +315,26 @@ pub(crate) fn directory(path: &str) -> String {
     )
 }
 
+/// Returns `path` relative to `base`.
+pub(crate) fn relative(path: &Path, base: &Path) -> String {
+    let shared = path
+        .components()
+        .zip(base.components())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let up = base.components().skip(shared).map(|_| "..".to_owned());
+    let down = path
+        .components()
+        .skip(shared)
+        .map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let parts: Vec<String> = up.chain(down).collect();
+    if parts.is_empty() {
+        ".".to_owned()
+    } else {
+        parts.join("/")
+    }
+}
+
 /// Returns the shortest equivalent path.
 fn clean(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
@@ -346,27 +362,8 @@ impl Evaluator<'_> {
         match name {
             "root" => Value::text("."),
             "module" => {
-                let (root, own) = (
-                    &self.instances[0].module.directory,
-                    &self.instances[module].module.directory,
-                );
-                let shared = root
-                    .components()
-                    .zip(own.components())
-                    .take_while(|(a, b)| a == b)
-                    .count();
-                let up = root.components().count() - shared;
-                let mut parts: Vec<String> = vec!["..".to_owned(); up];
-                for part in own.components().skip(shared) {
-                    if let Component::Normal(part) = part {
-                        parts.push(part.to_string_lossy().into_owned());
-                    }
-                }
-                Value::text(if parts.is_empty() {
-                    ".".to_owned()
-                } else {
-                    parts.join("/")
-                })
+                let [root, own] = [0, module].map(|at| &self.instances[at].module.directory);
+                Value::text(relative(own, root))
             }
             "cwd" => Value::unknown(Cause::RunContext.because("`path.cwd` is the working directory of a run")),
             _ => Value::unknown(Cause::Unsupported.because(format!("`path.{name}` is not supported"))),

@@ -2,11 +2,12 @@
 //! output of a command are recognized, but their values are unknown.
 //! <https://terragrunt.gruntwork.io/docs/reference/built-in-functions/>
 
+use crate::functions::files::relative;
 use crate::value::Value;
 use knowledge::Cause;
 use source::Sources;
 use source::files::Files;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Functions with values that are known only when Terragrunt runs.
 const OF_A_RUN: [&str; 13] = [
@@ -134,26 +135,6 @@ impl Context {
             .skip(1)
             .map(|directory| directory.join(wanted));
         above.find(|path| self.allows(path) && self.files.exists(path))
-    }
-}
-
-/// Returns `path` relative to `base`.
-fn relative(path: &Path, base: &Path) -> String {
-    let shared = path
-        .components()
-        .zip(base.components())
-        .take_while(|(a, b)| a == b)
-        .count();
-    let up = base.components().skip(shared).map(|_| "..".to_owned());
-    let down = path
-        .components()
-        .skip(shared)
-        .map(|part: Component<'_>| part.as_os_str().to_string_lossy().into_owned());
-    let parts: Vec<String> = up.chain(down).collect();
-    if parts.is_empty() {
-        ".".to_owned()
-    } else {
-        parts.join("/")
     }
 }
 
