@@ -56,8 +56,8 @@ fn untimed(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>, looped: &
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::check_files;
     use crate::testing::handlers::template;
+    use crate::testing::{check_file_cases, check_files};
 
     fn handler(work: &str, end: &str) -> String {
         format!(
@@ -98,6 +98,33 @@ mod tests {
     #[test]
     fn loop_without_await_is_accepted() {
         batch(2, &handler("count(record);", ""));
+    }
+
+    /// Its source is unknown, but a queue has no starting position.
+    #[test]
+    fn mapping_of_a_stream_is_ignored() {
+        let template = "Transform: AWS::Serverless-2016-10-31
+Parameters: {Source: {Type: String}}
+Resources:
+  F: {Type: AWS::Serverless::Function, Properties: {CodeUri: src/, Handler: app.handler}}
+  M:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties:
+      EventSourceArn: !Ref Source
+      FunctionName: !Ref F
+      FunctionResponseTypes: [ReportBatchItemFailures]
+      <setting>
+";
+        let handler = handler("await ship(record);", "");
+        check_file_cases(
+            &RULE,
+            &[("template.yaml", template), ("src/app.js", &handler)],
+            "
+            setting                  | finding
+            BatchSize: 10            | 1
+            StartingPosition: LATEST |
+            ",
+        );
     }
 
     #[test]

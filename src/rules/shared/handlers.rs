@@ -50,7 +50,9 @@ impl<'g> Findings<'g> {
     /// Returns the functions that `mapping` invokes, if their source is understood. An unreadable source is noted. A
     /// source that is missing, as most are, is only noted in a traced run.
     pub(crate) fn handled(&mut self, mapping: &EventSourceMapping, when: &Condition) -> Vec<InvokedHandler<'g>> {
-        let links = self.without_notes(|findings| findings.known(when, mapping, &mapping.function));
+        // A stream has no messages, even if only the other settings show that it is one.
+        let when = when.and(&mapping.polls_a_queue_when);
+        let links = self.without_notes(|findings| findings.known(&when, mapping, &mapping.function));
         let invoked = links
             .into_iter()
             .filter_map(|link| self.graph.invoked(mapping, link.value, &link.when));
