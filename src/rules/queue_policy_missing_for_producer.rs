@@ -34,7 +34,14 @@ fn refused(delivery: &Delivery<'_>, policy: Option<source::Span>) -> Finding {
     let label = format!("the queue rejects messages from {}", delivery.service_shown());
     let finding = Finding::new("target", headline, delivery.span, label);
     let finding = match policy {
-        Some(policy) => finding.label(policy, format!("this policy does not allow `{service}`")),
+        Some(policy) => {
+            // It may allow the service to send messages of another topic.
+            let of = delivery
+                .topic
+                .map(|topic| format!(" to send messages of {}", topic.resource.shown()));
+            let words = format!("this policy does not allow `{service}`{}", of.unwrap_or_default());
+            finding.label(policy, words)
+        }
         None => finding.label(delivery.queue.resource.header, format!("{queue} has no policy")),
     };
     finding.help(format!(
