@@ -15,10 +15,6 @@ pub use marks::Marks;
 pub use topology::Topology;
 
 /// Formats whole hours and days in words, and other durations in seconds.
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "formatters receive every value by reference"
-)]
 fn duration(seconds: &crate::graph::Seconds) -> String {
     seconds.in_words().unwrap_or_else(|| seconds.to_string())
 }

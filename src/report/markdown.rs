@@ -56,23 +56,31 @@ pub(super) fn silenced(report: &Report<'_>) -> String {
     let title = counted(all.len(), "suppressed finding");
     let mut text = format!("\n<details><summary>{title}</summary>\n\n");
     text.push_str("| severity | rule | place | finding | suppressed |\n| --- | --- | --- | --- | --- |\n");
-    let mut shown = 0;
-    for one in all.iter().take(MOST_ROWS) {
-        let row = row(
+    let rows = all.iter().map(|one| {
+        row(
             report,
             &one.finding,
             &[&why(one, report.sources, Paths::FromRepository)],
-        );
-        if text.len() + row.len() > MOST_BYTES / 4 {
+        )
+    });
+    add_rows(&mut text, rows, MOST_BYTES / 4);
+    text + "\n</details>\n"
+}
+
+/// Adds rows of a table until `text` would exceed `most` bytes, and the number of those that are left out.
+fn add_rows(text: &mut String, rows: impl ExactSizeIterator<Item = String>, most: usize) {
+    let count = rows.len();
+    let mut shown = 0;
+    for row in rows.take(MOST_ROWS) {
+        if text.len() + row.len() > most {
             break;
         }
         text.push_str(&row);
         shown += 1;
     }
-    if shown < all.len() {
-        text.push_str(&format!("\nand {} more\n", all.len() - shown));
+    if shown < count {
+        text.push_str(&format!("\nand {} more\n", count - shown));
     }
-    text + "\n</details>\n"
 }
 
 /// Formats a finding as a row of a table, with further cells.
@@ -109,18 +117,8 @@ pub(super) fn summary(report: &Report<'_>) -> String {
         return text;
     }
     text.push_str("\n| severity | rule | place | finding |\n| --- | --- | --- | --- |\n");
-    let mut shown = 0;
-    for found in report.by_severity().into_iter().take(MOST_ROWS) {
-        let row = row(report, found, &[]);
-        if text.len() + row.len() > MOST_BYTES / 2 {
-            break;
-        }
-        text.push_str(&row);
-        shown += 1;
-    }
-    if shown < report.findings.len() {
-        text.push_str(&format!("\nand {} more\n", report.findings.len() - shown));
-    }
+    let rows = report.by_severity().into_iter().map(|found| row(report, found, &[]));
+    add_rows(&mut text, rows, MOST_BYTES / 2);
     text
 }
 

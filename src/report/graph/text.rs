@@ -264,10 +264,6 @@ fn optional<T: ToString>(value: &Option<T>) -> String {
     value.as_ref().map_or_else(|| NONE.to_owned(), ToString::to_string)
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "formatters receive every value by reference"
-)]
 fn yes_or_no(value: &bool) -> String {
     if *value { "yes" } else { "no" }.to_owned()
 }

@@ -50,7 +50,7 @@ pub(crate) fn is_named_dead_letter_queue(queue: &Queue) -> bool {
     says(queue.resource.address.rsplit('.').next().unwrap_or_default()) || names.any(says)
 }
 
-impl<'g> Findings<'g> {
+impl Findings<'_> {
     /// Returns the written names of `queue` under the condition `when`. A name of which no piece is known is noted as
     /// unresolved.
     pub(crate) fn names<'a>(&mut self, when: &Condition, queue: &'a Queue) -> Vec<QueueName<'a>> {

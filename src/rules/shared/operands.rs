@@ -288,7 +288,7 @@ impl ReadValue for Operand<'_> {
     }
 }
 
-impl<'g> Findings<'g> {
+impl Findings<'_> {
     /// Returns the numbers of `attribute` under the condition `when` that AWS accepts. Unresolved ones are noted, and
     /// out-of-range ones are left to their range rule.
     pub(crate) fn numbers<'a, T: Number>(

@@ -19,7 +19,7 @@ pub(crate) fn out_of_range(id: &'static str, headline: String, number: &Operand<
         .fix(number.set_to(number.value.clamp(least, most)))
 }
 
-impl<'g> Findings<'g> {
+impl Findings<'_> {
     /// Requires the numbers of `attribute` to be within `quota`. Larger ones on FIFO queues are left to the rule of
     /// `fifo`.
     pub(crate) fn require_range<T: Number>(

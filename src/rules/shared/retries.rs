@@ -44,7 +44,7 @@ impl Retries<'_> {
     }
 }
 
-impl<'g> Findings<'g> {
+impl Findings<'_> {
     /// Returns the visibility timeouts and delays of `queue`, combined with the receive count `count`.
     pub(crate) fn retries<'a>(&mut self, when: &Condition, queue: &'a Queue, count: &Operand<'a>) -> Vec<Retries<'a>> {
         let mut all = Vec::new();

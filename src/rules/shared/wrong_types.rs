@@ -47,7 +47,7 @@ impl Accepts {
     }
 }
 
-impl<'g> Findings<'g> {
+impl Findings<'_> {
     /// Reports each value that `attribute` of `resource` has under the condition `when` and that is not a whole number.
     /// From then on they are not noted as unresolved.
     pub(crate) fn reject_types<T>(
