@@ -35,6 +35,11 @@ pub(super) fn origin(text: &str, language: Language, name: &str) -> Defined {
     }
 }
 
+/// Returns `true` if a script may take `name` from another file.
+pub(super) fn is_from_elsewhere(tokens: &[Token<'_>], name: &str) -> bool {
+    matches!(script(tokens, name), Defined::By(..) | Defined::Among(_))
+}
+
 /// Returns `true` if `text` is the main file of a program in Go.
 pub(super) fn is_program(text: &str) -> bool {
     let all = tokens(text);

@@ -121,10 +121,23 @@ fn by_file<'t>(
     sources: &Sources,
 ) -> Vec<(Arc<str>, Vec<(&'t str, String)>)> {
     let mut all: BTreeMap<Origin, (Arc<str>, Vec<(&str, String)>)> = BTreeMap::new();
+    let mut by_path: BTreeMap<PathBuf, Vec<(&str, String)>> = BTreeMap::new();
     for (here, there, path) in imports {
-        if let FoundSource::Source(found) = read_source(path, there, sources) {
-            let (_, names) = all.entry(found.origin).or_insert_with(|| (found.text, Vec::new()));
-            names.push((here, found.name));
+        by_path.entry(path).or_default().push((here, there));
+    }
+    for (path, mut names) in by_path {
+        while let Some((here, there)) = names.pop() {
+            let FoundSource::Source(found) = read_source(path.clone(), there, sources) else {
+                continue;
+            };
+            let is_own = found.origin == Origin::File(path.clone()) && found.languages == [Language::Script];
+            let (text, of_file) = all.entry(found.origin).or_insert_with(|| (found.text, Vec::new()));
+            of_file.push((here, found.name));
+            if is_own {
+                // The other names that the file defines are not searched for one by one.
+                let tokens = tokens(text);
+                of_file.extend(names.extract_if(.., |(_, there)| !exports::is_from_elsewhere(&tokens, there)));
+            }
         }
     }
     all.into_values().collect()
