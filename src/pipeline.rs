@@ -12,8 +12,9 @@
 //! Environments that files name are loaded by the third step, because what they concern depends on the names that rules
 //! look up.
 //!
-//! Each step is a function from one type to the next, and adds what it knows to the outcome. All of them share a [`Run`]: the options, the configurations and
-//! the directories. This module prints nothing, and knows neither dialects nor rules.
+//! Each step is a function from one type to the next, and adds what it knows to the outcome. All of them share a
+//! [`Run`]: the options, the configurations and the directories. This module prints nothing, and knows neither dialects
+//! nor rules.
 
 mod baseline;
 mod clusters;
