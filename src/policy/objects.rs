@@ -147,8 +147,8 @@ fn tags<'g>(context: &Context<'g>, tags: &'g Attribute<Tags>, when: &Condition) 
     context.attribute(tags, when, value, |tags| ShownValue::Count(tags.entries.len()), 1)
 }
 
-/// Defines fields, each with an attribute that is read as it is, or an expression over the context and the condition. Both
-/// may use the node of the object's type.
+/// Defines fields, each with an attribute that is read as it is, or an expression over the context and the condition.
+/// Both may use the node of the object's type.
 macro_rules! fields {
     ($($variant:pat => [$(
         $name:literal: $kind:expr, $optional:literal, $summary:literal,
