@@ -408,7 +408,7 @@ impl Locator<'_, '_> {
             // A bundler names its output `index`, and the package after the file that it starts from.
             found = self.defining(self.search.ending(package, 1, directory));
         }
-        if found.is_empty() && !self.search.named(Path::new(&*stem)).is_empty() {
+        if found.is_empty() {
             let named = self.address.strip_suffix("[0]").unwrap_or(self.address);
             let named = named.replace(['.', '[', ']', '"'], "/");
             found = self.defining(self.search.ending(&Path::new(&named).join(&*stem), least, directory));

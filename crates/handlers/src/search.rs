@@ -67,19 +67,15 @@ impl<'f> Search<'f> {
         self.sources.files()
     }
 
-    /// Returns the files with the name of `path`, which has no ending.
-    pub(super) fn named(&self, path: &Path) -> &[PathBuf] {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        self.found()
-            .all
-            .get(&name.to_ascii_lowercase())
-            .map_or(&[], Vec::as_slice)
-    }
-
     /// Returns the files below `directory` whose paths end like `wanted`, which has no ending: those with the most
     /// names in common, and at least `least`.
     pub(super) fn ending(&self, wanted: &Path, least: usize, directory: &Path) -> Vec<PathBuf> {
-        let candidates = self.named(wanted);
+        let stem = wanted
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .to_ascii_lowercase();
+        let candidates = self.found().all.get(&stem).map_or(&[] as &[_], Vec::as_slice);
         let candidates = candidates.iter().filter(|path| path.starts_with(directory));
         let candidates: Vec<&PathBuf> = candidates.take(limits::MAX_NAME_CANDIDATES + 1).collect();
         if candidates.len() > limits::MAX_NAME_CANDIDATES {
