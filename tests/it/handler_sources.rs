@@ -567,15 +567,6 @@ fn file_of_several_packages_belongs_to_none() {
         handlers(&[("main.tf", &both), source]),
         "source not found (looked for `app.*`)"
     );
-    // The name of the function is that of a directory, but its package has none of the names.
-    let other = both.replace("one.zip", "three.zip");
-    for (template, path, other) in [
-        (&other, "one/app.py", "two/app.py"),
-        (&other, "lambdas/one-handler/app.py", "lambdas/two-handler/app.py"),
-    ] {
-        let found = handlers(&[("main.tf", template), (path, PYTHON), (other, PYTHON)]);
-        assert_eq!(found, format!("run {path}:4"));
-    }
 }
 
 #[test]

@@ -13,8 +13,6 @@ pub struct Code {
     pub source: Option<CodeSource>,
     /// Files that a bundler starts from, relative to the source.
     pub entry_points: Vec<String>,
-    /// Address of the function. Its directory may have the last name in it.
-    pub address: Arc<str>,
 }
 
 /// The source code of a function.

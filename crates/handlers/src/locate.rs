@@ -9,7 +9,6 @@
 //!   dist/orders/app.*      the code itself, in any case, or a package: app/__init__.py, app/index.ts
 //!   …/orders/app.*         the file of the repository whose path ends like that of the code
 //!   …/orders.*             for `dist/orders/index.*`, the file that a bundler started from
-//!   …/carts/app.*          the one in a directory with the name of the function: `aws_lambda_function.carts`
 //!   …/app.*                the only file in the repository that defines `run`
 //! ```
 
@@ -277,7 +276,6 @@ pub(super) fn locate(code: &Code, is_only: bool, search: &Search<'_>, sources: &
             wanted,
             search,
             is_only,
-            address: &code.address,
         };
         let found = match source {
             CodeSource::Text(text, span) => {
@@ -312,8 +310,6 @@ struct Locator<'c, 'f> {
     wanted: Wanted<'c>,
     search: &'c Search<'f>,
     is_only: bool,
-    /// Address of the function.
-    address: &'c str,
 }
 
 impl Locator<'_, '_> {
@@ -390,8 +386,7 @@ impl Locator<'_, '_> {
         self.find(&whole, Path::new("/"))
     }
 
-    /// Finds the file below `directory` whose path ends like `whole`, the one in a directory with the name of the
-    /// function, or the only one that defines the handler.
+    /// Finds the file below `directory` whose path ends like `whole`, or the only one that defines the handler.
     fn find(&self, whole: &Path, directory: &Path) -> Option<PathBuf> {
         if let Wanted::Program { .. } = self.wanted {
             return self.program_named(whole, directory);
@@ -407,11 +402,6 @@ impl Locator<'_, '_> {
         {
             // A bundler names its output `index`, and the package after the file that it starts from.
             found = self.defining(self.search.ending(package, 1, directory));
-        }
-        if found.is_empty() {
-            let named = self.address.strip_suffix("[0]").unwrap_or(self.address);
-            let named = named.replace(['.', '[', ']', '"'], "/");
-            found = self.defining(self.search.ending(&Path::new(&named).join(&*stem), least, directory));
         }
         if found.is_empty() && self.is_only {
             // A namespace in C# is not always a directory.

@@ -25,12 +25,9 @@ pub(super) static OUTPUTS: Words =
     Words::new(|| words(".aws-sam .build .serverless .webpack artifact artifacts bin build dist obj out target"));
 /// Directories of sources, whose names say nothing.
 const SOURCES: [&str; 4] = ["src", "main", "app", "lib"];
-/// Words in the names of packages and functions that say nothing of the source.
+/// Words in the names of packages that say nothing of the source.
 static OF_PACKAGES: Words = Words::new(|| {
-    words(
-        "archive aws build bundle code deploy deployment deps dp function handler lambda latest module package payload \
-         pkg this with zip",
-    )
+    words("archive build bundle code deploy deployment deps dp function lambda latest package payload pkg with zip")
 });
 /// Directories that contain the code of others, or no handlers.
 static SKIPPED: Words = Words::new(|| {
@@ -70,11 +67,9 @@ impl<'f> Search<'f> {
     /// Returns the files below `directory` whose paths end like `wanted`, which has no ending: those with the most
     /// names in common, and at least `least`.
     pub(super) fn ending(&self, wanted: &Path, least: usize, directory: &Path) -> Vec<PathBuf> {
-        let stem = wanted
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .to_ascii_lowercase();
+        let Some(stem) = names(wanted).pop() else {
+            return Vec::new();
+        };
         let candidates = self.found().all.get(&stem).map_or(&[] as &[_], Vec::as_slice);
         let candidates = candidates.iter().filter(|path| path.starts_with(directory));
         let candidates: Vec<&PathBuf> = candidates.take(limits::MAX_NAME_CANDIDATES + 1).collect();

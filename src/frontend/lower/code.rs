@@ -3,7 +3,6 @@
 use super::{Lowering, Path, View, is_absent};
 use crate::graph::{Attribute, Code, CodeSource, State};
 use source::Span;
-use std::sync::Arc;
 
 /// Names of the attributes that locate a function's code.
 pub(in crate::frontend) struct CodeNames {
@@ -30,8 +29,7 @@ pub(in crate::frontend) struct CodeNames {
 }
 
 impl<V: View> Lowering<V> {
-    /// Returns the location of the code of the function `written`, whose address is `address`.
-    pub(super) fn code(&mut self, written: &V::Value, address: &Arc<str>, names: &CodeNames) -> Code {
+    pub(super) fn code(&mut self, written: &V::Value, names: &CodeNames) -> Code {
         let handler = self.text(written, names.handler);
         let handler = handler.known().cloned().flatten().or_else(|| {
             let command = self.view.elements(written, names.command);
@@ -50,7 +48,6 @@ impl<V: View> Lowering<V> {
             handler,
             source,
             entry_points,
-            address: address.clone(),
         }
     }
 

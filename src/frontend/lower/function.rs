@@ -79,7 +79,7 @@ impl<V: View> Lowering<V> {
             tags: self.tags(written, names.tags),
             queue_variables: self.queue_variables(written, names.environment),
             settings: self.function_settings(written, names),
-            code: self.code(written, &node.resource.address, &names.code),
+            code: self.code(written, &names.code),
             handler: Err(Unread::NotSearched),
             resource: node.resource,
         };
