@@ -56,6 +56,9 @@ struct Request<'a> {
     on: Option<On<'a>>,
 }
 
+/// Key of a condition that names the resource on whose behalf a service sends.
+const SOURCE: &str = "aws:SourceArn";
+
 /// Principal of a request.
 #[derive(Clone, Copy)]
 enum RequestPrincipal<'a> {
@@ -196,17 +199,22 @@ impl<'g> Policies<'g> {
         permits
     }
 
-    /// Returns `true` if the policies of `queue` have few statements, with few values in their conditions.
+    /// Returns `true` if one of the policies of `queue` names sources, and all that may apply to it are few and short.
     fn names_few_sources(&self, queue: &Queue) -> bool {
+        let deployment = self.graph.deployment(queue.resource.unit);
+        let unresolved = self.unresolved_queues.get(deployment).map_or(0, Vec::len);
         let documents = self.on(queue).iter().flat_map(|(_, policy)| &policy.document.cases);
         let statements = documents
             .filter_map(|case| case.value())
             .flat_map(|one| &one.statements);
-        let mut first = statements.take(statements::MANY + 1).zip(1..);
-        first.all(|(statement, at)| {
-            let mut conditions = statement.conditions.iter().flatten();
-            at <= statements::MANY && conditions.all(|condition| condition.values.len() <= statements::MANY)
-        })
+        let statements: Vec<_> = statements.take(statements::MANY + 1).collect();
+        let conditions = || statements.iter().flat_map(|one| one.conditions.iter().flatten());
+        let lengths = conditions().map(|condition| condition.values.len());
+        let longest = lengths
+            .chain([statements.len(), self.on(queue).len(), unresolved])
+            .max();
+        longest.is_some_and(|longest| longest <= statements::MANY)
+            && conditions().any(|condition| condition.key.eq_ignore_ascii_case(SOURCE))
     }
 
     fn evaluate_send(&self, queue: &'g Queue, service: &str, topic: Option<&Topic>) -> Permits {

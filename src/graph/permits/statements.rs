@@ -1,7 +1,7 @@
 //! Evaluates the statements of a policy document for a request.
 
 use super::matching::{Match, matches, of_account, of_everybody, of_role, of_service, over_cases};
-use super::{ByQueue, On, Permits, Policies, Request, RequestPrincipal};
+use super::{ByQueue, On, Permits, Policies, Request, RequestPrincipal, SOURCE};
 use crate::graph::access::{self, Effect, PolicyDocument, Principal, Statement, StatementCondition};
 use crate::graph::delivery::Topic;
 use crate::graph::{Cause, Link, Queue, Resource, ResourceKey, Target, UnitId};
@@ -131,7 +131,7 @@ impl Policies<'_> {
             let (other, sender) = (&topic.resource, &sender.resource);
             other.unit == sender.unit && other.address != sender.address && other.uncertain.is_none()
         };
-        condition.key.eq_ignore_ascii_case("aws:SourceArn")
+        condition.key.eq_ignore_ascii_case(SOURCE)
             && operators.iter().any(|one| condition.operator.eq_ignore_ascii_case(one))
             && !condition.values.is_empty()
             && condition.values.iter().all(|value| {
