@@ -76,8 +76,7 @@ impl<'f> Search<'f> {
         if candidates.len() > limits::MAX_NAME_CANDIDATES {
             return Vec::new();
         }
-        let best = |names: fn(&Path) -> Vec<String>| {
-            let wanted = names(wanted);
+        let best = |wanted: &[String]| {
             let common = |path: &&PathBuf| {
                 let names = names(&path.with_extension(""));
                 let pairs = names.iter().rev().zip(wanted.iter().rev());
@@ -87,8 +86,14 @@ impl<'f> Search<'f> {
             let best = candidates.iter().filter(|path| Some(common(path)) == most);
             best.map(|path| (*path).clone()).collect::<Vec<_>>()
         };
-        let found = best(names);
-        if found.is_empty() { best(plain_names) } else { found }
+        let found = best(&names(wanted));
+        if found.is_empty() {
+            // The name of the repository's directory is not that of a package.
+            let root = self.files().repository().unwrap_or(Path::new("/"));
+            best(&plain_names(wanted.strip_prefix(root).unwrap_or(wanted)))
+        } else {
+            found
+        }
     }
 
     /// Returns the directories with files in Go below `directory`.
