@@ -38,6 +38,26 @@ impl Arguments {
     }
 }
 
+/// Functions of Node.js that return no promise.
+const SYNCHRONOUS: [&str; 16] = [
+    "appendFileSync",
+    "copyFileSync",
+    "deflateSync",
+    "execFileSync",
+    "execSync",
+    "existsSync",
+    "gunzipSync",
+    "gzipSync",
+    "inflateSync",
+    "mkdirSync",
+    "readFileSync",
+    "readdirSync",
+    "rmSync",
+    "spawnSync",
+    "unlinkSync",
+    "writeFileSync",
+];
+
 impl<'m> Machine<'m> {
     /// Evaluates a call; `is_awaited` if an `await` is directly in front of it.
     pub(super) fn call_expression(&mut self, whole: &'m Expression, is_awaited: bool) -> Evaluated {
@@ -336,13 +356,15 @@ impl<'m> Machine<'m> {
         Ok(Value::Unknown(given))
     }
 
-    /// Returns `true` if `call` is one of an imported function that returns no promise by its declaration or its name.
+    /// Returns `true` if `call` is one of an imported function that returns no promise by its declaration, or one of
+    /// Node.js that returns none.
     fn is_synchronous(&self, call: &Expression) -> bool {
         let Term::Call { callee, .. } = &call.kind else {
             return false;
         };
         let is_import = |name: &Arc<str>| self.module.synchronous.contains(name);
-        callee.name().is_some_and(is_import) || callee.last_name().is_some_and(|name| name.ends_with("Sync"))
+        let is_of_node = callee.last_name().is_some_and(|name| SYNCHRONOUS.contains(&name));
+        callee.name().is_some_and(is_import) || is_of_node
     }
 
     /// Raises the failure, or returns a promise that is rejected later.
