@@ -5,7 +5,7 @@
 
 use super::machine::{Event, EventKind, Machine, Run};
 use super::stores;
-use super::syntax::{Expression, Function, Module, Term, TextRange};
+use super::syntax::{Expression, Function, Module, Statement, StatementKind, Term, TextRange};
 use super::values::{Choices, Flow, Mask, Object, Value, bit};
 use super::words::{FAILURES, FIFO_PROCESSORS, MIDDLEWARE, STANDARD_PROCESSORS, is_transparent};
 use crate::facts::Outcome;
@@ -99,6 +99,22 @@ pub(super) fn records_used(loaded: &Machine<'_>, name: &str) -> Option<Mask> {
     is_known.then(|| paths.iter().fold(0, |all, path| all | path.run.used | path.returned))
 }
 
+/// Returns `true` if `function` does nothing after it has called `name`, and returns exactly what that returns.
+fn returns_result_of(function: &Function, name: &Arc<str>) -> bool {
+    let Some((last, before)) = function.body.split_last() else {
+        return false;
+    };
+    let is_plain = |one: &Statement| matches!(one.kind, StatementKind::Expression(_) | StatementKind::Assign { .. });
+    let StatementKind::Return(Some(value)) = &last.kind else {
+        return false;
+    };
+    let call = match &value.kind {
+        Term::Await(inner) => inner,
+        _ => value,
+    };
+    before.iter().all(is_plain) && matches!(&call.kind, Term::Call { callee, .. } if callee.name() == Some(name))
+}
+
 /// The entry point that Lambda calls.
 struct Entry<'m> {
     function: &'m Arc<Function>,
@@ -164,6 +180,7 @@ impl<'m> Entry<'m> {
         let is_one = failed().all(|path| path.run.failed.is_some_and(|failure| failure.function == function));
         let is_passed_on = is_delegated && outcome == Outcome::Raised;
         let delegate = function.filter(|_| is_passed_on && is_one && self.around.is_empty());
+        let delegate = delegate.filter(|name| returns_result_of(self.function, name));
         let outcome = if is_passed_on { Outcome::Unknown } else { outcome };
         let is_declared = self.function.returns_failures
             && response == Response::Unknown

@@ -724,6 +724,14 @@ fn handler_that_passes_the_event_to_another_file_is_that_of_the_file() {
             "handler",
         ),
         (
+            "import { run } from './run';\nexport const handler = async (event) => (await run(event)).response;\n",
+            "handler",
+        ),
+        (
+            "import { run } from './run';\nexport const handler = async (event) => {\n  const out = await run(event);\n  if (out.failed.length) throw new Error();\n  return out;\n};\n",
+            "handler",
+        ),
+        (
             "import { run } from 'package';\nexport const handler = async (event) => run(event);\n",
             "handler",
         ),
