@@ -12,6 +12,9 @@ pub(super) static RULE: Rule = rule!(
     "a queue has two policies, and whichever is written last replaces the other"
 );
 
+/// Maximum number of policies of a queue with which each other policy of it is compared.
+const MOST_COMPARED: usize = 16;
+
 /// Policy on a queue, under the condition `when`.
 struct Written<'g> {
     queue: &'g Queue,
@@ -35,7 +38,7 @@ fn check(findings: &mut Findings<'_>) {
     });
     for policies in all.chunk_by(|one, other| std::ptr::eq(one.queue, other.queue)) {
         for (at, second) in policies.iter().enumerate() {
-            for first in policies.iter().take(at) {
+            for first in policies.iter().take(at.min(MOST_COMPARED)) {
                 judge(findings, first, second);
             }
         }

@@ -8,6 +8,13 @@ fn terraform(first: &str, each: &str, count: usize) -> Vec<File> {
     vec![("main.tf".to_owned(), format!("{first}{all}"))]
 }
 
+/// Policies of one queue, of which only the last takes effect.
+pub(crate) fn policies(count: usize) -> Vec<File> {
+    let policy = "resource \"aws_sqs_queue_policy\" \"p#\" {\n  queue_url = aws_sqs_queue.q.id\n  policy = jsonencode({ \
+                  Statement = [] })\n}\n";
+    terraform("resource \"aws_sqs_queue\" \"q\" {}\n", policy, count)
+}
+
 /// Topics that send to one queue, whose policy has a statement for each.
 pub(crate) fn topics(count: usize) -> Vec<File> {
     let each = "resource \"aws_sns_topic\" \"t#\" {}\nresource \"aws_sns_topic_subscription\" \"s#\" {\n  topic_arn = \
