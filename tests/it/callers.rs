@@ -40,7 +40,8 @@ fn found(files: &[(&str, &str)]) -> Vec<String> {
     let outcome = checked(&folder);
     let found = outcome.findings.iter();
     let found = found.filter(|found| found.rule.starts_with("visibility-timeout-below"));
-    let base = folder.path().display().to_string() + "/";
+    // The folder as sqslint shows it depends on the working directory.
+    let base = outcome.sources.name_of(folder.path()) + "/";
     found
         .map(|found| {
             let span = found.primary().span;
