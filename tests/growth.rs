@@ -198,12 +198,16 @@ fn pairs_take_nearly_linear_time() {
     // Values that are initialized once do not count.
     cost(curves::topics(10));
     for (what, files, count) in CURVES {
-        let (Some(few), Some(many)) = (cost(files(count)), cost(files(4 * count))) else {
-            return;
-        };
-        // The shorter time may be too low by a tick of 10 ms.
-        let bound = few.mul_f64(NEARLY_LINEAR) + Duration::from_millis(100);
-        assert!(many < bound, "{what}: {few:?} {many:?}");
+        let mut measured = Vec::new();
+        // Other work on the machine can disturb a measurement, but hardly three of them.
+        let is_nearly_linear = (0..3).any(|_| {
+            let (Some(few), Some(many)) = (cost(files(count)), cost(files(4 * count))) else {
+                return true;
+            };
+            measured.push((few, many));
+            many < few.mul_f64(NEARLY_LINEAR) + Duration::from_millis(50)
+        });
+        assert!(is_nearly_linear, "{what}: {measured:?}");
     }
 }
 
