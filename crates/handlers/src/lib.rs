@@ -7,6 +7,7 @@ mod exports;
 mod facts;
 mod images;
 mod imported;
+mod layers;
 mod libraries;
 mod limits;
 mod locate;

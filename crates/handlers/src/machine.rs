@@ -5,9 +5,11 @@
 //! objects are here, statements in [`statements`](super::statements), expressions in [`evaluate`](super::evaluate), calls
 //! in [`calls`](super::calls).
 
+use super::layers::Layers;
 use super::syntax::{Class, Declares, Expression, Function, Module, Statement, StatementKind, Term, TextRange};
 use super::values::{ALL, Choices, Closure, Executed, Flow, Id, Mask, Object, Scope, Value, bit};
 use crate::limits;
+use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -15,8 +17,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub(super) struct Machine<'m> {
     pub(super) module: &'m Module,
-    pub(super) heap: Vec<Object<'m>>,
-    scopes: Vec<Scope<'m>>,
+    pub(super) heap: Layers<Object<'m>>,
+    scopes: Layers<Scope<'m>>,
     pub(super) scope: usize,
     pub(super) this: Option<Value>,
     pub(super) frames: Vec<Frame>,
@@ -90,7 +92,7 @@ pub(super) struct Failure<'m> {
 }
 
 /// Variables and objects.
-pub(super) type State<'m> = (Vec<Scope<'m>>, Vec<Object<'m>>);
+pub(super) type State<'m> = (Layers<Scope<'m>>, Layers<Object<'m>>);
 
 /// Kinds of choices, since one expression may need several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -143,8 +145,8 @@ impl<'m> Machine<'m> {
     pub(super) fn load(module: &'m Module) -> Self {
         let mut machine = Machine {
             module,
-            heap: Vec::new(),
-            scopes: vec![Scope::default()],
+            heap: Vec::new().into(),
+            scopes: vec![Scope::default()].into(),
             scope: 0,
             this: None,
             frames: vec![Frame::default()],
@@ -175,6 +177,8 @@ impl<'m> Machine<'m> {
             machine.steps = 0;
         }
         machine.is_loading = false;
+        machine.heap = machine.heap.shared();
+        machine.scopes = machine.scopes.shared();
         machine
     }
 
@@ -188,8 +192,8 @@ impl<'m> Machine<'m> {
 
     /// Returns the value of a variable of the module, or of an export.
     pub(super) fn global(&self, name: &str) -> Option<Value> {
-        let exports = self.scopes[0].names.iter().find(|(known, _)| &**known == "module");
-        let exported = exports.and_then(|(_, holder)| match holder {
+        let names = &self.scopes[0].names;
+        let exported = names.get("module").and_then(|holder| match holder {
             Value::Object(holder) => match self.entry(*holder, "exports") {
                 Some(Value::Object(exports)) => self.entry(exports, name),
                 // `module.exports = handler`
@@ -198,14 +202,12 @@ impl<'m> Machine<'m> {
             },
             _ => None,
         });
-        let direct = self.scopes[0].names.iter().find(|(known, _)| **known == *name);
-        let aliased = self.scopes[0].names.iter().find(|(known, _)| &**known == "exports");
         exported
-            .or_else(|| match aliased {
-                Some((_, Value::Object(exports))) => self.entry(*exports, name),
+            .or_else(|| match names.get("exports") {
+                Some(Value::Object(exports)) => self.entry(*exports, name),
                 _ => None,
             })
-            .or_else(|| direct.map(|(_, value)| value.clone()))
+            .or_else(|| names.get(name).cloned())
     }
 
     /// Returns the scope of the code that runs.
@@ -362,7 +364,7 @@ impl<'m> Machine<'m> {
 
     /// Returns the variables and objects. The copy counts as steps, because nested loops make many of them.
     pub(super) fn state(&mut self) -> State<'m> {
-        let copied = u32::try_from((self.scopes.len() + self.heap.len()) / 8);
+        let copied = u32::try_from((self.scopes.own_len() + self.heap.own_len()) / 8);
         self.steps = self.steps.saturating_add(copied.unwrap_or(u32::MAX));
         (self.scopes.clone(), self.heap.clone())
     }
@@ -371,16 +373,17 @@ impl<'m> Machine<'m> {
     /// conditions.
     pub(super) fn widen(&mut self, (scopes, heap): &State<'m>) {
         self.decided.retain(|(choice, _), _| *choice != Choice::Branch);
-        for (at, before) in scopes.iter().enumerate() {
-            for (name, (_, before)) in before.names.iter().enumerate() {
-                let now = &self.scopes[at].names[name].1;
+        let existed = |len: usize| move |at: &usize| *at < len;
+        for at in self.scopes.own().into_iter().filter(existed(scopes.len())) {
+            for (name, before) in scopes[at].names.values().enumerate() {
+                let now = &self.scopes[at].names[name];
                 if now != before {
-                    self.scopes[at].names[name].1 = Value::Unknown(self.mask(now));
+                    self.scopes[at].names[name] = Value::Unknown(self.mask(now));
                 }
             }
         }
-        for (id, before) in heap.iter().enumerate() {
-            let changed = match (before, &self.heap[id]) {
+        for id in self.heap.own().into_iter().filter(existed(heap.len())) {
+            let changed = match (&heap[id], &self.heap[id]) {
                 (Object::List { items: before, .. }, Object::List { items, .. }) if before != items => Vec::new(),
                 (Object::Entries { entries: before, .. }, Object::Entries { entries, .. }) if before != entries => {
                     let unknown =
@@ -407,16 +410,16 @@ impl<'m> Machine<'m> {
 
     fn set_in(&mut self, scope: usize, name: &str, value: Value) {
         let names = &mut self.scopes[scope].names;
-        match names.iter_mut().find(|(known, _)| **known == *name) {
-            Some((_, known)) => *known = value,
-            None => names.push((name.into(), value)),
+        match names.get_mut(name) {
+            Some(known) => *known = value,
+            None => _ = names.insert(name.into(), value),
         }
     }
 
     /// Returns the innermost scope with the variable `name`, from `scope` outwards.
     fn scope_of(&self, name: &str, mut scope: Option<usize>) -> Option<usize> {
         while let Some(at) = scope {
-            if self.scopes[at].names.iter().any(|(known, _)| **known == *name) {
+            if self.scopes[at].names.contains_key(name) {
                 return Some(at);
             }
             scope = self.scopes[at].parent;
@@ -426,8 +429,7 @@ impl<'m> Machine<'m> {
 
     pub(super) fn variable(&self, name: &str) -> Option<Value> {
         let scope = self.scope_of(name, Some(self.scope))?;
-        let found = self.scopes[scope].names.iter().find(|(known, _)| **known == *name);
-        found.map(|(_, value)| value.clone())
+        self.scopes[scope].names.get(name).cloned()
     }
 
     /// Returns the scope of the function that runs.
@@ -501,7 +503,7 @@ impl<'m> Machine<'m> {
     ) -> T {
         let scope = Scope {
             parent: Some(parent),
-            names: Vec::new(),
+            names: IndexMap::default(),
             function,
         };
         self.scopes.push(scope);

@@ -227,7 +227,7 @@ impl<'m> Entry<'m> {
             let batch = (0..records).map(Value::Record).collect();
             machine.records = machine.list_id(batch);
             let result = self.run(&mut machine);
-            steps += machine.steps as usize + machine.heap.len();
+            steps += machine.steps as usize + machine.heap.own_len();
             choices = std::mem::take(&mut machine.choices);
             match result {
                 _ if machine.run.is_impossible => {}

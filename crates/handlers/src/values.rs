@@ -1,6 +1,8 @@
 //! Values of the abstract interpreter.
 
 use super::syntax::{Class, Expression, Function, TextRange};
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
 
 /// Set of the records that a value is derived from, one bit each.
@@ -119,7 +121,7 @@ pub(super) struct Closure<'m> {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scope<'m> {
     pub(super) parent: Option<usize>,
-    pub(super) names: Vec<(Arc<str>, Value)>,
+    pub(super) names: IndexMap<Arc<str>, Value, FxBuildHasher>,
     /// Function whose body it is; `None` for a block.
     pub(super) function: Option<&'m Function>,
 }
