@@ -263,6 +263,7 @@ pub(super) enum NodeKind {
     Alarm(&'static alarm::AlarmNames),
     /// An API with a document that describes its integrations.
     Api(Path),
+    Bucket,
     /// The path is that of its rule.
     CompositeAlarm(Path),
     Function(&'static function::FunctionNames),
@@ -402,6 +403,7 @@ impl<V: View> Lowering<V> {
         match kind {
             NodeKind::Alarm(names) => self.alarm(node, names),
             NodeKind::Api(document) => self.api(&node, document),
+            NodeKind::Bucket => self.graph.deliveries.sources.push(node.resource),
             NodeKind::CompositeAlarm(rule) => self.composite_alarm(node, rule),
             NodeKind::Function(names) => self.function(node, names),
             NodeKind::InstanceProfile(name, roles) => self.instance_profile(node, name, roles),

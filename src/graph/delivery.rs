@@ -205,6 +205,8 @@ pub struct Deliveries {
     pub pipes: Vec<Pipe>,
     /// Topics.
     pub topics: Vec<Topic>,
+    /// Rules and buckets.
+    pub sources: Vec<Resource>,
     /// Subscriptions.
     pub subscriptions: Vec<Subscription>,
     /// Targets of rules and schedules, notifications of buckets.
@@ -218,6 +220,7 @@ impl Deliveries {
     pub(super) fn append(&mut self, other: Deliveries, unit: UnitId) {
         append_sorted(&mut self.pipes, other.pipes, unit);
         append_sorted(&mut self.topics, other.topics, unit);
+        append_sorted(&mut self.sources, other.sources, unit);
         append_sorted(&mut self.subscriptions, other.subscriptions, unit);
         append_sorted(&mut self.targets, other.targets, unit);
         append_sorted(&mut self.machines, other.machines, unit);

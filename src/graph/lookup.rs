@@ -238,6 +238,17 @@ impl Graph {
         self.deliveries.topics.get(at)
     }
 
+    /// Returns the topic, the rule or the bucket that `link`, written in `unit`, refers to by address.
+    pub fn source(&self, unit: UnitId, link: &Link) -> Option<&Resource> {
+        if let Some(topic) = self.topic(unit, link) {
+            return Some(&topic.resource);
+        }
+        let key = self.address_key(unit, link)?;
+        let sources = &self.deliveries.sources;
+        let at = sources.binary_search_by(|source| (source.unit, &source.address).cmp(&(key.0, &key.1)));
+        at.ok().and_then(|at| sources.get(at))
+    }
+
     /// Returns the index of `queue`, which is one of [`queues`](Self::queues).
     pub(super) fn index_of(&self, queue: &Queue) -> Option<usize> {
         self.queues.index_of(queue.resource.unit, queue)

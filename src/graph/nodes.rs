@@ -187,3 +187,9 @@ impl AsRef<Resource> for Resource {
         self
     }
 }
+
+impl AsMut<Resource> for Resource {
+    fn as_mut(&mut self) -> &mut Resource {
+        self
+    }
+}

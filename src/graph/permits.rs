@@ -1,7 +1,7 @@
 //! Evaluates whether policies permit an action, as IAM does, within the limits of the files.
 //!
 //! Parts that may permit it make the result unresolved: an unresolved part, a policy that is not among the files.
-//! Conditions of a statement that allows are assumed to hold, except one that names other topics than the sender. A
+//! Conditions of a statement that allows are assumed to hold, except one that names other sources than the sender. A
 //! statement that denies takes precedence if it certainly applies: it has no condition, and all its parts are known.
 //! Permission boundaries, session policies and policies of
 //! an organization are not evaluated: they only take permissions away.
@@ -12,7 +12,6 @@ mod matching;
 mod statements;
 
 use super::access::{self, Grant, ManagedPolicy, PolicyDocument, QueuePolicy, Role, RolePolicy};
-use super::delivery::Topic;
 use super::{Attribute, Cause, Graph, Link, Queue, Reason, Resource, ResourceKey, State, Target, UnitId};
 use conditions::Condition;
 use managed::actions_of;
@@ -62,8 +61,8 @@ const SOURCE: &str = "aws:SourceArn";
 /// Principal of a request.
 #[derive(Clone, Copy)]
 enum RequestPrincipal<'a> {
-    /// A service, in a policy with principals, and the topic on whose behalf it sends, if that is declared.
-    Service(&'a str, Option<&'a Topic>),
+    /// A service, in a policy with principals, and the resource on whose behalf it sends, if that is declared.
+    Service(&'a str, Option<&'a Resource>),
     /// The role to which the policy belongs.
     Role,
     /// A role, in a policy with principals that names it or everybody.
@@ -182,19 +181,15 @@ struct UnresolvedGrant<'g> {
 type ByQueue = FxHashMap<Option<ResourceKey>, Vec<usize>>;
 
 impl<'g> Policies<'g> {
-    /// Evaluates whether a policy of `queue` lets `service` send to it on behalf of `topic`. Thousands of topics may send
-    /// to one queue, so the result is cached, and the topic matters only to policies that name few.
-    pub fn send(&self, queue: &'g Queue, service: &str, topic: Option<&Topic>) -> Rc<Permits> {
-        let topic = topic.filter(|topic| topic.resource.uncertain.is_none() && self.names_few_sources(queue));
-        let at = (
-            queue.resource.key(),
-            service.to_owned(),
-            topic.map(|topic| topic.resource.key()),
-        );
+    /// Evaluates whether a policy of `queue` lets `service` send to it on behalf of `source`. Thousands of topics may
+    /// send to one queue, so the result is cached, and the source matters only to policies that name few.
+    pub fn send(&self, queue: &'g Queue, service: &str, source: Option<&Resource>) -> Rc<Permits> {
+        let source = source.filter(|source| source.uncertain.is_none() && self.names_few_sources(queue));
+        let at = (queue.resource.key(), service.to_owned(), source.map(Resource::key));
         if let Some(known) = self.sends.borrow().get(&at) {
             return known.clone();
         }
-        let permits = Rc::new(self.evaluate_send(queue, service, topic));
+        let permits = Rc::new(self.evaluate_send(queue, service, source));
         self.sends.borrow_mut().insert(at, permits.clone());
         permits
     }
@@ -217,7 +212,7 @@ impl<'g> Policies<'g> {
             && conditions().any(|condition| condition.key.eq_ignore_ascii_case(SOURCE))
     }
 
-    fn evaluate_send(&self, queue: &'g Queue, service: &str, topic: Option<&Topic>) -> Permits {
+    fn evaluate_send(&self, queue: &'g Queue, service: &str, source: Option<&Resource>) -> Permits {
         let mut permits = Permits::none();
         let deployment = self.graph.deployment(queue.resource.unit);
         for (reason, span) in self.unresolved_queues.get(deployment).into_iter().flatten() {
@@ -227,7 +222,7 @@ impl<'g> Policies<'g> {
             permits.add_possible(&self.has_own_policy(queue).not(), &reason, queue.resource.header);
         }
         let request = Request {
-            who: RequestPrincipal::Service(service, topic),
+            who: RequestPrincipal::Service(service, source),
             action: "sqs:SendMessage",
             on: Some(On::Queue(queue)),
         };

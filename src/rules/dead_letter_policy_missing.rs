@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = rule!(
 fn check(findings: &mut Findings<'_>) {
     let policies = findings.graph.policies();
     for delivery in findings.failed_deliveries() {
-        let permits = policies.send(delivery.queue, delivery.service, delivery.topic);
+        let permits = policies.send(delivery.queue, delivery.service, delivery.source);
         let allowed = fact(true, || {
             format!(
                 "a policy of the dead-letter queue allows `{}` to send",
@@ -38,7 +38,7 @@ fn lost(delivery: &Delivery<'_>) -> Finding {
         .label(delivery.queue.resource.header, format!("no policy of {queue} allows `{service}`"))
         .help(format!(
             "allow `{service}` the action `sqs:SendMessage` in the queue's policy, with the {}'s ARN as `aws:SourceArn`",
-            delivery.source()
+            delivery.kind_of_source()
         ))
 }
 

@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = rule!(
 fn check(findings: &mut Findings<'_>) {
     let policies = findings.graph.policies();
     for delivery in findings.deliveries() {
-        let permits = policies.send(delivery.queue, delivery.service, delivery.topic);
+        let permits = policies.send(delivery.queue, delivery.service, delivery.source);
         let allowed = fact(true, || {
             format!("a policy of the queue allows `{}` to send", delivery.service)
         });
@@ -35,10 +35,10 @@ fn refused(delivery: &Delivery<'_>, policy: Option<source::Span>) -> Finding {
     let finding = Finding::new("target", headline, delivery.span, label);
     let finding = match policy {
         Some(policy) => {
-            // It may allow the service to send messages of another topic.
+            // It may allow the service to send messages of another source.
             let of = delivery
-                .topic
-                .map(|topic| format!(" to send messages of {}", topic.resource.shown()));
+                .source
+                .map(|source| format!(" to send messages of {}", source.shown()));
             let words = format!("this policy does not allow `{service}`{}", of.unwrap_or_default());
             finding.label(policy, words)
         }
@@ -46,7 +46,7 @@ fn refused(delivery: &Delivery<'_>, policy: Option<source::Span>) -> Finding {
     };
     finding.help(format!(
         "allow `{service}` the action `sqs:SendMessage` in the queue's policy, with the {}'s ARN as `aws:SourceArn`",
-        delivery.source()
+        delivery.kind_of_source()
     ))
 }
 
@@ -133,6 +133,45 @@ resource "aws_sqs_queue_policy" "p" {
             ArnLike      | [aws_sns_topic.other.arn, var.open]              |
             ArnLike      | "arn:aws:sns:*:*:other"                          |
             ArnNotEquals | aws_sns_topic.other.arn                          |
+            "#,
+        );
+    }
+
+    #[test]
+    fn policy_for_another_rule_or_bucket_is_flagged() {
+        let text = r#"
+resource "aws_cloudwatch_event_rule" "r" {}
+resource "aws_cloudwatch_event_rule" "other" {}
+resource "aws_s3_bucket" "b" {}
+resource "aws_s3_bucket" "other" {}
+resource "aws_sqs_queue" "q" {
+  policy = jsonencode({ Version = "2012-10-17", Statement = [
+    { Effect = "Allow", Principal = { Service = "events.amazonaws.com" }, Action = "sqs:SendMessage", Resource = "*", Condition = { ArnLike = { "aws:SourceArn" = <rule> } } },
+    { Effect = "Allow", Principal = { Service = "s3.amazonaws.com" }, Action = "sqs:SendMessage", Resource = "*", Condition = { ArnLike = { "aws:SourceArn" = <bucket> } } },
+  ] })
+}
+resource "aws_cloudwatch_event_target" "t" {
+  rule = <target's rule>
+  arn  = aws_sqs_queue.q.arn
+}
+resource "aws_s3_bucket_notification" "n" {
+  bucket = aws_s3_bucket.b.id
+  queue {
+    queue_arn = aws_sqs_queue.q.arn
+    events    = []
+  }
+}
+"#;
+        Terraform.check_cases(
+            &RULE,
+            text,
+            r#"
+            rule                                | bucket                    | target's rule                    | finding
+            aws_cloudwatch_event_rule.r.arn     | aws_s3_bucket.b.arn       | aws_cloudwatch_event_rule.r.name |
+            aws_cloudwatch_event_rule.other.arn | aws_s3_bucket.b.arn       | aws_cloudwatch_event_rule.r.name | 1
+            aws_cloudwatch_event_rule.other.arn | aws_s3_bucket.b.arn       | "r"                              |
+            aws_cloudwatch_event_rule.r.arn     | aws_s3_bucket.other.arn   | aws_cloudwatch_event_rule.r.name | 1
+            aws_cloudwatch_event_rule.r.arn     | "arn:aws:s3:::other"      | aws_cloudwatch_event_rule.r.name |
             "#,
         );
     }

@@ -224,6 +224,7 @@ impl<V: View> Lowering<V> {
 
     /// Lowers a rule, with its inline targets.
     pub(super) fn rule(&mut self, node: &Node<V::Value>, names: &RuleNames) {
+        self.graph.deliveries.sources.push(node.resource.clone());
         self.rule_on_alarms(&node.resource, &node.written, names.pattern);
         let mut enabled = self.is_not(&node.written, names.state, "DISABLED");
         if let Some(switch) = names.enabled
@@ -444,6 +445,9 @@ impl<V: View> Lowering<V> {
         let bucket = names
             .bucket
             .map(|bucket| self.link(&node.written, bucket, BareName::Queue));
+        if bucket.is_none() {
+            self.graph.deliveries.sources.push(node.resource.clone());
+        }
         for (list, path, named) in names.lists {
             for element in self.view.elements(&node.written, list) {
                 let resource = element.resource(&node.resource, last(list));

@@ -132,7 +132,7 @@ impl<'g> Policies<'g> {
 
 impl Graph {
     /// Returns the unit and address that `link`, written in `unit`, refers to.
-    pub(super) fn address_key(&self, unit: UnitId, link: &Link) -> Option<ResourceKey> {
+    pub(in crate::graph) fn address_key(&self, unit: UnitId, link: &Link) -> Option<ResourceKey> {
         match &link.target {
             Target::Resource(address) => Some((unit, address.clone())),
             Target::OtherUnit { unit: other, address } => Some((self.unit_by_key(unit, other)?, address.clone())),

@@ -3,7 +3,6 @@
 use super::matching::{Match, matches, of_account, of_everybody, of_role, of_service, over_cases};
 use super::{ByQueue, On, Permits, Policies, Request, RequestPrincipal, SOURCE};
 use crate::graph::access::{self, Effect, PolicyDocument, Principal, Statement, StatementCondition};
-use crate::graph::delivery::Topic;
 use crate::graph::{Cause, Link, Queue, Resource, ResourceKey, Target, UnitId};
 use conditions::Condition;
 use source::Span;
@@ -121,21 +120,20 @@ impl Policies<'_> {
             .and(conditions)
     }
 
-    /// Returns `true` if `condition` holds only for other topics than the one on whose behalf the service sends.
+    /// Returns `true` if `condition` holds only for other sources than the one on whose behalf the service sends.
     fn excludes(&self, condition: &StatementCondition, unit: UnitId, who: RequestPrincipal<'_>) -> bool {
         let RequestPrincipal::Service(_, Some(sender)) = who else {
             return false;
         };
         let operators = ["ArnEquals", "ArnLike", "StringEquals", "StringLike"];
-        let is_other = |topic: &Topic| {
-            let (other, sender) = (&topic.resource, &sender.resource);
+        let is_other = |other: &Resource| {
             other.unit == sender.unit && other.address != sender.address && other.uncertain.is_none()
         };
         condition.key.eq_ignore_ascii_case(SOURCE)
             && operators.iter().any(|one| condition.operator.eq_ignore_ascii_case(one))
             && !condition.values.is_empty()
             && condition.values.iter().all(|value| {
-                let named = value.known().and_then(|link| self.graph.topic(unit, link));
+                let named = value.known().and_then(|link| self.graph.source(unit, link));
                 named.is_some_and(is_other)
             })
     }

@@ -2,7 +2,7 @@
 //! undeliverable messages to dead-letter queues.
 
 use super::findings::Findings;
-use crate::graph::delivery::{Sender, Topic};
+use crate::graph::delivery::Sender;
 use crate::graph::permits::Permits;
 use crate::graph::{Attribute, Condition, Link, Queue, Resource};
 use source::Span;
@@ -19,8 +19,8 @@ pub(crate) struct Delivery<'g> {
     pub(crate) when: Condition,
     /// Service principal.
     pub(crate) service: &'static str,
-    /// Topic of a subscription, if it is declared.
-    pub(crate) topic: Option<&'g Topic>,
+    /// Topic, rule or bucket on whose behalf it sends, if that is declared.
+    pub(crate) source: Option<&'g Resource>,
     /// Span of the reference to the queue.
     pub(crate) span: Span,
 }
@@ -47,7 +47,7 @@ impl Delivery<'_> {
     }
 
     /// Returns the kind of source on whose behalf the service sends, as used in a statement's condition.
-    pub(crate) fn source(&self) -> &'static str {
+    pub(crate) fn kind_of_source(&self) -> &'static str {
         match self.service {
             SNS => "topic",
             S3 => "bucket",
@@ -65,9 +65,8 @@ impl<'g> Findings<'g> {
             let protocols = self.without_notes(|this| this.known(&resource.when, resource, &subscription.protocol));
             for protocol in protocols.iter().filter(|protocol| *protocol.value == "sqs") {
                 let endpoint = (&subscription.endpoint, Some as fn(&'g Link) -> Option<&'g Link>);
-                let topic = subscription.topic.known();
-                let topic = topic.and_then(|topic| self.graph.topic(resource.unit, topic));
-                self.add_deliveries(resource, &protocol.when, endpoint, (SNS, topic), &mut all);
+                let sender = (SNS, &subscription.topic);
+                self.add_deliveries(resource, &protocol.when, endpoint, sender, &mut all);
             }
         }
         for target in &self.graph.deliveries().targets {
@@ -83,7 +82,7 @@ impl<'g> Findings<'g> {
                 let roles = self.without_notes(|this| this.known(&enabled.when, resource, &target.role));
                 for role in roles.iter().filter(|role| role.value.is_none()) {
                     let link = (&target.target, Some as fn(&'g Link) -> Option<&'g Link>);
-                    self.add_deliveries(resource, &role.when, link, (service, None), &mut all);
+                    self.add_deliveries(resource, &role.when, link, (service, &target.source), &mut all);
                 }
             }
         }
@@ -98,7 +97,7 @@ impl<'g> Findings<'g> {
             for redrive in self.without_notes(|this| this.known(&resource.when, resource, &subscription.redrive)) {
                 if let Some(policy) = redrive.value {
                     let target = (&policy.target, Some as fn(&'g Link) -> Option<&'g Link>);
-                    self.add_deliveries(resource, &redrive.when, target, (SNS, None), &mut all);
+                    self.add_deliveries(resource, &redrive.when, target, (SNS, &subscription.topic), &mut all);
                 }
             }
         }
@@ -108,7 +107,13 @@ impl<'g> Findings<'g> {
                 &target.dead_letter,
                 Option::as_ref as fn(&'g Option<Link>) -> Option<&'g Link>,
             );
-            self.add_deliveries(&target.resource, &target.resource.when, link, (EVENTS, None), &mut all);
+            self.add_deliveries(
+                &target.resource,
+                &target.resource.when,
+                link,
+                (EVENTS, &target.source),
+                &mut all,
+            );
         }
         all
     }
@@ -118,9 +123,10 @@ impl<'g> Findings<'g> {
         resource: &'g Resource,
         when: &Condition,
         (attribute, link): (&'g Attribute<T>, fn(&'g T) -> Option<&'g Link>),
-        (service, topic): (&'static str, Option<&'g Topic>),
+        (service, source): (&'static str, &'g Attribute<Link>),
         all: &mut Vec<Delivery<'g>>,
     ) {
+        let source = source.known().and_then(|link| self.graph.source(resource.unit, link));
         for known in self.without_notes(|this| this.known(when, resource, attribute)) {
             let queue = link(known.value).and_then(|link| self.graph.queue(resource.unit, link));
             let both = queue.map(|queue| (queue, known.when.and(&queue.resource.when)));
@@ -132,7 +138,7 @@ impl<'g> Findings<'g> {
                 queue,
                 when,
                 service,
-                topic,
+                source,
                 span: known.span,
             });
         }

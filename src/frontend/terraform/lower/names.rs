@@ -39,6 +39,7 @@ pub(in crate::frontend::terraform) fn kind(name: &str) -> Option<NodeKind> {
         "aws_cloudwatch_event_target" => NodeKind::Target(&TARGET),
         "aws_scheduler_schedule" => NodeKind::Schedule(&SCHEDULE),
         "aws_sfn_state_machine" => NodeKind::StateMachine(&["definition"], "type"),
+        "aws_s3_bucket" => NodeKind::Bucket,
         "aws_s3_bucket_notification" => NodeKind::Notifications(&NOTIFICATIONS),
         "aws_iam_role" => NodeKind::Role(&ROLE),
         "aws_iam_role_policy" => NodeKind::RolePolicy("role", Granted::Document("policy")),
