@@ -181,8 +181,19 @@ pub(super) fn length(path: &Path) -> usize {
     names(path).len()
 }
 
-/// Returns the names in a path that distinguish it, in lower case. The last one always does.
+/// Returns the names in a path that distinguish it, in lower case. The last one always does. Words in the others may be
+/// joined in any way: `refund-orders` is `refund_orders` and `refundOrders`.
 fn names(path: &Path) -> Vec<String> {
+    names_of_words(path, |_| true)
+}
+
+/// Returns the names in a path like [`names`], without the words that are only part of a package's name:
+/// `lambda_orders-latest` is `orders`.
+fn plain_names(path: &Path) -> Vec<String> {
+    names_of_words(path, |word| !OF_PACKAGES.contains(word))
+}
+
+fn names_of_words(path: &Path, counts: impl Fn(&str) -> bool) -> Vec<String> {
     let parts = path.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_string_lossy().to_ascii_lowercase()),
         _ => None,
@@ -190,22 +201,13 @@ fn names(path: &Path) -> Vec<String> {
     let mut names: Vec<String> = parts.collect();
     let last = names.pop();
     names.retain(|name| !OUTPUTS.contains(&**name) && !SOURCES.contains(&&**name));
-    names.extend(last);
-    names
-}
-
-/// Returns the names in a path like [`names`], without the words that are only part of a package's name:
-/// `lambda_orders-latest` is `orders`.
-fn plain_names(path: &Path) -> Vec<String> {
-    let plain = |name: String| {
-        let words = name.split(|c: char| !c.is_alphanumeric());
-        let words: Vec<&str> = words.filter(|word| !OF_PACKAGES.contains(word)).collect();
-        words.join("-")
+    let words = |name: String| {
+        name.split(|c: char| !c.is_alphanumeric())
+            .filter(|word| counts(word))
+            .collect()
     };
-    let mut names = names(path);
-    let last = names.pop();
-    let plain = names.into_iter().map(plain).filter(|name| !name.is_empty());
-    plain.chain(last).collect()
+    let names = names.into_iter().map(words).filter(|name: &String| !name.is_empty());
+    names.chain(last).collect()
 }
 
 /// Collects the paths of source files.
