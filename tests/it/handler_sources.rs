@@ -351,6 +351,30 @@ fn code_of_cloudformation_functions_is_found() {
                 "run orders/app.py:4",
             ),
             (
+                "object below an unknown prefix",
+                cloudformation("{S3Bucket: b, S3Key: !Sub '${Prefix}/orders.zip'}"),
+                &[("orders/app.py", PYTHON), ("carts/app.py", PYTHON)],
+                "run orders/app.py:4",
+            ),
+            (
+                "object with an unknown part of its name",
+                cloudformation("{S3Bucket: b, S3Key: !Sub '${Stage}orders.zip'}"),
+                &[("orders/app.py", PYTHON), ("carts/app.py", PYTHON)],
+                "source not found (looked for `app.*`)",
+            ),
+            (
+                "object with other separators",
+                cloudformation("{S3Bucket: b, S3Key: refund-orders/function.zip}"),
+                &[("refund_orders/app.py", PYTHON), ("refundCarts/app.py", PYTHON)],
+                "run refund_orders/app.py:4",
+            ),
+            (
+                "object that two directories fit",
+                cloudformation("{S3Bucket: b, S3Key: refund-orders.zip}"),
+                &[("refund_orders/app.py", PYTHON), ("refundOrders/app.py", PYTHON)],
+                "source not found (looked for `app.*`)",
+            ),
+            (
                 "unknown object",
                 cloudformation("{S3Bucket: b, S3Key: !Ref Key}"),
                 &[("orders/app.py", PYTHON)],

@@ -108,8 +108,19 @@ impl<V: View> Lowering<V> {
     /// Returns the package with its name, if an attribute at `paths` is set.
     fn package(&mut self, written: &V::Value, paths: &[Path]) -> Option<CodeSource> {
         let is_set = paths.iter().any(|&path| self.is_set(written, path));
-        let mut known = paths.iter().filter_map(|path| self.known_text(written, path));
-        is_set.then(|| CodeSource::Package(known.next().map_or_else(String::new, |(key, _)| key)))
+        let mut known = paths.iter().filter_map(|path| self.package_name(written, path));
+        is_set.then(|| CodeSource::Package(known.next().unwrap_or_default()))
+    }
+
+    /// Returns the name of a package, or what follows the first `/` after its unknown pieces.
+    fn package_name(&mut self, within: &V::Value, path: Path) -> Option<String> {
+        let found: Attribute<Option<String>> = self.text(within, path);
+        let [case] = &*found.cases else { return None };
+        match &case.state {
+            State::Set(name) => name.clone(),
+            State::Unresolved(name) => Some(name.pattern()?.tail().split_once('/')?.1.to_owned()),
+            State::Default(_) => None,
+        }
     }
 
     fn is_set(&mut self, written: &V::Value, path: Path) -> bool {
