@@ -612,6 +612,21 @@ fn name_of_a_library_function_says_what_it_does() {
             script("", "AWSXRay.captureAsyncFunc('one', async () => ship(one))"),
             Outcome::Deleted,
         ),
+        (
+            "app.ts",
+            script("", "ship(one)").replace("console.log", "logError"),
+            Outcome::Deleted,
+        ),
+        (
+            "app.py",
+            python.replace("print(error)", "log_exception(error)"),
+            Outcome::Deleted,
+        ),
+        (
+            "app.ts",
+            script("", "ship(one)").replace("console.log", "logAndThrow"),
+            Outcome::Unknown,
+        ),
         // The first part fails, too.
         (
             "app.ts",

@@ -131,8 +131,12 @@ pub(super) fn says_log(callee: &Expression) -> bool {
     }
 }
 
+/// Ends of the names of logs: `log`, `logging`, `log_error`.
+const LEVELS: [&str; 8] = ["", "ging", "debug", "error", "exception", "info", "warn", "warning"];
+
 /// Returns `true` for names of logs.
 fn is_log(name: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
-    matches!(lower.as_str(), "log" | "logging" | "_log" | "warn") || lower.ends_with("logger")
+    let lower = name.to_ascii_lowercase().replace('_', "");
+    let is_of_level = |level| LEVELS.contains(&level);
+    lower.strip_prefix("log").is_some_and(is_of_level) || lower == "warn" || lower.ends_with("logger")
 }
