@@ -94,6 +94,7 @@ const outcome = async (path) => {
   seen.clear();
   const records = ["m1", "m2", "m3"].map((one) => ({
     messageId: one,
+    eventSource: "aws:sqs",
     receiptHandle: one,
     body: JSON.stringify({ id: one, kind: "a", lines: [{ id: one }] }),
   }));

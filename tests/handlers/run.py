@@ -124,7 +124,8 @@ def outcome(path):
     """Returns what happens to the second message."""
     seen.clear()
     records = [
-        {"messageId": one, "receiptHandle": one, "body": '{"id": "%s", "kind": "a"}' % one} for one in ("m1", "m2", "m3")
+        {"messageId": one, "receiptHandle": one, "eventSource": "aws:sqs", "body": '{"id": "%s", "kind": "a"}' % one}
+        for one in ("m1", "m2", "m3")
     ]
     scope = {"__name__": "app"}
     try:

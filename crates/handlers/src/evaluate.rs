@@ -293,6 +293,8 @@ impl<'m> Machine<'m> {
             Value::Record(record) if matches!(name, "receiptHandle" | "receipt_handle") => {
                 Value::ReceiptHandle(*record)
             }
+            // Functions of several services compare it.
+            Value::Record(_) if matches!(name, "eventSource" | "event_source") => Value::Text("aws:sqs".into()),
             Value::Record(record) if name == "body" => {
                 self.run.read |= bit(*record);
                 Value::Unknown(bit(*record))

@@ -299,3 +299,14 @@ exports.handler = async (event) => {
 exports.handler = async (event) => {
   await ship(event);
 };
+
+//: records of several services, of which one is a queue · deleted
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    if (record.eventSource === "aws:s3") {
+      await ship(record.s3.object.key);
+      continue;
+    }
+    try { await ship(record.body); } catch (error) { console.error(error); }
+  }
+};

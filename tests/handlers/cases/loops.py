@@ -467,3 +467,13 @@ def handler(event, context):
     while record:
         ship(record)
         record = next(records, None)
+
+#: records of other services are refused · retried
+def handler(event, context):
+    for record in event["Records"]:
+        try:
+            if record.get("eventSource") == "aws:sqs":
+                ship(record)
+        except Exception:
+            if record["eventSource"] == "aws:sqs":
+                raise
