@@ -99,6 +99,10 @@ fn add_gaps(coverage: &mut Coverage, others: Vec<Gap>) {
     let known: BTreeSet<_> = coverage.gaps.iter().map(Gap::resource).collect();
     let (new, _): (Vec<Gap>, Vec<Gap>) = others.into_iter().partition(|gap| !known.contains(&gap.resource()));
     coverage.gaps.extend(new);
+    // The name of a resource may contain that of the environment.
+    let mappings = coverage.gaps.iter().filter(|gap| gap.is_mapping).count();
+    coverage.mappings = coverage.mappings.max(mappings);
+    coverage.queues = coverage.queues.max(coverage.gaps.len() - mappings);
 }
 
 fn counts_of(environments: &[Environment]) -> Counts {

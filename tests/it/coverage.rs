@@ -192,6 +192,18 @@ fn resource_is_judged_only_if_each_environment_judges_it() {
     assert_eq!(gaps(&both), ["Mapping: input-without-value"]);
 }
 
+/// The Serverless Framework names a mapping after its queue.
+#[test]
+fn mapping_has_a_gap_under_its_name_in_each_environment() {
+    let service = "service: s\nprovider: {name: aws, stage: \"${opt:stage, 'dev'}\"}\ncustom: {timeouts: {prod: 5, test: 6}}\n\
+        functions:\n  f:\n    handler: a.b\n    timeout: ${self:custom.timeouts.${self:provider.stage}}\n    \
+        events: [{sqs: \"arn:aws:sqs:eu-west-1:111122223333:orders-${self:provider.stage}\"}]\n";
+    let outcome = check_files([("serverless.yml", service)]);
+    let (gaps, coverage) = (gaps(&outcome), &outcome.coverage);
+    assert_eq!(gaps.len(), 2, "{gaps:?}");
+    assert_eq!((coverage.mappings, coverage.judged_mappings()), (2, 0));
+}
+
 #[test]
 fn gap_fails_the_run_if_requested() {
     let directory =
