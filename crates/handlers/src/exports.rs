@@ -136,25 +136,31 @@ pub(super) fn imports<'t>(tokens: &[Token<'t>]) -> Vec<(&'t str, &'t str, &'t st
 /// Returns the function whose result a script exports as `name`, with its file: `export const name = create(parts)`.
 pub(super) fn factory(text: &str, name: &str) -> Option<(String, String)> {
     let tokens = tokens(text);
-    match assigned(&tokens, &imports(&tokens), name)? {
+    match assigned(&tokens, &imports(&tokens), name, true)? {
         (from, there, true) => Some((from.to_owned(), there.to_owned())),
         _ => None,
     }
 }
 
-/// Returns the import that a script exports as `name`: the file, the name there, and whether the import is called.
+/// Returns the import that a script exports as `name`, or assigns to that variable: the file, the name there, and
+/// whether the import is called.
 fn assigned<'t>(
     tokens: &[Token<'t>],
     imports: &[(&'t str, &'t str, &'t str)],
     name: &str,
+    is_exported: bool,
 ) -> Option<(&'t str, &'t str, bool)> {
     use Token::{Sign, Word};
-    let at = (0..tokens.len()).find(|&at| match &tokens[at..] {
-        [Word("export"), Word("const" | "let" | "var"), Word(declared), ..]
-        | [Word("exports"), Sign(b'.'), Word(declared), Sign(b'='), ..] => *declared == name,
-        _ => false,
+    let declared = (0..tokens.len()).find_map(|at| match &tokens[at..] {
+        [Word("export"), Word("const" | "let" | "var"), Word(found), ..]
+        | [Word("exports"), Sign(b'.'), Word(found), Sign(b'='), ..]
+            if *found == name =>
+        {
+            tokens.get(at + 3..)
+        }
+        [Word("const" | "let" | "var"), Word(found), rest @ ..] if !is_exported && *found == name => Some(rest),
+        _ => None,
     })?;
-    let declared = &tokens[at + 3..];
     // A type may precede the value.
     let value = declared.iter().take(MAX_TYPE).position(|token| *token == Sign(b'='))?;
     let [Word(local), after @ ..] = &declared[value + 1..] else {
@@ -188,7 +194,7 @@ fn script(tokens: &[Token<'_>], name: &str) -> Defined {
     let mut all_of = Vec::new();
     let mut is_here = false;
     let imports = imports(tokens);
-    if let Some((from, there, false)) = assigned(tokens, &imports, name) {
+    if let Some((from, there, false)) = assigned(tokens, &imports, name, true) {
         return Defined::By(from.to_owned(), there.to_owned());
     }
     for at in 0..tokens.len() {
@@ -199,7 +205,9 @@ fn script(tokens: &[Token<'_>], name: &str) -> Defined {
                 if let Some((there, _)) = names.into_iter().find(|(_, here)| *here == name) {
                     // Without a file, it may be an import.
                     let imported = imports.iter().find(|(local, ..)| from.is_none() && *local == there);
-                    let imported = imported.map(|(_, there, from)| (*from, *there));
+                    let imported = imported.map(|(_, there, from)| (*from, *there, false));
+                    let imported = imported.or_else(|| assigned(tokens, &imports, there, false));
+                    let imported = imported.and_then(|(from, there, called)| (!called).then_some((from, there)));
                     let origin = from.map(|from| (from, there)).or(imported);
                     return origin.map_or(Defined::Here, |(from, there)| {
                         Defined::By(from.to_owned(), there.to_owned())

@@ -32,7 +32,7 @@ mod words;
 pub use facts::{Code, CodeSource, ContinuesAfterFailure, Fact, Handler, Outcome, Response, Unread};
 pub use polling::{PolledQueue, PollingProgram, Programs, Renewal, StatedTime};
 
-use locate::{FoundSource, Language, Located, Origin, locate};
+use locate::{FoundSource, Language, Located, Made, Origin, locate};
 use machine::Machine;
 use nesting::Refusal;
 use rustc_hash::FxHashMap;
@@ -123,7 +123,11 @@ impl<'s> Reader<'s> {
                 let other = match &found {
                     _ if is_followed => None,
                     Err(Unread::NotJudged(_)) => locate::factory(&located, self.sources),
-                    Ok((_, Some(function))) => imported::function(&located, function, self.sources),
+                    Ok((_, Some((function, is_wrapped)))) => {
+                        let found = imported::function(&located, function, self.sources);
+                        let made = if *is_wrapped { Made::Wrapped } else { Made::Here };
+                        found.map(|found| Located { made, ..found })
+                    }
                     _ => None,
                 };
                 if let Some(Ok(other)) = other.map(|other| self.admitted(other)) {
@@ -183,7 +187,7 @@ fn located(code: &Code, is_only: bool, search: &Search<'_>, sources: &Sources) -
 }
 
 /// Facts about a handler, and the imported function that it passes its event to.
-type Understood = (Handler, Option<Arc<str>>);
+type Understood = (Handler, Option<(Arc<str>, bool)>);
 
 /// Analyses the handlers of one source.
 fn understood(handlers: &[Located], sources: &Sources) -> Vec<Result<Understood, Unread>> {
@@ -202,7 +206,7 @@ fn understood(handlers: &[Located], sources: &Sources) -> Vec<Result<Understood,
         Ok(Syntax::Parsed(module)) => {
             let loaded = Machine::load(&module);
             let facts = each.map(|located| {
-                let facts = scenario::facts(&loaded, &located.name, located.is_factory, text);
+                let facts = scenario::facts(&loaded, &located.name, located.made, text);
                 let facts = facts.map(|mut facts| {
                     let delegate = facts.delegate.take();
                     (Places::new(located, sources).handler(facts), delegate)

@@ -99,8 +99,7 @@ pub(super) struct Located {
     pub(super) languages: Vec<Language>,
     /// Name of the entry point, or of the function that returns it.
     pub(super) name: String,
-    /// `true` if calling the named function returns the entry point.
-    pub(super) is_factory: bool,
+    pub(super) made: Made,
     pub(super) origin: Origin,
 }
 
@@ -114,6 +113,17 @@ impl Located {
             _ => None,
         }
     }
+}
+
+/// Relation of the entry point to the named function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Made {
+    /// The function itself.
+    Here,
+    /// A call of the function returns it.
+    ByCall,
+    /// A wrapper in another file calls the function.
+    Wrapped,
 }
 
 /// Origin of the text.
@@ -283,7 +293,7 @@ pub(super) fn locate(code: &Code, is_only: bool, search: &Search<'_>, sources: &
                     text: text.clone(),
                     languages: vec![Language::Python, Language::Script],
                     name,
-                    is_factory: false,
+                    made: Made::Here,
                     origin: Origin::Written(*span),
                 }));
             }
@@ -536,7 +546,7 @@ fn text_of(path: &Path, files: &Files) -> Option<String> {
 pub(super) fn factory(made: &Located, sources: &Sources) -> Option<Located> {
     let (from, there) = exports::factory(&made.text, &made.name)?;
     Some(Located {
-        is_factory: true,
+        made: Made::ByCall,
         ..made.imported(&from, there, sources)?
     })
 }
@@ -576,7 +586,7 @@ pub(super) fn read_source(mut path: PathBuf, mut name: String, sources: &Sources
         text: text.into(),
         languages: language_of(&path).into_iter().collect(),
         name,
-        is_factory: false,
+        made: Made::Here,
         origin: Origin::File(path),
     })
 }

@@ -3,6 +3,7 @@
 //! The work on the second message fails in each place where it may. A fact needs all paths: `swallowed` if the failed
 //! message is deleted on each of them. A handler with too many paths has no facts.
 
+use super::locate::Made;
 use super::machine::{Event, EventKind, Machine, Run};
 use super::stores;
 use super::syntax::{Expression, Function, Module, Statement, StatementKind, Term, TextRange};
@@ -51,8 +52,8 @@ pub(super) struct Facts<'m> {
     pub(super) untimed: Option<TextRange>,
     /// `true` if it deletes processed messages itself.
     pub(super) deletes: bool,
-    /// Imported function that gets the event, and whose result it returns.
-    pub(super) delegate: Option<Arc<str>>,
+    /// Imported function that gets the event, and whose result it returns; and whether that passes through a wrapper.
+    pub(super) delegate: Option<(Arc<str>, bool)>,
 }
 
 /// A path.
@@ -73,14 +74,15 @@ struct Path<'m> {
     returned: Mask,
 }
 
-/// Analyses the handler called `name`, or that a function of this name returns; `None` if it is not in the module that
-/// is `loaded`.
-pub(super) fn facts<'m>(loaded: &Machine<'m>, name: &str, is_factory: bool, source: &str) -> Option<Facts<'m>> {
-    let (entry, machine) = if is_factory {
-        Entry::made_by(loaded, name)
-    } else {
-        Entry::of(loaded, name)
+/// Analyses the handler called `name`, or made of it; `None` if it is not in the module that is `loaded`.
+pub(super) fn facts<'m>(loaded: &Machine<'m>, name: &str, made: Made, source: &str) -> Option<Facts<'m>> {
+    let (mut entry, machine) = match made {
+        Made::ByCall => Entry::made_by(loaded, name),
+        Made::Here | Made::Wrapped => Entry::of(loaded, name),
     }?;
+    if made == Made::Wrapped {
+        entry.around.push(&LAMBDA);
+    }
     Some(entry.facts(&machine, source))
 }
 
@@ -178,8 +180,9 @@ impl<'m> Entry<'m> {
             && failed().all(|path| path.run.failed.as_ref().is_some_and(|failure| failure.has_event));
         let function = failed().find_map(|path| path.run.failed?.function);
         let is_one = failed().all(|path| path.run.failed.is_some_and(|failure| failure.function == function));
-        let is_passed_on = is_delegated && outcome == Outcome::Raised;
-        let delegate = function.filter(|_| is_passed_on && is_one && self.around.is_empty());
+        let is_wrapped = !self.around.iter().all(|one| is_transparent(one));
+        let is_passed_on = is_delegated && (is_wrapped || outcome == Outcome::Raised);
+        let delegate = function.filter(|_| is_passed_on && is_one);
         let delegate = delegate.filter(|name| returns_result_of(self.function, name));
         let outcome = if is_passed_on { Outcome::Unknown } else { outcome };
         let is_declared = self.function.returns_failures
@@ -212,7 +215,7 @@ impl<'m> Entry<'m> {
                 .iter()
                 .find_map(|path| path.run.waits.clone())
                 .filter(|_| !module.says(&CLOCKS)),
-            delegate: delegate.cloned(),
+            delegate: delegate.map(|name| (name.clone(), is_wrapped)),
             deletes: module.says(&DELETES) || module.words.iter().any(|word| deletes_messages(word)),
         }
     }

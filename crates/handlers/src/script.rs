@@ -13,6 +13,7 @@ use super::syntax::{
 use oxc_allocator::Allocator;
 use oxc_ast::ast;
 use oxc_span::{GetSpan, SourceType, Span};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// Converts a file, or returns why it is not read.
@@ -23,13 +24,13 @@ pub(super) fn read(source: &str) -> Result<Module, nesting::Refusal> {
     if parsed.panicked || !parsed.diagnostics.is_empty() {
         return Err(nesting::Refusal::Syntax);
     }
-    let mut reader = Script(SyntaxReader::new(source, true));
+    let mut reader = Script(SyntaxReader::new(source, true), FxHashSet::default());
     let body = reader.statements(&parsed.program.body);
     reader.0.finish(body).ok_or(nesting::Refusal::TooDeep)
 }
 
-/// Reader of JavaScript and TypeScript.
-struct Script<'s>(SyntaxReader<'s>);
+/// Reader of JavaScript and TypeScript, with the names that are imported from other files.
+struct Script<'s>(SyntaxReader<'s>, FxHashSet<Arc<str>>);
 
 fn range(span: Span) -> TextRange {
     span.start as usize..span.end as usize
@@ -259,7 +260,11 @@ impl Script<'_> {
                     ast::ImportDeclarationSpecifier::ImportDefaultSpecifier(one) => self.word(&one.local.name),
                     ast::ImportDeclarationSpecifier::ImportNamespaceSpecifier(one) => self.word(&one.local.name),
                 });
-                let kind = StatementKind::Import(names.collect());
+                let names: Vec<_> = names.collect();
+                if one.source.value.starts_with('.') {
+                    self.1.extend(names.iter().cloned());
+                }
+                let kind = StatementKind::Import(names);
                 all.push(Statement { kind, at });
             }
             ast::ModuleDeclaration::ExportDeclaration(one) => self.declaration(&one.declaration, all),

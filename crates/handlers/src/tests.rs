@@ -1,5 +1,6 @@
 //! Tests of hostile sources, of nesting, and of signatures in languages that are not parsed.
 
+use super::locate::Made;
 use super::machine::Machine;
 use super::nesting::Refusal;
 use super::syntax::Module;
@@ -249,11 +250,16 @@ fn analysis_of_cyclic_names_ends() {
     let branches = format!("def handler(event, context):\n    for r in event['Records']:\n{branches}");
     for text in [&text, recursive, endless, &branches] {
         let module = python::read(text).unwrap();
-        scenario::facts(&Machine::load(&module), "handler", false, text);
+        scenario::facts(&Machine::load(&module), "handler", Made::Here, text);
     }
     let script =
         "class A extends A { constructor() { super(); this.a = new A(); } }\nexports.handler = async () => new A();\n";
-    scenario::facts(&Machine::load(&script::read(script).unwrap()), "handler", false, script);
+    scenario::facts(
+        &Machine::load(&script::read(script).unwrap()),
+        "handler",
+        Made::Here,
+        script,
+    );
 }
 
 #[test]
@@ -754,14 +760,43 @@ fn handler_that_passes_the_event_to_another_file_is_that_of_the_file() {
             "import { lost } from './run';\nexport const handler = async (event) => lost(event);\n",
             "handler",
         ),
+        (
+            "import { run } from './run';\nexport const handler = middy(run).use(parser());\n",
+            "run",
+        ),
+        (
+            "import { run } from './run';\nexport const handler = middy().use(parser()).handler(run);\n",
+            "run",
+        ),
+        (
+            "import { run } from './run';\nlet handler = run;\nexport { handler };\n",
+            "run",
+        ),
+        (
+            "import { run } from './run';\nlet handler = create(run);\nexport { handler };\n",
+            "",
+        ),
     ] {
-        assert_eq!(name(("app.ts", app), ("run.ts", RUN)).as_deref(), Ok(expected), "{app}");
+        assert_eq!(
+            name(("app.ts", app), ("run.ts", RUN)).unwrap_or_default(),
+            expected,
+            "{app}"
+        );
     }
     let app = "from run import run\n\n\ndef handler(event, context):\n    return run(event, context)\n";
     let run = "def run(event, context):\n    for record in event['Records']:\n        ship(record)\n";
     assert_eq!(name(("app.py", app), ("run.py", run)).as_deref(), Ok("run"));
     let back = "from app import handler\n\n\ndef run(event, context):\n    return handler(event, context)\n";
     assert_eq!(name(("app.py", app), ("run.py", back)).as_deref(), Ok("run"), "a cycle");
+    let logged = "export const run = async (event) => { for (const one of event.Records) { try { await ship(one); } catch (error) { <end> } } };\n";
+    for (end, outcome) in [
+        ("log.error(error);", Outcome::Deleted),
+        ("throw error;", Outcome::Unknown),
+    ] {
+        let app = "import { run } from './run';\nexport const handler = middy(run).use(parser());\n";
+        let found = handler_of([("app.ts", app), ("run.ts", &logged.replace("<end>", end))]);
+        assert_eq!(found.unwrap().outcome, outcome, "a wrapper may catch the error: {end}");
+    }
 }
 
 #[test]

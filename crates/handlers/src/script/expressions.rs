@@ -2,7 +2,9 @@
 
 use super::{Script, range};
 use crate::reader::expression;
-use crate::syntax::{Expression, Logic, Operator, Term};
+use crate::syntax::{
+    Expression, Function, Logic, Operator, Parameter, Statement, StatementKind, Takes, Term, TextRange,
+};
 use oxc_ast::ast;
 use oxc_span::GetSpan;
 use oxc_syntax::operator::{AssignmentOperator, BinaryOperator, LogicalOperator, UnaryOperator};
@@ -293,9 +295,14 @@ impl Script<'_> {
 
     pub(super) fn call(&mut self, callee: &ast::Expression<'_>, arguments: &[ast::Argument<'_>], is_new: bool) -> Term {
         let callee = self.boxed(callee);
+        // `middy(run)`, `middy().use(…).handler(run)`
+        let takes_handler = matches!(callee.last_name(), Some("middy" | "handler"));
         let arguments = arguments.iter().map(|one| match one {
             ast::Argument::SpreadElement(spread) => self.spread(spread),
             one => match one.as_expression() {
+                Some(ast::Expression::Identifier(one)) if takes_handler && self.1.contains(&*one.name) => {
+                    self.calling(&one.name, range(one.span))
+                }
                 Some(value) => self.expression(value),
                 None => expression(Term::Null, range(one.span())),
             },
@@ -306,6 +313,31 @@ impl Script<'_> {
             named: Vec::new(),
             is_new,
         }
+    }
+
+    /// Returns a function that passes its event to the imported function `name`: `event => name(event)`.
+    fn calling(&mut self, name: &str, at: TextRange) -> Expression {
+        let mut word = |name| expression(Term::Name(self.word(name)), at.clone());
+        let (callee, pattern, event) = (word(name), word("event"), word("event"));
+        let call = expression(Term::call(callee, vec![event]), at.clone());
+        let parameter = Parameter {
+            pattern,
+            default: None,
+            takes: Takes::One,
+        };
+        let body = Statement {
+            kind: StatementKind::Return(Some(call)),
+            at: at.clone(),
+        };
+        let function = Function {
+            parameters: vec![parameter],
+            body: vec![body],
+            is_async: true,
+            is_arrow: true,
+            at: at.clone(),
+            ..Function::default()
+        };
+        expression(Term::Function(Arc::new(function)), at)
     }
 
     pub(super) fn entry(&mut self, entry: &ast::ObjectPropertyKind<'_>) -> (Option<Arc<str>>, Expression) {
