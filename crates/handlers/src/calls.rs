@@ -58,6 +58,11 @@ const SYNCHRONOUS: [&str; 16] = [
     "writeFileSync",
 ];
 
+/// Functions and methods of `fetch`, `axios` and `got` that return a promise.
+const REQUESTS: [&str; 10] = [
+    "axios", "delete", "fetch", "get", "got", "head", "patch", "post", "put", "request",
+];
+
 impl<'m> Machine<'m> {
     /// Evaluates a call; `is_awaited` if an `await` is directly in front of it.
     pub(super) fn call_expression(&mut self, whole: &'m Expression, is_awaited: bool) -> Evaluated {
@@ -72,6 +77,9 @@ impl<'m> Machine<'m> {
         };
         let receiver = match &callee.kind {
             Term::Member(of, name) => {
+                if &**name == "promise" {
+                    self.promised = std::ptr::from_ref(&**of) as usize;
+                }
                 let receiver = self.evaluate(of)?;
                 self.run.is_impossible |= self.is_late(&receiver) && !PROMISE_MEMBERS.contains(&&**name);
                 Some(receiver)
@@ -337,11 +345,13 @@ impl<'m> Machine<'m> {
                 Some(_) => self.run.is_parked |= given & self.failing != 0,
                 None => {
                     let is_async = self.module.is_script || self.frames.last().is_some_and(|frame| frame.is_async);
-                    let may_be_late = is_async && !is_awaited && !self.is_synchronous(site);
-                    let options = if may_be_late { 3 } else { 2 };
+                    let returns_promise = self.returns_promise(site);
+                    let may_be_late = is_async && !is_awaited && returns_promise != Some(false);
+                    let is_certain = may_be_late && returns_promise.is_some();
+                    let options = if may_be_late && !is_certain { 3 } else { 2 };
                     let chosen = self.chosen(Choice::Fail, site, options);
                     if chosen > 0 {
-                        let is_late = chosen == 2;
+                        let is_late = is_certain || chosen == 2;
                         self.run.failed = Some(Failure {
                             site: address,
                             is_late,
@@ -356,15 +366,29 @@ impl<'m> Machine<'m> {
         Ok(Value::Unknown(given))
     }
 
-    /// Returns `true` if `call` is one of an imported function that returns no promise by its declaration, or one of
-    /// Node.js that returns none.
-    fn is_synchronous(&self, call: &Expression) -> bool {
-        let Term::Call { callee, .. } = &call.kind else {
-            return false;
+    /// Returns whether `call` returns a promise, by the declaration of an imported function, or as one of Node.js or of
+    /// a library for requests; `None` if this is unknown.
+    fn returns_promise(&self, call: &Expression) -> Option<bool> {
+        let Term::Call { callee, arguments, .. } = &call.kind else {
+            return None;
         };
-        let is_import = |name: &Arc<str>| self.module.synchronous.contains(name);
-        let is_of_node = callee.last_name().is_some_and(|name| SYNCHRONOUS.contains(&name));
-        callee.name().is_some_and(is_import) || is_of_node
+        if let Some(known) = callee.name().and_then(|name| self.module.promises.get(name)) {
+            return Some(*known);
+        }
+        let name = callee.last_name()?;
+        if SYNCHRONOUS.contains(&name) {
+            return Some(false);
+        }
+        let is_command = |one: &Expression| match &one.kind {
+            Term::Call { callee, is_new, .. } => {
+                *is_new && callee.last_name().is_some_and(|name| name.ends_with("Command"))
+            }
+            _ => one.name().is_some_and(|name| name.ends_with("ommand")),
+        };
+        let is_request = callee.first_name().is_some_and(is_request) && REQUESTS.contains(&name);
+        let is_sent = name == "send" && arguments.first().is_some_and(is_command);
+        let is_promised = name == "promise" || self.promised == std::ptr::from_ref(call) as usize;
+        (self.module.is_script && (is_request || is_sent || is_promised)).then_some(true)
     }
 
     /// Raises the failure, or returns a promise that is rejected later.

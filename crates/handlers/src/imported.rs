@@ -32,8 +32,8 @@ const PACKAGES: [&str; 7] = [
     "uuid",
 ];
 
-/// Returns the imports of the script `text` at `path` that return no promise.
-pub(super) fn synchronous(path: &Path, text: &str, sources: &Sources) -> FxHashSet<Arc<str>> {
+/// Returns the imports of the script `text` at `path` of which it is known whether they return a promise.
+pub(super) fn promises(path: &Path, text: &str, sources: &Sources) -> FxHashMap<Arc<str>, bool> {
     let tokens = tokens(text);
     let imports = exports::imports(&tokens).into_iter();
     let is_synchronous = |from: &str| PACKAGES.contains(&from.split('/').next().unwrap_or_default());
@@ -41,7 +41,7 @@ pub(super) fn synchronous(path: &Path, text: &str, sources: &Sources) -> FxHashS
         .filter(|(_, _, from)| from.starts_with('.') || is_synchronous(from))
         .take(limits::MAX_IMPORTS)
         .partition(|(_, _, from)| is_synchronous(from));
-    let mut all: FxHashSet<Arc<str>> = packages.into_iter().map(|(here, ..)| here.into()).collect();
+    let mut all: FxHashMap<Arc<str>, bool> = packages.into_iter().map(|(here, ..)| (here.into(), false)).collect();
     let files = files.into_iter().filter_map(|(here, there, from)| {
         let path = imported(path, from, Language::Script, sources.files())?;
         Some((here, there.to_owned(), path))
@@ -50,11 +50,16 @@ pub(super) fn synchronous(path: &Path, text: &str, sources: &Sources) -> FxHashS
         let tokens = self::tokens(&text);
         let module = script::read(&text).ok();
         let results = module.as_ref().map(Results::of);
-        let is_value = |name: &str| {
-            declares_value(&tokens, name) || results.as_ref().is_some_and(|results| results.are_values(name))
+        let is_promise = |name: &str| {
+            if declares_value(&tokens, name) {
+                return Some(false);
+            }
+            results.as_ref().and_then(|results| results.are_promises(name))
         };
-        let values = names.into_iter().filter(|(_, there)| is_value(there));
-        all.extend(values.map(|(here, _)| here.into()));
+        let known = names
+            .into_iter()
+            .filter_map(|(here, there)| Some((here.into(), is_promise(&there)?)));
+        all.extend(known);
     }
     all
 }
@@ -198,14 +203,14 @@ impl<'m> Results<'m> {
         }
     }
 
-    /// Returns `true` if the function `name` returns values that are no promises.
-    fn are_values(&self, name: &str) -> bool {
-        scenario::function(&self.loaded, name).is_some_and(|function| {
-            let mut returned = Vec::new();
-            add_returned(&function.body, &mut returned);
-            let is_plain = |value: &&Expression| is_plain(value, &self.constants, 0);
-            !function.is_async && !function.is_generator && returned.iter().all(is_plain)
-        })
+    /// Returns whether the function `name` returns promises, or `None` if this is unknown.
+    fn are_promises(&self, name: &str) -> Option<bool> {
+        let function = scenario::function(&self.loaded, name)?;
+        let mut returned = Vec::new();
+        add_returned(&function.body, &mut returned);
+        let is_plain = |value: &&Expression| is_plain(value, &self.constants, 0);
+        let is_value = !function.is_async && returned.iter().all(is_plain);
+        (!function.is_generator && (function.is_async || is_value)).then_some(function.is_async)
     }
 }
 

@@ -250,7 +250,7 @@ fn syntax_of(located: &Located, shown: &str, sources: &Sources) -> Result<Syntax
             Ok(mut module) => {
                 if let Origin::File(path) = &located.origin {
                     if module.is_script {
-                        module.synchronous = imported::synchronous(path, text, sources);
+                        module.promises = imported::promises(path, text, sources);
                     }
                     module.records_used = imported::records_used(path, text, sources);
                 }

@@ -38,6 +38,8 @@ pub(super) struct Machine<'m> {
     pub(super) records: Id,
     /// Mask of the message whose work fails.
     pub(super) failing: Mask,
+    /// Address of a call whose method `promise` is called.
+    pub(super) promised: usize,
     /// Loops over records that run, innermost last.
     pub(super) loops: Vec<TextRange>,
     pub(super) run: Run<'m>,
@@ -160,6 +162,7 @@ impl<'m> Machine<'m> {
             current: 0,
             records: 0,
             failing: 0,
+            promised: 0,
             loops: Vec::new(),
             run: Run::default(),
         };

@@ -13,8 +13,8 @@ pub(super) struct Module {
     pub(super) body: Vec<Statement>,
     /// All identifiers and short texts in the file, except in comments.
     pub(super) words: rustc_hash::FxHashSet<Arc<str>>,
-    /// Imported functions that return no promise.
-    pub(super) synchronous: rustc_hash::FxHashSet<Arc<str>>,
+    /// Imported functions, with whether they return a promise.
+    pub(super) promises: rustc_hash::FxHashMap<Arc<str>, bool>,
     /// Records that imported functions use of an event that they get.
     pub(super) records_used: rustc_hash::FxHashMap<Arc<str>, super::values::Mask>,
     /// `true` for JavaScript and TypeScript, where blocks are scopes and failures of promises wait for an `await`.

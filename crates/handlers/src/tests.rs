@@ -524,6 +524,30 @@ fn file_with_too_many_handlers_is_read_for_the_first_only() {
     assert!(found.len() == most && found.iter().all(Result::is_ok));
 }
 
+#[test]
+fn call_of_a_function_that_returns_a_promise_has_to_be_awaited() {
+    let handler = "import { later, plain, unknown } from './other';\nimport { client, old } from 'sdk';\n\
+                   export const handler = async (event) => {\n  for (const record of event.Records) <call>;\n};\n";
+    let other = "export const later = async (record) => { await fetch(record.body); };\n\
+                 export const plain = (record: Message): string => of(record);\n\
+                 export const unknown = (record: Message) => of(record);\n";
+    for (call, outcome) in [
+        ("later(record)", Outcome::Deleted),
+        ("fetch(record.body)", Outcome::Deleted),
+        ("axios.post('/', record.body)", Outcome::Deleted),
+        ("client.send(new PutCommand(record))", Outcome::Deleted),
+        ("old.put(record).promise()", Outcome::Deleted),
+        ("await later(record)", Outcome::Raised),
+        ("await old.put(record).promise()", Outcome::Raised),
+        ("plain(record)", Outcome::Raised),
+        ("unknown(record)", Outcome::Unknown),
+        ("client.send(record)", Outcome::Unknown),
+    ] {
+        let found = handler_of([("app.ts", &*handler.replace("<call>", call)), ("other.ts", other)]);
+        assert_eq!(found.unwrap().outcome, outcome, "{call}");
+    }
+}
+
 /// A call without `await` whose function may return a promise leaves the fate of the message unknown.
 #[test]
 fn imported_function_with_the_type_of_a_value_returns_no_promise() {
