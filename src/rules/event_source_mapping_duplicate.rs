@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::graph::{Target, UnitId};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 pub(super) static RULE: Rule = rule!(
     "event-source-mapping-duplicate",
@@ -14,7 +15,7 @@ pub(super) static RULE: Rule = rule!(
 /// Ends that only one mapping of a unit may have: queue, function and the function's qualifier.
 type Ends = (UnitId, End, End, Option<String>);
 /// Resource by its unit and address, or the written ARN or name.
-type End = (Option<UnitId>, String);
+type End = (Option<UnitId>, Arc<str>);
 
 /// Mapping, and the condition under which it has these ends.
 type Mapped<'g> = (&'g EventSourceMapping, Condition);
@@ -74,9 +75,9 @@ fn ends_of(findings: &mut Findings<'_>, mapping: &EventSourceMapping) -> Vec<(En
 fn end(resource: Option<&crate::graph::Resource>, link: &Link) -> Option<End> {
     match (resource, &link.target) {
         (Some(resource), _) if !resource.is_single() => None,
-        (Some(resource), _) => Some((Some(resource.unit), resource.address.to_string())),
+        (Some(resource), _) => Some((Some(resource.unit), resource.address.clone())),
         // The unknown pieces of two ARNs may differ.
-        (None, Target::External(written)) if !written.contains("${") => Some((None, written.to_string())),
+        (None, Target::External(written)) if !written.contains("${") => Some((None, written.clone())),
         (None, _) => None,
     }
 }

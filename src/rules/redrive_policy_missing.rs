@@ -66,7 +66,7 @@ fn unused_failure_queues(graph: &Graph) -> FxHashMap<(UnitId, String), &Queue> {
     let mut unused = FxHashMap::default();
     for queue in graph.queues() {
         let is_used = graph.is_dead_letter_queue(queue) || graph.is_read(queue) || graph.is_sent_to(queue);
-        if let ((stem, true), false) = (stem(queue), is_used) {
+        if !is_used && let (stem, true) = stem(queue) {
             unused.insert((queue.resource.unit, stem), queue);
         }
     }

@@ -166,13 +166,14 @@ impl<'t> Template<'t> {
         }
     }
 
-    /// Returns the value at `path` in `object`.
-    pub fn path(&self, object: &Outcomes<'t>, path: &[&str], when: &Condition) -> Outcomes<'t> {
-        let Some((first, rest)) = path.split_first() else {
+    /// Returns the value at `path` in `object`, whose keys are separated by dots.
+    pub fn path(&self, object: &Outcomes<'t>, path: &str, when: &Condition) -> Outcomes<'t> {
+        if path.is_empty() {
             return object.clone();
-        };
-        let start = self.field(object, first, when);
-        rest.iter().fold(start, |object, key| self.field(&object, key, when))
+        }
+        let mut keys = path.split('.');
+        let start = self.field(object, keys.next().unwrap_or_default(), when);
+        keys.fold(start, |object, key| self.field(&object, key, when))
     }
 
     /// Converts `outcomes` to lists.

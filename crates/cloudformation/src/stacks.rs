@@ -333,7 +333,7 @@ impl<'t> Template<'t> {
         let written = if let Some(asset) = asset {
             asset.to_string()
         } else {
-            let outcomes = self.path(&self.properties_of(declared), &[key], &Condition::always());
+            let outcomes = self.field(&self.properties_of(declared), key, &Condition::always());
             let local = |value: &Evaluated<'_>| value.text().ok().filter(|text| !text.contains("://"));
             let [only] = &*outcomes else {
                 let choices: Vec<String> = outcomes.iter().filter_map(|one| local(&one.value)).collect();
@@ -391,7 +391,7 @@ impl<'t> Template<'t> {
         document: &Node,
         assumed: &Condition,
     ) -> FxHashMap<Arc<str>, Outcomes<'static>> {
-        let object = self.path(&self.properties_of(declared), &["Parameters"], assumed);
+        let object = self.field(&self.properties_of(declared), "Parameters", assumed);
         let names = document.get("Parameters").and_then(Node::entries).unwrap_or_default();
         let arguments = names.iter().map(|entry| {
             let outcomes = self.field(&object, &entry.key, assumed);

@@ -1,5 +1,6 @@
 //! Lowers event source mappings whose source is, or may be, a queue.
 
+use super::properties::Known;
 use super::{BareName, Lowering, Node, Path, View, last};
 use crate::graph::{
     Attribute, Case, Condition, EventSourceMapping, Link, ProvisionedPollers, ResponseType, State, StreamSetting,
@@ -32,14 +33,14 @@ pub(in crate::frontend) struct MappingNames {
     pub(in crate::frontend) stream_settings: [Path; 6],
     /// Settings that imply another source if the source itself is unresolved.
     pub(in crate::frontend) other_sources: &'static [Path],
-    /// All names that the dialect accepts in a mapping of any source, separated by spaces.
-    pub(in crate::frontend) known: &'static str,
+    /// All names that the dialect accepts in a mapping of any source.
+    pub(in crate::frontend) known: Known,
 }
 
 impl<V: View> Lowering<V> {
     pub(super) fn mapping(&mut self, node: Node<V::Value>, names: &MappingNames) {
         let written = &node.written;
-        self.find_unknown(&node.resource, written, names.known);
+        self.find_unknown(&node.resource, written, &names.known);
         let called = names.queues.iter().find(|name| self.view.has(written, name));
         let Some(source) = called.or(names.queues.first()) else {
             return;

@@ -3,6 +3,7 @@
 use super::{Lowering, Path, View};
 use crate::graph::{Attribute, Cause, Resource, State, UnitKind, UnknownProperty};
 use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
 
 /// Words that do not distinguish one property from another.
 const FILLERS: [&str; 11] = [
@@ -13,12 +14,24 @@ const MAX_EDITS: usize = 2;
 /// Length from which a name may differ by [`MAX_EDITS`]; shorter names may differ by one edit.
 const LONG: usize = 8;
 
+/// The properties that a dialect accepts: the path of the parent, the name, and the whole path.
+pub(in crate::frontend) type Known = LazyLock<Vec<(&'static str, &'static str, Path)>>;
+
+/// Splits a list of paths, which are separated by spaces.
+pub(in crate::frontend) fn known(paths: &'static str) -> Vec<(&'static str, &'static str, Path)> {
+    let parted = paths.split(' ').map(|path| match path.rsplit_once('.') {
+        Some((parent, name)) => (parent, name, path),
+        None => ("", path, path),
+    });
+    parted.collect()
+}
+
 impl<V: View> Lowering<V> {
-    /// Records the properties of `resource` that are not in `known` but resemble one of them. Until
+    /// Records the properties of `resource` that are not in `paths` but resemble one of them. Until
     /// [`forget_unknown`](Self::forget_unknown), the properties that were meant are unresolved instead of absent.
     ///
     /// A name that resembles none may be a new property of AWS, and is accepted.
-    pub(super) fn find_unknown(&mut self, resource: &Resource, written: &V::Value, known: &'static str) {
+    pub(super) fn find_unknown(&mut self, resource: &Resource, written: &V::Value, paths: &Known) {
         // Terraform checks the names before it plans.
         if matches!(
             self.graph.unit.kind,
@@ -26,13 +39,6 @@ impl<V: View> Lowering<V> {
         ) {
             return;
         }
-        let paths: Vec<(&str, &str, Path)> = known
-            .split(' ')
-            .map(|path| match path.rsplit_once('.') {
-                Some((parent, name)) => (parent, name, path),
-                None => ("", path, path),
-            })
-            .collect();
         let mut parents = vec![""];
         parents.extend(
             paths

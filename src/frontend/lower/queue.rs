@@ -1,5 +1,6 @@
 //! Lowers queues with their redrive and redrive allow policies.
 
+use super::properties::Known;
 use super::read::{dangling, exact, spread};
 use super::{BareName, Lowering, Node, Path, View, is_absent};
 use crate::graph::Reason;
@@ -34,8 +35,8 @@ pub(in crate::frontend) struct QueueNames {
     pub(in crate::frontend) tags: &'static [Path],
     /// The queue policy, if the dialect permits it in the queue.
     pub(in crate::frontend) policy: Option<Path>,
-    /// All names that the dialect accepts in a queue, separated by spaces.
-    pub(in crate::frontend) known: &'static str,
+    /// All names that the dialect accepts in a queue.
+    pub(in crate::frontend) known: Known,
 }
 
 impl QueueNames {
@@ -53,7 +54,7 @@ const SOURCES: &str = "sourceQueueArns";
 impl<V: View> Lowering<V> {
     pub(super) fn queue(&mut self, node: Node<V::Value>, names: &QueueNames) {
         let written = &node.written;
-        self.find_unknown(&node.resource, written, names.known);
+        self.find_unknown(&node.resource, written, &names.known);
         if let Some(path) = names.policy {
             self.inline_queue_policy(&node.resource, written, path);
         }

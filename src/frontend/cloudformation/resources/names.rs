@@ -8,11 +8,13 @@ use crate::frontend::lower::delivery::{
 };
 use crate::frontend::lower::function::{FailureNames, FunctionNames, InvokeConfigNames};
 use crate::frontend::lower::mapping::MappingNames;
+use crate::frontend::lower::properties::known;
 use crate::frontend::lower::queue::QueueNames;
 use crate::frontend::lower::worker::{EnvironmentNames, WorkerNames};
 use crate::frontend::lower::{BareName, NodeKind};
 use crate::graph::delivery::TargetKind;
 use crate::graph::limits;
+use std::sync::LazyLock;
 
 /// Returns the kind of node for a resource type, or `None` if the graph has none.
 pub(in crate::frontend::cloudformation) fn kind(name: &str) -> Option<NodeKind> {
@@ -79,10 +81,14 @@ static QUEUE: QueueNames = QueueNames {
     redrive_allow: "RedriveAllowPolicy",
     tags: &["Tags"],
     policy: None,
-    known: "ContentBasedDeduplication DeduplicationScope DelaySeconds FifoQueue FifoThroughputLimit \
+    known: LazyLock::new(|| {
+        known(
+            "ContentBasedDeduplication DeduplicationScope DelaySeconds FifoQueue FifoThroughputLimit \
             KmsDataKeyReusePeriodSeconds KmsMasterKeyId MaximumMessageSize MessageRetentionPeriod QueueName \
             ReceiveMessageWaitTimeSeconds RedriveAllowPolicy RedrivePolicy SqsManagedSseEnabled Tags \
             VisibilityTimeout",
+        )
+    }),
 };
 
 static FUNCTION: FunctionNames = FunctionNames {
@@ -176,7 +182,9 @@ static MAPPING: MappingNames = MappingNames {
         "DocumentDBEventSourceConfig",
     ],
     // Those of the resource, and of SAM's events.
-    known: "AmazonManagedKafkaEventSourceConfig BatchSize BisectBatchOnFunctionError ConsumerGroupId \
+    known: LazyLock::new(|| {
+        known(
+            "AmazonManagedKafkaEventSourceConfig BatchSize BisectBatchOnFunctionError ConsumerGroupId \
             DestinationConfig DocumentDBEventSourceConfig Enabled EventSourceArn FilterCriteria FunctionName \
             FunctionResponseTypes KafkaBootstrapServers KmsKeyArn LoggingConfig MaximumBatchingWindowInSeconds \
             MaximumRecordAgeInSeconds MaximumRetryAttempts MetricsConfig ParallelizationFactor \
@@ -186,6 +194,8 @@ static MAPPING: MappingNames = MappingNames {
             TumblingWindowInSeconds ScalingConfig.MaximumConcurrency DestinationConfig.OnFailure FilterCriteria.Filters \
             ProvisionedPollerConfig.MaximumPollers ProvisionedPollerConfig.MinimumPollers \
             ProvisionedPollerConfig.PollerGroupName",
+        )
+    }),
 };
 
 static ALARM: AlarmNames = AlarmNames {

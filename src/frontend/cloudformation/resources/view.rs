@@ -479,12 +479,11 @@ impl<'t> View for CloudFormation<'_, 't> {
 impl<'t> CloudFormation<'_, 't> {
     /// Evaluates `path`. A value from `Globals` gets the span of the resource, and `Globals` as its origin.
     fn outcomes(&self, within: &TemplateValue<'t>, path: &str) -> Outcomes<'t> {
-        let path: Vec<&str> = path.split('.').filter(|key| !key.is_empty()).collect();
         let mut found = match &within.what {
-            ValueKind::Outcomes(own) => self.template.path(own, &path, &within.assumed),
+            ValueKind::Outcomes(own) => self.template.path(own, path, &within.assumed),
             ValueKind::Value(value, span) => {
                 let own = always(value.clone(), *span);
-                self.template.path(&own, &path, &within.assumed)
+                self.template.path(&own, path, &within.assumed)
             }
             ValueKind::Json(..) => Outcomes::from(Vec::new()),
         };

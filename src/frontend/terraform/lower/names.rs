@@ -8,11 +8,13 @@ use crate::frontend::lower::delivery::{
 };
 use crate::frontend::lower::function::{FailureNames, FunctionNames, InvokeConfigNames};
 use crate::frontend::lower::mapping::MappingNames;
+use crate::frontend::lower::properties::known;
 use crate::frontend::lower::queue::QueueNames;
 use crate::frontend::lower::worker::{EnvironmentNames, WorkerNames};
 use crate::frontend::lower::{BareName, NodeKind};
 use crate::graph::delivery::TargetKind;
 use crate::graph::limits;
+use std::sync::LazyLock;
 
 /// Returns the kind of node that a resource type becomes; `None` if it is not in the graph.
 pub(in crate::frontend::terraform) fn kind(name: &str) -> Option<NodeKind> {
@@ -88,11 +90,15 @@ static QUEUE: QueueNames = QueueNames {
     tags: &["tags_all", "tags"],
     policy: Some("policy"),
     // Of version 6.25 of the provider, and those of every resource.
-    known: "connection content_based_deduplication count deduplication_scope delay_seconds depends_on fifo_queue \
+    known: LazyLock::new(|| {
+        known(
+            "connection content_based_deduplication count deduplication_scope delay_seconds depends_on fifo_queue \
             fifo_throughput_limit for_each kms_data_key_reuse_period_seconds kms_master_key_id lifecycle \
             max_message_size message_retention_seconds name name_prefix policy provider provisioner \
             receive_wait_time_seconds redrive_allow_policy redrive_policy region sqs_managed_sse_enabled tags \
             tags_all timeouts visibility_timeout_seconds",
+        )
+    }),
 };
 
 static FUNCTION: FunctionNames = FunctionNames {
@@ -179,7 +185,9 @@ pub(super) static MAPPING: MappingNames = MappingNames {
         "bisect_batch_on_function_error",
         "parallelization_factor",
     ],
-    known: "amazon_managed_kafka_event_source_config batch_size bisect_batch_on_function_error connection count \
+    known: LazyLock::new(|| {
+        known(
+            "amazon_managed_kafka_event_source_config batch_size bisect_batch_on_function_error connection count \
             depends_on destination_config document_db_event_source_config enabled event_source_arn \
             filter_criteria for_each function_name function_response_types kms_key_arn lifecycle logging_config \
             maximum_batching_window_in_seconds maximum_record_age_in_seconds maximum_retry_attempts \
@@ -189,6 +197,8 @@ pub(super) static MAPPING: MappingNames = MappingNames {
             topics tumbling_window_in_seconds scaling_config.maximum_concurrency destination_config.on_failure \
             filter_criteria.filter provisioned_poller_config.maximum_pollers provisioned_poller_config.minimum_pollers \
             provisioned_poller_config.poller_group_name",
+        )
+    }),
 };
 
 static ALARM: AlarmNames = AlarmNames {
