@@ -488,7 +488,8 @@ fn own_link(resource: &Resource) -> Link {
 
 /// Returns the last component of a path, which is the attribute's name.
 pub(super) fn last(path: Path) -> &'static str {
-    path.rsplit('.').next().unwrap_or(path)
+    let end = path.bytes().rposition(|byte| byte == b'.');
+    end.and_then(|end| path.get(end + 1..)).unwrap_or(path)
 }
 
 /// Returns `true` if the attribute is absent in every case.
