@@ -66,7 +66,7 @@ impl<'m> Machine<'m> {
             }
             ("Object", "keys" | "values" | "entries") => self.parts_of(&first, name),
             ("Array", "from") => match (self.items(&first), arguments.get(1)) {
-                (Some(items), Some(function)) => return self.mapped(items, &function.clone(), whole).map(Some),
+                (Some(items), Some(function)) => return self.mapped(items, false, &function.clone(), whole).map(Some),
                 (Some(items), None) => self.list(items),
                 (None, _) => Value::Unknown(self.mask(&first)),
             },
@@ -170,8 +170,8 @@ impl<'m> Machine<'m> {
             },
             "any" | "all" => self.any_or_all(&first, name == "any"),
             "map" | "filter" => match arguments.get(1).and_then(|items| self.items(items)) {
-                Some(items) if name == "map" => return self.mapped(items, &first, whole).map(Some),
-                Some(items) => return self.filtered(items, &first, whole).map(Some),
+                Some(items) if name == "map" => return self.mapped(items, false, &first, whole).map(Some),
+                Some(items) => return self.filtered(items, false, &first, whole).map(Some),
                 None => Value::Unknown(self.masks(&arguments.values)),
             },
             "isinstance" => {
@@ -260,7 +260,7 @@ impl<'m> Machine<'m> {
                     };
                     let mut results = Vec::new();
                     for item in items {
-                        let result = self.called_with(&first, item, whole)?;
+                        let result = self.called_with(&first, item, None, whole)?;
                         results.push(self.promise(result, true, whole.at.clone()));
                     }
                     // Iterating over the results raises the first failure.
@@ -313,8 +313,16 @@ impl<'m> Machine<'m> {
         self.on_item(item, |machine| machine.called(function, values, Vec::new(), at))
     }
 
-    fn called_with(&mut self, function: &Value, item: Value, at: &'m Expression) -> Result<Result<Value, Value>, Flow> {
-        self.called_for(function, &item, vec![item.clone()], at)
+    fn called_with(
+        &mut self,
+        function: &Value,
+        item: Value,
+        position: Option<usize>,
+        at: &'m Expression,
+    ) -> Result<Result<Value, Value>, Flow> {
+        let mut values = vec![item.clone()];
+        values.extend(position.map(|at| Value::Number(count(at))));
+        self.called_for(function, &item, values, at)
     }
 
     /// Returns a list with the items of the lists in another one.
@@ -333,21 +341,25 @@ impl<'m> Machine<'m> {
         Value::List(flat)
     }
 
-    /// Calls a function for each item.
-    fn mapped(&mut self, items: Vec<Value>, function: &Value, at: &'m Expression) -> Evaluated {
+    /// Calls a function for each item, also with its position in the list if `has_positions`.
+    fn mapped(&mut self, items: Vec<Value>, has_positions: bool, function: &Value, at: &'m Expression) -> Evaluated {
         let mut results = Vec::new();
-        for item in items {
-            results.push(self.called_with(function, item, at)?.map_err(Flow::Raise)?);
+        for (position, item) in items.into_iter().enumerate() {
+            let position = has_positions.then_some(position);
+            results.push(self.called_with(function, item, position, at)?.map_err(Flow::Raise)?);
         }
         Ok(self.list(results))
     }
 
-    fn filtered(&mut self, items: Vec<Value>, function: &Value, at: &'m Expression) -> Evaluated {
+    fn filtered(&mut self, items: Vec<Value>, has_positions: bool, function: &Value, at: &'m Expression) -> Evaluated {
         let mut kept = Vec::new();
-        for item in items {
+        for (position, item) in items.into_iter().enumerate() {
+            let position = has_positions.then_some(position);
             let result = match function {
                 Value::Null => item.clone(),
-                function => self.called_with(function, item.clone(), at)?.map_err(Flow::Raise)?,
+                function => self
+                    .called_with(function, item.clone(), position, at)?
+                    .map_err(Flow::Raise)?,
             };
             if self.truth(&result, at) {
                 kept.push(item);
@@ -422,6 +434,7 @@ impl<'m> Machine<'m> {
         let list = Value::List(id);
         let items = self.items(&list);
         let is_open = items.is_none();
+        let has_positions = self.module.is_script && !is_open;
         let known = match &self.heap[id] {
             Object::List { items, .. } => items.clone(),
             _ => Vec::new(),
@@ -440,11 +453,11 @@ impl<'m> Machine<'m> {
                 Value::Null
             }
             "forEach" => {
-                self.mapped(known, &first, whole)?;
+                self.mapped(known, has_positions, &first, whole)?;
                 Value::Null
             }
             "map" | "flatMap" => {
-                let mut made = self.mapped(known, &first, whole)?;
+                let mut made = self.mapped(known, has_positions, &first, whole)?;
                 if name == "flatMap" {
                     made = self.flat(&made);
                 }
@@ -460,7 +473,10 @@ impl<'m> Machine<'m> {
                 })?
             }
             "filter" => {
-                let kept = self.filtered(known, &first, whole)?;
+                let is_boolean = matches!(&whole.kind, Term::Call { arguments, .. }
+                    if arguments.first().and_then(Expression::name).is_some_and(|name| &**name == "Boolean"));
+                let test = if is_boolean { Value::Null } else { first };
+                let kept = self.filtered(known, has_positions, &test, whole)?;
                 self.opened(kept, is_open)
             }
             "some" | "every" | "find" => {
@@ -530,7 +546,9 @@ impl<'m> Machine<'m> {
         at: &'m Expression,
     ) -> Result<Option<Value>, Flow> {
         for item in items {
-            let result = self.called_with(function, item.clone(), at)?.map_err(Flow::Raise)?;
+            let result = self
+                .called_with(function, item.clone(), None, at)?
+                .map_err(Flow::Raise)?;
             if self.truth(&result, at) == truth {
                 return Ok(Some(item));
             }

@@ -278,3 +278,25 @@ exports.handler = async (event) => {
     try { await ship(read(record)); } catch (error) { console.error(error); }
   }
 };
+
+//: request without await · deleted
+exports.handler = async (event) => {
+  for (const record of event.Records) fetch("https://shop", { method: "POST", body: record.body });
+};
+
+//: settled, named by the position · partly retried
+exports.handler = async (event) => {
+  const results = await Promise.allSettled(event.Records.map((record) => ship(record)));
+  const failed = results.map((one, at) => (one.status === "rejected" ? event.Records[at].messageId : null));
+  return { batchItemFailures: failed.filter(Boolean).map((itemIdentifier) => ({ itemIdentifier })) };
+};
+
+//: settled, receipt handles by the position · batch retried
+exports.handler = async (event) => {
+  const results = await Promise.allSettled(event.Records.map((record) => ship(record)));
+  const batchItemFailures = [];
+  results.forEach((one, at) => {
+    if (one.status === "rejected") batchItemFailures.push({ itemIdentifier: event.Records[at].receiptHandle });
+  });
+  return { batchItemFailures };
+};
