@@ -44,16 +44,17 @@ fn never(
     batch: &Operand<'_>,
 ) -> Finding {
     let (function, asks) = (handled.function.resource.shown(), mapping.resource.shown());
-    let (severity, consequence) = if handled.handler.outcome == Outcome::Raised {
-        (
-            Severity::Info,
-            "one failed message still makes Lambda retry its whole batch",
-        )
+    let is_raised = handled.handler.outcome == Outcome::Raised;
+    let consequence = if is_raised {
+        "one failed message still makes Lambda retry its whole batch"
     } else {
-        (
-            Severity::Warning,
-            "a failure that it catches counts as success, and the message is deleted",
-        )
+        "a failure that it catches counts as success, and the message is deleted"
+    };
+    // Whether it catches failures is unknown if only its type was read.
+    let severity = if is_raised || !handled.handler.has_body {
+        Severity::Info
+    } else {
+        Severity::Warning
     };
     let headline = format!("{asks} asks which messages of a batch failed, but {function} never says: {consequence}");
     let size = format!("up to {}", batch.counted("messages per batch"));

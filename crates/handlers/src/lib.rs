@@ -366,17 +366,17 @@ impl<'l> Places<'l> {
             name: self.located.name.as_str().into(),
             place: self.span(&scanned.at),
             has_body: false,
-            response: if scanned.returns_failures {
-                failures(&scanned.at)
-            } else {
-                Response::Unknown
+            response: match scanned.returns_failures {
+                Some(true) => failures(&scanned.at),
+                Some(false) => Response::Nothing,
+                None => Response::Unknown,
             },
             outcome: Outcome::Unknown,
             malformed_response: None,
             swallowed_failure: None,
             unawaited: None,
             first_record_only: None,
-            deletes_processed: false,
+            deletes_processed: scanned.deletes,
             continues: None,
             deadline_unaware_idempotency: None,
             unconditional_write: None,

@@ -1,7 +1,7 @@
 //! Searches source in languages that are not parsed for the signature of the handler: Java, Kotlin, Scala, C#, Go, Rust.
 //!
-//! One thing is concluded: the handler returns failed messages if its own signature names a batch response and the file
-//! creates batch item failures. Comments and strings are skipped.
+//! Two things are concluded: the handler returns failed messages if its own signature names a batch response and the file
+//! creates batch item failures, and never does if its signature has no result. Comments and strings are skipped.
 
 use super::syntax::TextRange;
 use crate::limits;
@@ -19,7 +19,10 @@ const STARTS: [&str; 3] = ["Start", "StartWithOptions", "service_fn"];
 /// Signature of a handler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Scanned {
-    pub(super) returns_failures: bool,
+    /// `None` if it is unknown.
+    pub(super) returns_failures: Option<bool>,
+    /// `true` if the source deletes messages itself.
+    pub(super) deletes: bool,
     /// First line.
     pub(super) at: TextRange,
 }
@@ -40,7 +43,10 @@ pub(super) fn handler(source: &str, name: &str) -> Option<Scanned> {
         let (from, end) = found.next().filter(|_| found.next().is_none())?;
         Some((*name, from, end))
     });
-    let (name, from, end) = found.next()?;
+    let (name, from, end) = match tokens.literal() {
+        Some((from, end)) if !name.contains("::") => ("func", from, end),
+        _ => found.next()?,
+    };
     let signature = &tokens.all[from..end];
     let response = signature.iter().find(|token| RESPONSES.contains(token)).copied();
     let response = response.or_else(|| tokens.response_as_object(signature, name));
@@ -50,8 +56,16 @@ pub(super) fn handler(source: &str, name: &str) -> Option<Scanned> {
         .and_then(|rest| rest.lines().next())
         .unwrap_or_default();
     Some(Scanned {
-        // Powertools' processor creates this one.
-        returns_failures: response.is_some_and(|kind| kind == RESPONSES[0] || tokens.creates_failures()),
+        returns_failures: match response {
+            // Powertools' processor creates this one.
+            Some(kind) if kind == RESPONSES[0] || tokens.creates_failures() => Some(true),
+            None if has_no_result(signature, name) => Some(false),
+            _ => None,
+        },
+        deletes: tokens
+            .all
+            .iter()
+            .any(|word| word.to_ascii_lowercase().contains("deletemessage")),
         at: start..start + line.trim_end().len(),
     })
 }
@@ -124,6 +138,14 @@ impl<'s> Tokens<'s> {
         arguments.take_while(is_inside).collect()
     }
 
+    /// Returns the signature of a function that is written where the program passes it: `Start(func(…) error {`.
+    fn literal(&self) -> Option<(usize, usize)> {
+        let mut starts = self.all.windows(3);
+        let from = 2 + starts.position(|part| STARTS.contains(&part[0]) && part[1..] == ["(", "func"])?;
+        let end = self.all[from..].iter().take(limits::MAX_SIGNATURE_LENGTH);
+        Some((from, from + end.clone().position(|token| *token == "{")?))
+    }
+
     /// Returns the range of tokens of the signature, if the token declares the function `name`.
     fn signature(&self, at: usize, name: &str) -> Option<(usize, usize)> {
         if self.all[at] != name || !matches!(self.get(at + 1), "(" | "[" | "<") {
@@ -180,6 +202,24 @@ impl<'s> Tokens<'s> {
         };
         (0..self.all.len()).any(is_made)
     }
+}
+
+/// Returns `true` if the result of the function `name` is nothing, or only an error.
+fn has_no_result(signature: &[&str], name: &str) -> bool {
+    let Some(at) = signature.iter().position(|token| *token == name) else {
+        return false;
+    };
+    if signature.first() == Some(&"func") {
+        let mut depth = 0;
+        let end = signature[at + 1..].iter().position(|token| {
+            depth += i32::from(*token == "(") - i32::from(*token == ")");
+            depth == 0
+        });
+        return end.is_some_and(|end| matches!(signature[at + end + 2..], [] | ["error"]));
+    }
+    // A stream contains the response.
+    let is_nothing = at > 0 && matches!(signature[at - 1], "Task" | "Void" | "void");
+    is_nothing && !signature.contains(&"OutputStream")
 }
 
 /// Returns the number of bytes up to the end of `end`.

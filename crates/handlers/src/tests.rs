@@ -423,8 +423,68 @@ const SCANNED: [(&str, &str, Option<bool>); 28] = [
 #[test]
 fn signatures_in_languages_that_are_not_parsed_are_found() {
     for (name, source, expected) in SCANNED {
-        let found = scan::handler(source, name).map(|found| found.returns_failures);
+        let found = scan::handler(source, name).map(|found| found.returns_failures == Some(true));
         assert_eq!(found, expected, "{source}");
+    }
+}
+
+#[test]
+fn signature_without_a_result_never_returns_failures() {
+    for (name, source, expected) in [
+        (
+            "App::handle",
+            "class App { public void handle(SQSEvent e) {} }",
+            Some(false),
+        ),
+        (
+            "App::handle",
+            "class App { public Void handle(SQSEvent e) {} }",
+            Some(false),
+        ),
+        (
+            "App::handle",
+            "class App { public async Task handle(SQSEvent e) {} }",
+            Some(false),
+        ),
+        ("App::handle", "class App { public String handle(SQSEvent e) {} }", None),
+        (
+            "App::handle",
+            "class App { public Task<object> handle(SQSEvent e) {} }",
+            None,
+        ),
+        (
+            "App::handle",
+            "class App { public void handle(InputStream in, OutputStream out) {} }",
+            None,
+        ),
+        (
+            "main",
+            "func main() { lambda.Start(run) }\nfunc run(e events.SQSEvent) error { }",
+            Some(false),
+        ),
+        (
+            "main",
+            "func main() { lambda.Start(a.run) }\nfunc (a *App) run(e events.SQSEvent) { }",
+            Some(false),
+        ),
+        (
+            "main",
+            "func main() { lambda.Start(run) }\nfunc run(e events.SQSEvent) (any, error) { }",
+            None,
+        ),
+        (
+            "main",
+            "func main() { lambda.Start(func(e events.SQSEvent) error { return run(e) }) }\nfunc run(a A) (B, error) { }",
+            Some(false),
+        ),
+        (
+            "main",
+            "func main() { lambda.Start(func(e events.SQSEvent) (any, error) { return run(e) }) }\nfunc run(a A) error { }",
+            None,
+        ),
+    ] {
+        let found = scan::handler(source, name).unwrap();
+        assert_eq!(found.returns_failures, expected, "{source}");
     }
 }
 
