@@ -153,6 +153,8 @@ pub struct EventTarget {
     pub source: Attribute<Link>,
     /// Target.
     pub target: Attribute<Link>,
+    /// `true` if the target is written as the URL of a queue: by an API, or for an action of the SDK.
+    pub uses_url: bool,
     /// Dead-letter queue for events that could not be delivered; `None` if absent.
     pub dead_letter: Attribute<Option<Link>>,
     /// Execution role; `None` if it needs a permission in the target's policy.

@@ -51,17 +51,15 @@ fn check(findings: &mut Findings<'_>) {
         }
     }
     for target in &deliveries.targets {
-        // An API sends to the URL of a queue.
-        if target.sender == Sender::Api {
-            continue;
-        }
         let service = if target.sender == Sender::Bucket {
             "S3"
         } else {
             "EventBridge"
         };
         let delivery = place(&target.resource, "target", "target", service);
-        judge(findings, &delivery, &target.target, Some);
+        if !target.uses_url {
+            judge(findings, &delivery, &target.target, Some);
+        }
         let failures = place(&target.resource, "dead_letter", "dead-letter queue", service);
         judge(findings, &failures, &target.dead_letter, Option::as_ref);
     }
@@ -188,6 +186,30 @@ resource "<type>" "r" {
             aws_lambda_function         | function_name = "f"\n dead_letter_config {                                                   | target_arn | arn   | }   |
             aws_s3_bucket_notification  | bucket = "b"\n queue {                                                                       | queue_arn  | id    | }   | value
             aws_s3_bucket_notification  | bucket = "b"\n queue {                                                                       | queue_arn  | arn   | }   |
+            "#,
+        );
+    }
+
+    #[test]
+    fn action_of_a_schedule_gets_the_url() {
+        Terraform.check_cases(
+            &RULE,
+            r#"
+resource "aws_sqs_queue" "q" {}
+resource "aws_scheduler_schedule" "s" {
+  target {
+    arn = "arn:aws:scheduler:::aws-sdk:sqs:sendMessage"
+    input = jsonencode({ QueueUrl = aws_sqs_queue.q.url, MessageBody = "m" })
+    dead_letter_config {
+      arn = aws_sqs_queue.q.<failures>
+    }
+  }
+}
+"#,
+            r#"
+            failures | finding
+            arn      |
+            url      | failures
             "#,
         );
     }

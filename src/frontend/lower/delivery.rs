@@ -278,6 +278,7 @@ impl<V: View> Lowering<V> {
             let url = exact(&fields, "QueueUrl").ok_or_else(|| V::missing("QueueUrl"))?;
             this.view.link(&url.value, BareName::Queue)
         });
+        target.uses_url = true;
         target.target = queue.try_map(|queue| queue.ok_or_else(|| V::missing("QueueUrl").into()));
         let group = self.policy(written, input, |this, object, _| {
             let fields = this.view.fields(&object?)?;
@@ -318,6 +319,7 @@ impl<V: View> Lowering<V> {
             sender,
             source,
             target: self.link(written, names.target, BareName::Queue),
+            uses_url: false,
             dead_letter: self.optional_link(written, names.dead_letter),
             role: self.optional_link(written, names.role),
             message_group_id: self.text(written, names.message_group_id),
@@ -376,6 +378,7 @@ impl<V: View> Lowering<V> {
             sender: Sender::Api,
             source: Attribute::set("api", own_link(&resource), header),
             target: target.try_map(|link| Ok(queue_url(&link).unwrap_or(link))),
+            uses_url: true,
             dead_letter: Attribute::absent("dead-letter queue", None, header),
             role: self.optional_link(written, names.role),
             message_group_id: request.message_group(header),
@@ -458,6 +461,7 @@ impl<V: View> Lowering<V> {
                     sender: Sender::Bucket,
                     source: bucket.clone().unwrap_or_else(itself),
                     target: self.link(&element.written, path, named),
+                    uses_url: false,
                     dead_letter: Attribute::absent("dead-letter queue", None, header),
                     role: Attribute::absent("role", None, header),
                     message_group_id: Attribute::absent("message group", None, header),
