@@ -575,6 +575,11 @@ impl<'m> Machine<'m> {
         if may_end && self.frames.iter().filter(is_own).count() > limits::MAX_RECURSION {
             return Ok(self.repeated(function, &arguments, at));
         }
+        let all: Vec<Value> = arguments.all().cloned().collect();
+        let is_unknown = !all.is_empty() && all.iter().all(|one| matches!(one, Value::Unknown(_)));
+        if is_unknown && !self.is_loading && self.classifies(function) {
+            return Ok(Value::Unknown(self.masks(&all)));
+        }
         if self.frames.len() > limits::MAX_CALL_DEPTH {
             return Err(Flow::Stop);
         }

@@ -59,6 +59,9 @@ impl<'m> Machine<'m> {
             Term::If(parts) => {
                 let [test, yes, no] = &**parts;
                 let tested = self.evaluate(test)?;
+                if let Some(joined) = self.joined(&tested, &[yes, no])? {
+                    return Ok(joined);
+                }
                 let arm = if self.truth(&tested, test) { yes } else { no };
                 return self.evaluate(arm);
             }
@@ -96,6 +99,9 @@ impl<'m> Machine<'m> {
     fn logic(&mut self, logic: Logic, parts: &'m [Expression; 2]) -> Evaluated {
         let [left, right] = parts;
         let first = self.evaluate(left)?;
+        if let Some(joined) = self.joined(&first, &[right])? {
+            return Ok(joined);
+        }
         let takes_first = match logic {
             Logic::IfNull => match &first {
                 Value::Null => false,

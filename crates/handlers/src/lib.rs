@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod calls;
+mod classifiers;
 mod constants;
 mod evaluate;
 mod exports;

@@ -78,6 +78,9 @@ impl<'m> Machine<'m> {
                     self.block(yes)?;
                     return self.block(no);
                 }
+                if matches!(value, Value::Unknown(_)) && self.is_idle(yes) && self.is_idle(no) {
+                    return Ok(());
+                }
                 let arm = if self.truth(&value, test) { yes } else { no };
                 self.block(arm)
             }

@@ -327,3 +327,98 @@ def attempt(record, left):
         if left == 0:
             raise
         attempt(record, left - 1)
+
+#: classified by several helpers · deleted
+def heart(value):
+    if value < 1:
+        return 3
+    elif value < 2:
+        return 2
+    elif value < 3:
+        return 1
+    return 0
+
+def breath(value):
+    if value < 1:
+        return 3
+    elif value < 2:
+        return 2
+    elif value < 3:
+        return 1
+    return 0
+
+def heat(value):
+    if value < 1:
+        return 3
+    elif value < 2:
+        return 2
+    elif value < 3:
+        return 1
+    return 0
+
+def weight(value):
+    if value < 1:
+        return 3
+    elif value < 2:
+        return 2
+    elif value < 3:
+        return 1
+    return 0
+
+def age(value):
+    if value < 1:
+        return 3
+    elif value < 2:
+        return 2
+    elif value < 3:
+        return 1
+    return 0
+
+def handler(event, context):
+    for record in event["Records"]:
+        try:
+            order = json.loads(record["body"])
+            total = sum([heart(order.get("a", 1)), breath(order.get("b", 1)), heat(order.get("c", 1))])
+            ship(record, total + weight(order.get("d", 1)) + age(order.get("e", 1)))
+        except Exception as error:
+            print(error)
+
+#: helper of the file that raises on one branch · retried · silent: the branch depends on the record
+def log_error(error):
+    raise error
+
+def handler(event, context):
+    for record in event["Records"]:
+        try:
+            ship(record)
+        except Exception as error:
+            if record.get("attributes"):
+                print(error)
+            else:
+                log_error(error)
+
+#: branches that only print · deleted
+def handler(event, context):
+    for record in event["Records"]:
+        order = json.loads(record["body"])
+        name = order.get("name") or "unknown"
+        if order.get("a"):
+            print("a", name)
+        if order.get("b"):
+            print("b", name)
+        if order.get("c"):
+            print("c", name)
+        if order.get("d"):
+            print("d", name)
+        if order.get("e"):
+            print("e", name)
+        if order.get("f"):
+            print("f", name)
+        if order.get("g"):
+            print("g", name)
+        if order.get("h"):
+            print("h", name)
+        try:
+            ship(record)
+        except Exception as error:
+            print(error)
