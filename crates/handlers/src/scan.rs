@@ -27,7 +27,15 @@ pub(super) struct Scanned {
     pub(super) at: TextRange,
 }
 
-/// Finds the handler `name`: a method (`Class::method`), or the function that the program passes to its runtime.
+/// Name of the handler that a program passes to its runtime.
+pub(super) const PROGRAM: &str = "main";
+
+/// Returns the names in what a program passes to its runtime.
+pub(super) fn started(source: &str) -> Vec<&str> {
+    Tokens::of(source).started()
+}
+
+/// Finds the handler `name`: a method (`Class::method`), a function, or the one that the program passes to its runtime.
 pub(super) fn handler(source: &str, name: &str) -> Option<Scanned> {
     let tokens = Tokens::of(source);
     let names = match name.split_once("::") {
@@ -35,7 +43,8 @@ pub(super) fn handler(source: &str, name: &str) -> Option<Scanned> {
             tokens.is_declared(class).then_some(())?;
             vec![method]
         }
-        None => tokens.started(),
+        None if name == PROGRAM => tokens.started(),
+        None => vec![name],
     };
     // A wrapper precedes the function that it gets.
     let mut found = names.iter().rev().filter_map(|name| {
@@ -44,7 +53,7 @@ pub(super) fn handler(source: &str, name: &str) -> Option<Scanned> {
         Some((*name, from, end))
     });
     let (name, from, end) = match tokens.literal() {
-        Some((from, end)) if !name.contains("::") => ("func", from, end),
+        Some((from, end)) if name == PROGRAM => ("func", from, end),
         _ => found.next()?,
     };
     let signature = &tokens.all[from..end];
