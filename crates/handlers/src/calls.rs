@@ -332,6 +332,12 @@ impl<'m> Machine<'m> {
         }
     }
 
+    /// Returns `true` if the last access to a store was a conditional write whose record exists.
+    pub(super) fn has_found_claim(&self) -> bool {
+        let last = self.run.events.last();
+        last.is_some_and(|event| event.kind == EventKind::ClaimExists)
+    }
+
     fn event(&mut self, kind: EventKind, call: &'m Expression) {
         self.run.events.push(Event { kind, call });
     }

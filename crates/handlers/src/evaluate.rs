@@ -310,6 +310,7 @@ impl<'m> Machine<'m> {
                 self.run.is_uncertain = true;
                 Value::Unknown(bit(*record))
             }
+            Value::Unknown(_) if name == "rowcount" && self.has_found_claim() => Value::Number(0.0),
             Value::List(id) if matches!(name, "length" | "size") => self.length(*id),
             Value::Object(id) => {
                 if let Some(found) = self.method(of, name) {
