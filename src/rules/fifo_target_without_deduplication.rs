@@ -12,8 +12,8 @@ pub(super) static RULE: Rule = rule!(
 
 fn check(findings: &mut Findings<'_>) {
     for target in &findings.graph.deliveries().targets {
-        // The request of an API may contain a deduplication id.
-        if matches!(target.sender, Sender::Bucket | Sender::Api) {
+        // Requests to the URL of a queue may contain a deduplication id.
+        if target.uses_url || target.sender == Sender::Bucket {
             continue;
         }
         let resource = &target.resource;
@@ -62,6 +62,7 @@ fn refused(target: &EventTarget, queue: &Queue, link: &Known<'_, Link>, content:
 #[cfg(test)]
 mod tests {
     use super::RULE;
+    use crate::testing::Dialect::Terraform;
     use crate::testing::queue;
 
     #[test]
@@ -94,6 +95,24 @@ resource "aws_cloudwatch_event_target" "t" {
             true       |
             ",
             );
+    }
+
+    #[test]
+    fn action_of_a_schedule_may_supply_an_id() {
+        Terraform.check(
+            &RULE,
+            r#"
+resource "aws_sqs_queue" "q" {
+  fifo_queue = true
+}
+resource "aws_scheduler_schedule" "s" {
+  target {
+    arn   = "arn:aws:scheduler:::aws-sdk:sqs:sendMessage"
+    input = jsonencode({ QueueUrl = aws_sqs_queue.q.url, MessageGroupId = "g", MessageDeduplicationId = "d" })
+  }
+}
+"#,
+        );
     }
 
     #[test]
