@@ -623,6 +623,15 @@ fn file_of_several_packages_belongs_to_none() {
 }
 
 #[test]
+fn package_is_found_among_the_functions_of_a_large_repository() {
+    let template = cloudformation("{S3Bucket: b, S3Key: function-80.zip}");
+    let names: Vec<String> = (1..=99).map(|number| format!("function_{number}/app.py")).collect();
+    let files = names.iter().map(|name| (&**name, PYTHON));
+    let files: Vec<_> = files.chain([("template.yaml", &*template)]).collect();
+    assert_eq!(handlers(&files), "run function_80/app.py:4");
+}
+
+#[test]
 fn dockerfile_of_several_images_belongs_to_none() {
     let image = |name: &str| {
         format!(

@@ -28,7 +28,7 @@ pub(crate) const MAX_PROGRAM_FILES: usize = 10_000;
 /// Maximum number of source files. In a larger repository, nothing is found by name alone.
 pub(crate) const MAX_SEARCHED_FILES: usize = 50_000;
 /// Maximum number of files that one name is compared with.
-pub(crate) const MAX_NAME_CANDIDATES: usize = 50;
+pub(crate) const MAX_NAME_CANDIDATES: usize = 400;
 
 // Syntax
 
