@@ -398,6 +398,12 @@ fn code_of_cloudformation_functions_is_found() {
                 "run refund_orders/app.py:4",
             ),
             (
+                "object whose name has a word of packages",
+                cloudformation("{S3Bucket: b, S3Key: deployments/orders_code/function.zip}"),
+                &[("orders_code/app.py", PYTHON), ("orders/app.py", PYTHON)],
+                "run orders_code/app.py:4",
+            ),
+            (
                 "object that two directories fit",
                 cloudformation("{S3Bucket: b, S3Key: refund-orders.zip}"),
                 &[("refund_orders/app.py", PYTHON), ("refundOrders/app.py", PYTHON)],

@@ -86,14 +86,12 @@ impl<'f> Search<'f> {
             let best = candidates.iter().filter(|path| Some(common(path)) == most);
             best.map(|path| (*path).clone()).collect::<Vec<_>>()
         };
-        let found = best(&names(wanted));
-        if found.is_empty() {
-            // The name of the repository's directory is not that of a package.
-            let root = self.files().repository().unwrap_or(Path::new("/"));
-            best(&plain_names(wanted.strip_prefix(root).unwrap_or(wanted)))
-        } else {
-            found
-        }
+        // The name of the repository's directory is not that of a package.
+        let root = self.files().repository().unwrap_or(Path::new("/"));
+        let below = wanted.strip_prefix(root).unwrap_or(wanted);
+        let ways = [names(wanted), unpacked_names(below), plain_names(below)];
+        let mut found = ways.iter().map(|wanted| best(wanted));
+        found.find(|found| !found.is_empty()).unwrap_or_default()
     }
 
     /// Returns the directories with files in Go below `directory`.
@@ -184,16 +182,22 @@ pub(super) fn length(path: &Path) -> usize {
 /// Returns the names in a path that distinguish it, in lower case. The last one always does. Words in the others may be
 /// joined in any way: `refund-orders` is `refund_orders` and `refundOrders`.
 fn names(path: &Path) -> Vec<String> {
-    names_of_words(path, |_| true)
+    names_by(path, |name| joined(name, |_| true))
+}
+
+/// Returns the names in a path like [`names`], without those that only say that it is a package: `function`.
+fn unpacked_names(path: &Path) -> Vec<String> {
+    let is_plain = |name: &str| !joined(name, says_source).is_empty();
+    names_by(path, |name| joined(name, |_| is_plain(name)))
 }
 
 /// Returns the names in a path like [`names`], without the words that are only part of a package's name:
 /// `lambda_orders-latest` is `orders`.
 fn plain_names(path: &Path) -> Vec<String> {
-    names_of_words(path, |word| !OF_PACKAGES.contains(word))
+    names_by(path, |name| joined(name, says_source))
 }
 
-fn names_of_words(path: &Path, counts: impl Fn(&str) -> bool) -> Vec<String> {
+fn names_by(path: &Path, plain: impl Fn(&str) -> String) -> Vec<String> {
     let parts = path.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_string_lossy().to_ascii_lowercase()),
         _ => None,
@@ -201,13 +205,18 @@ fn names_of_words(path: &Path, counts: impl Fn(&str) -> bool) -> Vec<String> {
     let mut names: Vec<String> = parts.collect();
     let last = names.pop();
     names.retain(|name| !OUTPUTS.contains(&**name) && !SOURCES.contains(&&**name));
-    let words = |name: String| {
-        name.split(|c: char| !c.is_alphanumeric())
-            .filter(|word| counts(word))
-            .collect()
-    };
-    let names = names.into_iter().map(words).filter(|name: &String| !name.is_empty());
+    let names = names.iter().map(|name| plain(name)).filter(|name| !name.is_empty());
     names.chain(last).collect()
+}
+
+/// Joins the words of a name that count.
+fn joined(name: &str, counts: impl Fn(&str) -> bool) -> String {
+    let words = name.split(|c: char| !c.is_alphanumeric());
+    words.filter(|word| counts(word)).collect()
+}
+
+fn says_source(word: &str) -> bool {
+    !OF_PACKAGES.contains(word)
 }
 
 /// Collects the paths of source files.
