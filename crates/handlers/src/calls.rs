@@ -634,8 +634,12 @@ impl<'m> Machine<'m> {
             return result.map_err(Flow::Raise);
         }
         // What an asynchronous function returns is awaited.
+        let is_late = match &result {
+            Ok(Value::Promise(id)) => matches!(self.heap[*id], Object::Promise { is_slow: true, .. }),
+            _ => false,
+        };
         let result = result.and_then(|value| self.settle(value));
-        let is_slow = frame.is_slow || !self.module.is_script;
+        let is_slow = frame.is_slow || is_late || !self.module.is_script;
         Ok(self.promise(result, is_slow, at.at.clone()))
     }
 
