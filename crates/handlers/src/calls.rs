@@ -243,9 +243,8 @@ impl<'m> Machine<'m> {
         }
         let had_failed = self.run.failed.is_some();
         let done = self.work(whole, given, record, is_awaited);
-        if let (false, Some(failure)) = (had_failed, &mut self.run.failed) {
-            failure.has_event = all.contains(&Value::Event);
-            failure.function = callee.name().filter(|_| all.first() == Some(&Value::Event));
+        if !had_failed {
+            self.note_function(callee.name(), &all);
         }
         let done = done?;
         if record & self.failing != 0 {
@@ -329,6 +328,16 @@ impl<'m> Machine<'m> {
             }
             Some(value) => Ok(Some(value)),
             None => Err(Flow::Raise(Value::Claimed)),
+        }
+    }
+
+    /// Notes the function whose call with these values has failed.
+    fn note_function(&mut self, name: Option<&'m Arc<str>>, values: &[Value]) {
+        let first = values.first().unwrap_or(&Value::Null);
+        let has_message = *first == Value::Event || self.mask(first) & self.failing != 0;
+        if let Some(failure) = &mut self.run.failed {
+            failure.has_event = values.contains(&Value::Event);
+            failure.function = name.filter(|_| has_message);
         }
     }
 
@@ -540,10 +549,15 @@ impl<'m> Machine<'m> {
                 self.run.used |= given;
                 let record = if given == 0 { self.current } else { given };
                 if self.is_loading {
-                    Ok(Value::Unknown(0))
-                } else {
-                    self.work(at, given, record, false)
+                    return Ok(Value::Unknown(0));
                 }
+                let had_failed = self.run.failed.is_some();
+                let done = self.work(at, given, record, false);
+                // `records.map(ship)`
+                if let (false, Term::Call { arguments, .. }) = (had_failed, &at.kind) {
+                    self.note_function(arguments.first().and_then(Expression::name), &all);
+                }
+                done
             }
         }
     }

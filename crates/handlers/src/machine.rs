@@ -89,7 +89,7 @@ pub(super) struct Failure<'m> {
     pub(super) is_late: bool,
     /// `true` if it got the whole event.
     pub(super) has_event: bool,
-    /// Function of another file, if it got the event first.
+    /// Function of another file, if it got the event or the message first.
     pub(super) function: Option<&'m Arc<str>>,
 }
 
