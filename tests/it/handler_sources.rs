@@ -566,6 +566,26 @@ fn code_of_terraform_functions_is_found() {
                 "run orders/app.py:4",
             ),
             (
+                "image of a Dockerfile with a name",
+                built("\"${aws_ecr_repository.r.repository_url}:1\""),
+                &[
+                    ("orders/app.py", PYTHON),
+                    ("orders/Dockerfile.lambda", DOCKERFILE),
+                    ("orders/Dockerfile", "CMD [\"python\", \"-m\", \"http.server\"]"),
+                ],
+                "run orders/app.py:4",
+            ),
+            (
+                "image of one of two named Dockerfiles",
+                built("\"${aws_ecr_repository.r.repository_url}:1\""),
+                &[
+                    ("orders/app.py", PYTHON),
+                    ("orders/Dockerfile.lambda", DOCKERFILE),
+                    ("orders/dev.Dockerfile", DOCKERFILE),
+                ],
+                "source not found (the configuration does not locate it)",
+            ),
+            (
                 "image of the only Dockerfile with a handler",
                 built("\"${aws_ecr_repository.r.repository_url}:1\""),
                 &[

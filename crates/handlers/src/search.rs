@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 use source::Sources;
 use source::files::{DirectoryEntry, EntryKind, Files, Ignored, Patterns, Refusal, Visitor};
 use std::cell::OnceCell;
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -258,8 +259,10 @@ impl Visitor for Collector {
     fn fail(&self, _: &Path, _: &Refusal) {}
 }
 
+/// Returns `true` for `Dockerfile`, `Dockerfile.lambda` and `lambda.Dockerfile`.
 fn is_dockerfile(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name == "Dockerfile")
+    let is_docker = |part: Option<&OsStr>| part.is_some_and(|part| part == "Dockerfile");
+    is_docker(path.file_stem()) || is_docker(path.extension())
 }
 
 /// Returns `true` for files with tests or types only.
