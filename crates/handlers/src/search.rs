@@ -19,7 +19,7 @@ use source::files::{DirectoryEntry, EntryKind, Files, Ignored, Patterns, Refusal
 use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Directories of build outputs.
 pub(super) static OUTPUTS: Words =
@@ -47,12 +47,28 @@ pub(super) struct Search<'f> {
 /// Source files by their names without ending, in lower case.
 #[derive(Default)]
 struct Found {
-    all: FxHashMap<String, Vec<PathBuf>>,
+    all: FxHashMap<String, Vec<Candidate>>,
     /// Files in Go, which are searched by directory.
     go: Vec<PathBuf>,
     /// Directories with programs in Go.
     programs: Vec<PathBuf>,
     dockerfiles: Vec<PathBuf>,
+}
+
+/// A source file.
+struct Candidate {
+    path: PathBuf,
+    /// Its [`names`], once they are compared.
+    names: OnceLock<Vec<String>>,
+}
+
+impl Candidate {
+    /// Returns the number of names in common with `wanted`, from the last one on.
+    fn common(&self, wanted: &[String]) -> usize {
+        let names = self.names.get_or_init(|| names(&self.path.with_extension("")));
+        let pairs = names.iter().rev().zip(wanted.iter().rev());
+        pairs.take_while(|(one, other)| one == other).count()
+    }
 }
 
 impl<'f> Search<'f> {
@@ -72,20 +88,16 @@ impl<'f> Search<'f> {
             return Vec::new();
         };
         let candidates = self.found().all.get(&stem).map_or(&[] as &[_], Vec::as_slice);
-        let candidates = candidates.iter().filter(|path| path.starts_with(directory));
-        let candidates: Vec<&PathBuf> = candidates.take(limits::MAX_NAME_CANDIDATES + 1).collect();
+        let candidates = candidates.iter().filter(|one| one.path.starts_with(directory));
+        let candidates: Vec<&Candidate> = candidates.take(limits::MAX_NAME_CANDIDATES + 1).collect();
         if candidates.len() > limits::MAX_NAME_CANDIDATES {
             return Vec::new();
         }
         let best = |wanted: &[String]| {
-            let common = |path: &&PathBuf| {
-                let names = names(&path.with_extension(""));
-                let pairs = names.iter().rev().zip(wanted.iter().rev());
-                pairs.take_while(|(one, other)| one == other).count()
-            };
-            let most = candidates.iter().map(common).max().filter(|most| *most >= least);
-            let best = candidates.iter().filter(|path| Some(common(path)) == most);
-            best.map(|path| (*path).clone()).collect::<Vec<_>>()
+            let common = candidates.iter().map(|one| one.common(wanted));
+            let most = common.max().filter(|most| *most >= least);
+            let best = candidates.iter().filter(|one| Some(one.common(wanted)) == most);
+            best.map(|one| one.path.clone()).collect::<Vec<_>>()
         };
         // The name of the repository's directory is not that of a package.
         let root = self.files().repository().unwrap_or(Path::new("/"));
@@ -111,7 +123,8 @@ impl<'f> Search<'f> {
     /// Returns the source files in any language, sorted, if there are no more than `most`.
     pub(super) fn sources(&self, most: usize) -> Option<Vec<&PathBuf>> {
         let found = self.found();
-        let mut all: Vec<&PathBuf> = found.all.values().flatten().chain(&found.go).collect();
+        let named = found.all.values().flatten().map(|one| &one.path);
+        let mut all: Vec<&PathBuf> = named.chain(&found.go).collect();
         all.sort();
         (all.len() <= most).then_some(all)
     }
@@ -163,12 +176,15 @@ impl Found {
             }
             let same = found.all.entry(name).or_default();
             // A compiled file next to its source is no second candidate.
-            let is_beside = |known: &&mut PathBuf| known.with_extension("") == path.with_extension("");
-            let known = same.last_mut().filter(is_beside);
+            let known = same.last_mut().map(|known| &mut known.path);
+            let known = known.filter(|known| known.with_extension("") == path.with_extension(""));
             match known {
                 Some(known) if is_preferred(&path, known) => *known = path,
                 Some(_) => {}
-                None => same.push(path),
+                None => same.push(Candidate {
+                    path,
+                    names: OnceLock::new(),
+                }),
             }
         }
         found
