@@ -2,7 +2,7 @@
 
 use super::machine::{Choice, Event, EventKind, Failure, Frame, Machine};
 use super::stores;
-use super::syntax::{Declares, Expression, Function, StatementKind, Takes, Term, TextRange};
+use super::syntax::{Declares, Expression, Function, Statement, StatementKind, Takes, Term, TextRange};
 use super::values::{ALL, Closure, Evaluated, Flow, Id, Mask, Object, Value};
 use super::words::{PROMISE_MEMBERS, is_harmless, is_request, is_transparent, says_log};
 use crate::limits;
@@ -244,7 +244,7 @@ impl<'m> Machine<'m> {
         let had_failed = self.run.failed.is_some();
         let done = self.work(whole, given, record, is_awaited);
         if !had_failed {
-            self.note_function(callee.name(), &all);
+            self.note_function(callee, &all);
         }
         let done = done?;
         if record & self.failing != 0 {
@@ -332,12 +332,18 @@ impl<'m> Machine<'m> {
     }
 
     /// Notes the function whose call with these values has failed.
-    fn note_function(&mut self, name: Option<&'m Arc<str>>, values: &[Value]) {
+    fn note_function(&mut self, callee: &'m Expression, values: &[Value]) {
         let first = values.first().unwrap_or(&Value::Null);
         let has_message = *first == Value::Event || self.mask(first) & self.failing != 0;
+        let has_event = values.contains(&Value::Event);
+        let body = &self.module.body;
         if let Some(failure) = &mut self.run.failed {
-            failure.has_event = values.contains(&Value::Event);
-            failure.function = name.filter(|_| has_message);
+            failure.has_event = has_event;
+            (failure.function, failure.method) = match &callee.kind {
+                _ if !has_message => (None, None),
+                Term::Member(of, method) if !has_event => (class_of(body, of), Some(method)),
+                _ => (callee.name(), None),
+            };
         }
     }
 
@@ -372,6 +378,7 @@ impl<'m> Machine<'m> {
                             is_late,
                             has_event: false,
                             function: None,
+                            method: None,
                         });
                         return self.failed(is_late, site);
                     }
@@ -554,8 +561,10 @@ impl<'m> Machine<'m> {
                 let had_failed = self.run.failed.is_some();
                 let done = self.work(at, given, record, false);
                 // `records.map(ship)`
-                if let (false, Term::Call { arguments, .. }) = (had_failed, &at.kind) {
-                    self.note_function(arguments.first().and_then(Expression::name), &all);
+                if let (false, Term::Call { arguments, .. }) = (had_failed, &at.kind)
+                    && let Some(function) = arguments.first()
+                {
+                    self.note_function(function, &all);
                 }
                 done
             }
@@ -749,4 +758,18 @@ fn has_no_effect(whole: &Expression, callee: &Expression, all: &[Value]) -> bool
     let may_call = says_log(callee) || callee.first_name() == Some("tracer");
     let gets_function = all.iter().any(|value| matches!(value, Value::Function(_)));
     is_harmless(callee) && !(may_call && gets_function) && stores::event(whole).is_none()
+}
+
+/// Returns the class of the instance that a variable of the module holds: `const orders = new Orders()`.
+fn class_of<'m>(body: &'m [Statement], instance: &Expression) -> Option<&'m Arc<str>> {
+    let name = instance.name()?;
+    let mut values = body.iter().filter_map(|statement| match &statement.kind {
+        StatementKind::Assign { target, value, .. } if target.name() == Some(name) => Some(value),
+        _ => None,
+    });
+    let value = values.next().filter(|_| values.next().is_none())?;
+    match &value.kind {
+        Term::Call { callee, .. } => callee.name().filter(|class| class.starts_with(char::is_uppercase)),
+        _ => None,
+    }
 }

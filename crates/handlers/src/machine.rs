@@ -91,6 +91,8 @@ pub(super) struct Failure<'m> {
     pub(super) has_event: bool,
     /// Function of another file, if it got the event or the message first.
     pub(super) function: Option<&'m Arc<str>>,
+    /// Method of that function's instance, if it is a class.
+    pub(super) method: Option<&'m Arc<str>>,
 }
 
 /// Variables and objects.

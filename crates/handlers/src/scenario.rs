@@ -130,10 +130,21 @@ struct Entry<'m> {
 }
 
 impl<'m> Entry<'m> {
-    /// Returns the function called `name`, and the machine in which it can be called.
+    /// Returns the function called `name`, or the method `Class.method`, and the machine in which it can be called.
     fn of(loaded: &Machine<'m>, name: &str) -> Option<(Self, Machine<'m>)> {
-        let value = loaded.global(name)?;
-        Entry::with(loaded.clone(), value)
+        let Some((class, method)) = name.split_once('.') else {
+            return Entry::with(loaded.clone(), loaded.global(name)?);
+        };
+        let Value::Class(class) = loaded.global(class)? else {
+            return None;
+        };
+        let mut machine = loaded.clone();
+        let instance = machine.object(Vec::new(), 0..0);
+        if let Value::Object(id) = instance {
+            machine.set_open(id);
+        }
+        let value = machine.class_member(class, method, &instance, 0)?;
+        Entry::with(machine, value)
     }
 
     /// Returns the function that the one called `name` returns when its module is loaded.
@@ -184,7 +195,11 @@ impl<'m> Entry<'m> {
         let is_delegated = response == Response::Unknown
             && failed().all(|path| path.run.failed.as_ref().is_some_and(|failure| failure.has_event));
         let function = failed().find_map(|path| path.run.failed?.function);
-        let is_one = failed().all(|path| path.run.failed.is_some_and(|failure| failure.function == function));
+        let method = failed().find_map(|path| path.run.failed?.method);
+        let is_one = failed().all(|path| {
+            let failure = path.run.failed;
+            failure.is_some_and(|failure| failure.function == function && failure.method == method)
+        });
         let is_wrapped = !self.around.iter().all(|one| is_transparent(one));
         let is_passed_on = is_delegated && (is_wrapped || outcome == Outcome::Raised);
         let delegate = function.filter(|name| is_one && is_passed_on && returns_result_of(self.function, name));
@@ -198,7 +213,8 @@ impl<'m> Entry<'m> {
         let has_event = failed().any(|path| path.run.failed.is_some_and(|failure| failure.has_event));
         let is_of_message = matches!(outcome, Outcome::Raised | Outcome::Reported) && is_one && !has_event;
         let of_message = function.filter(|_| is_of_message && paths.iter().all(is_indifferent));
-        let delegate = delegate.or_else(|| Some((of_message?.clone(), Made::OfMessage)));
+        let of_message = of_message.map(|name| method.map_or(name.clone(), |method| format!("{name}.{method}").into()));
+        let delegate = delegate.or_else(|| Some((of_message?, Made::OfMessage)));
         let outcome = if is_passed_on { Outcome::Unknown } else { outcome };
         let is_declared = self.function.returns_failures
             && response == Response::Unknown

@@ -608,6 +608,19 @@ fn failure_that_a_function_of_another_file_ends_is_found() {
             logs,
             Outcome::Deleted,
         ),
+        (
+            &handler("for (const one of event.Records) await orders.ship(one);").replace(
+                "export",
+                "import { Orders } from './ship';\nconst orders = new Orders(client);\nexport",
+            ),
+            &logs
+                .replace(
+                    "export const ship = async (one) => {",
+                    "export class Orders { async ship(one) {",
+                )
+                .replace("};", "} }"),
+            Outcome::Deleted,
+        ),
         // The result may say that the message failed.
         (
             &handler("for (const one of event.Records) { if (!await ship(one)) throw new Error(); }"),
