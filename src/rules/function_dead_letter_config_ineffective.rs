@@ -165,6 +165,10 @@ mod tests {
             resource "aws_lambda_permission" "p" {\n function_name = aws_lambda_function.worker.function_name\n principal = "apigateway.amazonaws.com"\n} # X-Amz-Invocation-Type |
             resource "aws_apigatewayv2_integration" "i" {\n integration_uri = aws_lambda_function.worker.invoke_arn\n}                                                            | function.failure_target block
             resource "aws_secretsmanager_secret" "s" {\n name = aws_lambda_function.worker.function_name\n}                                                                       | function.failure_target block
+            // Another function may invoke it, or does so by a destination.
+            resource "aws_lambda_function" "f" {\n environment {\n variables = { F = aws_lambda_function.worker.function_name }\n }\n}                                         |
+            resource "aws_lambda_function_event_invoke_config" "c" {\n destination_config {\n on_success {\n destination = aws_lambda_function.worker.arn\n }\n }\n}         |
+            resource "aws_lambda_function_event_invoke_config" "c" {\n function_name = aws_lambda_function.worker.function_name\n}                                              | function.failure_target block
             "#,
         );
     }
@@ -234,6 +238,8 @@ resources:
             P: {Type: AWS::Lambda::Permission, Properties: {FunctionName: !Ref Worker, Principal: sqs.amazonaws.com}}        | function.failure_target block
             P: {Type: AWS::Lambda::Permission, Properties: {FunctionName: !Ref Worker, Principal: s3.amazonaws.com}}         |
             S: {Type: AWS::SecretsManager::Secret, Properties: {Name: !Ref Worker}}                                          | function.failure_target block
+            F: {Type: AWS::Lambda::Function, Properties: {Environment: {Variables: {F: !Ref Worker}}}}                       |
+            C: {Type: AWS::Lambda::EventInvokeConfig, Properties: {FunctionName: f, DestinationConfig: {OnSuccess: {Destination: !GetAtt Worker.Arn}}}} |
             ",
         );
     }

@@ -17,9 +17,8 @@ use std::sync::Arc;
 use trees::{Node, Value};
 
 /// Types that refer to a function without invoking it.
-const NOT_INVOKING: [&str; 9] = [
+const NOT_INVOKING: [&str; 8] = [
     "AWS::Lambda::Alias",
-    "AWS::Lambda::EventInvokeConfig",
     "AWS::Lambda::EventSourceMapping",
     "AWS::Lambda::Version",
     "AWS::Lambda::Url",
@@ -57,17 +56,21 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
     pub(super) fn references(&mut self, declared: &Declared<'t>) {
         let kind = &*declared.kind;
         let assumed = self.resource(declared).when;
-        let Some(properties) = declared.properties.filter(|_| assumed.is_possible()) else {
-            return;
-        };
-        if matches!(kind, "AWS::SQS::Queue" | "AWS::Lambda::EventInvokeConfig") {
-            return;
+        let mut properties = declared
+            .properties
+            .filter(|_| assumed.is_possible() && kind != "AWS::SQS::Queue");
+        if kind == "AWS::Lambda::EventInvokeConfig" {
+            properties = properties.and_then(|properties| properties.get("DestinationConfig"));
         }
+        let Some(properties) = properties else { return };
         let mut all = Vec::new();
         self.collect(properties, properties.span, &assumed, None, &mut all);
         let waits = self.waits(declared);
         // The failure arguments of a function are lowered with the function.
-        let is_function = matches!(kind, "AWS::Lambda::Function" | "AWS::Serverless::Function");
+        let is_function = matches!(
+            kind,
+            "AWS::Lambda::Function" | "AWS::Serverless::Function" | "AWS::Lambda::EventInvokeConfig"
+        );
         for found in all {
             if let Some(argument) = found.failure.filter(|_| !is_function) {
                 let by = (&declared.id, NodeKind::owner(names::kind(kind)));

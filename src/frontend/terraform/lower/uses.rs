@@ -34,15 +34,17 @@ impl Lowering<Terraform<'_, '_>> {
             "aws_sqs_queue"
             | "aws_sqs_queue_redrive_policy"
             | "aws_sqs_queue_redrive_allow_policy"
-            | "aws_cloudwatch_metric_alarm"
-            // The lowering of these reads their failure destinations itself.
-            | "aws_lambda_function"
-            | "aws_lambda_function_event_invoke_config" => {}
+            | "aws_cloudwatch_metric_alarm" => {}
+            // The lowering of these two reads their failure destinations itself.
+            "aws_lambda_function" => self.invocations(declared, |name| name == "environment"),
+            "aws_lambda_function_event_invoke_config" => {
+                self.invocations(declared, |name| name == "destination_config");
+            }
             "aws_lambda_event_source_mapping" => self.failures(declared),
             kind => {
                 self.failures(declared);
                 if invokes(kind) && !self.is_synchronous_invoker(kind, declared) {
-                    self.invocations(declared);
+                    self.invocations(declared, |_| true);
                 }
             }
         }
@@ -165,10 +167,11 @@ impl Lowering<Terraform<'_, '_>> {
         }
     }
 
-    fn invocations(&mut self, node: &Declared) {
+    /// Records the functions that the arguments and blocks accepted by `is_wanted` refer to.
+    fn invocations(&mut self, node: &Declared, is_wanted: fn(&str) -> bool) {
         let mut found: Vec<(Value, Span)> = Vec::new();
         let permission = &*node.resource.kind == "aws_lambda_permission";
-        self.search(&node.block.body, &node.scope, |_| true, 0, &mut |name, value, span| {
+        self.search(&node.block.body, &node.scope, is_wanted, 0, &mut |name, value, span| {
             let mut links = Vec::new();
             collect(&value, &Condition::always(), &mut links, 0);
             let functions = links.into_iter().map(|(_, value)| value).filter(is_function);
@@ -325,7 +328,6 @@ fn invokes(kind: &str) -> bool {
     ];
     let others = [
         "aws_lambda_alias",
-        "aws_lambda_function_event_invoke_config",
         "aws_lambda_function_recursion_config",
         "aws_lambda_provisioned_concurrency_config",
         "aws_lambda_runtime_management_config",
