@@ -169,12 +169,13 @@ pub fn misspelled_metric(metric: &str) -> Option<&'static str> {
         return Some(VISIBLE);
     }
     let written = metric.to_ascii_lowercase();
-    let mut metrics = METRICS
-        .into_iter()
-        .filter(|known| metric.len().abs_diff(known.len()) <= MAX_EDITS);
-    metrics.find(|known| {
-        strsim::levenshtein(&written, &known.to_ascii_lowercase()) <= MAX_EDITS || words(metric) == words(known)
-    })
+    let is_slip = |known: &&str| {
+        metric.len().abs_diff(known.len()) <= MAX_EDITS
+            && strsim::levenshtein(&written, &known.to_ascii_lowercase()) <= MAX_EDITS
+    };
+    let full = format!("Approximate{metric}");
+    let is_reordered = |known: &str| words(metric) == words(known) || words(&full) == words(known);
+    METRICS.into_iter().find(|known| is_slip(known) || is_reordered(known))
 }
 
 /// Splits a metric's name into its words and sorts them: users write `VisibleMessages` for `MessagesVisible`.
@@ -214,7 +215,9 @@ mod tests {
             ("Errors", None),
             ("ApproximateNumberOfMessagesInDlq", None),
             ("ApproximateNumberOfVisibleMessages", Some(VISIBLE)),
-            ("NumberOfVisibleMessages", None),
+            ("NumberOfVisibleMessages", Some(VISIBLE)),
+            ("NumberOfMessagesVisible", Some(VISIBLE)),
+            ("AgeOfOldestMessage", Some(AGE)),
             ("NumberOfSentMessages", Some(SENT)),
             ("", None),
         ];
