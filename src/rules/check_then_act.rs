@@ -53,15 +53,6 @@ table.put_item(Item={'id': record['messageId']})";
     }
 
     #[test]
-    fn key_in_a_variable_is_compared_by_its_name() {
-        let named = CHECKED.replace("{'id': record['messageId']}", "key");
-        python(&format!(
-            "key = {{'id': record['messageId']}}\n{named} # expect: check-then-act"
-        ));
-        python(&named.replace("Item=key", "Item=other"));
-    }
-
-    #[test]
     fn conditional_write_is_accepted() {
         python(&CHECKED.replace("put_item(", "put_item(ConditionExpression='attribute_not_exists(id)', "));
     }

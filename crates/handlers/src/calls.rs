@@ -2,7 +2,7 @@
 
 use super::machine::{Choice, Event, EventKind, Failure, Frame, Machine};
 use super::stores;
-use super::syntax::{Declares, Expression, Function, Statement, StatementKind, Takes, Term, TextRange};
+use super::syntax::{Declares, Expression, Function, StatementKind, Takes, Term, TextRange};
 use super::values::{ALL, Closure, Evaluated, Flow, Id, Mask, Object, Value};
 use super::words::{PROMISE_MEMBERS, is_harmless, is_request, is_transparent, says_log};
 use crate::limits;
@@ -243,8 +243,9 @@ impl<'m> Machine<'m> {
         }
         let had_failed = self.run.failed.is_some();
         let done = self.work(whole, given, record, is_awaited);
-        if !had_failed {
-            self.note_function(callee, &all);
+        if let (false, Some(failure)) = (had_failed, &mut self.run.failed) {
+            failure.has_event = all.contains(&Value::Event);
+            failure.function = callee.name().filter(|_| all.first() == Some(&Value::Event));
         }
         let done = done?;
         if record & self.failing != 0 {
@@ -331,22 +332,6 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// Notes the function whose call with these values has failed.
-    fn note_function(&mut self, callee: &'m Expression, values: &[Value]) {
-        let first = values.first().unwrap_or(&Value::Null);
-        let has_message = *first == Value::Event || self.mask(first) & self.failing != 0;
-        let has_event = values.contains(&Value::Event);
-        let body = &self.module.body;
-        if let Some(failure) = &mut self.run.failed {
-            failure.has_event = has_event;
-            (failure.function, failure.method) = match &callee.kind {
-                _ if !has_message => (None, None),
-                Term::Member(of, method) if !has_event => (class_of(body, of), Some(method)),
-                _ => (callee.name(), None),
-            };
-        }
-    }
-
     /// Returns `true` if the last access to a store was a conditional write whose record exists.
     pub(super) fn has_found_claim(&self) -> bool {
         let last = self.run.events.last();
@@ -378,7 +363,6 @@ impl<'m> Machine<'m> {
                             is_late,
                             has_event: false,
                             function: None,
-                            method: None,
                         });
                         return self.failed(is_late, site);
                     }
@@ -556,17 +540,10 @@ impl<'m> Machine<'m> {
                 self.run.used |= given;
                 let record = if given == 0 { self.current } else { given };
                 if self.is_loading {
-                    return Ok(Value::Unknown(0));
+                    Ok(Value::Unknown(0))
+                } else {
+                    self.work(at, given, record, false)
                 }
-                let had_failed = self.run.failed.is_some();
-                let done = self.work(at, given, record, false);
-                // `records.map(ship)`
-                if let (false, Term::Call { arguments, .. }) = (had_failed, &at.kind)
-                    && let Some(function) = arguments.first()
-                {
-                    self.note_function(function, &all);
-                }
-                done
             }
         }
     }
@@ -758,18 +735,4 @@ fn has_no_effect(whole: &Expression, callee: &Expression, all: &[Value]) -> bool
     let may_call = says_log(callee) || callee.first_name() == Some("tracer");
     let gets_function = all.iter().any(|value| matches!(value, Value::Function(_)));
     is_harmless(callee) && !(may_call && gets_function) && stores::event(whole).is_none()
-}
-
-/// Returns the class of the instance that a variable of the module holds: `const orders = new Orders()`.
-fn class_of<'m>(body: &'m [Statement], instance: &Expression) -> Option<&'m Arc<str>> {
-    let name = instance.name()?;
-    let mut values = body.iter().filter_map(|statement| match &statement.kind {
-        StatementKind::Assign { target, value, .. } if target.name() == Some(name) => Some(value),
-        _ => None,
-    });
-    let value = values.next().filter(|_| values.next().is_none())?;
-    match &value.kind {
-        Term::Call { callee, .. } => callee.name().filter(|class| class.starts_with(char::is_uppercase)),
-        _ => None,
-    }
 }

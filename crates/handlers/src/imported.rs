@@ -111,19 +111,12 @@ fn origin(text: &str, language: Language, name: &str, imports: &[(&str, &str, &s
     Some(((*from).to_owned(), (*there).to_owned()))
 }
 
-/// Returns the source of the function, or of the method `Class.method`, that another source imports as `name`.
+/// Returns the source of the function that another source imports as `name`.
 pub(super) fn function(by: &Located, name: &str, sources: &Sources) -> Option<Located> {
     let language = by.languages.first()?;
     let tokens = tokens(&by.text);
-    let (name, method) = name
-        .split_once('.')
-        .map_or((name, None), |(class, method)| (class, Some(method)));
     let (from, there) = origin(&by.text, *language, name, &exports::imports(&tokens))?;
-    let mut found = by.imported(&from, there, sources)?;
-    if let Some(method) = method {
-        found.name = format!("{}.{method}", found.name);
-    }
-    Some(found)
+    by.imported(&from, there, sources)
 }
 
 /// Returns the texts of the files that define imported functions, each with the names here and there. A file is parsed

@@ -89,10 +89,8 @@ pub(super) struct Failure<'m> {
     pub(super) is_late: bool,
     /// `true` if it got the whole event.
     pub(super) has_event: bool,
-    /// Function of another file, if it got the event or the message first.
+    /// Function of another file, if it got the event first.
     pub(super) function: Option<&'m Arc<str>>,
-    /// Method of that function's instance, if it is a class.
-    pub(super) method: Option<&'m Arc<str>>,
 }
 
 /// Variables and objects.

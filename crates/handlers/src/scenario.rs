@@ -52,8 +52,8 @@ pub(super) struct Facts<'m> {
     pub(super) untimed: Option<TextRange>,
     /// `true` if it deletes processed messages itself.
     pub(super) deletes: bool,
-    /// Imported function that decides the rest: it gets the event, and its result is returned, or it gets each message.
-    pub(super) delegate: Option<(Arc<str>, Made)>,
+    /// Imported function that gets the event, and whose result it returns; and whether that passes through a wrapper.
+    pub(super) delegate: Option<(Arc<str>, bool)>,
 }
 
 /// A path.
@@ -78,12 +78,10 @@ struct Path<'m> {
 pub(super) fn facts<'m>(loaded: &Machine<'m>, name: &str, made: Made, source: &str) -> Option<Facts<'m>> {
     let (mut entry, machine) = match made {
         Made::ByCall => Entry::made_by(loaded, name),
-        Made::Here | Made::Wrapped | Made::OfMessage => Entry::of(loaded, name),
+        Made::Here | Made::Wrapped => Entry::of(loaded, name),
     }?;
-    match made {
-        Made::Wrapped => entry.around.push(&LAMBDA),
-        Made::OfMessage => entry.argument = Value::Unknown(bit(1)),
-        Made::Here | Made::ByCall => {}
+    if made == Made::Wrapped {
+        entry.around.push(&LAMBDA);
     }
     Some(entry.facts(&machine, source))
 }
@@ -125,26 +123,13 @@ struct Entry<'m> {
     /// Decorators, wrappers and middlewares from other files, outermost last.
     around: Vec<&'m Expression>,
     value: Value,
-    /// Its first argument.
-    argument: Value,
 }
 
 impl<'m> Entry<'m> {
-    /// Returns the function called `name`, or the method `Class.method`, and the machine in which it can be called.
+    /// Returns the function called `name`, and the machine in which it can be called.
     fn of(loaded: &Machine<'m>, name: &str) -> Option<(Self, Machine<'m>)> {
-        let Some((class, method)) = name.split_once('.') else {
-            return Entry::with(loaded.clone(), loaded.global(name)?);
-        };
-        let Value::Class(class) = loaded.global(class)? else {
-            return None;
-        };
-        let mut machine = loaded.clone();
-        let instance = machine.object(Vec::new(), 0..0);
-        if let Value::Object(id) = instance {
-            machine.set_open(id);
-        }
-        let value = machine.class_member(class, method, &instance, 0)?;
-        Entry::with(machine, value)
+        let value = loaded.global(name)?;
+        Entry::with(loaded.clone(), value)
     }
 
     /// Returns the function that the one called `name` returns when its module is loaded.
@@ -170,7 +155,6 @@ impl<'m> Entry<'m> {
             function: closure.function,
             around: closure.around.clone(),
             value: Value::Function(id),
-            argument: Value::Event,
         };
         Some((entry, machine))
     }
@@ -195,26 +179,11 @@ impl<'m> Entry<'m> {
         let is_delegated = response == Response::Unknown
             && failed().all(|path| path.run.failed.as_ref().is_some_and(|failure| failure.has_event));
         let function = failed().find_map(|path| path.run.failed?.function);
-        let method = failed().find_map(|path| path.run.failed?.method);
-        let is_one = failed().all(|path| {
-            let failure = path.run.failed;
-            failure.is_some_and(|failure| failure.function == function && failure.method == method)
-        });
+        let is_one = failed().all(|path| path.run.failed.is_some_and(|failure| failure.function == function));
         let is_wrapped = !self.around.iter().all(|one| is_transparent(one));
         let is_passed_on = is_delegated && (is_wrapped || outcome == Outcome::Raised);
-        let delegate = function.filter(|name| is_one && is_passed_on && returns_result_of(self.function, name));
-        let made = if is_wrapped { Made::Wrapped } else { Made::Here };
-        let delegate = delegate.map(|name| (name.clone(), made));
-        // If the result of a call matters, it changes a path on which nothing fails.
-        let is_indifferent = |path: &Path<'_>| {
-            let is_silent = matches!(path.response, Some(Response::Nothing | Response::Empty));
-            path.run.failed.is_some() || path.has_returned && !path.run.is_uncertain && is_silent
-        };
-        let has_event = failed().any(|path| path.run.failed.is_some_and(|failure| failure.has_event));
-        let is_of_message = matches!(outcome, Outcome::Raised | Outcome::Reported) && is_one && !has_event;
-        let of_message = function.filter(|_| is_of_message && paths.iter().all(is_indifferent));
-        let of_message = of_message.map(|name| method.map_or(name.clone(), |method| format!("{name}.{method}").into()));
-        let delegate = delegate.or_else(|| Some((of_message?, Made::OfMessage)));
+        let delegate = function.filter(|_| is_passed_on && is_one);
+        let delegate = delegate.filter(|name| returns_result_of(self.function, name));
         let outcome = if is_passed_on { Outcome::Unknown } else { outcome };
         let is_declared = self.function.returns_failures
             && response == Response::Unknown
@@ -246,7 +215,7 @@ impl<'m> Entry<'m> {
                 .iter()
                 .find_map(|path| path.run.waits.clone())
                 .filter(|_| !module.says(&CLOCKS)),
-            delegate,
+            delegate: delegate.map(|name| (name.clone(), is_wrapped)),
             deletes: module.says(&DELETES) || module.words.iter().any(|word| deletes_messages(word)),
         }
     }
@@ -290,9 +259,9 @@ impl<'m> Entry<'m> {
             }
         }
         let arguments = if machine.module.is_script {
-            vec![self.argument.clone(), Value::Context, Value::Callback]
+            vec![Value::Event, Value::Context, Value::Callback]
         } else {
-            vec![self.argument.clone(), Value::Unknown(0)]
+            vec![Value::Event, Value::Unknown(0)]
         };
         let result = machine.call(&self.value, arguments, Vec::new(), &LAMBDA);
         match (result, failed_batch) {

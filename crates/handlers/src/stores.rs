@@ -185,9 +185,6 @@ pub(super) fn is_of_same(read: &Expression, write: &Expression, source: &str) ->
     ) else {
         return false;
     };
-    if let (Some(key), Some(item)) = (key.name(), item.name()) {
-        return key == item && table(read) == table(write);
-    }
     let (Term::Object(keys), Term::Object(entries)) = (&key.kind, &item.kind) else {
         return false;
     };
