@@ -126,24 +126,6 @@ except ClientError as error:
     }
 
     #[test]
-    fn claim_of_a_cursor_is_checked() {
-        for is_kept in [
-            "cursor.fetchone() is None",
-            "cursor.rowcount == 0",
-            "not cursor.rowcount",
-        ] {
-            let claim = "INSERT INTO seen (id) VALUES (%s) ON CONFLICT DO NOTHING RETURNING id";
-            python(&format!(
-                "cursor = connection.cursor()\n\
-                 cursor.execute('{claim}', (record['messageId'],)) {MARK}\n\
-                 connection.commit()\n\
-                 if {is_kept}:\n    continue\n\
-                 ship(record)"
-            ));
-        }
-    }
-
-    #[test]
     fn claim_in_sql_is_checked() {
         check_script(
             &RULE,

@@ -9,9 +9,6 @@ const SCRIPT: &str =
     "import { ship } from './ship';\n\nexport const run = async (event) => {\n  await ship(event);\n};\n";
 const PLAIN: &str = "exports.run = async (event) => ship(event);\n";
 const GO: &str = "package main\n\nimport \"github.com/aws/aws-lambda-go/lambda\"\n\nfunc main() {\n\tlambda.Start(handle)\n}\n\nfunc handle(ctx context.Context, event events.SQSEvent) error {\n\treturn nil\n}\n";
-const GO_MAIN: &str = "package main\n\nimport \"example.com/shop/internal/orders\"\n\nfunc main() {\n\tlambda.Start(orders.New().Handle)\n}\n";
-const GO_HANDLE: &str =
-    "package orders\n\nfunc (o *Orders) Handle(ctx context.Context, event events.SQSEvent) error {\n\treturn nil\n}\n";
 const DOCKERFILE: &str = "FROM public.ecr.aws/lambda/python:3.13\nCOPY . .\nCMD [\"app.run\"]\n";
 const JAVA: &str =
     "package com.example;\npublic class Orders {\n    public void run(SQSEvent event, Context context) {\n    }\n}\n";
@@ -315,32 +312,6 @@ fn code_of_sam_functions_is_found() {
                     ("cmd/worker/main.go", GO),
                 ],
                 "main cmd/worker/main.go:9",
-            ),
-            (
-                "Go, another file of the package",
-                sam("CodeUri: a;Handler: bootstrap", "DependsOn: []"),
-                &[
-                    ("a/main.go", GO_MAIN),
-                    ("a/handle.go", GO_HANDLE),
-                    ("a/other.go", "package main\n"),
-                ],
-                "Handle a/handle.go:3",
-            ),
-            (
-                "Go, another package",
-                sam("CodeUri: a/cmd/orders;Handler: bootstrap", "DependsOn: []"),
-                &[
-                    ("a/go.mod", "module example.com/shop\n\ngo 1.24\n"),
-                    ("a/cmd/orders/main.go", GO_MAIN),
-                    ("a/internal/orders/handle.go", GO_HANDLE),
-                ],
-                "Handle a/internal/orders/handle.go:3",
-            ),
-            (
-                "Go, two handlers",
-                sam("CodeUri: a;Handler: bootstrap", "DependsOn: []"),
-                &[("a/main.go", GO_MAIN), ("a/one.go", GO_HANDLE), ("a/two.go", GO_HANDLE)],
-                "`a/main.go` is not judged in Go",
             ),
             (
                 "path of a program",

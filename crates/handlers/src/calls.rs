@@ -332,12 +332,6 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// Returns `true` if the last access to a store was a conditional write whose record exists.
-    pub(super) fn has_found_claim(&self) -> bool {
-        let last = self.run.events.last();
-        last.is_some_and(|event| event.kind == EventKind::ClaimExists)
-    }
-
     fn event(&mut self, kind: EventKind, call: &'m Expression) {
         self.run.events.push(Event { kind, call });
     }
@@ -385,13 +379,17 @@ impl<'m> Machine<'m> {
         if SYNCHRONOUS.contains(&name) {
             return Some(false);
         }
-        let is_command = |one: &Expression| match &one.kind {
-            Term::Call { callee, is_new, .. } => {
-                *is_new && callee.last_name().is_some_and(|name| name.ends_with("Command"))
-            }
-            _ => one.name().is_some_and(|name| name.ends_with("ommand")),
+        let is_command = |one: &Expression| {
+            matches!(&one.kind, Term::Call { callee, is_new: true, .. }
+                if callee.last_name().is_some_and(|name| name.ends_with("Command")))
         };
-        let is_request = callee.first_name().is_some_and(is_request) && REQUESTS.contains(&name);
+        let is_library = match callee.first_name() {
+            Some("axios" | "got") => true,
+            // An import may have the name of the global function.
+            Some("fetch") => self.variable("fetch").is_none(),
+            _ => false,
+        };
+        let is_request = is_library && REQUESTS.contains(&name);
         let is_sent = name == "send" && arguments.first().is_some_and(is_command);
         let is_promised = name == "promise" || self.promised == std::ptr::from_ref(call) as usize;
         (self.module.is_script && (is_request || is_sent || is_promised)).then_some(true)

@@ -65,6 +65,7 @@ impl<'m> Machine<'m> {
         if self.is_loading || !choices.iter().all(|one| self.is_pure(one)) {
             return Ok(None);
         }
+        let mut known = Vec::new();
         for one in choices {
             let value = self.evaluate(one)?;
             if !matches!(
@@ -74,8 +75,12 @@ impl<'m> Machine<'m> {
                 return Ok(None);
             }
             mask |= self.mask(&value);
+            known.push(value);
         }
-        Ok(Some(Value::Unknown(mask)))
+        Ok(Some(match known.pop() {
+            Some(same) if !known.is_empty() && known.iter().all(|one| *one == same) => same,
+            _ => Value::Unknown(mask),
+        }))
     }
 
     /// Returns `true` if evaluating `value` changes nothing and cannot fail.

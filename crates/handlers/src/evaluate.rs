@@ -99,8 +99,12 @@ impl<'m> Machine<'m> {
     fn logic(&mut self, logic: Logic, parts: &'m [Expression; 2]) -> Evaluated {
         let [left, right] = parts;
         let first = self.evaluate(left)?;
+        let decides = logic != Logic::IfNull && matches!(first, Value::Unknown(_));
         if let Some(joined) = self.joined(&first, &[right])? {
-            return Ok(joined);
+            // `paused || failed` is true if `failed` is, whatever `paused` is.
+            let last = self.evaluate(right)?;
+            let is_known = decides && last == Value::Bool(logic == Logic::Or);
+            return Ok(if is_known { last } else { joined });
         }
         let takes_first = match logic {
             Logic::IfNull => match &first {
@@ -111,7 +115,12 @@ impl<'m> Machine<'m> {
             Logic::And => !self.truth(&first, left),
             Logic::Or => self.truth(&first, left),
         };
-        if takes_first { Ok(first) } else { self.evaluate(right) }
+        match first {
+            // Its truth was chosen.
+            Value::Unknown(0) if takes_first && decides => Ok(Value::Bool(logic == Logic::Or)),
+            _ if takes_first => Ok(first),
+            _ => self.evaluate(right),
+        }
     }
 
     fn assigned(&mut self, target: &'m Expression, value: &'m Expression, operator: Option<Operator>) -> Evaluated {
@@ -310,7 +319,6 @@ impl<'m> Machine<'m> {
                 self.run.is_uncertain = true;
                 Value::Unknown(bit(*record))
             }
-            Value::Unknown(_) if name == "rowcount" && self.has_found_claim() => Value::Number(0.0),
             Value::List(id) if matches!(name, "length" | "size") => self.length(*id),
             Value::Object(id) => {
                 if let Some(found) = self.method(of, name) {

@@ -158,7 +158,9 @@ fn assigned<'t>(
         {
             tokens.get(at + 3..)
         }
-        [Word("const" | "let" | "var"), Word(found), rest @ ..] if !is_exported && *found == name => Some(rest),
+        [Word("const" | "let" | "var"), Word(found), rest @ ..] if !is_exported && *found == name => {
+            (!is_assigned_again(rest, name)).then_some(rest)
+        }
         _ => None,
     })?;
     // A type may precede the value.
@@ -173,6 +175,12 @@ fn assigned<'t>(
     }
     let rest = after_parentheses(after)?;
     is_end(rest.first()).then_some((from, there, true))
+}
+
+/// Returns `true` if a variable is assigned in the tokens after its declaration.
+fn is_assigned_again(after: &[Token<'_>], name: &str) -> bool {
+    let mut pairs = after.windows(2);
+    pairs.any(|pair| *pair == [Token::Word(name), Token::Sign(b'=')])
 }
 
 /// Returns the tokens after the parentheses that `tokens` begin with.

@@ -6,7 +6,6 @@ mod constants;
 mod evaluate;
 mod exports;
 mod facts;
-mod go;
 mod images;
 mod imported;
 mod layers;
@@ -124,10 +123,7 @@ impl<'s> Reader<'s> {
             for ((code, located), found) in codes.into_iter().zip(located).zip(found) {
                 let other = match &found {
                     _ if is_followed => None,
-                    Err(Unread::NotJudged(_)) => {
-                        let made = locate::factory(&located, self.sources);
-                        made.or_else(|| go::handler(&located, self.sources))
-                    }
+                    Err(Unread::NotJudged(_)) => locate::factory(&located, self.sources),
                     Ok((_, Some((function, is_wrapped)))) => {
                         let found = imported::function(&located, function, self.sources);
                         let made = if *is_wrapped { Made::Wrapped } else { Made::Here };

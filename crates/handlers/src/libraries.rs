@@ -235,7 +235,6 @@ impl<'m> Machine<'m> {
                     _ => Ok(None),
                 }
             }
-            Value::Unknown(_) if name == "fetchone" && self.has_found_claim() => Ok(Some(Value::Null)),
             Value::Event | Value::Record(_) if name == "get" => Ok(Some(match (first, receiver) {
                 (Value::Text(key), _) => self.member(receiver, &key),
                 (_, Value::Record(_)) => Value::Unknown(self.mask(receiver)),

@@ -15,7 +15,6 @@
 use super::exports::{self, Defined};
 use super::images;
 use super::places::{self, beside};
-use super::scan::PROGRAM;
 use super::search::{self, Search};
 use crate::facts::{Code, CodeSource};
 use crate::limits;
@@ -94,7 +93,6 @@ pub(super) enum FoundSource {
 }
 
 /// Source file or text with a handler.
-#[derive(Clone)]
 pub(super) struct Located {
     pub(super) text: Arc<str>,
     /// Languages that it may be written in.
@@ -215,7 +213,7 @@ impl<'c> Wanted<'c> {
         match self {
             Wanted::Module { name, .. } => (*name).to_owned(),
             Wanted::Class { class, method, .. } => format!("{class}::{method}"),
-            Wanted::Program { .. } => PROGRAM.to_owned(),
+            Wanted::Program { .. } => "main".to_owned(),
         }
     }
 
@@ -510,21 +508,18 @@ impl Locator<'_, '_> {
     /// Returns the file in Go with the `main` function of a directory.
     fn main_of(&self, directory: &Path) -> Option<PathBuf> {
         let files = self.search.files();
-        let mut all = go_files(directory, files).into_iter();
-        all.find(|path| defines(path, "main", files))
+        let listed = files.list(directory).ok()?;
+        let names = listed.iter().filter_map(|one| one.name.to_str());
+        let mut names: Vec<&str> = names
+            .filter(|name| name.strip_suffix(".go").is_some_and(|name| !name.ends_with("_test")))
+            .collect();
+        names.sort_unstable();
+        let mut found = names
+            .iter()
+            .take(limits::MAX_MAIN_CANDIDATES)
+            .map(|name| directory.join(name));
+        found.find(|path| defines(path, "main", files))
     }
-}
-
-/// Returns the files of a package in Go, without tests.
-pub(super) fn go_files(directory: &Path, files: &Files) -> Vec<PathBuf> {
-    let listed = files.list(directory).unwrap_or_default();
-    let names = listed.iter().filter_map(|one| one.name.to_str());
-    let mut names: Vec<&str> = names
-        .filter(|name| name.strip_suffix(".go").is_some_and(|name| !name.ends_with("_test")))
-        .collect();
-    names.sort_unstable();
-    let names = names.iter().take(limits::MAX_MAIN_CANDIDATES);
-    names.map(|name| directory.join(name)).collect()
 }
 
 /// Removes the extension of an archive from the last name.
@@ -543,7 +538,7 @@ fn defines(path: &Path, name: &str, files: &Files) -> bool {
 }
 
 /// Returns the text of a source file.
-pub(super) fn text_of(path: &Path, files: &Files) -> Option<String> {
+fn text_of(path: &Path, files: &Files) -> Option<String> {
     String::from_utf8(files.read(path, limits::MAX_SOURCE_SIZE).ok()?).ok()
 }
 

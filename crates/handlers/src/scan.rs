@@ -1,7 +1,8 @@
 //! Searches source in languages that are not parsed for the signature of the handler: Java, Kotlin, Scala, C#, Go, Rust.
 //!
 //! Two things are concluded: the handler returns failed messages if its own signature names a batch response and the file
-//! creates batch item failures, and never does if its signature has no result. Comments and strings are skipped.
+//! creates batch item failures, and never does if its signature has no result and no function gets it to wrap it.
+//! Comments and strings are skipped.
 
 use super::syntax::TextRange;
 use crate::limits;
@@ -27,15 +28,7 @@ pub(super) struct Scanned {
     pub(super) at: TextRange,
 }
 
-/// Name of the handler that a program passes to its runtime.
-pub(super) const PROGRAM: &str = "main";
-
-/// Returns the names in what a program passes to its runtime.
-pub(super) fn started(source: &str) -> Vec<&str> {
-    Tokens::of(source).started()
-}
-
-/// Finds the handler `name`: a method (`Class::method`), a function, or the one that the program passes to its runtime.
+/// Finds the handler `name`: a method (`Class::method`), or the function that the program passes to its runtime.
 pub(super) fn handler(source: &str, name: &str) -> Option<Scanned> {
     let tokens = Tokens::of(source);
     let names = match name.split_once("::") {
@@ -43,8 +36,7 @@ pub(super) fn handler(source: &str, name: &str) -> Option<Scanned> {
             tokens.is_declared(class).then_some(())?;
             vec![method]
         }
-        None if name == PROGRAM => tokens.started(),
-        None => vec![name],
+        None => tokens.started(),
     };
     // A wrapper precedes the function that it gets.
     let mut found = names.iter().rev().filter_map(|name| {
@@ -53,7 +45,7 @@ pub(super) fn handler(source: &str, name: &str) -> Option<Scanned> {
         Some((*name, from, end))
     });
     let (name, from, end) = match tokens.literal() {
-        Some((from, end)) if name == PROGRAM => ("func", from, end),
+        Some((from, end)) if !name.contains("::") => ("func", from, end),
         _ => found.next()?,
     };
     let signature = &tokens.all[from..end];
@@ -68,13 +60,13 @@ pub(super) fn handler(source: &str, name: &str) -> Option<Scanned> {
         returns_failures: match response {
             // Powertools' processor creates this one.
             Some(kind) if kind == RESPONSES[0] || tokens.creates_failures() => Some(true),
-            None if has_no_result(signature, name) => Some(false),
+            None if has_no_result(signature, name) && !tokens.may_wrap(signature, name) => Some(false),
             _ => None,
         },
         deletes: tokens
             .all
             .iter()
-            .any(|word| word.to_ascii_lowercase().contains("deletemessage")),
+            .any(|word| *word == "SqsBatch" || word.to_ascii_lowercase().contains("deletemessage")),
         at: start..start + line.trim_end().len(),
     })
 }
@@ -145,6 +137,17 @@ impl<'s> Tokens<'s> {
         };
         let arguments = self.all[at + 1..].iter().copied().take(limits::MAX_START_LENGTH);
         arguments.take_while(is_inside).collect()
+    }
+
+    /// Returns `true` if a program in Go may pass something else than the function `name` to its runtime.
+    fn may_wrap(&self, signature: &[&str], name: &str) -> bool {
+        if signature.first() != Some(&"func") {
+            return false;
+        }
+        let starts = self.all.windows(4).filter(|part| STARTS.contains(&part[2]) && part[3] == "(");
+        let is_only = starts.map(|part| part[..2] == ["lambda", "."]).eq([true]);
+        let is_alone = name == "func" || self.started().iter().filter(|token| **token == "(").count() == 1;
+        !(is_only && is_alone && signature.contains(&"SQSEvent"))
     }
 
     /// Returns the signature of a function that is written where the program passes it: `Start(func(…) error {`.

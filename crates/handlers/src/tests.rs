@@ -482,6 +482,26 @@ fn signature_without_a_result_never_returns_failures() {
             "func main() { lambda.Start(func(e events.SQSEvent) (any, error) { return run(e) }) }\nfunc run(a A) error { }",
             None,
         ),
+        (
+            "main",
+            "func main() { lambda.Start(each(run)) }\nfunc run(e events.SQSEvent) error { }",
+            None,
+        ),
+        (
+            "main",
+            "func main() { if a { lambda.Start(run) } else { lambda.Start(b) } }\nfunc run(e events.SQSEvent) error { }",
+            None,
+        ),
+        (
+            "main",
+            "func main() { tracer.Start(run)\n lambda.Start(b.run) }\nfunc run(e events.SQSEvent) error { }",
+            None,
+        ),
+        (
+            "main",
+            "func main() { lambda.Start(run) }\nfunc run(e Message) error { }",
+            None,
+        ),
     ] {
         let found = scan::handler(source, name).unwrap();
         assert_eq!(found.returns_failures, expected, "{source}");
@@ -602,6 +622,8 @@ fn call_of_a_function_that_returns_a_promise_has_to_be_awaited() {
         ("plain(record)", Outcome::Raised),
         ("unknown(record)", Outcome::Unknown),
         ("client.send(record)", Outcome::Unknown),
+        ("socket.send(command)", Outcome::Unknown),
+        ("requests.delete(record)", Outcome::Unknown),
     ] {
         let found = handler_of([("app.ts", &*handler.replace("<call>", call)), ("other.ts", other)]);
         assert_eq!(found.unwrap().outcome, outcome, "{call}");
@@ -855,6 +877,10 @@ fn handler_that_passes_the_event_to_another_file_is_that_of_the_file() {
         (
             "import { run } from './run';\nlet handler = run;\nexport { handler };\n",
             "run",
+        ),
+        (
+            "import { run } from './run';\nlet handler = run;\nhandler = wrap(handler);\nexport { handler };\n",
+            "",
         ),
         (
             "import { run } from './run';\nlet handler = create(run);\nexport { handler };\n",

@@ -77,7 +77,7 @@ static OBJECTS: Words = Words::new(|| {
 static METHODS: Words = Words::new(|| {
     words(
         "addDimension addMetadata addMetric add_dimension add_metadata add_metric begins_with captureException \
-     captureMessage capture_exception capture_message commit cursor decode encode endsWith endswith entries eq \
+     captureMessage capture_exception capture_message cursor decode encode endsWith endswith entries eq \
      fetchone format hasOwnProperty hexdigest includes indexOf isoformat items join keys lower lstrip match \
      noticeError notice_error padEnd padStart pop recordException record_exception replace replaceAll rstrip shift slice split startsWith startswith strftime strip \
      substring toFixed toISOString toLowerCase toString toUpperCase total_seconds trim unquote unquote_plus upper \
