@@ -121,6 +121,21 @@ def handler(event, context):
     }
 
     #[test]
+    fn rest_of_the_batch_that_fails_after_the_first_failure_is_accepted() {
+        let failure = "failures.append({'itemIdentifier': record['messageId']})";
+        let looped = looped("", "");
+        for test in [
+            "failures",
+            "unknown or failures",
+            "True if unknown else bool(failures)",
+            "context.get_remaining_time_in_millis() < 5000 or bool(failures)",
+        ] {
+            let skip = format!("        if {test}:\n            {failure}\n            continue\n        try:");
+            queue(true, 10, &looped.replace("        try:", &skip));
+        }
+    }
+
+    #[test]
     fn handler_that_reads_message_groups_is_accepted() {
         let handler = looped("", "").replace("work(record)", "work(record, record['attributes']['MessageGroupId'])");
         queue(true, 10, &handler);

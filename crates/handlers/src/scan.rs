@@ -144,7 +144,10 @@ impl<'s> Tokens<'s> {
         if signature.first() != Some(&"func") {
             return false;
         }
-        let starts = self.all.windows(4).filter(|part| STARTS.contains(&part[2]) && part[3] == "(");
+        let starts = self
+            .all
+            .windows(4)
+            .filter(|part| STARTS.contains(&part[2]) && part[3] == "(");
         let is_only = starts.map(|part| part[..2] == ["lambda", "."]).eq([true]);
         let is_alone = name == "func" || self.started().iter().filter(|token| **token == "(").count() == 1;
         !(is_only && is_alone && signature.contains(&"SQSEvent"))

@@ -58,10 +58,10 @@ static TRANSPARENT: Words = Words::new(|| {
 /// Functions that only read values or print them.
 static FUNCTIONS: Words = Words::new(|| {
     words(
-        "Boolean Error Number String abs all any bool captureException capture_exception decodeURIComponent deepcopy dict dumps encodeURIComponent \
-     enumerate filter float getattr hasattr int isinstance iter len list loads marshall max min parseFloat \
-     parseInt pprint print randomUUID range repr round set sleep sorted str structuredClone sum tuple type \
-     unmarshall unquote_plus uuid4 uuidv4 zip",
+        "Boolean Error Number String abs all any bool captureException capture_exception decodeURIComponent \
+     deepcopy dict dumps encodeURIComponent enumerate filter float getattr hasattr int isinstance iter len list \
+     loads marshall max min parseFloat parseInt pprint print randomUUID range repr round set sleep sorted str \
+     structuredClone sum tuple type unmarshall unquote_plus uuid4 uuidv4 zip",
     )
 });
 
@@ -77,11 +77,11 @@ static OBJECTS: Words = Words::new(|| {
 static METHODS: Words = Words::new(|| {
     words(
         "addDimension addMetadata addMetric add_dimension add_metadata add_metric begins_with captureException \
-     captureMessage capture_exception capture_message cursor decode encode endsWith endswith entries eq \
-     fetchone format hasOwnProperty hexdigest includes indexOf isoformat items join keys lower lstrip match \
-     noticeError notice_error padEnd padStart pop recordException record_exception replace replaceAll rstrip shift slice split startsWith startswith strftime strip \
-     substring toFixed toISOString toLowerCase toString toUpperCase total_seconds trim unquote unquote_plus upper \
-     values",
+     captureMessage capture_exception capture_message cursor decode encode endsWith endswith entries eq fetchone \
+     format getRemainingTimeInMillis get_remaining_time_in_millis hasOwnProperty hexdigest includes indexOf \
+     isoformat items join keys lower lstrip match noticeError notice_error padEnd padStart pop recordException \
+     record_exception replace replaceAll rstrip shift slice split startsWith startswith strftime strip substring \
+     toFixed toISOString toLowerCase toString toUpperCase total_seconds trim unquote unquote_plus upper values",
     )
 });
 
