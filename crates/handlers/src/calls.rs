@@ -243,9 +243,8 @@ impl<'m> Machine<'m> {
         }
         let had_failed = self.run.failed.is_some();
         let done = self.work(whole, given, record, is_awaited);
-        if let (false, Some(failure)) = (had_failed, &mut self.run.failed) {
-            failure.has_event = all.contains(&Value::Event);
-            failure.function = callee.name().filter(|_| all.first() == Some(&Value::Event));
+        if !had_failed {
+            self.note_function(whole, &all);
         }
         let done = done?;
         if record & self.failing != 0 {
@@ -329,6 +328,23 @@ impl<'m> Machine<'m> {
             }
             Some(value) => Ok(Some(value)),
             None => Err(Flow::Raise(Value::Claimed)),
+        }
+    }
+
+    /// Notes the function whose `call` with these values has failed, if it can be analysed: it gets the event, or only a
+    /// message.
+    fn note_function(&mut self, call: &'m Expression, values: &[Value]) {
+        let Term::Call { callee, named, .. } = &call.kind else {
+            return;
+        };
+        let has_message = match values {
+            [Value::Event, ..] => true,
+            [only] => named.is_empty() && self.mask(only) & self.failing != 0,
+            _ => false,
+        };
+        if let Some(failure) = &mut self.run.failed {
+            failure.has_event = values.contains(&Value::Event);
+            failure.function = callee.name().filter(|_| has_message);
         }
     }
 

@@ -45,6 +45,11 @@ impl<T: Clone> Layers<T> {
         (0..self.len()).map(|at| &self[at])
     }
 
+    /// Returns `true` if a shared item may have changed.
+    pub(super) fn has_changed(&self) -> bool {
+        !self.changed.is_empty()
+    }
+
     /// Returns the number of items that are not shared.
     pub(super) fn own_len(&self) -> usize {
         self.changed.len() + self.added.len()

@@ -124,15 +124,18 @@ impl<'s> Reader<'s> {
                 let other = match &found {
                     _ if is_followed => None,
                     Err(Unread::NotJudged(_)) => locate::factory(&located, self.sources),
-                    Ok((_, Some((function, is_wrapped)))) => {
+                    Ok((_, Some((function, made)))) => {
                         let found = imported::function(&located, function, self.sources);
-                        let made = if *is_wrapped { Made::Wrapped } else { Made::Here };
-                        found.map(|found| Located { made, ..found })
+                        found.map(|found| Located { made: *made, ..found })
                     }
                     _ => None,
                 };
                 if let Some(Ok(other)) = other.map(|other| self.admitted(other)) {
                     others.entry(other.origin.clone()).or_default().push((code, other));
+                }
+                if located.made == Made::OfMessage {
+                    self.merge(code, found.ok().map(|(of_message, _)| of_message));
+                    continue;
                 }
                 // Nothing is better than what is known already.
                 if found.is_ok() || !matches!(self.known.get(code), Some(Ok(_))) {
@@ -143,6 +146,16 @@ impl<'s> Reader<'s> {
         }
         if !others.is_empty() {
             self.analyse(others, true);
+        }
+    }
+
+    /// Adds to the facts about the handler at `code` where a function that it calls for each message ends its failures.
+    fn merge(&mut self, code: &Code, of_message: Option<Handler>) {
+        let swallowed = of_message.and_then(|found| found.swallowed_failure);
+        if let (Some(Ok(known)), Some(swallowed)) = (self.known.get_mut(code), swallowed) {
+            let known = Arc::make_mut(known);
+            known.outcome = Outcome::Deleted;
+            known.swallowed_failure = Some(swallowed);
         }
     }
 
@@ -187,8 +200,8 @@ fn located(code: &Code, is_only: bool, search: &Search<'_>, sources: &Sources) -
     }
 }
 
-/// Facts about a handler, and the imported function that it passes its event to.
-type Understood = (Handler, Option<(Arc<str>, bool)>);
+/// Facts about a handler, and the imported function that decides the rest.
+type Understood = (Handler, Option<(Arc<str>, Made)>);
 
 /// Analyses the handlers of one source.
 fn understood(handlers: &[Located], sources: &Sources) -> Vec<Result<Understood, Unread>> {

@@ -124,6 +124,8 @@ pub(super) enum Made {
     ByCall,
     /// A wrapper in another file calls the function.
     Wrapped,
+    /// A handler in another file calls the function for each message.
+    OfMessage,
 }
 
 /// Origin of the text.

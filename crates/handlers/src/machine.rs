@@ -89,7 +89,7 @@ pub(super) struct Failure<'m> {
     pub(super) is_late: bool,
     /// `true` if it got the whole event.
     pub(super) has_event: bool,
-    /// Function of another file, if it got the event first.
+    /// Function of another file, if it got the event or the message first.
     pub(super) function: Option<&'m Arc<str>>,
 }
 
@@ -211,6 +211,11 @@ impl<'m> Machine<'m> {
                 _ => None,
             })
             .or_else(|| names.get(name).cloned())
+    }
+
+    /// Returns `true` if a run may have changed variables or objects of the module.
+    pub(super) fn has_changed_module(&self) -> bool {
+        self.scopes.has_changed() || self.heap.has_changed()
     }
 
     /// Returns the scope of the code that runs.

@@ -52,8 +52,8 @@ pub(super) struct Facts<'m> {
     pub(super) untimed: Option<TextRange>,
     /// `true` if it deletes processed messages itself.
     pub(super) deletes: bool,
-    /// Imported function that gets the event, and whose result it returns; and whether that passes through a wrapper.
-    pub(super) delegate: Option<(Arc<str>, bool)>,
+    /// Imported function that decides the rest: it gets the event, and its result is returned, or it gets each message.
+    pub(super) delegate: Option<(Arc<str>, Made)>,
 }
 
 /// A path.
@@ -78,10 +78,12 @@ struct Path<'m> {
 pub(super) fn facts<'m>(loaded: &Machine<'m>, name: &str, made: Made, source: &str) -> Option<Facts<'m>> {
     let (mut entry, machine) = match made {
         Made::ByCall => Entry::made_by(loaded, name),
-        Made::Here | Made::Wrapped => Entry::of(loaded, name),
+        Made::Here | Made::Wrapped | Made::OfMessage => Entry::of(loaded, name),
     }?;
-    if made == Made::Wrapped {
-        entry.around.push(&LAMBDA);
+    match made {
+        Made::Wrapped => entry.around.push(&LAMBDA),
+        Made::OfMessage => entry.is_of_message = true,
+        Made::Here | Made::ByCall => {}
     }
     Some(entry.facts(&machine, source))
 }
@@ -123,6 +125,8 @@ struct Entry<'m> {
     /// Decorators, wrappers and middlewares from other files, outermost last.
     around: Vec<&'m Expression>,
     value: Value,
+    /// `true` if it gets a message instead of the event.
+    is_of_message: bool,
 }
 
 impl<'m> Entry<'m> {
@@ -155,6 +159,7 @@ impl<'m> Entry<'m> {
             function: closure.function,
             around: closure.around.clone(),
             value: Value::Function(id),
+            is_of_message: false,
         };
         Some((entry, machine))
     }
@@ -182,8 +187,18 @@ impl<'m> Entry<'m> {
         let is_one = failed().all(|path| path.run.failed.is_some_and(|failure| failure.function == function));
         let is_wrapped = !self.around.iter().all(|one| is_transparent(one));
         let is_passed_on = is_delegated && (is_wrapped || outcome == Outcome::Raised);
-        let delegate = function.filter(|_| is_passed_on && is_one);
-        let delegate = delegate.filter(|name| returns_result_of(self.function, name));
+        let delegate = function.filter(|name| is_one && is_passed_on && returns_result_of(self.function, name));
+        let made = if is_wrapped { Made::Wrapped } else { Made::Here };
+        let delegate = delegate.map(|name| (name.clone(), made));
+        // If the result of a call matters, it changes a path on which nothing fails.
+        let is_indifferent = |path: &Path<'_>| {
+            let is_silent = matches!(path.response, Some(Response::Nothing | Response::Empty));
+            path.run.failed.is_some() || path.has_returned && !path.run.is_uncertain && is_silent
+        };
+        let has_event = failed().any(|path| path.run.failed.is_some_and(|failure| failure.has_event));
+        let is_of_message = matches!(outcome, Outcome::Raised | Outcome::Reported) && is_one && !has_event;
+        let of_message = function.filter(|_| is_of_message && paths.iter().all(is_indifferent));
+        let delegate = delegate.or_else(|| Some((of_message?.clone(), Made::OfMessage)));
         let outcome = if is_passed_on { Outcome::Unknown } else { outcome };
         let is_declared = self.function.returns_failures
             && response == Response::Unknown
@@ -215,7 +230,7 @@ impl<'m> Entry<'m> {
                 .iter()
                 .find_map(|path| path.run.waits.clone())
                 .filter(|_| !module.says(&CLOCKS)),
-            delegate: delegate.map(|name| (name.clone(), is_wrapped)),
+            delegate,
             deletes: module.says(&DELETES) || module.words.iter().any(|word| deletes_messages(word)),
         }
     }
@@ -258,7 +273,10 @@ impl<'m> Entry<'m> {
                 failed_batch = self.decorated(machine, around, named)?;
             }
         }
-        let arguments = if machine.module.is_script {
+        let arguments = if self.is_of_message {
+            machine.current = machine.failing;
+            vec![Value::Unknown(machine.failing)]
+        } else if machine.module.is_script {
             vec![Value::Event, Value::Context, Value::Callback]
         } else {
             vec![Value::Event, Value::Unknown(0)]
@@ -301,6 +319,8 @@ impl<'m> Entry<'m> {
 
     /// Determines the outcome of a path.
     fn path(&self, mut machine: Machine<'m>, result: Result<Value, Flow>) -> Path<'m> {
+        // What a function keeps in its module, another one may read.
+        machine.run.is_uncertain |= self.is_of_message && machine.has_changed_module();
         let is_promise = matches!(result, Ok(Value::Promise(_)));
         let settled = match result {
             Ok(value) => machine.awaited(value),

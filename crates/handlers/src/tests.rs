@@ -605,6 +605,48 @@ fn file_with_too_many_handlers_is_read_for_the_first_only() {
 }
 
 #[test]
+fn failure_that_a_function_of_another_file_ends_is_found() {
+    let logs =
+        "export const ship = async (one) => { try { await send(one.body); } catch (error) { log.error(error); } };\n";
+    let throws = &logs.replace("log.error(error);", "log.error(error); throw error;");
+    let outside = &logs.replace("try {", "await check(one); try {");
+    let other = &logs.replace("try {", "await ledger.save(); try {");
+    let keeps = &format!("let last;\n{}", logs.replace("log.error(error);", "last = error;"));
+    let handler = |body: &str| {
+        format!("import {{ ship }} from './ship';\nexport const handler = async (event) => {{ {body} }};\n")
+    };
+    let each = &handler("for (const one of event.Records) await ship(one);");
+    for (app, ship, outcome) in [
+        (each, logs, Outcome::Deleted),
+        (each, throws, Outcome::Raised),
+        (each, outside, Outcome::Raised),
+        (each, keeps, Outcome::Raised),
+        (each, other, Outcome::Raised),
+        (
+            &handler("for (const one of event.Records) await ship(one, true);"),
+            logs,
+            Outcome::Raised,
+        ),
+        (
+            &handler("for (const one of event.Records) await ship(JSON.parse(one.body));"),
+            logs,
+            Outcome::Deleted,
+        ),
+        // The result may say that the message failed.
+        (
+            &handler("for (const one of event.Records) { if (!await ship(one)) throw new Error(); }"),
+            logs,
+            Outcome::Raised,
+        ),
+    ] {
+        let found = handler_of([("app.ts", &**app), ("ship.ts", ship)]).unwrap();
+        assert_eq!(found.outcome, outcome, "{app}\n{ship}");
+        assert_eq!(found.swallowed_failure.is_some(), outcome == Outcome::Deleted);
+        assert_eq!(&*found.name, "handler");
+    }
+}
+
+#[test]
 fn call_of_a_function_that_returns_a_promise_has_to_be_awaited() {
     let handler = "import { later, plain, unknown } from './other';\nimport { client, old } from 'sdk';\n\
                    export const handler = async (event) => {\n  for (const record of event.Records) <call>;\n};\n";

@@ -51,7 +51,7 @@ static TRANSPARENT: Words = Words::new(|| {
     words(
         "async_batch_processor batch_processor bind capture captureLambdaHandler capture_lambda_handler \
      capture_method event_parser event_source idempotent idempotent_function injectLambdaContext \
-     inject_lambda_context logMetrics log_metrics middy staticmethod",
+     inject_lambda_context logMetrics log_metrics middy staticmethod wraps",
     )
 });
 
