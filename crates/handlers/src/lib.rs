@@ -29,6 +29,7 @@ mod stores;
 mod syntax;
 mod values;
 mod words;
+mod work;
 
 pub use facts::{Code, CodeSource, ContinuesAfterFailure, Fact, Handler, Outcome, Response, Unread};
 pub use polling::{PolledQueue, PollingProgram, Programs, Renewal, StatedTime};
