@@ -206,11 +206,11 @@ resource "aws_scheduler_schedule" "s" {
   }
 }
 "#,
-            r#"
+            "
             failures | finding
             arn      |
             url      | failures
-            "#,
+            ",
         );
     }
 
