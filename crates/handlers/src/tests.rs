@@ -266,6 +266,11 @@ fn name_of_a_library_function_says_what_it_does() {
         ),
         (
             "app.ts",
+            script("subsegment.addAnnotation('id', one.id);", "ship(one)"),
+            Outcome::Deleted,
+        ),
+        (
+            "app.ts",
             script("", "tracer.trace('one', async () => ship(one))"),
             Outcome::Deleted,
         ),

@@ -99,9 +99,8 @@ pub(super) fn is_harmless(callee: &Expression) -> bool {
         Term::Member(of, name) => {
             let is_lookup = &**name == "get" && !REQUESTS.contains(root);
             let is_of_text = matches!(of.kind, Term::Text(_) | Term::Other(_));
-            let is_of_span = of
-                .last_name()
-                .is_some_and(|of| of.to_ascii_lowercase().ends_with("span"));
+            let of_name = of.last_name().unwrap_or_default().to_ascii_lowercase();
+            let is_of_span = ["span", "segment"].iter().any(|end| of_name.ends_with(end));
             is_lookup || is_of_text || is_of_span || OBJECTS.contains(root) || METHODS.contains(&**name)
         }
         _ => false,
