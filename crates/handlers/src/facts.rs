@@ -13,6 +13,8 @@ pub struct Code {
     pub source: Option<CodeSource>,
     /// Files that a bundler starts from, relative to the source.
     pub entry_points: Vec<String>,
+    /// Runtime, if it is known: `nodejs22.x`.
+    pub runtime: Option<String>,
 }
 
 /// The source code of a function.

@@ -286,6 +286,7 @@ pub(super) fn locate(code: &Code, is_only: bool, search: &Search<'_>, sources: &
         let name = wanted.name();
         let locator = Locator {
             wanted,
+            runtime: code.runtime.as_deref(),
             search,
             is_only,
         };
@@ -320,6 +321,7 @@ pub(super) fn locate(code: &Code, is_only: bool, search: &Search<'_>, sources: &
 /// Search for the source of one function.
 struct Locator<'c, 'f> {
     wanted: Wanted<'c>,
+    runtime: Option<&'c str>,
     search: &'c Search<'f>,
     is_only: bool,
 }
@@ -427,19 +429,27 @@ impl Locator<'_, '_> {
         found.pop().filter(|_| found.is_empty())
     }
 
-    /// Returns the files that define the handler.
+    /// Returns the files that define the handler, without those that the runtime cannot run.
     fn defining(&self, mut found: Vec<PathBuf>) -> Vec<PathBuf> {
+        let runs = |start: &str| self.runtime.is_some_and(|runtime| runtime.starts_with(start));
         let is_language = |path: &PathBuf| {
-            matches!(
-                (&self.wanted, language_of(path)),
-                (
-                    Wanted::Module { .. },
-                    Some(Language::Python | Language::Script | Language::Other("Ruby"))
-                ) | (
-                    Wanted::Class { is_java: true, .. },
-                    Some(Language::Java | Language::Other("Kotlin" | "Scala"))
-                ) | (Wanted::Class { is_java: false, .. }, Some(Language::CSharp))
-            )
+            let language = language_of(path);
+            let is_foreign = match language {
+                Some(Language::Python) => runs("nodejs"),
+                Some(Language::Script) => runs("python"),
+                _ => false,
+            };
+            !is_foreign
+                && matches!(
+                    (&self.wanted, language),
+                    (
+                        Wanted::Module { .. },
+                        Some(Language::Python | Language::Script | Language::Other("Ruby"))
+                    ) | (
+                        Wanted::Class { is_java: true, .. },
+                        Some(Language::Java | Language::Other("Kotlin" | "Scala"))
+                    ) | (Wanted::Class { is_java: false, .. }, Some(Language::CSharp))
+                )
         };
         let name = self.wanted.name();
         found.retain(|path| is_language(path) && defines(path, &name, self.search.files()));

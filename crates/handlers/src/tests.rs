@@ -105,7 +105,7 @@ fn file_with_too_many_handlers_is_read_for_the_first_only() {
     let code = |at: usize| Code {
         handler: Some(format!("app.h{at}")),
         source: Some(CodeSource::Path(root.clone())),
-        entry_points: Vec::new(),
+        ..Code::default()
     };
     let codes: Vec<Code> = (0..=most).map(code).collect();
     let mut reader = Reader::new(&sources);
@@ -323,7 +323,7 @@ fn handler_of<const N: usize>(files: [(&str, &str); N]) -> Result<Arc<Handler>, 
     let code = Code {
         handler: Some("app.handler".to_owned()),
         source: Some(CodeSource::Path(root)),
-        entry_points: Vec::new(),
+        ..Code::default()
     };
     let mut reader = Reader::new(&sources);
     reader.read([(&code, true)]);

@@ -29,7 +29,7 @@ pub(in crate::frontend) struct CodeNames {
 }
 
 impl<V: View> Lowering<V> {
-    pub(super) fn code(&mut self, written: &V::Value, names: &CodeNames) -> Code {
+    pub(super) fn code(&mut self, written: &V::Value, names: &CodeNames, runtime: Option<String>) -> Code {
         let handler = self.text(written, names.handler);
         let handler = handler.known().cloned().flatten().or_else(|| {
             let command = self.view.elements(written, names.command);
@@ -48,6 +48,7 @@ impl<V: View> Lowering<V> {
             handler,
             source,
             entry_points,
+            runtime,
         }
     }
 

@@ -64,6 +64,8 @@ impl<V: View> Lowering<V> {
         for failure in names.failures {
             failure_targets.extend(self.failure_target(&node, failure, Owner::Function));
         }
+        let settings = self.function_settings(written, names);
+        let runtime = settings.as_ref().and_then(|settings| settings.runtime.known()?.clone());
         let function = Function {
             name: self.text(written, names.name),
             timeout: self.seconds(written, names.timeout, limits::FUNCTION_TIMEOUT_DEFAULT),
@@ -78,8 +80,8 @@ impl<V: View> Lowering<V> {
             tenant_isolation: self.text(written, names.tenant_isolation),
             tags: self.tags(written, names.tags),
             queue_variables: self.queue_variables(written, names.environment),
-            settings: self.function_settings(written, names),
-            code: self.code(written, &names.code),
+            settings,
+            code: self.code(written, &names.code, runtime),
             handler: Err(Unread::NotSearched),
             resource: node.resource,
         };
