@@ -1,50 +1,30 @@
 #![doc = include_str!("../README.md")]
 
-mod calls;
-mod classifiers;
-mod constants;
-mod evaluate;
-mod exports;
 mod facts;
-mod images;
-mod imported;
-mod layers;
-mod libraries;
+mod find;
 mod limits;
-mod locate;
-mod machine;
-mod nesting;
-mod places;
-mod polling;
-mod processors;
-mod promises;
-mod python;
-mod reader;
-mod scan;
-mod scenario;
-mod script;
-mod search;
-mod statements;
-mod stores;
-mod syntax;
-mod values;
+mod poll;
+mod read;
+mod run;
 mod words;
-mod work;
 
 pub use facts::{Code, CodeSource, ContinuesAfterFailure, Fact, Handler, Outcome, Response, Unread};
-pub use polling::{PolledQueue, PollingProgram, Programs, Renewal, StatedTime};
+pub use poll::{PolledQueue, PollingProgram, Programs, Renewal, StatedTime};
 
-use locate::{FoundSource, Language, Located, Made, Origin, locate};
-use machine::Machine;
-use nesting::Refusal;
+use find::locate::{self, FoundSource, Located, Made, Origin, locate};
+use find::search::Search;
+use read::language::Language;
+use read::nesting::Refusal;
+use read::syntax::{Module, TextRange};
+use read::{python, scan, script};
+use run::imported;
+use run::machine::Machine;
+use run::scenario::{self, Facts};
 use rustc_hash::FxHashMap;
-use scenario::Facts;
-use search::Search;
 use source::{Sources, Span};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use syntax::{Module, TextRange};
 
 /// Reader of the functions of one repository. Each source is read once.
 pub struct Reader<'s> {
@@ -68,17 +48,17 @@ impl<'s> Reader<'s> {
 
     /// Returns the programs of the repository that poll queues.
     pub fn programs(&self) -> Programs {
-        polling::programs(&self.search, self.sources)
+        poll::programs(&self.search, self.sources)
     }
 
     /// Returns the programs in the source of the function at `code` that poll queues, if the source deletes messages.
     /// `is_only` is `true` if no other function has a handler of its name.
     pub fn polls(&self, code: &Code, is_only: bool) -> Vec<PollingProgram> {
         match located(code, is_only, &self.search, self.sources) {
-            Ok(located) if polling::may_poll(&located.text) => {
+            Ok(located) if poll::may_poll(&located.text) => {
                 let places = Places::new(&located, self.sources);
                 match syntax_of(&located, "", self.sources) {
-                    Ok(Syntax::Parsed(module)) => polling::programs_of(&module, &|at| places.span(at)),
+                    Ok(Syntax::Parsed(module)) => poll::programs_of(&module, &|at| places.span(at)),
                     _ => Vec::new(),
                 }
             }

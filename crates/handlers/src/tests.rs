@@ -3,11 +3,10 @@
 mod nesting;
 mod signatures;
 
-use super::locate::Made;
-use super::machine::Machine;
-use super::{
-    Code, CodeSource, Handler, Language, Outcome, Reader, Response, Unread, exports, limits, python, scenario, script,
-};
+use super::find::exports;
+use super::find::locate::Made;
+use super::run::machine::Machine;
+use super::{Code, CodeSource, Handler, Language, Outcome, Reader, Response, Unread, limits, python, scenario, script};
 use source::Sources;
 use source::files::{Files, Scratch};
 use std::sync::Arc;

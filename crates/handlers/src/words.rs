@@ -1,19 +1,19 @@
 //! Names in languages and libraries that the analysis knows.
 
-use super::syntax::{Expression, Term};
+use crate::read::syntax::{Expression, Term};
 use rustc_hash::FxHashSet;
 use std::sync::LazyLock;
 
 /// A set of words.
-pub(super) type Words = LazyLock<FxHashSet<&'static str>>;
+pub(crate) type Words = LazyLock<FxHashSet<&'static str>>;
 
 /// Returns the words of a list, which are separated by spaces.
-pub(super) fn words(list: &'static str) -> FxHashSet<&'static str> {
+pub(crate) fn words(list: &'static str) -> FxHashSet<&'static str> {
     list.split(' ').collect()
 }
 
 /// Functions that call a handler for each record and return the failed ones (Powertools for AWS Lambda).
-pub(super) const BATCH_FUNCTIONS: [&str; 4] = [
+pub(crate) const BATCH_FUNCTIONS: [&str; 4] = [
     "process_partial_response",
     "async_process_partial_response",
     "processPartialResponse",
@@ -21,16 +21,16 @@ pub(super) const BATCH_FUNCTIONS: [&str; 4] = [
 ];
 
 /// Classes that collect failures and continue with later records.
-pub(super) const STANDARD_PROCESSORS: [&str; 3] = ["BatchProcessor", "AsyncBatchProcessor", "BatchProcessorSync"];
+pub(crate) const STANDARD_PROCESSORS: [&str; 3] = ["BatchProcessor", "AsyncBatchProcessor", "BatchProcessorSync"];
 
 /// Classes that stop at the first failure.
-pub(super) const FIFO_PROCESSORS: [&str; 2] = ["SqsFifoPartialProcessor", "SqsFifoPartialProcessorAsync"];
+pub(crate) const FIFO_PROCESSORS: [&str; 2] = ["SqsFifoPartialProcessor", "SqsFifoPartialProcessorAsync"];
 
 /// Key of the failed messages in a response.
-pub(super) const FAILURES: &str = "batchItemFailures";
+pub(crate) const FAILURES: &str = "batchItemFailures";
 
 /// Members of promises, of requests of the AWS SDK, and of tasks and futures in Python.
-pub(super) const PROMISE_MEMBERS: [&str; 10] = [
+pub(crate) const PROMISE_MEMBERS: [&str; 10] = [
     "add_done_callback",
     "cancel",
     "cancelled",
@@ -44,7 +44,7 @@ pub(super) const PROMISE_MEMBERS: [&str; 10] = [
 ];
 
 /// Middleware of middy that creates the response from settled promises.
-pub(super) const MIDDLEWARE: &str = "@middy/sqs-partial-batch-failure";
+pub(crate) const MIDDLEWARE: &str = "@middy/sqs-partial-batch-failure";
 
 /// Decorators and wrappers that pass on the return value of a handler.
 static TRANSPARENT: Words = Words::new(|| {
@@ -89,7 +89,7 @@ static METHODS: Words = Words::new(|| {
 static REQUESTS: Words = Words::new(|| words("axios client got http httpx requests session"));
 
 /// Returns `true` if a call of `callee` has no effect that matters to the analysis.
-pub(super) fn is_harmless(callee: &Expression) -> bool {
+pub(crate) fn is_harmless(callee: &Expression) -> bool {
     if says_log(callee) {
         return true;
     }
@@ -108,7 +108,7 @@ pub(super) fn is_harmless(callee: &Expression) -> bool {
 }
 
 /// Returns `true` if a decorator or wrapper passes on the result of a handler.
-pub(super) fn is_transparent(wrapper: &Expression) -> bool {
+pub(crate) fn is_transparent(wrapper: &Expression) -> bool {
     let name = match &wrapper.kind {
         Term::Call { callee, .. } => callee.last_name(),
         _ => wrapper.last_name(),
@@ -117,12 +117,12 @@ pub(super) fn is_transparent(wrapper: &Expression) -> bool {
 }
 
 /// Returns `true` if calls of `root` or its members are requests to another machine.
-pub(super) fn is_request(root: &str) -> bool {
+pub(crate) fn is_request(root: &str) -> bool {
     matches!(root, "axios" | "fetch" | "got" | "httpx" | "requests" | "urllib")
 }
 
 /// Returns `true` if a part of the callee has the name of a log.
-pub(super) fn says_log(callee: &Expression) -> bool {
+pub(crate) fn says_log(callee: &Expression) -> bool {
     match &callee.kind {
         Term::Name(name) => is_log(name),
         Term::Member(of, name) => is_log(name) || says_log(of),

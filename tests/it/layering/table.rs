@@ -13,7 +13,23 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ("needs", ""),
     ("knowledge", "source"),
     // Knows programming languages, but no dialects or rules.
-    ("handlers", "source::files source"),
+    ("handlers", "handlers::* source::files source"),
+    ("handlers::limits", ""),
+    ("handlers::facts", "source"),
+    ("handlers::words", "handlers::read"),
+    ("handlers::read", "handlers::limits handlers::words"),
+    (
+        "handlers::find",
+        "handlers::facts handlers::limits handlers::read handlers::words source::files source",
+    ),
+    (
+        "handlers::run",
+        "handlers::facts handlers::find handlers::limits handlers::poll handlers::read handlers::words source",
+    ),
+    (
+        "handlers::poll",
+        "handlers::find handlers::limits handlers::read handlers::words source",
+    ),
     // Knows the AWS provider, but no rules and no graph.
     (
         "terraform",
@@ -125,12 +141,12 @@ pub(super) const WRAPPED: &[(&str, &str)] = &[
     ("num_bigint", "terraform"),
     ("owo_colors", "report::human"),
     ("regex", "policy terraform"),
-    ("oxc_allocator", "handlers::script"),
-    ("oxc_ast", "handlers::script"),
-    ("oxc_parser", "handlers::script"),
-    ("oxc_span", "handlers::script"),
-    ("oxc_syntax", "handlers::script"),
-    ("ruff_python_ast", "handlers::python"),
-    ("ruff_python_parser", "handlers::python"),
-    ("ruff_text_size", "handlers::python"),
+    ("oxc_allocator", "handlers::read::script"),
+    ("oxc_ast", "handlers::read::script"),
+    ("oxc_parser", "handlers::read::script"),
+    ("oxc_span", "handlers::read::script"),
+    ("oxc_syntax", "handlers::read::script"),
+    ("ruff_python_ast", "handlers::read::python"),
+    ("ruff_python_parser", "handlers::read::python"),
+    ("ruff_text_size", "handlers::read::python"),
 ];

@@ -1,8 +1,8 @@
 //! Tests of hostile nesting.
 
-use super::super::nesting::Refusal;
-use super::super::syntax::Module;
-use super::super::{python, script};
+use crate::read::nesting::Refusal;
+use crate::read::syntax::Module;
+use crate::read::{python, script};
 
 type Read = fn(&str) -> Result<Module, Refusal>;
 

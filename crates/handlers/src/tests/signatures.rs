@@ -1,7 +1,9 @@
 //! Tests of signatures in languages that are not parsed.
 
-use super::super::{exports, imported, scan};
 use super::assert_linear;
+use crate::find::exports;
+use crate::read::scan;
+use crate::run::imported;
 
 /// Handlers in languages that are not parsed: name, source, and whether they return failed messages (`None` if no
 /// handler is found).

@@ -1,0 +1,385 @@
+//! Finds programs that poll queues, and what they state about the messages: for how long a receive hides them, when they
+//! renew that, and how long one may take. Libraries carry these numbers: `sqs-consumer`, Celery, and the calls of AWS's
+//! SDKs.
+//!
+//! Nothing is executed. A number that is not a constant of the file is unknown, and a program of which one setting is
+//! unknown states nothing.
+
+mod calls;
+mod celery;
+pub(crate) mod constants;
+
+use crate::find::search::Search;
+use crate::limits;
+use crate::read::language::{Language, language_of};
+use crate::read::syntax::{Expression, Module, TextRange};
+use crate::read::{python, script};
+use calls::Calls;
+use constants::{Constant, Constants};
+use memchr::memmem;
+use source::{Sources, Span};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Words of which a file that receives messages contains one.
+const RECEIVES: [&str; 4] = ["sqs-consumer", "receive_message", "eceiveMessage", "SqsListener"];
+/// Words of which a file with settings of Celery contains one. Its visibility timeout is that of queues that it creates.
+const CELERY: [&str; 2] = ["celery", "CELERY"];
+/// Words of which a file that renews a visibility timeout contains one.
+const RENEWALS: [&str; 3] = [
+    "change_message_visibility",
+    "hangeMessageVisibility",
+    "change_visibility",
+];
+
+/// Words of which a file that deletes messages contains one.
+const DELETIONS: [&str; 3] = ["delete_message", "eleteMessage", ".delete()"];
+
+/// Words of which a file that sets the visibility timeout of received messages contains one.
+const TIMEOUTS: [&str; 4] = [
+    "isibilityTimeout",
+    "isibility_timeout",
+    "VISIBILITY_TIMEOUT",
+    "essageVisibility",
+];
+
+/// The programs of a repository that poll queues.
+#[derive(Debug, Default)]
+pub struct Programs {
+    /// Programs with a known queue, in the order of their paths.
+    pub known: Vec<PollingProgram>,
+    /// `true` if a file may renew a visibility timeout.
+    pub is_renewed: bool,
+    /// Files that receive messages or set their visibility timeouts, each with `true` if it may state times of any queue.
+    pub files: Vec<(Span, bool)>,
+    /// `true` if there are too many files to read.
+    pub are_unread: bool,
+}
+
+/// A program that polls a queue.
+#[derive(Debug, Clone)]
+pub struct PollingProgram {
+    /// Queue that it polls.
+    pub queue: PolledQueue,
+    /// Span of the code that starts to poll.
+    pub span: Span,
+    /// Visibility timeout that each receive sets, in place of the queue's.
+    pub visibility: Option<StatedTime>,
+    /// Time after which the program stops waiting for the work on a message.
+    pub longest: Option<StatedTime>,
+    /// Renewal of the visibility timeout.
+    pub renewal: Renewal,
+    /// `true` if it works between a receive and the deletion of a message, and receives once.
+    pub works_before_deletion: bool,
+    /// `true` for Celery, whose command may set another limit.
+    pub is_celery: bool,
+}
+
+/// Reference to a queue in a program.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum PolledQueue {
+    /// Environment variable.
+    Variable(Arc<str>),
+    /// Name, which is also the end of its URL.
+    Named(Arc<str>),
+}
+
+/// A duration that a program states.
+#[derive(Debug, Clone, Copy)]
+pub struct StatedTime {
+    /// Milliseconds.
+    pub milliseconds: i64,
+    /// Span of the value or of its setting.
+    pub span: Span,
+}
+
+/// Renewal of the visibility timeout by a program.
+#[derive(Debug, Clone, Copy)]
+pub enum Renewal {
+    /// No code of the repository renews one.
+    Never,
+    /// Periodic calls.
+    Heartbeat {
+        /// Interval between calls.
+        every: StatedTime,
+        /// Visibility timeout that each call sets.
+        extend_to: StatedTime,
+    },
+    /// The code sets visibility timeouts at unknown times, or to unknown values.
+    Unknown,
+}
+
+impl PollingProgram {
+    /// Returns `true` if both programs state the same.
+    pub fn agrees(&self, other: &PollingProgram) -> bool {
+        let time = |time: Option<StatedTime>| time.map(|time| time.milliseconds);
+        let renewal = |renewal: Renewal| match renewal {
+            Renewal::Never => (0, None, None),
+            Renewal::Heartbeat { every, extend_to } => (1, time(Some(every)), time(Some(extend_to))),
+            Renewal::Unknown => (2, None, None),
+        };
+        (time(self.visibility), time(self.longest), renewal(self.renewal))
+            == (time(other.visibility), time(other.longest), renewal(other.renewal))
+    }
+}
+
+/// A program in a file, with byte ranges.
+struct Found {
+    queue: PolledQueue,
+    at: TextRange,
+    visibility: Option<Time>,
+    longest: Option<Time>,
+    renewal: FoundRenewal,
+    works_before_deletion: bool,
+    is_celery: bool,
+}
+
+/// Milliseconds, with the byte range that states them.
+type Time = (i64, TextRange);
+
+enum FoundRenewal {
+    Never,
+    Heartbeat(Time, Time),
+    Unknown,
+}
+
+/// Returns the programs in the repository of `search`.
+pub(crate) fn programs(search: &Search<'_>, sources: &Sources) -> Programs {
+    let Some(paths) = search.sources(limits::MAX_PROGRAM_FILES) else {
+        return Programs {
+            is_renewed: true,
+            are_unread: true,
+            ..Programs::default()
+        };
+    };
+    let mut files = Vec::new();
+    let mut is_renewed = false;
+    for path in paths {
+        let Some(text) = marked(path, sources) else { continue };
+        is_renewed |= contains(&text, &RENEWALS);
+        files.push((path, text));
+    }
+    let mut all = Vec::new();
+    let mut receiving = Vec::new();
+    let mut celery = celery::Settings::default();
+    for (path, text) in &files {
+        let read = match language_of(path) {
+            Some(Language::Python) => python::read(text).ok(),
+            Some(Language::Script) => script::read(text).ok(),
+            _ => None,
+        };
+        let found = if let Some(module) = read {
+            found(&module, text, &mut celery)
+        } else {
+            // The settings, or a part of them, may be in this file.
+            if contains(text, &CELERY) {
+                celery.give_up();
+            }
+            Vec::new()
+        };
+        if contains(text, &RECEIVES) || contains(text, &RENEWALS) {
+            let is_open = found.is_empty() && (contains(text, &TIMEOUTS) || contains(text, &RENEWALS));
+            receiving.push((Span::new(sources.add(path, text), 0..0), is_open));
+        }
+        all.extend(
+            found
+                .into_iter()
+                .map(|found| placed(found, is_renewed, &|at| line(path, text, at, sources))),
+        );
+        celery.end_file(path);
+    }
+    if let Some((path, found)) = celery.finish()
+        && let Some((path, text)) = files.iter().find(|(known, _)| **known == path)
+    {
+        all.extend(
+            found
+                .into_iter()
+                .map(|found| placed(found, is_renewed, &|at| line(path, text, at, sources))),
+        );
+    }
+    Programs {
+        known: all,
+        is_renewed,
+        files: receiving,
+        are_unread: false,
+    }
+}
+
+/// Returns `true` if `text` may receive and delete messages.
+pub(crate) fn may_poll(text: &str) -> bool {
+    contains(text, &RECEIVES) && contains(text, &DELETIONS)
+}
+
+/// Returns the names that `module` binds.
+pub(crate) fn constants(module: &Module) -> Constants<'_> {
+    Calls::of(module).constants
+}
+
+/// Returns the programs in `module` that poll queues with an SDK.
+pub(crate) fn programs_of(module: &Module, line: &dyn Fn(&TextRange) -> Span) -> Vec<PollingProgram> {
+    let found = of_receives(&Calls::of(module), module.is_script).into_iter();
+    found.map(|found| placed(found, false, line)).collect()
+}
+
+/// Returns the text of the file at `path` if it contains one of the words.
+fn marked(path: &Path, sources: &Sources) -> Option<String> {
+    let bytes = sources.files().read(path, limits::MAX_SOURCE_SIZE).ok()?;
+    let text = String::from_utf8(bytes).ok()?;
+    [&RECEIVES[..], &CELERY, &RENEWALS]
+        .iter()
+        .any(|words| contains(&text, words))
+        .then_some(text)
+}
+
+fn contains(text: &str, words: &[&str]) -> bool {
+    words
+        .iter()
+        .any(|word| memmem::find(text.as_bytes(), word.as_bytes()).is_some())
+}
+
+/// Returns the span of the first line of `at`.
+fn line(path: &Path, text: &str, at: &TextRange, sources: &Sources) -> Span {
+    let written = text.get(at.clone()).unwrap_or_default();
+    let line = written.lines().next().unwrap_or_default().trim_end();
+    Span::new(sources.add(path, text), at.start..at.start + line.len())
+}
+
+fn placed(found: Found, is_renewed: bool, line: &dyn Fn(&TextRange) -> Span) -> PollingProgram {
+    let time = |(milliseconds, at): Time| StatedTime {
+        milliseconds,
+        span: line(&at),
+    };
+    PollingProgram {
+        queue: found.queue,
+        span: line(&found.at),
+        visibility: found.visibility.map(time),
+        longest: found.longest.map(time),
+        renewal: match found.renewal {
+            FoundRenewal::Heartbeat(every, extend_to) => Renewal::Heartbeat {
+                every: time(every),
+                extend_to: time(extend_to),
+            },
+            // The call may be in another file.
+            FoundRenewal::Never if !is_renewed => Renewal::Never,
+            FoundRenewal::Never | FoundRenewal::Unknown => Renewal::Unknown,
+        },
+        works_before_deletion: found.works_before_deletion,
+        is_celery: found.is_celery,
+    }
+}
+
+/// Returns the programs of one file, and adds its settings to `celery`.
+fn found(module: &Module, text: &str, celery: &mut celery::Settings) -> Vec<Found> {
+    let calls = Calls::of(module);
+    celery.add(&calls, text);
+    let mut all = Vec::new();
+    if text.contains("sqs-consumer") {
+        all.extend(
+            calls
+                .all
+                .iter()
+                .filter_map(|call| of_sqs_consumer(&calls.constants, call.expression)),
+        );
+    }
+    all.extend(of_receives(&calls, module.is_script));
+    all
+}
+
+/// Returns the program that `Consumer.create({ … })` of `sqs-consumer` starts.
+fn of_sqs_consumer(constants: &Constants<'_>, call: &Expression) -> Option<Found> {
+    let options = calls::options_of(constants, call, |callee, is_new| {
+        let is_consumer = |name: Option<&str>| name == Some("Consumer");
+        if is_new {
+            is_consumer(callee.last_name())
+        } else {
+            callee.last_name() == Some("create") && is_consumer(callee.first_name())
+        }
+    })?;
+    let queue = options.queue("queueUrl")?;
+    let visibility = options.time("visibilityTimeout", 1000.0);
+    let every = options.time("heartbeatInterval", 1000.0);
+    let longest = options.time("handleMessageTimeout", 1.0).ok()?;
+    let renewal = match (every, &visibility) {
+        (Ok(Some(every)), Ok(Some(visibility))) => FoundRenewal::Heartbeat(every, visibility.clone()),
+        (Ok(None), Ok(_)) => FoundRenewal::Never,
+        // The library rejects an interval without a timeout.
+        _ => FoundRenewal::Unknown,
+    };
+    let visibility = visibility.ok().flatten();
+    Some(Found {
+        queue,
+        at: call.at.clone(),
+        visibility,
+        longest,
+        renewal,
+        works_before_deletion: false,
+        is_celery: false,
+    })
+}
+
+/// Returns the programs that receive messages with an SDK: one per queue of the file.
+fn of_receives(calls: &Calls<'_>, is_script: bool) -> Vec<Found> {
+    let mut all: Vec<Found> = Vec::new();
+    let mut is_set_to_unknown = false;
+    let receives = calls
+        .all
+        .iter()
+        .filter_map(|call| calls::receive(&calls.constants, call.expression));
+    for receive in receives {
+        let Ok((queue, at, visibility)) = receive else {
+            // The file receives from a queue, or in a way, that is not known.
+            return Vec::new();
+        };
+        is_set_to_unknown |= visibility.is_err();
+        let visibility = visibility.ok().flatten();
+        let known = all.iter_mut().find(|found| found.queue == queue);
+        match known {
+            Some(known) => {
+                let time = |time: &Option<Time>| time.as_ref().map(|(time, _)| *time);
+                if time(&known.visibility) != time(&visibility) {
+                    return Vec::new();
+                }
+            }
+            None => all.push(Found {
+                queue,
+                at,
+                visibility,
+                longest: None,
+                renewal: FoundRenewal::Unknown,
+                works_before_deletion: false,
+                is_celery: false,
+            }),
+        }
+    }
+    let is_only = all.len() == 1;
+    for found in &mut all {
+        found.works_before_deletion = is_only && calls.works_before_deletion(is_script);
+        found.renewal = match calls.heartbeat(is_script) {
+            _ if is_set_to_unknown => FoundRenewal::Unknown,
+            calls::FileRenewal::Never => FoundRenewal::Never,
+            calls::FileRenewal::Heartbeat(every, extend_to) if is_only => FoundRenewal::Heartbeat(every, extend_to),
+            _ => FoundRenewal::Unknown,
+        };
+    }
+    all
+}
+
+/// Returns the milliseconds of a number of units.
+fn milliseconds(number: f64, unit: f64) -> Option<i64> {
+    let time = number * unit;
+    // A day, in milliseconds: no visibility timeout is longer.
+    #[expect(clippy::cast_possible_truncation, reason = "it is in range")]
+    (1.0..=86_400_000.0).contains(&time).then_some(time.ceil() as i64)
+}
+
+fn queue_of(constant: Constant<'_>) -> Option<PolledQueue> {
+    match constant {
+        Constant::Variable(name) => Some(PolledQueue::Variable(name.into())),
+        // The last part of a URL or an ARN is the queue's name.
+        Constant::Text(text) => {
+            let name = text.rsplit(['/', ':']).next().unwrap_or(text);
+            (!name.is_empty()).then(|| PolledQueue::Named(name.into()))
+        }
+        _ => None,
+    }
+}

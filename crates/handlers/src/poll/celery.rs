@@ -1,0 +1,129 @@
+//! Collects the settings of Celery, which may be in several files of one application.
+//!
+//! Only the time limit is used, and only if messages are acknowledged after the work (`task_acks_late`): otherwise a
+//! message is deleted before the work begins. Celery's `visibility_timeout` applies to queues that Celery creates, not to
+//! those of a template.
+
+use super::calls::Calls;
+use super::constants::{Constant, Constants};
+use super::{Found, FoundRenewal, PolledQueue, Time, milliseconds, queue_of};
+use crate::read::syntax::{Expression, Term};
+use std::path::{Path, PathBuf};
+
+/// Arguments of a task that override the settings.
+const OF_TASKS: [&str; 2] = ["time_limit", "acks_late"];
+
+/// Settings of the applications of a repository.
+#[derive(Default)]
+pub(crate) struct Settings {
+    is_ambiguous: bool,
+    /// `true` if the file that is being read has a setting.
+    is_here: bool,
+    file: Option<PathBuf>,
+    limit: Option<Time>,
+    acknowledges_late: Option<bool>,
+    queues: Vec<(PolledQueue, std::ops::Range<usize>)>,
+}
+
+impl Settings {
+    /// Adds the settings of a file.
+    pub(crate) fn add(&mut self, calls: &Calls<'_>, text: &str) {
+        if !text.contains("celery") && !text.contains("CELERY") {
+            return;
+        }
+        let constants = &calls.constants;
+        for (name, value) in &calls.settings {
+            self.set(constants, name, value);
+        }
+        for call in &calls.all {
+            let Term::Call { callee, named, .. } = &call.expression.kind else {
+                continue;
+            };
+            let configures = matches!(callee.last_name(), Some("Celery" | "update"));
+            for (key, value) in named {
+                match key.as_deref() {
+                    Some(key) if OF_TASKS.contains(&key) => self.is_ambiguous = true,
+                    Some(key) if configures => self.set(constants, key, value),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Sets the setting `name`: `task_time_limit`, or Django's `CELERY_TASK_TIME_LIMIT`.
+    fn set(&mut self, constants: &Constants<'_>, name: &str, value: &Expression) {
+        // `Celery(broker_transport_options=broker_transport_options)` passes on a constant that was added already.
+        if value.name().is_some_and(|passed| &**passed == name) {
+            return;
+        }
+        let name = name.strip_prefix("CELERY_").unwrap_or(name).to_ascii_lowercase();
+        match &*name {
+            "task_time_limit" => {
+                let limit = constants.number(value).and_then(|number| milliseconds(number, 1000.0));
+                self.is_ambiguous |= limit.is_none() || self.limit.is_some();
+                self.limit = limit.map(|limit| (limit, value.at.clone()));
+            }
+            "task_acks_late" => {
+                let late = match constants.resolve(value) {
+                    Constant::Bool(late) => Some(late),
+                    _ => None,
+                };
+                self.is_ambiguous |= late.is_none() || self.acknowledges_late.is_some();
+                self.acknowledges_late = late;
+            }
+            "task_annotations" => self.is_ambiguous = true,
+            "broker_transport_options" => {
+                self.is_ambiguous |= !self.queues.is_empty();
+                self.queues = predefined(constants, value).unwrap_or_default();
+            }
+            _ => return,
+        }
+        self.is_here = true;
+    }
+
+    /// Records that the file at `path` is read. Settings in several files may be those of several applications.
+    pub(crate) fn end_file(&mut self, path: &Path) {
+        if std::mem::take(&mut self.is_here) {
+            self.is_ambiguous |= self.file.is_some();
+            self.file = Some(path.to_owned());
+        }
+    }
+
+    /// Records a file that could not be read.
+    pub(crate) fn give_up(&mut self) {
+        self.is_ambiguous = true;
+    }
+
+    /// Returns the programs with the file that states them, if the settings are known.
+    pub(crate) fn finish(self) -> Option<(PathBuf, Vec<Found>)> {
+        let file = self.file.filter(|_| !self.is_ambiguous)?;
+        self.acknowledges_late.filter(|is_late| *is_late)?;
+        let programs = self.queues.into_iter().map(|(queue, at)| Found {
+            queue,
+            at,
+            visibility: None,
+            longest: self.limit.clone(),
+            renewal: FoundRenewal::Never,
+            works_before_deletion: false,
+            is_celery: true,
+        });
+        Some((file, programs.collect()))
+    }
+}
+
+/// Returns the queues of `predefined_queues`, each with its location.
+fn predefined(constants: &Constants<'_>, options: &Expression) -> Option<Vec<(PolledQueue, std::ops::Range<usize>)>> {
+    let object = |value| match constants.resolve(value) {
+        Constant::Compound(Expression {
+            kind: Term::Object(entries),
+            ..
+        }) => Some(entries),
+        _ => None,
+    };
+    let queues = super::constants::entry(object(options)?, "predefined_queues").ok()??;
+    let urls = object(queues)?.iter().filter_map(|(_, queue)| {
+        let url = super::constants::entry(object(queue)?, "url").ok()??;
+        Some((queue_of(constants.resolve(url))?, url.at.clone()))
+    });
+    Some(urls.collect())
+}

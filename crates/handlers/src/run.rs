@@ -1,0 +1,17 @@
+//! Executes a handler on every path and states what happens to a message whose work fails. It knows no language but the
+//! common syntax, and no place of a file.
+
+mod calls;
+mod classifiers;
+mod evaluate;
+pub(crate) mod imported;
+mod layers;
+mod libraries;
+pub(crate) mod machine;
+mod processors;
+mod promises;
+pub(crate) mod scenario;
+mod statements;
+mod stores;
+mod values;
+mod work;

@@ -1,0 +1,455 @@
+//! Evaluates expressions.
+
+use super::machine::Machine;
+use super::values::{Evaluated, Executed, Flow, Id, Object, Value, bit};
+use crate::read::syntax::{Clause, Declares, Expression, Logic, Operator, Term};
+use crate::words::PROMISE_MEMBERS;
+use std::sync::Arc;
+
+impl<'m> Machine<'m> {
+    pub(super) fn evaluate(&mut self, value: &'m Expression) -> Evaluated {
+        self.enter()?;
+        let done = self.term(value);
+        self.leave();
+        done
+    }
+
+    fn term(&mut self, value: &'m Expression) -> Evaluated {
+        Ok(match &value.kind {
+            Term::Name(name) => match &**name {
+                "this" if self.module.is_script => self.this.clone().unwrap_or(Value::Unknown(0)),
+                _ => self.variable(name).unwrap_or(Value::Unknown(0)),
+            },
+            Term::Member(of, name) => {
+                let of = self.evaluate(of)?;
+                self.member(&of, name)
+            }
+            Term::Index(of, key) => {
+                let whole = self.evaluate(of)?;
+                let key = self.evaluate(key)?;
+                self.index(&whole, &key, value)
+            }
+            Term::Call { .. } => return self.call_expression(value, false),
+            Term::Function(function) => self.closure(function),
+            Term::Class(class) => self.class(class),
+            Term::Object(entries) => self.entries(entries, value)?,
+            Term::List(items) => {
+                let (items, is_open) = self.arguments(items)?;
+                Value::List(self.add(Object::List { items, is_open }))
+            }
+            Term::Each { clauses, made } => {
+                let mut items = Vec::new();
+                let parent = self.scope();
+                let current = self.current;
+                let done = self.scoped(parent, None, |machine| machine.each(clauses, made, &mut items));
+                self.current = current;
+                done?;
+                self.list(items)
+            }
+            Term::Await(inner) => {
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.is_slow = true;
+                }
+                let inner = match &inner.kind {
+                    Term::Call { .. } => self.call_expression(inner, true)?,
+                    _ => self.evaluate(inner)?,
+                };
+                return self.awaited(inner);
+            }
+            Term::If(parts) => {
+                let [test, yes, no] = &**parts;
+                let tested = self.evaluate(test)?;
+                if let Some(joined) = self.joined(&tested, &[yes, no])? {
+                    return Ok(joined);
+                }
+                let arm = if self.truth(&tested, test) { yes } else { no };
+                return self.evaluate(arm);
+            }
+            Term::Logic(logic, parts) => return self.logic(*logic, parts),
+            Term::Not(inner) => {
+                let tested = self.evaluate(inner)?;
+                Value::Bool(!self.truth(&tested, inner))
+            }
+            Term::Binary(operator, parts) => {
+                let [left, right] = &**parts;
+                let (left, right) = (self.evaluate(left)?, self.evaluate(right)?);
+                self.computed(*operator, &left, &right)
+            }
+            Term::Assign {
+                target,
+                value,
+                operator,
+            } => return self.assigned(target, value, *operator),
+            Term::Spread(inner) => return self.evaluate(inner),
+            Term::Text(text) => Value::Text(text.clone()),
+            Term::Number(number) => Value::Number(*number),
+            Term::Bool(known) => Value::Bool(*known),
+            Term::Null => Value::Null,
+            Term::Other(parts) => {
+                let mut mask = 0;
+                for part in parts {
+                    let part = self.evaluate(part)?;
+                    mask |= self.mask(&part);
+                }
+                Value::Unknown(mask)
+            }
+        })
+    }
+
+    fn logic(&mut self, logic: Logic, parts: &'m [Expression; 2]) -> Evaluated {
+        let [left, right] = parts;
+        let first = self.evaluate(left)?;
+        let decides = logic != Logic::IfNull && matches!(first, Value::Unknown(_));
+        if let Some(joined) = self.joined(&first, &[right])? {
+            // `paused || failed` is true if `failed` is, whatever `paused` is.
+            let last = self.evaluate(right)?;
+            let is_known = decides && last == Value::Bool(logic == Logic::Or);
+            return Ok(if is_known { last } else { joined });
+        }
+        let takes_first = match logic {
+            Logic::IfNull => match &first {
+                Value::Null => false,
+                Value::Unknown(_) => self.choose(left, 2) == 0,
+                _ => true,
+            },
+            Logic::And => !self.truth(&first, left),
+            Logic::Or => self.truth(&first, left),
+        };
+        match first {
+            // Its truth was chosen.
+            Value::Unknown(0) if takes_first && decides => Ok(Value::Bool(logic == Logic::Or)),
+            _ if takes_first => Ok(first),
+            _ => self.evaluate(right),
+        }
+    }
+
+    fn assigned(&mut self, target: &'m Expression, value: &'m Expression, operator: Option<Operator>) -> Evaluated {
+        let mut value = self.evaluate(value)?;
+        if let Some(operator) = operator {
+            let before = self.evaluate(target)?;
+            if let (Operator::Add, Value::List(list)) = (operator, &before) {
+                // `failures += [id]` extends the list.
+                self.extend(*list, &value);
+                return Ok(before);
+            }
+            value = self.computed(operator, &before, &value);
+        }
+        self.bind(target, value.clone(), Declares::No)?;
+        Ok(value)
+    }
+
+    fn each(&mut self, clauses: &'m [Clause], made: &'m Expression, items: &mut Vec<Value>) -> Executed {
+        let Some((clause, rest)) = clauses.split_first() else {
+            items.push(self.evaluate(made)?);
+            return Ok(());
+        };
+        let over = self.evaluate(&clause.over)?;
+        let over = self.awaited(over)?;
+        let all = match self.items(&over) {
+            Some(all) => all,
+            None => self.unknown_items(&over, &clause.over),
+        };
+        let outer = self.current;
+        'items: for item in all {
+            let mask = self.mask(&item);
+            self.current = if mask == 0 { outer } else { mask };
+            self.bind(&clause.target, item, Declares::Block)?;
+            for test in &clause.tests {
+                let tested = self.evaluate(test)?;
+                if !self.truth(&tested, test) {
+                    continue 'items;
+                }
+            }
+            self.each(rest, made, items)?;
+        }
+        self.current = outer;
+        Ok(())
+    }
+
+    /// Evaluates arguments or items; returns `true` with them if a spread value is unknown.
+    pub(super) fn arguments(&mut self, all: &'m [Expression]) -> Result<(Vec<Value>, bool), Flow> {
+        let (mut items, mut is_open) = (Vec::new(), false);
+        for one in all {
+            let value = self.evaluate(one)?;
+            match (&one.kind, self.items(&value)) {
+                (Term::Spread(_), Some(several)) => items.extend(several),
+                (Term::Spread(_), None) => {
+                    is_open = true;
+                    let mask = self.mask(&value);
+                    if mask != 0 {
+                        items.push(Value::Unknown(mask));
+                    }
+                }
+                _ => items.push(value),
+            }
+        }
+        Ok((items, is_open))
+    }
+
+    fn entries(&mut self, all: &'m [(Option<Arc<str>>, Expression)], at: &Expression) -> Evaluated {
+        let (mut entries, mut open) = (Vec::new(), false);
+        for (key, value) in all {
+            let evaluated = self.evaluate(value)?;
+            match (&value.kind, &evaluated) {
+                (Term::Spread(_), Value::Object(id)) => {
+                    if let Object::Entries {
+                        entries: others,
+                        is_open,
+                        ..
+                    } = &self.heap[*id]
+                    {
+                        entries.extend(others.iter().cloned());
+                        open |= is_open;
+                    }
+                }
+                (Term::Spread(_), Value::Null) => {}
+                (Term::Spread(_), _) => {
+                    open = true;
+                    entries.push((None, evaluated));
+                }
+                _ => entries.push((key.clone(), evaluated)),
+            }
+        }
+        let object = self.object(entries, at.at.clone());
+        if let (Value::Object(id), true) = (&object, open) {
+            self.set_open(*id);
+        }
+        Ok(object)
+    }
+
+    pub(super) fn set_open(&mut self, id: Id) {
+        match &mut self.heap[id] {
+            Object::Entries { is_open, .. } | Object::List { is_open, .. } => *is_open = true,
+            _ => {}
+        }
+    }
+
+    /// Returns the items of a collection, or `None` if they are unknown.
+    pub(super) fn items(&self, value: &Value) -> Option<Vec<Value>> {
+        match value {
+            Value::List(id) => match &self.heap[*id] {
+                Object::List { items, is_open: false } => Some(items.clone()),
+                _ => None,
+            },
+            Value::Null => Some(Vec::new()),
+            _ => {
+                let keys = self.known_entries(value)?.iter().map(|(key, value)| match key {
+                    Some(key) => Value::Text(key.clone()),
+                    None => Value::Unknown(self.mask(value)),
+                });
+                Some(keys.collect())
+            }
+        }
+    }
+
+    /// Returns the entries of a dictionary or plain object, or `None` if they are unknown.
+    pub(super) fn known_entries(&self, value: &Value) -> Option<&[(Option<Arc<str>>, Value)]> {
+        let Value::Object(id) = value else { return None };
+        match &self.heap[*id] {
+            Object::Entries {
+                entries,
+                is_open: false,
+                class: None,
+                ..
+            } => Some(entries),
+            _ => None,
+        }
+    }
+
+    pub(super) fn extend(&mut self, list: Id, with: &Value) {
+        let more = self.items(with);
+        let mask = self.mask(with);
+        if let Object::List { items, is_open } = &mut self.heap[list] {
+            *is_open |= more.is_none();
+            items.extend(more.unwrap_or_else(|| vec![Value::Unknown(mask)]));
+        }
+    }
+
+    /// Returns the method or function-valued entry `name` of an object.
+    pub(super) fn method(&mut self, of: &Value, name: &str) -> Option<Value> {
+        let Value::Object(id) = of else { return None };
+        if let Some(own) = self.entry(*id, name) {
+            return Some(own);
+        }
+        let Object::Entries { class, .. } = &self.heap[*id] else {
+            return None;
+        };
+        self.class_member((*class)?, name, of, 0)
+    }
+
+    /// Returns the number of items of a list, if it is known.
+    fn length(&self, id: Id) -> Value {
+        match &self.heap[id] {
+            Object::List { items, is_open: false } => Value::Number(count(items.len())),
+            Object::Entries {
+                entries,
+                is_open: false,
+                ..
+            } => Value::Number(count(entries.len())),
+            _ => Value::Unknown(0),
+        }
+    }
+
+    pub(super) fn size(&self, value: &Value) -> Value {
+        match value {
+            Value::List(id) | Value::Object(id) => self.length(*id),
+            Value::Text(text) => Value::Number(count(text.len())),
+            other => Value::Unknown(self.mask(other)),
+        }
+    }
+
+    /// Returns the member `name` of a value.
+    pub(super) fn member(&mut self, of: &Value, name: &str) -> Value {
+        self.run.is_impossible |= self.is_late(of) && !PROMISE_MEMBERS.contains(&name);
+        match of {
+            Value::Event if matches!(name, "Records" | "records") => Value::List(self.records),
+            Value::Event => Value::Unknown(0),
+            Value::Record(record) if matches!(name, "messageId" | "message_id") => Value::MessageId(*record),
+            Value::Record(record) if matches!(name, "receiptHandle" | "receipt_handle") => {
+                Value::ReceiptHandle(*record)
+            }
+            // Functions of several services compare it.
+            Value::Record(_) if matches!(name, "eventSource" | "event_source") => Value::Text("aws:sqs".into()),
+            Value::Record(record) if name == "body" => {
+                self.run.read |= bit(*record);
+                Value::Unknown(bit(*record))
+            }
+            // A record of another service.
+            Value::Record(record) if matches!(name, "Sns" | "dynamodb" | "kinesis" | "s3") => {
+                self.run.is_uncertain = true;
+                Value::Unknown(bit(*record))
+            }
+            Value::List(id) if matches!(name, "length" | "size") => self.length(*id),
+            Value::Object(id) => {
+                if let Some(found) = self.method(of, name) {
+                    return found;
+                }
+                match self.known_entries(of) {
+                    Some(_) if name == "size" => self.length(*id),
+                    Some(entries) if entries.iter().all(|(key, _)| key.is_some()) => Value::Null,
+                    _ => Value::Unknown(self.mask(of)),
+                }
+            }
+            Value::Class(id) => self.class_member(*id, name, of, 0).unwrap_or(Value::Unknown(0)),
+            Value::Claimed => match name {
+                "name" | "code" | "Code" | "__type" => Value::Text("ConditionalCheckFailedException".into()),
+                "response" | "Error" => Value::Claimed,
+                _ => Value::Unknown(0),
+            },
+            Value::Error(Some(class), _) if name == "name" => Value::Text(class.clone()),
+            Value::Client => Value::Client,
+            other => Value::Unknown(self.mask(other)),
+        }
+    }
+
+    fn index(&mut self, of: &Value, key: &Value, at: &Expression) -> Value {
+        if let Value::Text(key) = key {
+            return self.member(of, key);
+        }
+        let (Value::List(id), Value::Number(number)) = (of, key) else {
+            return Value::Unknown(self.mask(of));
+        };
+        if self.is_records(of) {
+            self.run.first.get_or_insert(at.at.clone());
+        }
+        let Object::List { items, is_open } = &self.heap[*id] else {
+            return Value::Unknown(0);
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is a small index"
+        )]
+        let found = (*number >= 0.0).then(|| items.get(*number as usize)).flatten();
+        match found {
+            Some(item) => item.clone(),
+            None if *is_open || *number < 0.0 => Value::Unknown(self.mask(of)),
+            None => Value::Null,
+        }
+    }
+
+    /// Returns whether two values are equal, if that is known.
+    pub(super) fn is_equal(&self, left: &Value, right: &Value) -> Option<bool> {
+        Some(match (left, right) {
+            (Value::Unknown(_), _) | (_, Value::Unknown(_)) => return None,
+            (Value::Number(left), Value::Number(right)) => left.total_cmp(right).is_eq(),
+            (Value::Text(left), Value::Text(right)) => left == right,
+            (Value::Bool(left), Value::Bool(right)) => left == right,
+            (Value::MessageId(left), Value::MessageId(right)) => left == right,
+            (Value::Null, Value::Null) => true,
+            (Value::Null, _) | (_, Value::Null) => false,
+            _ if left == right => true,
+            _ => return None,
+        })
+    }
+
+    fn computed(&mut self, operator: Operator, left: &Value, right: &Value) -> Value {
+        let unknown = Value::Unknown(self.mask(left) | self.mask(right));
+        let compared = |known: Option<bool>| known.map_or(unknown.clone(), Value::Bool);
+        match (operator, left, right) {
+            (Operator::Equal, ..) => compared(self.is_equal(left, right)),
+            (Operator::NotEqual, ..) => compared(self.is_equal(left, right).map(|is_equal| !is_equal)),
+            (Operator::In, _, _) => compared(self.contains(right, left)),
+            (Operator::NotIn, _, _) => compared(self.contains(right, left).map(|contains| !contains)),
+            (_, Value::Number(left), Value::Number(right)) => match operator {
+                Operator::Add => Value::Number(left + right),
+                Operator::Subtract => Value::Number(left - right),
+                Operator::Less => Value::Bool(left < right),
+                Operator::AtMost => Value::Bool(left <= right),
+                Operator::Greater => Value::Bool(left > right),
+                Operator::AtLeast => Value::Bool(left >= right),
+                _ => unknown,
+            },
+            (Operator::Add, Value::List(_), _) => {
+                let Some(items) = self.items(left) else { return unknown };
+                let sum = self.list(items);
+                if let Value::List(id) = sum {
+                    self.extend(id, right);
+                }
+                sum
+            }
+            _ => unknown,
+        }
+    }
+
+    /// Returns whether a collection contains an item or key, if that is known.
+    pub(super) fn contains(&self, collection: &Value, item: &Value) -> Option<bool> {
+        let items = self.items(collection)?;
+        let known: Vec<Option<bool>> = items.iter().map(|one| self.is_equal(one, item)).collect();
+        if known.contains(&Some(true)) {
+            return Some(true);
+        }
+        // Items of different kinds differ.
+        let is_other = |(one, known): (&Value, &Option<bool>)| {
+            *known == Some(false)
+                || std::mem::discriminant(one) != std::mem::discriminant(item) && !matches!(one, Value::Unknown(_))
+        };
+        let is_known = !matches!(item, Value::Unknown(_)) && items.iter().zip(&known).all(is_other);
+        (items.is_empty() || is_known).then_some(false)
+    }
+
+    /// Waits for a promise; other values are their own result.
+    pub(super) fn awaited(&mut self, value: Value) -> Evaluated {
+        self.settle(value).map_err(Flow::Raise)
+    }
+
+    /// Waits for a value; an exception becomes a result.
+    pub(super) fn settle(&mut self, value: Value) -> Result<Value, Value> {
+        let Value::Promise(id) = value else { return Ok(value) };
+        let Object::Promise {
+            result, is_observed, ..
+        } = &mut self.heap[id]
+        else {
+            return Ok(Value::Unknown(0));
+        };
+        *is_observed = true;
+        // A promise of a promise settles like the inner one.
+        result.clone().and_then(|inner| self.settle(inner))
+    }
+}
+
+/// Converts a number of items.
+#[expect(clippy::cast_precision_loss, reason = "lists are short")]
+pub(super) fn count(items: usize) -> f64 {
+    items as f64
+}

@@ -1,0 +1,673 @@
+//! Runs a handler on a batch of three messages along every path, and derives facts from the outcomes.
+//!
+//! The work on the second message fails in each place where it may. A fact needs all paths: `swallowed` if the failed
+//! message is deleted on each of them. A handler with too many paths has no facts.
+
+use super::machine::{Event, EventKind, Machine, Run};
+use super::stores;
+use super::values::{Choices, Flow, Mask, Object, Value, bit};
+use crate::facts::Outcome;
+use crate::find::locate::Made;
+use crate::limits;
+use crate::read::syntax::{Expression, Function, Module, Statement, StatementKind, Term, TextRange};
+use crate::words::{FAILURES, FIFO_PROCESSORS, MIDDLEWARE, STANDARD_PROCESSORS, is_transparent};
+use std::sync::{Arc, LazyLock};
+
+/// Place of the call by Lambda, which is not in the source.
+static LAMBDA: LazyLock<Expression> = LazyLock::new(|| Expression {
+    kind: Term::Null,
+    at: 0..0,
+});
+
+/// Functions that return the remaining time of the invocation.
+const CLOCKS: [&str; 2] = ["getRemainingTimeInMillis", "get_remaining_time_in_millis"];
+
+/// Libraries that delete the messages that were processed.
+const DELETES: [&str; 2] = ["PartialSQSProcessor", "sqs_batch_processor"];
+
+/// Response of a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Response {
+    Failures(TextRange),
+    /// An empty list of failures.
+    Empty,
+    Nothing,
+    Unknown,
+}
+
+/// Facts about a handler.
+#[derive(Debug)]
+pub(crate) struct Facts<'m> {
+    pub(crate) function: &'m Arc<Function>,
+    pub(crate) outcome: Outcome,
+    pub(crate) response: Response,
+    pub(crate) malformed: Option<TextRange>,
+    pub(crate) swallowed: Option<TextRange>,
+    pub(crate) unawaited: Option<TextRange>,
+    pub(crate) first_only: Option<TextRange>,
+    pub(crate) continues: Option<(TextRange, Option<&'static str>)>,
+    pub(crate) undated: Option<TextRange>,
+    pub(crate) unconditional_write: Option<TextRange>,
+    pub(crate) unreleased_claim: Option<TextRange>,
+    pub(crate) untimed: Option<TextRange>,
+    /// `true` if it deletes processed messages itself.
+    pub(crate) deletes: bool,
+    /// Imported function that decides the rest: it gets the event, and its result is returned, or it gets each message.
+    pub(crate) delegate: Option<(Arc<str>, Made)>,
+}
+
+/// A path.
+#[derive(Debug)]
+struct Path<'m> {
+    run: Run<'m>,
+    /// Fate of the failed message; `None` if nothing failed.
+    outcome: Option<Outcome>,
+    response: Option<Response>,
+    malformed: Option<TextRange>,
+    unawaited: Option<TextRange>,
+    processor: Option<TextRange>,
+    /// `true` if some code waits for the failed call, which therefore returns a promise.
+    is_awaited: bool,
+    /// `true` if the handler returned normally.
+    has_returned: bool,
+    /// Records in the returned value.
+    returned: Mask,
+}
+
+/// Analyses the handler called `name`, or made of it; `None` if it is not in the module that is `loaded`.
+pub(crate) fn facts<'m>(loaded: &Machine<'m>, name: &str, made: Made, source: &str) -> Option<Facts<'m>> {
+    let (mut entry, machine) = match made {
+        Made::ByCall => Entry::made_by(loaded, name),
+        Made::Here | Made::Wrapped | Made::OfMessage => Entry::of(loaded, name),
+    }?;
+    match made {
+        Made::Wrapped => entry.around.push(&LAMBDA),
+        Made::OfMessage => entry.is_of_message = true,
+        Made::Here | Made::ByCall => {}
+    }
+    Some(entry.facts(&machine, source))
+}
+
+/// Returns the function `name`, unless it is decorated or wrapped.
+pub(crate) fn function<'m>(loaded: &Machine<'m>, name: &str) -> Option<&'m Function> {
+    let (entry, _) = Entry::of(loaded, name)?;
+    entry.around.is_empty().then_some(entry.function)
+}
+
+/// Returns the records that the function `name` uses of an event that it gets, or returns, if it returns on all paths.
+pub(crate) fn records_used(loaded: &Machine<'_>, name: &str) -> Option<Mask> {
+    let (entry, machine) = Entry::of(loaded, name)?;
+    let (paths, is_complete) = entry.explore(&machine, 3, 0);
+    let is_known = |path: &Path<'_>| path.has_returned && !path.run.is_uncertain;
+    let is_known = is_complete && entry.around.is_empty() && paths.iter().all(is_known);
+    is_known.then(|| paths.iter().fold(0, |all, path| all | path.run.used | path.returned))
+}
+
+/// Returns `true` if `function` does nothing after it has called `name`, and returns exactly what that returns.
+fn returns_result_of(function: &Function, name: &Arc<str>) -> bool {
+    let Some((last, before)) = function.body.split_last() else {
+        return false;
+    };
+    let is_plain = |one: &Statement| matches!(one.kind, StatementKind::Expression(_) | StatementKind::Assign { .. });
+    let StatementKind::Return(Some(value)) = &last.kind else {
+        return false;
+    };
+    let call = match &value.kind {
+        Term::Await(inner) => inner,
+        _ => value,
+    };
+    before.iter().all(is_plain) && matches!(&call.kind, Term::Call { callee, .. } if callee.name() == Some(name))
+}
+
+/// The entry point that Lambda calls.
+struct Entry<'m> {
+    function: &'m Arc<Function>,
+    /// Decorators, wrappers and middlewares from other files, outermost last.
+    around: Vec<&'m Expression>,
+    value: Value,
+    /// `true` if it gets a message instead of the event.
+    is_of_message: bool,
+}
+
+impl<'m> Entry<'m> {
+    /// Returns the function called `name`, and the machine in which it can be called.
+    fn of(loaded: &Machine<'m>, name: &str) -> Option<(Self, Machine<'m>)> {
+        let value = loaded.global(name)?;
+        Entry::with(loaded.clone(), value)
+    }
+
+    /// Returns the function that the one called `name` returns when its module is loaded.
+    fn made_by(loaded: &Machine<'m>, name: &str) -> Option<(Self, Machine<'m>)> {
+        let mut machine = loaded.clone();
+        let factory = machine.global(name)?;
+        machine.is_loading = true;
+        let made = machine.call(&factory, Vec::new(), Vec::new(), &LAMBDA).ok()?;
+        machine.is_loading = false;
+        Entry::with(machine, made)
+    }
+
+    fn with(mut machine: Machine<'m>, value: Value) -> Option<(Self, Machine<'m>)> {
+        let value = match value {
+            object @ Value::Object(_) => machine.method(&object, "__call__")?,
+            value => value,
+        };
+        let Value::Function(id) = value else { return None };
+        let Object::Function(closure) = &machine.heap[id] else {
+            return None;
+        };
+        let entry = Entry {
+            function: closure.function,
+            around: closure.around.clone(),
+            value: Value::Function(id),
+            is_of_message: false,
+        };
+        Some((entry, machine))
+    }
+
+    fn facts(&self, loaded: &Machine<'m>, source: &str) -> Facts<'m> {
+        let module = loaded.module;
+        let (mut paths, mut is_complete) = self.explore(loaded, 3, bit(1));
+        let first_only = is_complete.then(|| first_only(&paths)).flatten();
+        let response = response(&paths, is_complete, module);
+        if first_only.is_some() {
+            // Its batches have one message, or it loses the others in any case.
+            (paths, is_complete) = self.explore(loaded, 1, bit(0));
+        }
+        let mut outcomes = paths.iter().filter_map(|path| path.outcome);
+        let outcome = match outcomes.next() {
+            Some(first) if is_complete && outcomes.all(|other| other == first) => first,
+            None if is_complete && paths.iter().all(|path| !path.run.is_uncertain) => Outcome::NoWork,
+            _ => Outcome::Unknown,
+        };
+        let failed = || paths.iter().filter(|path| path.outcome.is_some());
+        // A function that gets all messages, and whose result is returned, may report those that failed.
+        let is_delegated = response == Response::Unknown
+            && failed().all(|path| path.run.failed.as_ref().is_some_and(|failure| failure.has_event));
+        let function = failed().find_map(|path| path.run.failed?.function);
+        let is_one = failed().all(|path| path.run.failed.is_some_and(|failure| failure.function == function));
+        let is_wrapped = !self.around.iter().all(|one| is_transparent(one));
+        let is_passed_on = is_delegated && (is_wrapped || outcome == Outcome::Raised);
+        let delegate = function.filter(|name| is_one && is_passed_on && returns_result_of(self.function, name));
+        let made = if is_wrapped { Made::Wrapped } else { Made::Here };
+        let delegate = delegate.map(|name| (name.clone(), made));
+        // If the result of a call matters, it changes a path on which nothing fails.
+        let is_indifferent = |path: &Path<'_>| {
+            let is_silent = matches!(path.response, Some(Response::Nothing | Response::Empty));
+            path.run.failed.is_some() || path.has_returned && !path.run.is_uncertain && is_silent
+        };
+        let has_event = failed().any(|path| path.run.failed.is_some_and(|failure| failure.has_event));
+        let is_of_message = matches!(outcome, Outcome::Raised | Outcome::Reported) && is_one && !has_event;
+        let of_message = function.filter(|_| is_of_message && paths.iter().all(is_indifferent));
+        let delegate = delegate.or_else(|| Some((of_message?.clone(), Made::OfMessage)));
+        let outcome = if is_passed_on { Outcome::Unknown } else { outcome };
+        let is_declared = self.function.returns_failures
+            && response == Response::Unknown
+            && paths.iter().any(|path| path.response == Some(Response::Unknown));
+        let response = if is_declared {
+            Response::Failures(self.function.at.clone())
+        } else {
+            response
+        };
+        let is_lost = outcome == Outcome::Deleted;
+        let unawaited = failed().find_map(|path| path.unawaited.clone()).filter(|_| is_lost);
+        let swallowed = failed().find_map(|path| path.run.vanished.clone());
+        Facts {
+            function: self.function,
+            outcome,
+            response,
+            malformed: paths.iter().find_map(|path| path.malformed.clone()),
+            swallowed: swallowed.filter(|_| is_lost && unawaited.is_none()),
+            unawaited,
+            first_only,
+            continues: continues(&paths, module),
+            undated: paths
+                .iter()
+                .find_map(|path| path.run.undated.clone())
+                .filter(|_| !module.says(&["register_lambda_context", "registerLambdaContext"])),
+            unconditional_write: unconditional_write(&paths, source),
+            unreleased_claim: is_complete.then(|| unreleased_claim(&paths)).flatten(),
+            untimed: paths
+                .iter()
+                .find_map(|path| path.run.waits.clone())
+                .filter(|_| !module.says(&CLOCKS)),
+            delegate,
+            deletes: module.says(&DELETES) || module.words.iter().any(|word| deletes_messages(word)),
+        }
+    }
+
+    /// Runs the handler on all paths; returns `false` with them if there were too many.
+    fn explore(&self, loaded: &Machine<'m>, records: usize, failing: Mask) -> (Vec<Path<'m>>, bool) {
+        let (mut paths, mut choices, mut steps) = (Vec::new(), Choices::default(), 0);
+        loop {
+            let mut machine = loaded.clone();
+            machine.choices = std::mem::take(&mut choices);
+            machine.failing = failing;
+            let batch = (0..records).map(Value::Record).collect();
+            machine.records = machine.list_id(batch);
+            let result = self.run(&mut machine);
+            steps += machine.steps as usize + machine.heap.own_len();
+            choices = std::mem::take(&mut machine.choices);
+            match result {
+                _ if machine.run.is_impossible => {}
+                // Work that is repeated until the time is out may fail for the last time after any number of attempts.
+                Err(Flow::Endless) if machine.run.failed.is_none() => {}
+                Err(Flow::Stop | Flow::Endless) => return (paths, false),
+                result => paths.push(self.path(machine, result)),
+            }
+            if !choices.advance() {
+                let has_ended = !paths.is_empty();
+                return (without_impossible(paths), has_ended);
+            }
+            if paths.len() >= limits::MAX_RUNS || steps > limits::MAX_SCENARIO_STEPS {
+                return (paths, false);
+            }
+        }
+    }
+
+    fn run(&self, machine: &mut Machine<'m>) -> Result<Value, Flow> {
+        let mut failed_batch = None;
+        for around in &self.around {
+            if let Term::Call { callee, named, .. } = &around.kind
+                && callee.last_name().is_some_and(|name| name.ends_with("batch_processor"))
+            {
+                failed_batch = self.decorated(machine, around, named)?;
+            }
+        }
+        let arguments = if self.is_of_message {
+            machine.current = machine.failing;
+            vec![Value::Unknown(machine.failing)]
+        } else if machine.module.is_script {
+            vec![Value::Event, Value::Context, Value::Callback]
+        } else {
+            vec![Value::Event, Value::Unknown(0)]
+        };
+        let result = machine.call(&self.value, arguments, Vec::new(), &LAMBDA);
+        match (result, failed_batch) {
+            // The decorator of Powertools 1 deletes the other messages and raises.
+            (Ok(_), Some(raised)) => Err(Flow::Raise(raised)),
+            (result, _) => result,
+        }
+    }
+
+    /// Runs the record handler of a decorator for batches.
+    fn decorated(
+        &self,
+        machine: &mut Machine<'m>,
+        around: &'m Expression,
+        named: &'m [(Option<Arc<str>>, Expression)],
+    ) -> Result<Option<Value>, Flow> {
+        let mut arguments = super::calls::Arguments::default();
+        for (name, value) in named {
+            let value = machine.evaluate(value)?;
+            let name = match name.as_deref() {
+                Some("record_handler") => Some("handler".into()),
+                _ => name.clone(),
+            };
+            arguments.named.push((name, value));
+        }
+        let records = Value::List(machine.records);
+        arguments.named.push((Some("records".into()), records));
+        if let Some(Value::Processor(id)) = arguments.named("processor") {
+            machine.process(*id, &arguments, around)?;
+            return Ok(None);
+        }
+        let id = machine.processor(false, around);
+        machine.process(id, &arguments, around)?;
+        let has_failed = machine.run.failed.is_some();
+        Ok(has_failed.then_some(Value::Failure))
+    }
+
+    /// Determines the outcome of a path.
+    fn path(&self, mut machine: Machine<'m>, result: Result<Value, Flow>) -> Path<'m> {
+        // What a function keeps in its module, another one may read.
+        machine.run.is_uncertain |= self.is_of_message && machine.has_changed_module();
+        let is_promise = matches!(result, Ok(Value::Promise(_)));
+        let settled = match result {
+            Ok(value) => machine.awaited(value),
+            failed => failed,
+        };
+        let is_async = is_promise || !machine.module.is_script;
+        let settled = match (settled, machine.run.answer.clone()) {
+            (Ok(_), Some(answer)) if !is_async => answer.map_err(Flow::Raise),
+            (settled, _) => settled,
+        };
+        let dropped = dropped(&machine);
+        let has_middleware = self.middleware(machine.module).is_some();
+        let is_transparent = has_middleware || self.around.iter().all(|one| is_transparent(one));
+        let mut path = Path {
+            outcome: None,
+            response: None,
+            malformed: None,
+            unawaited: None,
+            processor: processor(&machine),
+            is_awaited: machine
+                .run
+                .late
+                .is_some_and(|id| matches!(machine.heap[id], Object::Promise { is_observed: true, .. })),
+            has_returned: settled.is_ok(),
+            returned: settled.as_ref().map_or(0, |value| machine.mask(value)),
+            run: Run::default(),
+        };
+        let outcome = match settled {
+            Ok(value) => {
+                let outcome = self.returned(&machine, &value, &mut path);
+                let is_answered = machine.run.answer.is_some();
+                match (outcome, dropped) {
+                    (Outcome::Deleted, Some((at, is_slow))) if is_async => {
+                        if machine.module.is_script || is_slow {
+                            path.unawaited = Some(at);
+                        } else {
+                            machine.run.vanished = Some(at);
+                        }
+                        // A rejection that is not handled at once ends the process.
+                        if is_slow || !machine.module.is_script {
+                            Outcome::Deleted
+                        } else {
+                            Outcome::Unknown
+                        }
+                    }
+                    (_, Some(_)) if is_answered || is_async => Outcome::Unknown,
+                    // Lambda waits for all promises, and an unhandled one fails the invocation.
+                    (_, Some(_)) => Outcome::Raised,
+                    (Outcome::Deleted, None) if !is_transparent && value != Value::Null => Outcome::Unknown,
+                    (outcome, None) => outcome,
+                }
+            }
+            Err(_) if is_transparent => Outcome::Raised,
+            Err(_) => Outcome::Unknown,
+        };
+        if !is_transparent && path.response == Some(Response::Nothing) {
+            path.response = Some(Response::Unknown);
+        }
+        let is_unknown = machine.run.is_uncertain || machine.run.is_parked && outcome == Outcome::Deleted;
+        path.run = machine.run;
+        if path.run.failed.is_some() {
+            path.outcome = Some(if is_unknown { Outcome::Unknown } else { outcome });
+        }
+        path
+    }
+
+    /// Reads the response of a path.
+    fn returned(&self, machine: &Machine<'m>, value: &Value, path: &mut Path<'m>) -> Outcome {
+        let mut set = |response: Response| path.response = Some(response);
+        if let Some(middleware) = self.middleware(machine.module) {
+            let failures = Response::Failures(middleware.at.clone());
+            let Some(settled) = machine.items(value) else {
+                set(failures);
+                return Outcome::Unknown;
+            };
+            let is_rejected = |one: &Value| match one {
+                Value::Object(id) => machine.entry(*id, "status") == Some(Value::Text("rejected".into())),
+                _ => false,
+            };
+            let is_reported = settled.iter().any(is_rejected);
+            set(if is_reported { failures } else { Response::Empty });
+            return if is_reported {
+                Outcome::Reported
+            } else {
+                Outcome::Deleted
+            };
+        }
+        match value {
+            Value::Object(id) => {
+                let Object::Entries { is_open, at, class, .. } = &machine.heap[*id] else {
+                    return Outcome::Unknown;
+                };
+                match machine.entry(*id, FAILURES) {
+                    Some(Value::Null) => set(Response::Nothing),
+                    Some(list) => {
+                        let (response, outcome, malformed) = failures(machine, &list, at);
+                        set(response);
+                        path.malformed = malformed;
+                        return outcome;
+                    }
+                    None if *is_open || class.is_some() => {
+                        set(Response::Unknown);
+                        return Outcome::Unknown;
+                    }
+                    None => set(Response::Nothing),
+                }
+                Outcome::Deleted
+            }
+            Value::Json(id) => {
+                set(Response::Nothing);
+                match (&machine.heap[*id], machine.entry(*id, FAILURES)) {
+                    (Object::Entries { at, .. }, Some(_)) => {
+                        path.malformed = Some(at.clone());
+                        Outcome::Unknown
+                    }
+                    _ => Outcome::Deleted,
+                }
+            }
+            Value::Unknown(_) | Value::Function(_) | Value::Processor(_) | Value::Client | Value::Event => {
+                set(Response::Unknown);
+                Outcome::Unknown
+            }
+            _ => {
+                set(Response::Nothing);
+                Outcome::Deleted
+            }
+        }
+    }
+
+    /// Returns the middleware that creates the response from the handler's result, if there is one.
+    fn middleware(&self, module: &Module) -> Option<&'m Expression> {
+        if !module.says(&[MIDDLEWARE]) {
+            return None;
+        }
+        self.around.iter().find(|one| uses(one)).copied()
+    }
+}
+
+/// Returns `true` for names of functions and commands that delete messages: `deleteMessageBatch`, `delete_from_queue`, but
+/// not `DeleteQueueCommand`.
+fn deletes_messages(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase().replace('_', "");
+    let is_of_queue = ["message", "queue", "sqs"].iter().any(|of| lower.contains(of));
+    let is_queue = lower.trim_end_matches("command").ends_with("deletequeue");
+    lower.contains("delete") && is_of_queue && !is_queue && !lower.contains(char::is_whitespace)
+}
+
+/// Returns `true` if a chain of calls contains that of `use`: `middy().use(…).handler(…)`.
+fn uses(one: &Expression) -> bool {
+    let Term::Call { callee, .. } = &one.kind else {
+        return false;
+    };
+    match &callee.kind {
+        Term::Member(of, name) => &**name == "use" || uses(of),
+        _ => false,
+    }
+}
+
+/// Removes the paths on which a call throws at once that returns a promise.
+fn without_impossible(mut paths: Vec<Path<'_>>) -> Vec<Path<'_>> {
+    let awaited = paths.iter().filter(|path| path.is_awaited);
+    let awaited: Vec<usize> = awaited.filter_map(|path| Some(path.run.failed?.site)).collect();
+    paths.retain(|path| {
+        path.run
+            .failed
+            .is_none_or(|failed| failed.is_late || !awaited.contains(&failed.site))
+    });
+    paths
+}
+
+/// Reads a list of failed messages.
+fn failures(machine: &Machine<'_>, list: &Value, at: &TextRange) -> (Response, Outcome, Option<TextRange>) {
+    let unknown = (Response::Failures(at.clone()), Outcome::Unknown, None);
+    let Value::List(id) = list else { return unknown };
+    let Object::List { items, is_open } = &machine.heap[*id] else {
+        return unknown;
+    };
+    let identifier = |item: &Value| match item {
+        Value::Object(id) => match (&machine.heap[*id], machine.entry(*id, "itemIdentifier")) {
+            (_, Some(Value::ReceiptHandle(_))) => Err(()),
+            (_, Some(found)) => Ok(Some(found)),
+            (
+                Object::Entries {
+                    is_open: false,
+                    class: None,
+                    entries,
+                    ..
+                },
+                None,
+            ) if entries.iter().all(|(key, _)| key.is_some()) => Err(()),
+            _ => Ok(None),
+        },
+        Value::MessageId(_) | Value::Text(_) | Value::Record(_) => Err(()),
+        _ => Ok(None),
+    };
+    let known: Vec<_> = items.iter().map(identifier).collect();
+    if known.contains(&Err(())) {
+        return (Response::Failures(at.clone()), Outcome::Unknown, Some(at.clone()));
+    }
+    let reports = |one: &Result<Option<Value>, ()>| match one {
+        Ok(Some(Value::MessageId(record))) => bit(*record) & machine.failing != 0,
+        _ => false,
+    };
+    let is_known = |one: &Result<Option<Value>, ()>| matches!(one, Ok(Some(Value::MessageId(_))));
+    if known.iter().any(reports) {
+        (Response::Failures(at.clone()), Outcome::Reported, None)
+    } else if *is_open || !known.iter().all(is_known) {
+        unknown
+    } else if known.is_empty() {
+        (Response::Empty, Outcome::Deleted, None)
+    } else {
+        (Response::Failures(at.clone()), Outcome::Deleted, None)
+    }
+}
+
+/// Returns a promise with the failure that no code waits for, and whether it fails after the handler returned.
+fn dropped(machine: &Machine<'_>) -> Option<(TextRange, bool)> {
+    machine.run.failed?;
+    machine.heap.iter().find_map(|object| match object {
+        Object::Promise {
+            result: Err(raised),
+            is_observed: false,
+            is_slow,
+            at,
+        } if machine.is_failure(raised) => Some((at.clone(), *is_slow)),
+        _ => None,
+    })
+}
+
+fn processor(machine: &Machine<'_>) -> Option<TextRange> {
+    machine.heap.iter().find_map(|object| match object {
+        Object::Processor { at, .. } => Some(at.clone()),
+        _ => None,
+    })
+}
+
+fn response(paths: &[Path<'_>], is_complete: bool, module: &Module) -> Response {
+    let is_of_stream = module.says(&["SequenceNumber", "sequenceNumber", "sequence_number"])
+        && !module.says(&["messageId", "message_id"]);
+    let all = || paths.iter().filter_map(|path| path.response.as_ref());
+    if let Some(failures) = all().find(|one| matches!(one, Response::Failures(_))) {
+        return if is_of_stream {
+            Response::Unknown
+        } else {
+            failures.clone()
+        };
+    }
+    let is_nothing = is_complete && all().all(|one| *one == Response::Nothing);
+    if is_nothing {
+        Response::Nothing
+    } else {
+        Response::Unknown
+    }
+}
+
+/// Returns the code that reads one record, if no path reads another one.
+fn first_only(paths: &[Path<'_>]) -> Option<TextRange> {
+    let done = || {
+        paths
+            .iter()
+            .filter(|path| path.run.failed.is_none() && path.has_returned)
+    };
+    let is_known = paths.iter().all(|path| !path.run.is_uncertain);
+    let is_single = |path: &Path<'_>| path.run.used.count_ones() <= 1;
+    let used = done().fold(0, |all, path| all | path.run.used);
+    // Code that only logs the records uses those whose bodies it reads.
+    let used_or_read = if used == 0 {
+        done().fold(0, |all, path| all | path.run.read)
+    } else {
+        used
+    };
+    if !is_known || used_or_read.count_ones() != 1 || !done().all(is_single) {
+        return None;
+    }
+    done()
+        .filter(|path| used == 0 || path.run.used != 0)
+        .find_map(|path| path.run.first.clone())
+}
+
+/// Returns the code that continues with later records after one failed, if it reports failures.
+fn continues(paths: &[Path<'_>], module: &Module) -> Option<(TextRange, Option<&'static str>)> {
+    if module.says(&["MessageGroupId", "messageGroupId", "message_group_id"]) || module.says(&FIFO_PROCESSORS) {
+        return None;
+    }
+    let reported = || paths.iter().filter(|path| path.outcome == Some(Outcome::Reported));
+    if module.says(&STANDARD_PROCESSORS) {
+        let at = paths.iter().find_map(|path| path.processor.clone())?;
+        let instead = if module.says(&["processPartialResponse"]) && module.says(&["BatchProcessor"]) {
+            "SqsFifoPartialProcessorAsync"
+        } else {
+            "SqsFifoPartialProcessor"
+        };
+        return Some((at, Some(instead)));
+    }
+    let mut continuing = reported().filter(|path| path.run.used_after != 0);
+    continuing
+        .find_map(|path| path.run.collects.clone())
+        .map(|at| (at, None))
+}
+
+/// Returns an unconditional write after the work, with a read of the same record before it that skips the work.
+fn unconditional_write(paths: &[Path<'_>], source: &str) -> Option<TextRange> {
+    let done = || paths.iter().filter(|path| path.run.failed.is_none());
+    let position = |path: &Path<'_>, kind: EventKind| path.run.events.iter().position(|event| event.kind == kind);
+    done().find_map(|path| {
+        let events = &path.run.events;
+        let (read, work) = (position(path, EventKind::Read)?, position(path, EventKind::Work)?);
+        let claim = position(path, EventKind::Claim);
+        if read > work || claim.is_some_and(|claim| claim < work) {
+            return None;
+        }
+        let (read, skips) = (events[read], |other: &Path<'_>| {
+            let has = |kind| other.run.events.iter().any(|event| event.kind == kind);
+            let reads = other.run.events.iter().any(|event| event.call == events[read].call);
+            reads && !has(EventKind::Work) && !has(EventKind::Write)
+        });
+        let is_same =
+            |event: &&Event<'_>| event.kind == EventKind::Write && stores::is_of_same(read.call, event.call, source);
+        let write = events[work..].iter().find(is_same)?;
+        done().any(skips).then(|| write.call.at.clone())
+    })
+}
+
+/// Returns a conditional write that stays after the work failed, so that the next delivery skips the work.
+fn unreleased_claim(paths: &[Path<'_>]) -> Option<TextRange> {
+    let claims = |path: &Path<'_>, kind: EventKind, call: &Expression| {
+        let mut events = path.run.events.iter();
+        events.any(|event| event.kind == kind && event.call == call)
+    };
+    let claimed = paths.iter().flat_map(|path| &path.run.events);
+    let mut claimed = claimed.filter(|event| event.kind == EventKind::Claim && !stores::may_expire(event.call));
+    claimed.find_map(|claim| {
+        let call = claim.call;
+        let failed = || {
+            let mut all = paths.iter().filter(|path| path.outcome.is_some());
+            std::iter::from_fn(move || all.next()).filter(|path| claims(path, EventKind::Claim, call))
+        };
+        let is_kept = |path: &Path<'_>| {
+            let is_redelivered = matches!(path.outcome, Some(Outcome::Raised | Outcome::Reported));
+            is_redelivered && !path.run.is_parked && !path.run.is_uncertain
+        };
+        let again = || paths.iter().filter(|path| claims(path, EventKind::ClaimExists, call));
+        let is_skipped = |path: &Path<'_>| {
+            let works = path.run.events.iter().any(|event| event.kind == EventKind::Work);
+            path.has_returned && !works && !path.run.is_uncertain
+        };
+        let is_lost = failed().next().is_some() && failed().all(is_kept);
+        (is_lost && again().next().is_some() && again().all(is_skipped)).then(|| call.at.clone())
+    })
+}

@@ -1,0 +1,290 @@
+//! Calls of code elsewhere: the work on a message, which may fail.
+
+use super::calls::Arguments;
+use super::machine::{Choice, Event, EventKind, Failure, Machine};
+use super::stores;
+use super::values::{Evaluated, Flow, Mask, Object, Value};
+use crate::read::syntax::{Expression, Term};
+use crate::words::{is_harmless, is_request, says_log};
+
+/// Functions of Node.js that return no promise.
+const SYNCHRONOUS: [&str; 16] = [
+    "appendFileSync",
+    "copyFileSync",
+    "deflateSync",
+    "execFileSync",
+    "execSync",
+    "existsSync",
+    "gunzipSync",
+    "gzipSync",
+    "inflateSync",
+    "mkdirSync",
+    "readFileSync",
+    "readdirSync",
+    "rmSync",
+    "spawnSync",
+    "unlinkSync",
+    "writeFileSync",
+];
+
+/// Functions and methods of `fetch`, `axios` and `got` that return a promise.
+const REQUESTS: [&str; 10] = [
+    "axios", "delete", "fetch", "get", "got", "head", "patch", "post", "put", "request",
+];
+
+impl<'m> Machine<'m> {
+    /// Calls code of other files.
+    pub(super) fn elsewhere(
+        &mut self,
+        whole: &'m Expression,
+        callee: &'m Expression,
+        receiver: &Value,
+        arguments: &Arguments,
+        is_new: bool,
+        is_awaited: bool,
+    ) -> Evaluated {
+        let all: Vec<Value> = arguments.all().cloned().collect();
+        let given = self.masks(&all) | self.mask(receiver);
+        let name = callee.last_name().unwrap_or_default();
+        if matches!(receiver, Value::Client) && self.is_loading || callee.first_name() == Some("boto3") {
+            return Ok(Value::Client);
+        }
+        let is_harmless = has_no_effect(whole, callee, &all);
+        if !self.is_loading && !is_harmless {
+            for value in &all {
+                self.escape(value, 2);
+            }
+        }
+        if is_new || name.starts_with(char::is_uppercase) && !is_awaited {
+            let is_error = name.ends_with("Error") || name.ends_with("Exception") || name.ends_with("Failed");
+            return Ok(if is_error {
+                Value::Error(Some(name.into()), given)
+            } else {
+                Value::Unknown(given)
+            });
+        }
+        if is_harmless {
+            return Ok(Value::Unknown(given));
+        }
+        let function = all.iter().find_map(|value| match value {
+            Value::Function(id) => Some(*id),
+            _ => None,
+        });
+        if let (Some(function), true) = (function, self.is_loading) {
+            // `middy(handler)`, `instrument(handler)`
+            return Ok(self.around(function, whole));
+        }
+        if name == "makeIdempotent" && function.is_none() {
+            self.idempotent.push(whole);
+            return Ok(Value::Idempotent(self.idempotent.len() - 1));
+        }
+        if let (Value::Function(id), true) = (receiver, self.is_loading) {
+            return Ok(match name {
+                "bind" => self.bound(*id, arguments.get(0)),
+                _ => self.around(*id, whole),
+            });
+        }
+        if self.is_loading {
+            return Ok(Value::Unknown(0));
+        }
+        let record = if given == 0 { self.current } else { given };
+        let part = self.part_used(callee, &all);
+        if part.is_some_and(Mask::is_power_of_two) {
+            self.run.first.get_or_insert(whole.at.clone());
+        }
+        let given = part.unwrap_or(given);
+        self.run.used |= part.unwrap_or(record);
+        self.note(callee, record, is_awaited);
+        let kind = stores::event(whole).unwrap_or(EventKind::Work);
+        if let Some(refused) = self.refused(whole, kind, record)? {
+            return Ok(refused);
+        }
+        let had_failed = self.run.failed.is_some();
+        let done = self.work(whole, given, record, is_awaited);
+        if !had_failed {
+            self.note_function(whole, &all);
+        }
+        let done = done?;
+        if record & self.failing != 0 {
+            self.event(kind, whole);
+        }
+        Ok(done)
+    }
+
+    /// Passes a value to code elsewhere, which may change it, call it, and wait for it.
+    pub(super) fn escape(&mut self, value: &Value, depth: usize) {
+        let parts = match value {
+            Value::Function(_) | Value::Callback => {
+                self.run.is_uncertain = true;
+                return;
+            }
+            Value::Promise(id) => {
+                if let Object::Promise {
+                    is_observed, result, ..
+                } = &mut self.heap[*id]
+                {
+                    *is_observed = true;
+                    self.run.is_uncertain |= result.is_err();
+                }
+                return;
+            }
+            Value::List(id) | Value::Object(id) if *id != self.records && depth > 0 => {
+                self.set_open(*id);
+                match &self.heap[*id] {
+                    Object::List { items, .. } => items.clone(),
+                    Object::Entries { entries, .. } => entries.iter().map(|(_, value)| value.clone()).collect(),
+                    _ => return,
+                }
+            }
+            _ => return,
+        };
+        for part in parts {
+            self.escape(&part, depth - 1);
+        }
+    }
+
+    /// Returns the records that an imported function uses, if it is known and gets the event first.
+    fn part_used(&self, callee: &Expression, all: &[Value]) -> Option<Mask> {
+        let used = self.module.records_used.get(&**callee.name()?)?;
+        let others = all.strip_prefix(&[Value::Event])?;
+        Some(used | self.masks(others))
+    }
+
+    /// Notes that other code gets records.
+    fn note(&mut self, callee: &Expression, record: Mask, is_awaited: bool) {
+        let root = callee.first_name().unwrap_or_default();
+        let waits = is_awaited || is_request(root) || matches!(self.variable(root), Some(Value::Client));
+        if let Some(at) = self.loops.last()
+            && waits
+        {
+            self.run.waits.get_or_insert(at.clone());
+        }
+        if self.run.failed.is_some() {
+            // A call without a record may still work on the current one.
+            if record & !self.failing != 0 {
+                self.run.used_after |= record & !self.failing;
+            }
+        }
+    }
+
+    /// Returns the result of a conditional write whose record exists, on the paths where it does.
+    fn refused(&mut self, whole: &'m Expression, kind: EventKind, record: Mask) -> Result<Option<Value>, Flow> {
+        let is_claim = kind == EventKind::Claim && record & self.failing != 0 && self.run.failed.is_none();
+        if !is_claim || self.chosen(Choice::Claim, whole, 2) == 0 {
+            return Ok(None);
+        }
+        self.event(EventKind::ClaimExists, whole);
+        match stores::refusal(whole) {
+            // A result without rows.
+            Some(Value::Unknown(_)) if self.module.is_script => {
+                let rows = self.list(Vec::new());
+                let entries = vec![
+                    (Some("rowCount".into()), Value::Number(0.0)),
+                    (Some("rows".into()), rows),
+                ];
+                Ok(Some(self.object(entries, whole.at.clone())))
+            }
+            Some(value) => Ok(Some(value)),
+            None => Err(Flow::Raise(Value::Claimed)),
+        }
+    }
+
+    /// Notes the function whose `call` with these values has failed, if it can be analysed: it gets the event, or only a
+    /// message.
+    fn note_function(&mut self, call: &'m Expression, values: &[Value]) {
+        let Term::Call { callee, named, .. } = &call.kind else {
+            return;
+        };
+        let has_message = match values {
+            [Value::Event, ..] => true,
+            [only] => named.is_empty() && self.mask(only) & self.failing != 0,
+            _ => false,
+        };
+        if let Some(failure) = &mut self.run.failed {
+            failure.has_event = values.contains(&Value::Event);
+            failure.function = callee.name().filter(|_| has_message);
+        }
+    }
+
+    fn event(&mut self, kind: EventKind, call: &'m Expression) {
+        self.run.events.push(Event { kind, call });
+    }
+
+    /// Does work, which fails if it is the chosen work of the chosen message.
+    pub(super) fn work(&mut self, site: &'m Expression, given: Mask, record: Mask, is_awaited: bool) -> Evaluated {
+        let address = std::ptr::from_ref(site) as usize;
+        if record & self.failing != 0 {
+            match &self.run.failed {
+                Some(failure) if failure.site == address => return self.failed(failure.is_late, site),
+                Some(_) => self.run.is_parked |= given & self.failing != 0,
+                None => {
+                    let is_async = self.module.is_script || self.frames.last().is_some_and(|frame| frame.is_async);
+                    let returns_promise = self.returns_promise(site);
+                    let may_be_late = is_async && !is_awaited && returns_promise != Some(false);
+                    let is_certain = may_be_late && returns_promise.is_some();
+                    let options = if may_be_late && !is_certain { 3 } else { 2 };
+                    let chosen = self.chosen(Choice::Fail, site, options);
+                    if chosen > 0 {
+                        let is_late = is_certain || chosen == 2;
+                        self.run.failed = Some(Failure {
+                            site: address,
+                            is_late,
+                            has_event: false,
+                            function: None,
+                        });
+                        return self.failed(is_late, site);
+                    }
+                }
+            }
+        }
+        Ok(Value::Unknown(given))
+    }
+
+    /// Returns whether `call` returns a promise, by the declaration of an imported function, or as one of Node.js or of
+    /// a library for requests; `None` if this is unknown.
+    fn returns_promise(&self, call: &Expression) -> Option<bool> {
+        let Term::Call { callee, arguments, .. } = &call.kind else {
+            return None;
+        };
+        if let Some(known) = callee.name().and_then(|name| self.module.promises.get(name)) {
+            return Some(*known);
+        }
+        let name = callee.last_name()?;
+        if SYNCHRONOUS.contains(&name) {
+            return Some(false);
+        }
+        let is_command = |one: &Expression| {
+            matches!(&one.kind, Term::Call { callee, is_new: true, .. }
+                if callee.last_name().is_some_and(|name| name.ends_with("Command")))
+        };
+        let is_library = match callee.first_name() {
+            Some("axios" | "got") => true,
+            // An import may have the name of the global function.
+            Some("fetch") => self.variable("fetch").is_none(),
+            _ => false,
+        };
+        let is_request = is_library && REQUESTS.contains(&name);
+        let is_sent = name == "send" && arguments.first().is_some_and(is_command);
+        let is_promised = name == "promise" || self.promised == std::ptr::from_ref(call) as usize;
+        (self.module.is_script && (is_request || is_sent || is_promised)).then_some(true)
+    }
+
+    /// Raises the failure, or returns a promise that is rejected later.
+    fn failed(&mut self, is_late: bool, site: &Expression) -> Evaluated {
+        if !is_late {
+            return Err(Flow::Raise(Value::Failure));
+        }
+        let promise = self.promise(Err(Value::Failure), true, site.at.clone());
+        if let (Value::Promise(id), None) = (&promise, self.run.late) {
+            self.run.late = Some(*id);
+        }
+        Ok(promise)
+    }
+}
+
+/// Returns `true` if a call has no effect that matters. A log may call a function that it gets, and so may a tracer.
+fn has_no_effect(whole: &Expression, callee: &Expression, all: &[Value]) -> bool {
+    let may_call = says_log(callee) || callee.first_name() == Some("tracer");
+    let gets_function = all.iter().any(|value| matches!(value, Value::Function(_)));
+    is_harmless(callee) && !(may_call && gets_function) && stores::event(whole).is_none()
+}
