@@ -142,13 +142,14 @@ pub static MAX_RECEIVE_COUNT: Quota = Quota {
     most: 1_000,
     source: CREATE_QUEUE,
 };
-/// Function timeout: up to 15 minutes.
+/// Function timeout: up to 30 minutes. AWS raised the maximum from 900 s in November 2026; validations of older tools
+/// may still reject more.
 pub static FUNCTION_TIMEOUT: Quota = Quota {
     name: "function timeout",
     unit: Unit::Seconds,
     least: 1,
-    most: 900,
-    source: "https://docs.aws.amazon.com/lambda/latest/dg/configuration-timeout.html",
+    most: 1_800,
+    source: "https://docs.aws.amazon.com/lambda/latest/api/API_CreateFunction.html",
 };
 /// Function timeout on Managed Instances: up to 90 minutes.
 pub static FUNCTION_TIMEOUT_MANAGED_INSTANCES: Quota = Quota {
@@ -211,7 +212,7 @@ pub static MINIMUM_POLLERS: Quota = Quota {
     most: 200,
     source: PROVISIONED_POLLERS,
 };
-/// Maximum number of pollers of a mapping in provisioned mode. Other pages of AWS say 2,000.
+/// Maximum number of pollers of a mapping in provisioned mode.
 pub static MAXIMUM_POLLERS: Quota = Quota {
     name: "maximum pollers",
     unit: Unit::Pollers,
@@ -219,8 +220,6 @@ pub static MAXIMUM_POLLERS: Quota = Quota {
     most: 10_000,
     source: PROVISIONED_POLLERS,
 };
-/// Upper bound in older pages and in the schemas of CloudFormation.
-pub const MAXIMUM_POLLERS_OLD: i64 = 2_000;
 
 /// Default visibility timeout.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html>

@@ -63,13 +63,13 @@ mod tests {
     use crate::testing::stack;
 
     #[test]
-    fn limit_is_15_minutes_or_90_on_managed_instances() {
+    fn limit_is_30_minutes_or_90_on_managed_instances() {
         stack().check(
             &RULE,
             "
             function.execution_timeout | function.capacity_provider | finding
-            900                        |                            |
-            901                        |                            | function.execution_timeout
+            1800                       |                            |
+            1801                       |                            | function.execution_timeout
             3600                       |                            | function.execution_timeout
             open                       |                            |
             5400                       | arn                        |
@@ -84,7 +84,7 @@ mod tests {
             &RULE,
             "
             function.execution_timeout | mapping.source | mapping.starting_position | finding
-            901                        | open           | LATEST                    |
+            1801                       | open           | LATEST                    |
             ",
         );
     }

@@ -60,12 +60,12 @@ mod tests {
             function.timeout | function.capacity_provider | except     | finding
                              |                            |            |
             1                |                            |            |
-            900              |                            |            |
+            1800             |                            |            |
             open             |                            |            |
             // The Serverless Framework replaces it by the default.
             0                |                            | Serverless | function.timeout
             -5               |                            |            | function.timeout
-            901              |                            |            | function.timeout
+            1801             |                            |            | function.timeout
             30000            |                            |            | function.timeout
             // Managed instances have a higher limit.
             5400             | arn                        |            |
@@ -81,7 +81,7 @@ mod tests {
             "
             function.timeout | finding          | help
             30000            | function.timeout | 30000 looks like milliseconds: set `timeout` to 30
-            3600             | function.timeout | …to 900 or less…
+            3600             | function.timeout | …to 1800 or less…
             0                | function.timeout | …to 1 or more…
             ",
         );

@@ -20,8 +20,14 @@ fn check(findings: &mut Findings<'_>) {
             if findings.satisfied(&visibility.when, queue, is_short) {
                 continue;
             }
+            // No rule advises against what another one demands.
+            let needed = findings.without_notes(|all| all.is_needed(queue, &visibility, &visibility.when));
             for consumer in findings.consumers(&visibility.when, queue) {
-                findings.report(&consumer.when, queue, at_risk(queue, &visibility, &consumer));
+                findings.report(
+                    &consumer.when.and(&needed.not()),
+                    queue,
+                    at_risk(queue, &visibility, &consumer),
+                );
             }
         }
     }
@@ -69,6 +75,22 @@ mod tests {
             43200                    |                 | queue.visibility_timeout
             open                     |                 |
             6001                     | false           |
+            ",
+        );
+    }
+
+    #[test]
+    fn timeout_that_the_function_needs_is_accepted() {
+        stack().check(
+            &RULE,
+            "
+            queue.visibility_timeout | function.timeout | mapping.window | finding
+            10800                    | 1800             |                |
+            10801                    | 1800             |                | queue.visibility_timeout
+            11100                    | 1800             | 300            |
+            11101                    | 1800             | 300            | queue.visibility_timeout
+            10800                    | open             |                | queue.visibility_timeout
+            10800                    | 1801             |                | queue.visibility_timeout
             ",
         );
     }

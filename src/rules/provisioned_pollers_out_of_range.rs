@@ -1,7 +1,7 @@
 //! Flags provisioned pollers of a mapping that Lambda rejects.
 
 use super::prelude::*;
-use crate::graph::limits::{MAXIMUM_POLLERS, MAXIMUM_POLLERS_OLD, MINIMUM_POLLERS};
+use crate::graph::limits::{MAXIMUM_POLLERS, MINIMUM_POLLERS};
 use crate::graph::{Attribute, ProvisionedPollers};
 use crate::rules::shared::ranges::out_of_range;
 use crate::rules::shared::wrong_types::Accepts;
@@ -40,32 +40,14 @@ fn range(
 ) {
     findings.reject_types(when, mapping, id, attribute, Accepts::of("Lambda", quota));
     for number in findings.any_numbers(when, mapping, attribute, quota.unit) {
-        let is_accepted = findings.require(&number.when, mapping, within(&number, quota), || {
+        findings.require(&number.when, mapping, within(&number, quota), || {
             let headline = format!(
                 "{mapping} sets `{}` to {}, but Lambda accepts {} to {} pollers",
                 number.name, number.value, quota.least, quota.most
             );
             out_of_range(id, headline, &number, quota)
         });
-        // Each bound is checked by itself; the bounds are compared only if both are in range.
-        if is_accepted && id == "maximum_pollers" && number.value > MAXIMUM_POLLERS_OLD {
-            findings.report(&number.when, mapping, many(mapping, id, &number));
-        }
     }
-}
-
-fn many(mapping: &EventSourceMapping, id: &'static str, number: &Operand<'_>) -> Finding {
-    let headline = format!(
-        "{mapping} sets `{}` to {}, and some of AWS's pages and schemas allow at most {MAXIMUM_POLLERS_OLD}",
-        number.name, number.value
-    );
-    let label = format!("{} pollers may be rejected", number.shown());
-    Finding::new(id, headline, number, label)
-        .severity(Severity::Info)
-        .help(format!(
-            "try whether your deployment takes it, or set `{}` to {MAXIMUM_POLLERS_OLD} or less",
-            number.name
-        ))
 }
 
 /// Requires that the minimum is not above the maximum.
@@ -124,16 +106,14 @@ mod tests {
             "
             mapping.minimum_pollers | mapping.maximum_pollers | finding
             2                       | 2                       |
-            200                     | 2000                    |
+            200                     | 10000                   |
             200                     |                         |
             open                    | 2                       |
             1                       |                         | mapping.minimum_pollers
             201                     |                         | mapping.minimum_pollers
             500                     | 600                     | mapping.minimum_pollers
                                     | 1                       | mapping.maximum_pollers
-                                    | 2000                    |
-            // The older limit.
-                                    | 2001                    | info mapping.maximum_pollers
+                                    | 2001                    |
                                     | 10001                   | error mapping.maximum_pollers
             6                       | 5                       | mapping.minimum_pollers
             // Only the range is reported.

@@ -171,7 +171,7 @@ Resources:
                 "
             function.execution_timeout | finding | headline
             600                        |         |
-            86400                      | 1       | …an execution of `Worker` may take 900 s…
+            86400                      | 1       | …an execution of `Worker` may take 1800 s…
             ",
             );
     }

@@ -77,7 +77,7 @@ fn judge_required(
     let Some(input) = input.filter(|input| input.is_required && !durable) else {
         return;
     };
-    let most = most(input, &limits::FUNCTION_TIMEOUT);
+    let most = most(input, longest_timeout(function));
     let enough = at_least(visibility, advice.needed_for(Seconds(most), window)).depending_on(window);
     let covered = advice.longest(visibility, window);
     let what = format!("a timeout of {function}");
@@ -104,7 +104,7 @@ impl Now<'_> {
         let function = self.time.function;
         let timeout = input(self.queue, function, function.timeout_set_by.as_ref());
         let timeout = timeout.filter(|_| !self.time.durable);
-        if let Some((input, most)) = timeout.map(|input| (input, most(input, &limits::FUNCTION_TIMEOUT))) {
+        if let Some((input, most)) = timeout.map(|input| (input, most(input, longest_timeout(function)))) {
             let needed = self.advice.needed_for(Seconds(most), self.window);
             let covered = self.advice.longest(self.visibility, self.window);
             let what = format!("a timeout of {function}");
@@ -180,6 +180,14 @@ fn require(
     })
 }
 
+/// Returns the range of the timeouts of `function`, the smaller one if it is unknown whether it runs on Managed Instances.
+fn longest_timeout(function: &Function) -> &'static Quota {
+    match function.managed_instances.known() {
+        Some(true) => &limits::FUNCTION_TIMEOUT_MANAGED_INSTANCES,
+        _ => &limits::FUNCTION_TIMEOUT,
+    }
+}
+
 /// Returns the largest number that `input` permits and AWS accepts.
 fn most(input: &Input, quota: &Quota) -> i64 {
     input.most.map_or(quota.most, |most| most.min(quota.most))
@@ -226,9 +234,9 @@ resource "aws_lambda_event_source_mapping" "orders" {
             default = 30                                                                                         | local.timeout                                                                                            | 180                          | visibility
             default = 30                                                                                         | var.timeout                                                                                              | 6 * 30                       | visibility
             default = 30                                                                                         | var.timeout                                                                                              | local.visibility             | visibility
-            default = 30                                                                                         | var.timeout                                                                                              | 5399                         | visibility
+            default = 30                                                                                         | var.timeout                                                                                              | 10799                        | visibility
             // It suffices for every input.
-            default = 30                                                                                         | var.timeout                                                                                              | 5400                         |
+            default = 30                                                                                         | var.timeout                                                                                              | 10800                        |
             default = 30\n validation {\n condition = var.timeout <= 30\n error_message = "no"\n }               | var.timeout                                                                                              | 180                          |
             default = 30\n validation {\n condition = var.timeout <= 31\n error_message = "no"\n }               | var.timeout                                                                                              | 180                          | visibility
             default = 30\n validation {\n condition = contains([10, 30], var.timeout)\n error_message = "no"\n } | var.timeout                                                                                              | 180                          |
@@ -245,7 +253,7 @@ resource "aws_lambda_event_source_mapping" "orders" {
             default = 30                                                                                         | var.timeout                                                                                              | 179                          |
             // A required input is judged by its limit.
             type = number                                                                                        | var.timeout                                                                                              | 180                          | visibility
-            type = number                                                                                        | var.timeout                                                                                              | 5400                         |
+            type = number                                                                                        | var.timeout                                                                                              | 10800                        |
             validation {\n condition = var.timeout <= 30\n error_message = "no"\n }                              | var.timeout                                                                                              | 180                          |
             // An attribute of an object.
             type = object({ time = optional(number, 30) })                                                       | var.timeout.time                                                                                         | 180                          | visibility
@@ -265,7 +273,17 @@ resource "aws_lambda_event_source_mapping" "orders" {
             MODULE,
             "
             variable     | timeout     | visibility | finding | headline     | calculation
-            default = 30 | var.timeout | 200        | 1       | …up to 33 s… | 6 × 900 s + 0 s = 5400 s
+            default = 30 | var.timeout | 200        | 1       | …up to 33 s… | 6 × 1800 s + 0 s = 10800 s
+            ",
+        );
+        let managed = MODULE.replace("<timeout>", "var.timeout\n capacity_provider_config {}");
+        Terraform.check_cases(
+            &RULE,
+            &managed,
+            "
+            variable     | visibility | finding
+            default = 30 | 32399      | visibility
+            default = 30 | 32400      |
             ",
         );
     }

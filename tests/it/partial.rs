@@ -71,8 +71,9 @@ fn validation_bounds_a_timeout() {
         (&valid("var.t >= 60 || var.t == 50"), "50", "not evaluated"),
         (&valid("var.open >= 60"), "59", "not evaluated"),
         ("", "1", "not evaluated"),
-        // The maximum timeout of a function is 900 s.
-        ("", "900", "holds"),
+        // The maximum timeout of a function is 1,800 s.
+        ("", "1799", "not evaluated"),
+        ("", "1800", "holds"),
     ] {
         let text = terraform(condition, visibility, "var.t", "0");
         assert_eq!(result_of(BELOW, "main.tf", &text), expected, "{condition} {visibility}");

@@ -2,7 +2,7 @@
 //! long.
 
 use super::advice::Advice;
-use super::consumers::RunTime;
+use super::consumers::{PollingMapping, RunTime};
 use super::findings::Findings;
 use super::operands::Operand;
 use crate::graph::{Condition, Queue, limits};
@@ -17,7 +17,6 @@ impl<'g> Findings<'g> {
         when: &Condition,
         times: i64,
     ) -> Condition {
-        let advice: Advice = self.settings(queue);
         let (mut left, mut polled) = (when.clone(), Condition::never());
         for poll in self.polls(when, queue) {
             if !poll.enabled {
@@ -25,18 +24,34 @@ impl<'g> Findings<'g> {
             }
             polled = polled.or(&poll.when);
             let mut beyond = poll.when.not();
-            for time in self.run_times(&poll) {
-                let window = &poll.mapping.window;
-                for window in self.numbers(&time.limit.when, poll.mapping, window, &limits::WINDOW) {
-                    let needed = advice.needed(&time.limit, &window).value;
-                    if visibility.value > needed.saturating_mul(times) {
-                        beyond = beyond.or(&window.when);
-                    }
+            for (needed, when) in self.needs(queue, &poll) {
+                if visibility.value > needed.saturating_mul(times) {
+                    beyond = beyond.or(&when);
                 }
             }
             left = left.and(&beyond);
         }
         left.and(&polled)
+    }
+
+    /// Returns the part of `when` under which a function that polls `queue` needs its `visibility`.
+    pub(crate) fn is_needed(&mut self, queue: &Queue, visibility: &Operand<'_>, when: &Condition) -> Condition {
+        let polls = self.polls(when, queue).into_iter().filter(|poll| poll.enabled);
+        let needs = polls.flat_map(|poll| self.needs(queue, &poll)).collect::<Vec<_>>();
+        (needs.into_iter().filter(|(needed, _)| visibility.value <= *needed))
+            .fold(Condition::never(), |any, (_, when)| any.or(&when))
+    }
+
+    /// Returns the visibility timeouts of `queue` that are advised for the functions of `poll`.
+    fn needs(&mut self, queue: &Queue, poll: &PollingMapping<'g>) -> Vec<(i64, Condition)> {
+        let advice: Advice = self.settings(queue);
+        let mut all = Vec::new();
+        for time in self.run_times(poll) {
+            for window in self.numbers(&time.limit.when, poll.mapping, &poll.mapping.window, &limits::WINDOW) {
+                all.push((advice.needed(&time.limit, &window).value, window.when.clone()));
+            }
+        }
+        all
     }
 
     /// Returns the longest run time among the functions that poll `queue`.
