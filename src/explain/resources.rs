@@ -4,6 +4,7 @@ use super::range::{ExplainedRange, places, written};
 use crate::graph::relations::relations;
 use crate::graph::values::{self, ListedValue};
 use crate::graph::{Graph, Resource};
+use knowledge::UnitKey;
 use rustc_hash::FxHashMap;
 use source::Span;
 
@@ -45,10 +46,10 @@ pub struct ExplainedLine {
 /// Returns the explanations of the resources at `place` in the graphs of all environments.
 pub(super) fn explain_resources(graphs: &[(Option<&str>, &Graph)], place: &ExplainedRange) -> Vec<ExplainedResource> {
     let mut all: Vec<ExplainedResource> = Vec::new();
-    let mut known: FxHashMap<(String, String), usize> = FxHashMap::default();
+    let mut known: FxHashMap<(UnitKey, String), usize> = FxHashMap::default();
     for (environment, graph) in graphs {
         for (resource, mut lines, is_written_here) in lines(graph, place) {
-            let key = (graph.unit(resource.unit).key().to_owned(), resource.address.to_string());
+            let key = (graph.unit(resource.unit).key.clone(), resource.address.to_string());
             let at = *known.entry(key).or_insert(all.len());
             // Incoming links are listed only for resources declared here, and only for the first of many.
             if is_written_here && at < MAX_WITH_LINKS {

@@ -36,9 +36,9 @@ pub(super) fn vanished(before: &Graph, after: &Graph) -> Option<String> {
 
 /// Returns the units, and their resources by address.
 fn everything(graph: &Graph) -> BTreeSet<(&str, Option<&str>)> {
-    let units = graph.units().iter().map(|unit| (unit.key(), None));
+    let units = graph.units().iter().map(|unit| (unit.key.as_str(), None));
     let resources = graph.resources();
-    let resources = resources.map(|resource| (graph.unit(resource.unit).key(), Some(&*resource.address)));
+    let resources = resources.map(|resource| (graph.unit(resource.unit).key.as_str(), Some(&*resource.address)));
     units.chain(resources).collect()
 }
 

@@ -46,17 +46,15 @@ fn lowered(unit: &cloudformation::Unit, template: &Template<'_>, graph: Option<U
 
 /// Returns the unit of the graph without its notes, to which the evaluation may still add.
 fn unit_of(unit: &cloudformation::Unit) -> Unit {
+    let kind = match unit.kind {
+        cloudformation::UnitKind::Template => UnitKind::Template,
+        cloudformation::UnitKind::CdkStack => UnitKind::CdkStack,
+        cloudformation::UnitKind::ServerlessService => UnitKind::ServerlessService,
+        cloudformation::UnitKind::Snapshot => UnitKind::Snapshot,
+    };
     Unit {
-        name: unit.name.clone(),
-        kind: match unit.kind {
-            cloudformation::UnitKind::Template => UnitKind::Template,
-            cloudformation::UnitKind::CdkStack => UnitKind::CdkStack,
-            cloudformation::UnitKind::ServerlessService => UnitKind::ServerlessService,
-            cloudformation::UnitKind::Snapshot => UnitKind::Snapshot,
-        },
-        notes: Vec::new(),
-        unread_modules: BTreeMap::new(),
-        call: unit.call.clone(),
+        key: unit.key.clone(),
+        ..Unit::new(unit.name.clone(), kind)
     }
 }
 

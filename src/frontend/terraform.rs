@@ -96,13 +96,8 @@ pub(super) fn load(
 /// Loads the plan or state in `file`.
 pub(super) fn load_plan(file: &Path, sources: &Sources) -> Loaded {
     let plan = plan::read(file, sources, lower::is_of_graph);
-    let mut unit = Unit {
-        name: sources.name_of(file),
-        kind: if plan.is_state { UnitKind::State } else { UnitKind::Plan },
-        notes: Vec::new(),
-        unread_modules: BTreeMap::new(),
-        call: None,
-    };
+    let kind = if plan.is_state { UnitKind::State } else { UnitKind::Plan };
+    let mut unit = Unit::new(sources.name_of(file), kind);
     if plan.is_partial {
         unit.notes.push("planning failed, so the plan is not whole".to_owned());
     }
@@ -188,13 +183,7 @@ fn remembered(
     sources: &Sources,
 ) -> Loaded {
     if sources.is_cancelled() {
-        return Loaded::new(Unit {
-            name: sources.name_of(&root.directory),
-            kind: UnitKind::TerraformModule,
-            notes: Vec::new(),
-            unread_modules: BTreeMap::new(),
-            call: None,
-        });
+        return Loaded::new(Unit::new(sources.name_of(&root.directory), UnitKind::TerraformModule));
     }
     let (loaded, _) = sources.cached(&root.directory, inputs.fingerprint, |sources| {
         sources.add_dependencies(&inputs.noted);
@@ -230,13 +219,9 @@ fn load_root(
     inputs: &RootInputs,
     sources: &Sources,
 ) -> Loaded {
-    let mut unit = Unit {
-        name: sources.name_of(call.map_or(&root.directory, |call| &call.directory)),
-        kind: UnitKind::TerraformModule,
-        notes: root.notes.clone(),
-        unread_modules: BTreeMap::new(),
-        call: None,
-    };
+    let directory = call.map_or(&root.directory, |call| &call.directory);
+    let mut unit = Unit::new(sources.name_of(directory), UnitKind::TerraformModule);
+    unit.notes.clone_from(&root.notes);
     unit.notes.extend(call.iter().flat_map(|call| call.notes.clone()));
     let name = unit.name.clone();
     let mut evaluator = Evaluator::new(sources, modules, root.clone(), &name);

@@ -94,7 +94,7 @@ impl Connections {
     pub(crate) fn by_unit(graph: &Graph) -> Vec<Connections> {
         let mut units = Units(vec![Connections::default(); graph.units().len()]);
         for (one, unit) in units.0.iter_mut().zip(graph.units()) {
-            one.declare("unit", unit.key());
+            one.declare("unit", unit.key.as_str());
         }
         graph.names_in_indexes(&mut |unit, name, is_declared| {
             let reach = units.of(unit);

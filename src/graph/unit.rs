@@ -5,7 +5,7 @@ use super::{
     Access, Alarm, AlarmSubscriber, DeadLetterUse, Deliveries, EventSourceMapping, EventWithoutQueue, Function,
     Invocation, Link, Queue, SetBy, Target, UnknownProperty,
 };
-use knowledge::Input;
+use knowledge::{Input, UnitKey};
 use source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -44,14 +44,20 @@ pub struct Unit {
     pub notes: Vec<String>,
     /// Sources of remote modules that are not read, each with the number of its calls.
     pub unread_modules: BTreeMap<String, usize>,
-    /// Call for which it is evaluated, if another unit calls it: `parent.yaml#Orders`.
-    pub call: Option<Arc<str>>,
+    /// Key that links of other units use for it: its name, or its call by another unit.
+    pub key: UnitKey,
 }
 
 impl Unit {
-    /// Returns the key that links of other units use for it: its call, or else its name.
-    pub fn key(&self) -> &str {
-        self.call.as_deref().unwrap_or(&self.name)
+    /// Creates a unit that no other calls, without notes.
+    pub fn new(name: String, kind: UnitKind) -> Self {
+        Unit {
+            key: UnitKey::new(name.as_str()),
+            name,
+            kind,
+            notes: Vec::new(),
+            unread_modules: BTreeMap::new(),
+        }
     }
 }
 

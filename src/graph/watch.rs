@@ -214,8 +214,7 @@ impl Graph {
 
     /// Returns the outermost of the nested stacks that include `unit` and are deployed together.
     pub fn deployment(&self, unit: UnitId) -> &str {
-        let key = self.unit(unit).key();
-        key.split_once('#').map_or(key, |(outermost, _)| outermost)
+        self.unit(unit).key.root()
     }
 
     /// Returns `true` if `alarm` has, or may have, a subscriber other than its actions.

@@ -18,7 +18,7 @@ use super::load::{Environment, FoundEnvironments, unit_path};
 use super::select::Group;
 use crate::discover::{Input, is_terraform};
 use crate::frontend::Ties;
-use crate::graph::{CommonNode, Connections, Graph, Unit, UnitGraph, UnitKind, join_watching_parts};
+use crate::graph::{CommonNode, Connections, Graph, UnitGraph, UnitKind, join_watching_parts};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Sources;
 use std::collections::BTreeSet;
@@ -63,13 +63,17 @@ impl<'r> Relations<'r> {
             common: CommonNode::all(graph),
             inputs,
         };
-        let outermost: FxHashMap<&str, UnitKind> = graph.units().iter().map(|unit| (unit.key(), unit.kind)).collect();
+        let outermost: FxHashMap<&str, UnitKind> = graph
+            .units()
+            .iter()
+            .map(|unit| (unit.key.as_str(), unit.kind))
+            .collect();
         let mut is_complete = true;
         for (unit, reach) in graph.units().iter().zip(Connections::by_unit(graph)) {
             if run.session.is_outside(&unit.name) {
                 continue;
             }
-            let name = outermost_unit(unit);
+            let name = unit.key.root();
             let is_stack = outermost.get(name) == Some(&UnitKind::CdkStack);
             let place = if is_stack {
                 all.app_of(name)
@@ -152,11 +156,6 @@ impl<'r> Relations<'r> {
     }
 }
 
-/// Returns the name of the unit that calls `unit`, directly or through others, or its own.
-fn outermost_unit(unit: &Unit) -> &str {
-    unit.key().split_once('#').map_or(unit.key(), |(caller, _)| caller)
-}
-
 /// Returns the indexes of inputs by the names of their units, except for stacks of CDK apps.
 fn places(inputs: &[&Input], sources: &Sources) -> FxHashMap<String, usize> {
     let mut places = FxHashMap::default();
@@ -199,7 +198,7 @@ impl Around<'_, '_> {
                 .collect(),
         });
         let is_of_other = |node: &&CommonNode| {
-            let at = all.units.get(outermost_unit(&node.unit));
+            let at = all.units.get(node.unit.key.root());
             !is_whole && at.is_some_and(|at| !self.members.contains(at))
         };
         let context = CommonNode::units(all.common.iter().filter(is_of_other));
@@ -219,7 +218,7 @@ impl Around<'_, '_> {
         let (before, all) = (self.members.len(), self.all.inputs.len());
         let mut reach = Connections::default();
         for (unit, own) in graph.units().iter().zip(Connections::by_unit(graph)) {
-            let at = self.all.units.get(outermost_unit(unit));
+            let at = self.all.units.get(unit.key.root());
             if at.is_none_or(|at| self.members.contains(at)) {
                 reach.add(own);
             }

@@ -75,7 +75,7 @@ fn templates(graph: &Graph) -> Templates<'_> {
     let alarms = graph.alarms().iter().map(|alarm| &alarm.resource);
     for resource in graph.resources().chain(alarms) {
         let unit = graph.unit(resource.unit);
-        if unit.kind == UnitKind::Template && unit.call.is_none() {
+        if unit.kind == UnitKind::Template && unit.key.calls().is_none() {
             all.entry(&unit.name).or_default().insert(&resource.address);
         }
     }

@@ -73,7 +73,7 @@ fn gap(graph: &Graph, resource: &Resource, is_mapping: bool, missing: Missing) -
     };
     Gap {
         subject: Subject::whole(unit.name.clone(), resource.address.to_string()),
-        call: unit.call.as_deref().map(str::to_owned),
+        call: (unit.key.as_str() != unit.name).then(|| unit.key.to_string()),
         is_mapping,
         cause: reason.cause().name(),
         reason: reason.to_string(),

@@ -63,7 +63,7 @@ fn shared(graphs: &[&Graph]) -> FxHashSet<String> {
                 None if code.source.is_some() => "",
                 None => continue,
             };
-            let key = graph.unit(function.resource.unit).key();
+            let key = graph.unit(function.resource.unit).key.as_str();
             let (other, unit) = first.entry(name).or_insert((function, key));
             let is_same = *unit == key && other.resource.address == function.resource.address;
             let is_known = function.code.source != Some(CodeSource::Package(String::new()));

@@ -282,10 +282,7 @@ impl Ties {
 /// Returns the names of the units in `own`, and of those that they call.
 fn with_calls(own: &FoundEnvironments, graph: &Graph, sources: &Sources) -> FxHashSet<String> {
     let named: FxHashSet<String> = own.iter().map(|one| sources.name_of(&one.path)).collect();
-    let units = graph.units().iter().filter(|unit| {
-        let caller = unit.key().split_once('#').map_or(unit.key(), |(caller, _)| caller);
-        named.contains(caller)
-    });
+    let units = (graph.units().iter()).filter(|unit| named.contains(unit.key.root()));
     units.map(|unit| unit.name.clone()).collect()
 }
 

@@ -247,7 +247,7 @@ fn nested_stack_is_found_by_template_hash() {
         .graph
         .units()
         .iter()
-        .filter_map(|unit| unit.call.as_deref())
+        .filter_map(|unit| unit.key.calls().map(|_| unit.key.as_str()))
         .collect();
     assert_eq!(calls.len(), 1, "{calls:?}");
     assert!(calls[0].ends_with("Consumers.template.json#Inner"), "{calls:?}");

@@ -101,7 +101,7 @@ impl<'t> Template<'t> {
             sides.sort_by(|a, b| a.1.cmp(&b.1).then_with(|| a.0.cmp(&b.0)));
             let [(one, first), (other, second)] = sides;
             let operands = left.operands().chain(right.operands()).collect();
-            let key = format!("{}|{one}={other}", self.unit);
+            let key = format!("{}|{one}={other}", self.scope);
             Condition::flag_of(key, format!("{first} = {second}"), Some(operands))
         })
     }

@@ -34,7 +34,7 @@ impl<'t> Template<'t> {
     }
 
     fn condition_within(&self, name: &str, depth: usize) -> Condition {
-        let flag = || Condition::flag(format!("{}|{name}", self.unit), name);
+        let flag = || Condition::flag(format!("{}|{name}", self.scope), name);
         if let Some(known) = self.computed.borrow().get(name) {
             if known.is_none()
                 && let Some(node) = self.conditions.get(name)

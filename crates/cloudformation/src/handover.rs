@@ -153,7 +153,7 @@ impl<'t> Template<'t> {
         let kind = kind.ok_or_else(unknown)?;
         if let Target::Resource(id) = &link.target {
             link.target = Target::OtherUnit {
-                unit: self.key.as_str().into(),
+                unit: self.key.text(),
                 address: id.clone(),
             };
         }
@@ -235,7 +235,7 @@ impl<'t> Template<'t> {
                     let what = format!("export `{name}`");
                     let outcomes = self.hand_over(values.clone(), &when, Some(&what)).under(&when);
                     if !outcomes.is_empty() {
-                        let unit = self.key.as_str().into();
+                        let unit = self.key.text();
                         around.met.exports.borrow_mut().push(Export { name, unit, outcomes });
                     }
                 }
@@ -260,7 +260,7 @@ impl<'t> Template<'t> {
             let outcomes = self.hand_over(values, &exists, Some(&what)).under(&exists);
             if !outcomes.is_empty() {
                 let name = name_of_output(stack, &output.key);
-                let unit = self.key.as_str().into();
+                let unit = self.key.text();
                 around.met.exports.borrow_mut().push(Export { name, unit, outcomes });
             }
         }
@@ -299,7 +299,7 @@ impl<'t> Template<'t> {
         let exports = around.project.exports(&name);
         around.met.imports.borrow_mut().insert(name);
         let (first, rest) = exports.split_first()?;
-        if *first.unit == *self.key || rest.iter().any(|export| export.unit != first.unit) {
+        if *first.unit == *self.key.as_str() || rest.iter().any(|export| export.unit != first.unit) {
             return None;
         }
         let outcomes: Outcomes<'t> = exports.iter().flat_map(|export| export.outcomes.clone()).collect();

@@ -13,6 +13,7 @@ use crate::template::Template;
 use crate::unit::{Unit, UnitKind};
 use crate::{definitions, includes, incomplete, loops, sam, serverless, snapshot};
 use conditions::Condition;
+use knowledge::UnitKey;
 use rustc_hash::FxHashMap;
 use source::reading::{Problem, ReadError, read};
 use source::{Sources, Span};
@@ -55,12 +56,12 @@ pub(crate) struct Loader<'l, T> {
 impl<T> Loader<'_, T> {
     /// Loads the file at `path` with what is known about the other templates.
     pub(crate) fn load(&self, path: &Path, document: &Document, project: &Project) -> LoadedFile<T> {
-        let results: RefCell<FxHashMap<String, T>> = RefCell::default();
+        let results: RefCell<FxHashMap<UnitKey, T>> = RefCell::default();
         let show = |unit: &Unit, template: &Template<'_>| {
             // The map is not borrowed during a visit, in which nested stacks are visited, too.
-            let earlier = results.borrow_mut().remove(unit.key());
+            let earlier = results.borrow_mut().remove(&unit.key);
             let result = (self.visit)(unit, template, earlier);
-            results.borrow_mut().insert(unit.key().to_owned(), result);
+            results.borrow_mut().insert(unit.key.clone(), result);
         };
         let met = Collected::default();
         let template = |environment, kind| {
@@ -112,12 +113,11 @@ fn load_template(settings: &Settings, around: &Context<'_>, kind: UnitKind) -> U
         let (document, problems) = assembled(document, path, sources);
         unit.problems.extend(problems);
         let values = values(&document, settings, around, &mut unit);
-        let (document, problems) = written_out(document, &values, &unit.name, around);
+        let (document, problems) = written_out(document, &values, &unit.key, around);
         unit.problems.extend(problems);
-        let name = unit.name.clone();
-        let sections = Sections::new(&name, Dialect::Template, &[&document], values)
+        let sections = Sections::new(&unit.key, Dialect::Template, &[&document], values)
             .read_in_full(unit.problems.is_empty())
-            .within(around, &name);
+            .within(around);
         evaluate(&Template::from(sections), &mut unit, around.show);
     }
     unit
@@ -154,7 +154,7 @@ fn values(document: &Node, settings: &Settings, around: &Context<'_>, unit: &mut
 pub(crate) fn written_out<'d>(
     document: Cow<'d, Node>,
     values: &Values,
-    unit: &str,
+    unit: &UnitKey,
     around: &Context<'_>,
 ) -> (Cow<'d, Node>, Vec<Problem>) {
     let (document, problems) = loops::written_out(document, unit, values);
@@ -182,7 +182,7 @@ pub fn evaluate(template: &Template<'_>, unit: &mut Unit, show: &dyn Fn(&Unit, &
 }
 
 /// Parses a file and creates its unit.
-pub(crate) fn open(path: &Path, sources: &Sources, kind: UnitKind, call: Option<Arc<str>>) -> (Unit, Arc<Parsed>) {
+pub(crate) fn open(path: &Path, sources: &Sources, kind: UnitKind, call: Option<UnitKey>) -> (Unit, Arc<Parsed>) {
     let mut unit = Unit::new(sources.name_of(path), kind, call);
     let file = match read(path, sources) {
         Ok(file) => file,

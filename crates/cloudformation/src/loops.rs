@@ -18,7 +18,7 @@ use super::sections::{Declared, Dialect, LANGUAGE_EXTENSIONS, Sections, transfor
 use super::template::Template;
 use crate::limits;
 use conditions::Condition;
-use knowledge::{Cause, Reason};
+use knowledge::{Cause, Reason, UnitKey};
 use source::Span;
 use source::reading::{Problem, ProblemKind};
 use std::borrow::Cow;
@@ -31,7 +31,7 @@ pub(crate) const PREFIX: &str = "Fn::ForEach::";
 pub(crate) const MARK: &str = "Fn::ForEach";
 
 /// Returns `root` with its loops expanded.
-pub(crate) fn written_out<'d>(root: Cow<'d, Node>, unit: &str, values: &Values) -> (Cow<'d, Node>, Vec<Problem>) {
+pub(crate) fn written_out<'d>(root: Cow<'d, Node>, unit: &UnitKey, values: &Values) -> (Cow<'d, Node>, Vec<Problem>) {
     let mut problems = Vec::new();
     let Some(first) = first_loop(&root) else {
         return (root, problems);

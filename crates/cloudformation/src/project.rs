@@ -24,6 +24,7 @@ use super::parameters::Settings;
 use super::stacks::Collected;
 use super::unit::{Ties, Unit, UnitKind};
 use crate::limits;
+use knowledge::UnitKey;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use source::reading::{ProblemKind, read};
@@ -110,7 +111,7 @@ impl Member {
 /// Templates that a build step merges into one.
 pub(crate) struct Fragments {
     /// Prefix of the keys of their variables, which are shared only among them.
-    pub(crate) scope: String,
+    pub(crate) scope: UnitKey,
     pub(crate) members: Vec<Member>,
 }
 
@@ -279,7 +280,7 @@ fn fragments<T>(
             member.root().is_some().then_some(member)
         });
         let group = Arc::new(Fragments {
-            scope: format!("{}/*", sources.name_of(directory)),
+            scope: UnitKey::new(format!("{}/*", sources.name_of(directory))),
             members: members.collect(),
         });
         groups.extend(paths.into_iter().map(|path| (path.to_owned(), group.clone())));

@@ -25,7 +25,7 @@ use trees::{Node, Value};
 impl<'t> Template<'t> {
     /// Returns a condition for `node`, which cannot be evaluated.
     pub(crate) fn flag(&self, node: &'t Node) -> Condition {
-        let key = format!("{}|{}", self.unit, self.identity(node));
+        let key = format!("{}|{}", self.scope, self.identity(node));
         Condition::flag_of(key, shown(node), Some(self.operands(node)))
     }
 

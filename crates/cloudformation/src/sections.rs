@@ -6,6 +6,7 @@ use super::project::Fragments;
 use super::sam;
 use super::serverless::{Origins, Service};
 use super::stacks::Context;
+use knowledge::UnitKey;
 use rustc_hash::FxHashMap;
 use source::{Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,9 +60,9 @@ pub enum Dialect {
 /// The declarations of a template.
 pub struct Sections<'t> {
     /// Scope of its variables: the key of the unit, or the common scope of fragments of one template.
-    pub(crate) unit: String,
+    pub(crate) scope: UnitKey,
     /// Key by which other units refer to it.
-    pub key: String,
+    pub key: UnitKey,
     /// Base directory of relative paths.
     pub directory: Option<PathBuf>,
     /// Context of the template, if it was read from a file.
@@ -127,7 +128,7 @@ pub struct Declared<'t> {
 
 impl<'t> Sections<'t> {
     /// Collects the sections of `roots`: one template, or the several that a service merges.
-    pub fn new(unit: &str, dialect: Dialect, roots: &[&'t Node], values: Values) -> Self {
+    pub fn new(key: &UnitKey, dialect: Dialect, roots: &[&'t Node], values: Values) -> Self {
         let section = |name: &str| {
             let all = roots.iter().filter_map(move |root| root.get(name)?.entries());
             all.flatten().collect::<Vec<&'t Entry>>()
@@ -152,8 +153,8 @@ impl<'t> Sections<'t> {
         let modules = resources.iter().any(|resource| resource.kind.ends_with("::MODULE"));
         let versioned = roots.iter().any(|root| root.get("AWSTemplateFormatVersion").is_some());
         Sections {
-            unit: unit.to_owned(),
-            key: unit.to_owned(),
+            scope: key.clone(),
+            key: key.clone(),
             directory: None,
             context: None,
             siblings: FxHashMap::default(),
@@ -194,9 +195,8 @@ impl<'t> Sections<'t> {
         self
     }
 
-    /// Sets the context and the key of the unit.
-    pub(crate) fn within(mut self, around: &'t Context<'t>, key: &str) -> Self {
-        key.clone_into(&mut self.key);
+    /// Sets the context.
+    pub(crate) fn within(mut self, around: &'t Context<'t>) -> Self {
         self.context = Some(around);
         self.directory = around.path.parent().map(Path::to_owned);
         if let Some(environment) = around.environment {
@@ -215,7 +215,7 @@ impl<'t> Sections<'t> {
 
     /// Adds declarations of the other fragments, if exactly one of them declares the name.
     fn add_siblings(&mut self, group: &'t Fragments, path: &Path) {
-        self.unit.clone_from(&group.scope);
+        self.scope.clone_from(&group.scope);
         self.is_closed = false;
         let others: Vec<_> = group.members.iter().filter(|member| member.path != path).collect();
         let section = |name: &'static str| {
@@ -279,13 +279,7 @@ impl<'t> Sections<'t> {
     /// Returns the name of the file, for messages that already show its path.
     pub(crate) fn base_name(&self) -> String {
         let path = self.context.and_then(|around| around.path.file_name());
-        path.map_or_else(|| self.key.clone(), |name| name.to_string_lossy().into_owned())
-    }
-
-    /// Returns the unit key of the template that the resource `id` calls.
-    pub(crate) fn key_of_call(&self, id: &str) -> Arc<str> {
-        let between = if self.key.contains('#') { '.' } else { '#' };
-        format!("{}{between}{id}", self.key).into()
+        path.map_or_else(|| self.key.to_string(), |name| name.to_string_lossy().into_owned())
     }
 
     /// Returns the account and Region for a nested stack, which are those of its caller.

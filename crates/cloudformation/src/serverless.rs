@@ -168,8 +168,7 @@ pub(crate) fn evaluate(
         unknown_keys: compiled.unknown_keys,
         events_without_arn: compiled.events_without_arn,
     };
-    let name = unit.name.clone();
-    let mut sections = Sections::new(&name, Dialect::Serverless, &[&root], values);
+    let mut sections = Sections::new(&unit.key, Dialect::Serverless, &[&root], values);
     sections.origins = Some(&resolver.origins);
     sections.service = Some(&service);
     sections.directory = path.parent().map(Path::to_owned);

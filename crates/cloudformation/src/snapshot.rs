@@ -15,6 +15,7 @@ use crate::parameters::Values;
 use crate::sections::{Dialect, Sections};
 use crate::stacks::Collected;
 use crate::unit::{Unit, UnitKind};
+use knowledge::UnitKey;
 use source::reading::Problem;
 use source::{Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,7 +63,7 @@ pub(crate) fn load(path: &Path, sources: &Sources, met: &Collected, show: &Show<
     let account = snapshot.account;
     for (other, resources) in regions {
         let key = format!("{}@{}", unit.name, other.as_deref().unwrap_or_default());
-        let mut part = Unit::new(unit.name.clone(), UnitKind::Snapshot, Some(key.into()));
+        let mut part = Unit::new(unit.name.clone(), UnitKind::Snapshot, Some(UnitKey::new(key)));
         part.taken.clone_from(&unit.taken);
         show_region(&mut part, document.span, (other, account.clone()), resources, show);
         met.called.borrow_mut().push(part);
@@ -126,8 +127,7 @@ fn show_region(
         account,
         ..Values::default()
     };
-    let key = unit.key().to_owned();
-    let sections = Sections::new(&key, Dialect::Template, &[&root], values);
+    let sections = Sections::new(&unit.key, Dialect::Template, &[&root], values);
     evaluate(&sections.into(), unit, show);
 }
 

@@ -18,7 +18,7 @@ use super::value::{Evaluated, Outcome, Outcomes, Part, always};
 use super::{Environment, cdk, local};
 use crate::limits;
 use conditions::Condition;
-use knowledge::Cause;
+use knowledge::{Cause, UnitKey};
 use rustc_hash::FxHashMap;
 use source::{Sources, Span};
 use std::cell::{Cell, RefCell};
@@ -69,11 +69,11 @@ pub(crate) struct Collected {
 
 impl Collected {
     /// Combines the units with the results of their visits.
-    pub(crate) fn into_read<T>(self, mut unit: Unit, mut results: FxHashMap<String, T>) -> LoadedFile<T> {
+    pub(crate) fn into_read<T>(self, mut unit: Unit, mut results: FxHashMap<UnitKey, T>) -> LoadedFile<T> {
         unit.unread = self.unread.into_inner();
         let units = std::iter::once(unit).chain(self.called.into_inner());
         let mut with_result = |unit: Unit| {
-            let result = results.remove(unit.key());
+            let result = results.remove(&unit.key);
             (unit, result)
         };
         LoadedFile {
@@ -271,7 +271,7 @@ impl<'t> Template<'t> {
         around.met.calls.set(around.met.calls.get() + 1);
         let assumed = self.deployed(&self.existence(declared).0);
         let sources = around.sources;
-        let (mut unit, parsed) = open(&path, sources, UnitKind::Template, Some(self.key_of_call(&declared.id)));
+        let (mut unit, parsed) = open(&path, sources, UnitKind::Template, Some(self.key.of_call(&declared.id)));
         let is_template = |names: &[&str]| parsed.documents.first().is_some_and(|found| takes(found, names));
         match nested {
             Nested::Named(_) => {}
@@ -303,15 +303,14 @@ impl<'t> Template<'t> {
                 met: around.met,
                 show: around.show,
             };
-            let (document, of_loops) = written_out(document, &values, &unit.name, &inside);
+            let (document, of_loops) = written_out(document, &values, &unit.key, &inside);
             is_whole &= of_files.is_empty() && of_loops.is_empty();
             if is_new {
                 unit.problems.extend(of_files.into_iter().chain(of_loops));
             }
             inside.arguments = Some(self.arguments(declared, &document, &assumed));
-            let key = unit.key().to_owned();
-            let sections = Sections::new(&key, Dialect::Template, &[&document], values);
-            let template = Template::from(sections.read_in_full(is_whole).within(&inside, &key));
+            let sections = Sections::new(&unit.key, Dialect::Template, &[&document], values);
+            let template = Template::from(sections.read_in_full(is_whole).within(&inside));
             evaluate(&template, &mut unit, around.show);
             template.output_values()
         });

@@ -98,9 +98,10 @@ impl Template<'_> {
     pub(crate) fn variable_key(&self, name: &str) -> Arc<str> {
         // A nested stack is in its caller's account and Region.
         let is_shared = name.starts_with("AWS::") && !name.starts_with("AWS::Stack");
-        let scope = match self.unit.split_once('#') {
-            Some((caller, _)) if is_shared => caller,
-            _ => &self.unit,
+        let scope = if is_shared {
+            self.scope.root()
+        } else {
+            self.scope.as_str()
         };
         format!("{scope}|{name}").into()
     }

@@ -1,6 +1,7 @@
 //! Units: what is deployed by itself, with what its files say apart from resources.
 
 use crate::inputs::Inputs;
+use knowledge::UnitKey;
 use source::Span;
 use source::reading::Problem;
 use std::collections::BTreeSet;
@@ -27,8 +28,8 @@ pub struct Unit {
     pub name: String,
     /// Kind of its file.
     pub kind: UnitKind,
-    /// Key of the call, for a nested stack.
-    pub call: Option<Arc<str>>,
+    /// Key by which links from other units name it.
+    pub key: UnitKey,
     /// Parts that were not read, and peculiarities, for its reader.
     pub notes: Vec<String>,
     /// Problems with its files.
@@ -49,11 +50,11 @@ pub struct Unit {
 
 impl Unit {
     /// Creates a unit without contents.
-    pub fn new(name: String, kind: UnitKind, call: Option<Arc<str>>) -> Self {
+    pub fn new(name: String, kind: UnitKind, call: Option<UnitKey>) -> Self {
         Unit {
+            key: call.unwrap_or_else(|| UnitKey::new(name.as_str())),
             name,
             kind,
-            call,
             notes: Vec::new(),
             problems: Vec::new(),
             errors: Vec::new(),
@@ -63,11 +64,6 @@ impl Unit {
             ties: Ties::default(),
             taken: None,
         }
-    }
-
-    /// Returns the key by which links from other units name it.
-    pub fn key(&self) -> &str {
-        self.call.as_deref().unwrap_or(&self.name)
     }
 }
 

@@ -5,12 +5,14 @@ mod origins;
 mod partial;
 mod reason;
 mod set_by;
+mod unit_key;
 
 pub use link::{Form, Target};
 pub use origins::{Origin, Origins};
 pub use partial::{Bounds, Pattern, UNKNOWN_PIECE};
 pub use reason::{Cause, Reason};
 pub use set_by::{Input, SetBy};
+pub use unit_key::UnitKey;
 
 use std::fmt;
 use std::ops::Deref;

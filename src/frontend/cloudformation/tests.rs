@@ -7,6 +7,7 @@ use crate::graph::{Attribute, Link, State, Target, UnitGraph};
 use cloudformation::parameters::Values;
 use cloudformation::sections::{Dialect, Sections};
 use cloudformation::{Unit, UnitKind, evaluate, sam};
+use knowledge::UnitKey;
 use source::{Sources, Span};
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -24,7 +25,7 @@ fn graph(text: &str) -> UnitGraph {
     assert!(parsed.errors.is_empty(), "{:?}", parsed.errors);
     let document = parsed.documents.first().unwrap();
     let document = sam::transform(document, &Values::default()).unwrap_or_else(|| document.clone());
-    let sections = Sections::new("t", Dialect::Template, &[&document], Values::default());
+    let sections = Sections::new(&UnitKey::new("t"), Dialect::Template, &[&document], Values::default());
     let graph = RefCell::new(None);
     let mut unit = Unit::new("t".to_owned(), UnitKind::Template, None);
     evaluate(&sections.into(), &mut unit, &|unit, template| {

@@ -39,7 +39,7 @@ impl Index {
         };
         for (at, unit) in units.iter().enumerate() {
             let id = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
-            index.units.entry(unit.key().into()).or_insert(id);
+            index.units.entry(unit.key.text()).or_insert(id);
         }
         for (at, (resource, name)) in nodes.enumerate() {
             if let Some(nodes) = index.by_address.get_mut(resource.unit.0 as usize) {

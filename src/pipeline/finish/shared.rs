@@ -8,8 +8,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::{FileId, SourceFile, Sources, Span};
 use std::path::Path;
 
-/// Unit by name and call, and the calls in it that contain a resource, outermost first.
-type Instance = (String, Vec<Span>);
+/// One of the places in which a block creates a resource.
+#[derive(PartialEq, Eq, Hash)]
+struct Instance {
+    unit: String,
+    /// Nested stacks from the root to the unit, empty for a root.
+    stacks: String,
+    /// Module calls that contain the resource, outermost first.
+    calls: Vec<Span>,
+}
 
 /// Blocks that define several resources, not all of which have the same finding.
 pub(super) struct Shared {
@@ -30,8 +37,11 @@ impl Shared {
         let mut instances: FxHashMap<Span, FxHashSet<Instance>> = FxHashMap::default();
         for resource in graph.resources().filter(|resource| several.contains(&resource.header)) {
             let unit = graph.unit(resource.unit);
-            let call = unit.key().split_once('#').map_or("", |(_, call)| call);
-            let instance = (instance_of(&unit.name, call), resource.calls.clone());
+            let instance = Instance {
+                unit: unit.name.clone(),
+                stacks: unit.key.calls().unwrap_or_default().to_owned(),
+                calls: resource.calls.clone(),
+            };
             instances.entry(resource.header).or_default().insert(instance);
         }
         let mut with: FxHashMap<(RuleId, Span), FxHashSet<Instance>> = FxHashMap::default();
@@ -43,15 +53,18 @@ impl Shared {
                     .calls
                     .first()
                     .and_then(|call| call.address.strip_suffix(address.as_str()));
-                let call = call.and_then(|call| call.strip_suffix('.')).unwrap_or("");
-                let instance = (instance_of(unit, call), found.through.clone());
+                let instance = Instance {
+                    unit: unit.clone(),
+                    stacks: call.and_then(|call| call.strip_suffix('.')).unwrap_or("").to_owned(),
+                    calls: found.through.clone(),
+                };
                 with.entry((found.rule.clone(), header)).or_default().insert(instance);
             }
         }
         let without = with.into_iter().filter_map(|((rule, header), with)| {
             let others = instances.get(&header).into_iter().flatten();
             let others = others.filter(|instance| !with.contains(instance));
-            let calls: Vec<Vec<Span>> = others.map(|(_, calls)| calls.clone()).collect();
+            let calls: Vec<Vec<Span>> = others.map(|instance| instance.calls.clone()).collect();
             (!calls.is_empty()).then_some(((rule, header), calls))
         });
         Shared {
@@ -98,10 +111,6 @@ impl<'g> SharedFiles<'g> {
         let mut files = found.labels().iter().map(|label| label.span.file);
         found.calls.is_empty() && self.0.contains_key(&found.primary().span.file) && !files.any(is_in_root)
     }
-}
-
-fn instance_of(unit: &str, call: &str) -> String {
-    format!("{unit}#{call}")
 }
 
 /// Returns the header of the block that a fix of `found` changes. For alarms, the rule checks the affected queues

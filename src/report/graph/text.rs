@@ -25,10 +25,8 @@ pub fn write(graph: &Graph, sources: &Sources, marks: &Marks<'_>, out: &mut dyn 
             UnitKind::State => "Terraform state",
             UnitKind::Snapshot => "snapshot",
         };
-        let call = unit
-            .key()
-            .split_once('#')
-            .map_or_else(String::new, |(by, call)| format!(", called by {by} as {call}"));
+        let call =
+            (unit.key.calls()).map_or_else(String::new, |call| format!(", called by {} as {call}", unit.key.root()));
         let mut writer = Writer {
             graph,
             sources,

@@ -221,10 +221,11 @@ impl<'g> Findings<'g> {
         let mut diagnostic = finding
             .into_diagnostic(&judge.rule, judge.id.clone(), subject, &mut self.results.texts)
             .through(resource.calls.clone());
-        if let Some((root, call)) = self.graph.unit(resource.unit).key().split_once('#') {
+        let key = &self.graph.unit(resource.unit).key;
+        if let Some(call) = key.calls() {
             diagnostic.calls.push(Instance {
                 unit: diagnostic.subject.unit.clone(),
-                root: root.to_owned(),
+                root: key.root().to_owned(),
                 address: format!("{call}.{}", resource.address),
             });
         }

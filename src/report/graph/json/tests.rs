@@ -85,13 +85,7 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
     source.redrive = Attribute::set("redrive_policy", Some(Box::new(policy)), header);
     let mut dlq = queue("aws_sqs_queue.dlq", Span::new(file, 6..9));
     dlq.resource.when = env;
-    let mut unit = UnitGraph::new(Unit {
-        name: ".".to_owned(),
-        kind: UnitKind::TerraformModule,
-        notes: Vec::new(),
-        unread_modules: std::collections::BTreeMap::new(),
-        call: None,
-    });
+    let mut unit = UnitGraph::new(Unit::new(".".to_owned(), UnitKind::TerraformModule));
     unit.queues = vec![source, dlq];
     (Graph::assemble(vec![unit]), sources)
 }
