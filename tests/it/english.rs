@@ -76,6 +76,23 @@ static HEADLESS: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 static CODE_SPAN: LazyLock<Regex> = LazyLock::new(|| Regex::new("`[^`]*`").expect("a valid expression"));
+/// Files with `#` comments whose prose is checked: templates written into users' repositories, manifests, scripts.
+const WITH_HASH_COMMENTS: &[&str] = &[
+    ".cargo/deny.toml",
+    ".ci/book",
+    ".ci/run",
+    ".clippy.toml",
+    ".github/workflows/ci.yml",
+    ".github/workflows/release.yml",
+    ".pre-commit-hooks.yaml",
+    "Cargo.toml",
+    "action.yml",
+    "pyproject.toml",
+    "src/cli/config/sqslint.toml",
+    "src/cli/policy/template.toml",
+];
+
+static HASH_COMMENT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:^|\s)#:? ?(.*)$").expect("a valid expression"));
 static COMMENT: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^\s*(///|//!|// )\s?(.*)$").expect("a valid expression"));
 static TEST: LazyLock<Regex> =
@@ -130,6 +147,16 @@ fn faults(name: &str, source: &str) -> Vec<String> {
     faults
 }
 
+/// Describes every odd word in the `#` comments of `text`, one per line.
+fn faults_in_hash_comments(name: &str, text: &str) -> Vec<String> {
+    let comments = (text.lines().enumerate()).filter_map(|(index, line)| Some((index, HASH_COMMENT.captures(line)?)));
+    let faults = comments.filter_map(|(index, comment)| {
+        let prose = CODE_SPAN.replace_all(&comment[1], "`x`").into_owned();
+        Some(format!("{name}:{}: \"{}\"", index + 1, ODD.find(&prose)?.as_str()))
+    });
+    faults.collect()
+}
+
 fn sources(path: &Path) -> Vec<PathBuf> {
     if path.is_file() {
         return vec![path.to_owned()];
@@ -151,6 +178,20 @@ fn finished_modules_are_in_plain_english() {
         "see the glossary in ARCHITECTURE.md:\n{}",
         faults.join("\n")
     );
+}
+
+#[test]
+fn templates_manifests_and_scripts_are_in_plain_english() {
+    let faults: Vec<String> = (WITH_HASH_COMMENTS.iter())
+        .flat_map(|name| faults_in_hash_comments(name, &std::fs::read_to_string(repository(name)).unwrap()))
+        .collect();
+    assert!(
+        faults.is_empty(),
+        "see the glossary in ARCHITECTURE.md:\n{}",
+        faults.join("\n")
+    );
+    let text = "a = 1 # nobody\n# Fine: `nobody`.\nb = 'besides'\n";
+    assert_eq!(faults_in_hash_comments("a.toml", text), ["a.toml:1: \"nobody\""]);
 }
 
 #[test]
