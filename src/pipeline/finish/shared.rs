@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use source::{FileId, SourceFile, Sources, Span};
 use std::path::Path;
 
-/// One of the places in which a block creates a resource.
+/// A place in which a block creates a resource.
 #[derive(PartialEq, Eq, Hash)]
 struct Instance {
     unit: String,

@@ -115,7 +115,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ),
     (
         "explain",
-        "diagnostic frontend graph pipeline report report::wrapped rules source",
+        "diagnostic frontend graph knowledge pipeline report report::wrapped rules source",
     ),
     ("server", "*"),
     ("trials", "config diagnostic source::files pipeline policy selection"),
