@@ -76,6 +76,7 @@ mod handler_swallows_failures;
 mod handler_without_time_budget;
 mod idempotency_without_deadline;
 mod in_flight_limit_at_risk;
+mod key_id_invalid;
 mod latency_budget_exceeds_function_timeout;
 mod latency_budget_stale;
 mod limit_reached;
@@ -100,6 +101,8 @@ mod queue_delay_exceeds_retention;
 mod queue_encryption_conflict;
 mod queue_key_blocks_service;
 mod queue_policy_missing_for_producer;
+mod queue_policy_never_matches;
+mod queue_policy_over_limit;
 mod queue_policy_overwritten;
 mod queue_policy_source_unscoped;
 mod queue_policy_targets_arn;
@@ -435,6 +438,8 @@ pub static RULES: &[&Rule<'static>] = &[
     &redrive_policy_overwritten::RULE,
     &queue_policy_targets_arn::RULE,
     &queue_policy_version_missing::RULE,
+    &queue_policy_over_limit::RULE,
+    &key_id_invalid::RULE,
     // permissions
     &queue_policy_missing_for_producer::RULE,
     &dead_letter_policy_missing::RULE,
@@ -448,6 +453,7 @@ pub static RULES: &[&Rule<'static>] = &[
     &sns_redrive_policy_invalid::RULE,
     &sns_subscription_dead_letter_missing::RULE,
     &event_target_dead_letter_missing::RULE,
+    &queue_policy_never_matches::RULE,
     // pipes-and-sam
     &pipe_visibility_timeout_too_short::RULE,
     &pipe_batch_exceeds_target::RULE,

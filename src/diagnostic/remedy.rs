@@ -92,6 +92,8 @@ pub enum Change {
     Unquote(Span),
     /// Replace the reference to a queue at the span by one to its ARN.
     Arn(Span),
+    /// Replace the text at the span by a reference to the resource with this id.
+    Reference(Span, String),
     /// Add a redrive policy to the queue and, if necessary, a dead-letter queue.
     DeadLetterQueue(MissingDeadLetterQueue),
     /// Add an alarm on visible messages for the queue with this header.
@@ -114,6 +116,7 @@ impl Change {
             Change::Remove(place) => format!("remove `{}`", place.name),
             Change::Unquote(_) => "write the number without quotes".to_owned(),
             Change::Arn(_) => "refer to the queue's ARN".to_owned(),
+            Change::Reference(_, id) => format!("refer to `{id}`"),
             Change::DeadLetterQueue(queue) => match &queue.to {
                 Some(to) => format!("add a redrive policy that leads to {}", to.shown),
                 None => "declare a dead-letter queue, and a redrive policy that points to it".to_owned(),

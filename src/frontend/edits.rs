@@ -148,6 +148,7 @@ pub(super) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
         Change::Remove(_)
         | Change::ReportFailures(_)
         | Change::Arn(_)
+        | Change::Reference(..)
         | Change::DeadLetterQueue(_)
         | Change::Alarm(_) => in_dialect(change, sources),
     }?;
@@ -164,7 +165,11 @@ fn place_of(change: &Change) -> Span {
             place.written.unwrap_or(place.header)
         }
         Change::DeadLetterQueue(queue) => queue.header,
-        Change::Arn(span) | Change::Alarm(span) | Change::Unquote(span) | Change::Suppression { at: span, .. } => *span,
+        Change::Arn(span)
+        | Change::Reference(span, _)
+        | Change::Alarm(span)
+        | Change::Unquote(span)
+        | Change::Suppression { at: span, .. } => *span,
     }
 }
 

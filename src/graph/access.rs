@@ -36,6 +36,8 @@ pub struct StatementCondition {
     pub key: String,
     /// Values that the key is compared with.
     pub values: Vec<Attribute<Link>>,
+    /// `true` if each value contains `*` or `?`.
+    pub has_only_wildcards: bool,
 }
 
 impl StatementCondition {
@@ -115,6 +117,17 @@ pub struct QueuePolicy {
     pub document: Attribute<PolicyDocument>,
     /// `true` if the tool waits until SQS returns the written policy.
     pub is_awaited: bool,
+}
+
+impl QueuePolicy {
+    /// Returns the statement at this index as a resource, so that each has its own findings.
+    pub fn statement(&self, at: usize) -> Resource {
+        let mut resource = self.resource.clone();
+        if at > 0 {
+            resource.address = format!("{}.Statement[{at}]", resource.address).into();
+        }
+        resource
+    }
 }
 
 /// A grant to a role.

@@ -184,6 +184,14 @@ impl Resource {
         self.reference("Arn", "arn")
     }
 
+    /// Returns the expression for the ARN of this topic, rule or bucket in the code that declares it.
+    pub fn source_arn_reference(&self) -> String {
+        if &*self.kind == "AWS::SNS::Topic" {
+            return format!("!Ref {}", self.address);
+        }
+        self.arn_reference()
+    }
+
     /// Returns the expression for this queue's URL in the code that declares it.
     pub fn url_reference(&self) -> String {
         if self.kind.contains("::") {

@@ -2,7 +2,7 @@
 //! schedules, notifications of buckets, pipes, and state machines.
 
 use super::nodes::append_sorted;
-use super::{Attribute, Link, PolicyError, Reason, Resource, Seconds, Tags, UnitId};
+use super::{Attribute, Link, PolicyError, Reason, Resource, Seconds, Tags, Target, UnitId};
 use conditions::Condition;
 use source::Span;
 use std::sync::Arc;
@@ -200,6 +200,28 @@ pub struct TokenTask {
     pub unlimited: Condition,
 }
 
+/// A rule that names an event bus.
+#[derive(Debug, Clone)]
+pub struct RuleOnBus {
+    /// The rule.
+    pub resource: Resource,
+    /// The bus, by name or ARN.
+    pub bus: Attribute<Option<Link>>,
+}
+
+impl RuleOnBus {
+    /// Returns `true` if its bus is known and not the default one, so that the ARN of the rule contains its name.
+    pub fn is_on_custom_bus(&self) -> bool {
+        self.bus
+            .known()
+            .and_then(Option::as_ref)
+            .is_some_and(|bus| match &bus.target {
+                Target::External(written) => !written.ends_with("default") && !written.contains('$'),
+                _ => true,
+            })
+    }
+}
+
 /// Senders and pipes of a unit or of a project.
 #[derive(Debug, Clone, Default)]
 pub struct Deliveries {
@@ -209,6 +231,8 @@ pub struct Deliveries {
     pub topics: Vec<Topic>,
     /// Rules and buckets.
     pub sources: Vec<Resource>,
+    /// Rules that name an event bus.
+    pub rules_on_buses: Vec<RuleOnBus>,
     /// Subscriptions.
     pub subscriptions: Vec<Subscription>,
     /// Targets of rules and schedules, notifications of buckets.
@@ -223,6 +247,7 @@ impl Deliveries {
         append_sorted(&mut self.pipes, other.pipes, unit);
         append_sorted(&mut self.topics, other.topics, unit);
         append_sorted(&mut self.sources, other.sources, unit);
+        append_sorted(&mut self.rules_on_buses, other.rules_on_buses, unit);
         append_sorted(&mut self.subscriptions, other.subscriptions, unit);
         append_sorted(&mut self.targets, other.targets, unit);
         append_sorted(&mut self.machines, other.machines, unit);

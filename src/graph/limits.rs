@@ -257,6 +257,18 @@ pub const BATCH_SIZE_FIFO: i64 = 10;
 /// <https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-rule-retry-policy.html>
 pub const EVENT_AGE_DEFAULT: Seconds = Seconds(86_400);
 
+/// Maximum number of bytes of a queue's policy.
+/// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-policies.html>
+pub const POLICY_BYTES: usize = 8_192;
+/// Maximum number of statements of a queue's policy. Source: as above.
+pub const POLICY_STATEMENTS: usize = 20;
+/// Maximum number of actions of a statement. Source: as above.
+pub const STATEMENT_ACTIONS: usize = 7;
+/// Maximum number of principals. AWS does not state whether it counts per statement or per policy. Source: as above.
+pub const STATEMENT_PRINCIPALS: usize = 50;
+/// Maximum number of conditions, likewise. Source: as above.
+pub const STATEMENT_CONDITIONS: usize = 10;
+
 /// Approximate maximum number of messages in flight.
 /// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html>
 pub const IN_FLIGHT: i64 = 120_000;

@@ -2,7 +2,7 @@
 //! large nodes, and moving them is slow.
 
 use super::access::{Key, KeyAlias, ManagedPolicy, Permission, QueuePolicy, Role, RolePolicy};
-use super::delivery::{EventTarget, Pipe, StateMachine, Subscription, Topic};
+use super::delivery::{EventTarget, Pipe, RuleOnBus, StateMachine, Subscription, Topic};
 use super::workers::{InstanceProfile, Parameter, Worker};
 use super::{
     Alarm, AlarmSubscriber, EventSourceMapping, EventWithoutQueue, Function, Queue, Resource, UnitId, UnknownProperty,
@@ -175,6 +175,7 @@ resources!(
     QueuePolicy,
     Role,
     RolePolicy,
+    RuleOnBus,
     StateMachine,
     Subscription,
     Topic,

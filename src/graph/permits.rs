@@ -35,6 +35,32 @@ pub struct Permits {
     pub denied: Condition,
     /// Statement that denies the request, certainly or possibly.
     pub denial: Option<Span>,
+    /// Conditions of statements that would permit it otherwise, and that never hold.
+    pub mismatches: Vec<Mismatch>,
+}
+
+/// A condition on the source of messages that never holds for a sender.
+#[derive(Debug, Clone)]
+pub struct Mismatch {
+    /// Span of its first value.
+    pub span: Span,
+    /// Operator as written.
+    pub operator: String,
+    /// Reason.
+    pub kind: MismatchKind,
+}
+
+/// Reasons why a condition never holds for a sender.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MismatchKind {
+    /// A queue, which is no source of messages.
+    Queue,
+    /// A resource of another service.
+    OtherService,
+    /// Wildcards that are compared literally.
+    LiteralWildcard,
+    /// The ARN of a rule without the name of its bus.
+    BusMissing,
 }
 
 /// Resource of a request.
@@ -80,6 +106,7 @@ impl Permits {
             evaluated: Vec::new(),
             denied: Condition::never(),
             denial: None,
+            mismatches: Vec::new(),
         }
     }
 
@@ -93,6 +120,7 @@ impl Permits {
     fn or(mut self, other: Permits) -> Permits {
         self.when = self.when.or(&other.when);
         self.possible.extend(other.possible);
+        self.mismatches.extend(other.mismatches);
         self.with_denials(other.evaluated, &other.denied, other.denial)
     }
 

@@ -71,12 +71,7 @@ fn allows_nothing(conditions: &[StatementCondition]) -> bool {
 }
 
 fn judge(findings: &mut Findings<'_>, policy: &QueuePolicy, (at, statement): (usize, &Statement), when: &Condition) {
-    let mut resource = policy.resource.clone();
-    if at > 0 {
-        // Each statement is a finding of its own.
-        resource.address = format!("{}.Statement[{at}]", resource.address).into();
-    }
-    let resource = &resource;
+    let resource = &policy.statement(at);
     let conditions = match &statement.conditions {
         Ok(conditions) if allows_nothing(conditions) => return,
         Ok(conditions) => conditions,

@@ -42,7 +42,7 @@ pub(crate) fn partition(region: &str) -> &'static str {
 /// Returns the form of link that an attribute provides.
 pub fn form(kind: &str, attribute: &str) -> Option<Form> {
     match (kind, attribute) {
-        (_, "arn" | "stream_arn") => Some(Form::Arn),
+        (_, "arn" | "stream_arn") | ("aws_kms_alias", "target_key_arn") => Some(Form::Arn),
         ("aws_sqs_queue", "id" | "url") => Some(Form::Url),
         (_, "name" | "bucket") if is_name(kind, attribute) => Some(Form::Name),
         ("aws_kms_key" | "aws_kms_alias", "key_id" | "target_key_id") => Some(Form::Name),

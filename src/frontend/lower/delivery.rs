@@ -4,7 +4,9 @@
 use super::queue::is_missing;
 use super::read::{dangling, exact};
 use super::{BareName, Field, Lowering, Node, Path, View, is_absent, last, own_link};
-use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription, SubscriptionRedrivePolicy, TargetKind, Topic};
+use crate::graph::delivery::{
+    EventTarget, Pipe, RuleOnBus, Sender, Subscription, SubscriptionRedrivePolicy, TargetKind, Topic,
+};
 use crate::graph::{
     Attribute, Cause, Form, Link, PolicyError, PolicyErrorKind, Resource, State, Target, Unresolved, limits,
 };
@@ -52,6 +54,7 @@ pub(in crate::frontend) struct RuleNames {
     pub(in crate::frontend) state: Path,
     /// An older attribute for the state.
     pub(in crate::frontend) enabled: Option<Path>,
+    pub(in crate::frontend) bus: Path,
     /// The pattern of matching events.
     pub(in crate::frontend) pattern: Path,
     /// The list of inline targets.
@@ -225,6 +228,11 @@ impl<V: View> Lowering<V> {
     /// Lowers a rule, with its inline targets.
     pub(super) fn rule(&mut self, node: &Node<V::Value>, names: &RuleNames) {
         self.graph.deliveries.sources.push(node.resource.clone());
+        let bus = self.optional_link(&node.written, names.bus);
+        if !is_absent(&bus) {
+            let resource = node.resource.clone();
+            self.graph.deliveries.rules_on_buses.push(RuleOnBus { resource, bus });
+        }
         self.rule_on_alarms(&node.resource, &node.written, names.pattern);
         let mut enabled = self.is_not(&node.written, names.state, "DISABLED");
         if let Some(switch) = names.enabled

@@ -92,11 +92,23 @@ impl<V: View> Lowering<V> {
                 all.push(StatementCondition {
                     operator: operator.key.to_string(),
                     key: key.key.to_string(),
+                    has_only_wildcards: self.has_only_wildcards(&key.value),
                     values: self.condition_values(&key.value, &key.key.into()),
                 });
             }
         }
         Ok(all)
+    }
+
+    /// Returns `true` if each element of `list` contains `*` or `?`, as far as it is known.
+    fn has_only_wildcards(&mut self, list: &V::Value) -> bool {
+        let elements = self.view.elements(list, "");
+        elements.iter().all(|element| match self.view.text(&element.written) {
+            Ok(text) => text.contains(['*', '?']),
+            Err(unresolved) => unresolved
+                .pattern()
+                .is_some_and(|known| known.contains("*") || known.contains("?")),
+        })
     }
 
     /// Returns the values of a condition: flags as texts, and everything else as links.

@@ -56,7 +56,11 @@ fn place_of(change: &Change) -> Span {
     match change {
         Change::Number { place, .. } | Change::Remove(place) | Change::ReportFailures(place) => place.header,
         Change::DeadLetterQueue(queue) => queue.header,
-        Change::Arn(span) | Change::Alarm(span) | Change::Unquote(span) | Change::Suppression { at: span, .. } => *span,
+        Change::Arn(span)
+        | Change::Reference(span, _)
+        | Change::Alarm(span)
+        | Change::Unquote(span)
+        | Change::Suppression { at: span, .. } => *span,
     }
 }
 

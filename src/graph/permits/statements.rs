@@ -1,8 +1,9 @@
 //! Evaluates the statements of a policy document for a request.
 
 use super::matching::{Match, matches, of_account, of_everybody, of_role, of_service, over_cases};
-use super::{ByQueue, On, Permits, Policies, Request, RequestPrincipal, SOURCE};
+use super::{ByQueue, Mismatch, MismatchKind, On, Permits, Policies, Request, RequestPrincipal, SOURCE};
 use crate::graph::access::{self, Effect, PolicyDocument, Principal, Statement, StatementCondition};
+use crate::graph::delivery::RuleOnBus;
 use crate::graph::{Cause, Link, Queue, Resource, ResourceKey, Target, UnitId};
 use conditions::Condition;
 use source::Span;
@@ -39,9 +40,16 @@ impl Policies<'_> {
                     let reason = Cause::Derived.because(format!("a statement may allow `{}`", request.action));
                     permits.add_possible(&when, &reason, statement.span);
                 }
-                Match::No => {}
+                Match::No => permits.mismatches.extend(self.mismatch(statement, unit, request)),
             }
         }
+    }
+
+    /// Returns the condition because of which `statement`, which otherwise allows the request, never does so.
+    fn mismatch(&self, statement: &Statement, unit: UnitId, request: Request<'_>) -> Option<Mismatch> {
+        let mut conditions = statement.conditions.iter().flatten();
+        let found = conditions.find_map(|one| self.never_holds(one, unit, request.who))?;
+        (self.covers(statement, unit, request, Effect::Allow) != Match::No).then_some(found)
     }
 
     /// Returns the statements of `document` that may concern `on`. A role of thousands of queues may have a statement for
@@ -93,6 +101,20 @@ impl Policies<'_> {
     /// Returns whether `statement` has `effect` on the request. A condition is assumed to hold if it allows, and may not
     /// hold if it denies.
     fn answer(&self, statement: &Statement, unit: UnitId, request: Request<'_>, effect: Effect) -> Match {
+        let denies = effect == Effect::Deny;
+        let is_other = |one: &StatementCondition| {
+            self.excludes(one, unit, request.who) || self.never_holds(one, unit, request.who).is_some()
+        };
+        let conditions = match &statement.conditions {
+            Err(_) => Match::Maybe,
+            Ok(all) if !denies && all.iter().any(is_other) => Match::No,
+            Ok(all) => Match::of(!denies || all.is_empty()).or(Match::Maybe),
+        };
+        self.covers(statement, unit, request, effect).and(conditions)
+    }
+
+    /// Returns whether `statement` has `effect` on the request if its conditions hold.
+    fn covers(&self, statement: &Statement, unit: UnitId, request: Request<'_>, effect: Effect) -> Match {
         let negated = statement.negates;
         let denies = effect == Effect::Deny;
         let actions = |actions: &Vec<String>| {
@@ -108,16 +130,10 @@ impl Policies<'_> {
             };
             named.not_if(negated.principals)
         };
-        let conditions = match &statement.conditions {
-            Err(_) => Match::Maybe,
-            Ok(all) if !denies && all.iter().any(|one| self.excludes(one, unit, request.who)) => Match::No,
-            Ok(all) => Match::of(!denies || all.is_empty()).or(Match::Maybe),
-        };
         over_cases(&statement.effect, denies, |written| Match::of(*written == effect))
             .and(over_cases(&statement.actions, denies, actions))
             .and(over_cases(&statement.principals, denies, who))
             .and(self.names(statement, unit, request, denies))
-            .and(conditions)
     }
 
     /// Returns `true` if `condition` holds only for other sources than the one on whose behalf the service sends.
@@ -125,17 +141,77 @@ impl Policies<'_> {
         let RequestPrincipal::Service(_, Some(sender)) = who else {
             return false;
         };
-        let operators = ["ArnEquals", "ArnLike", "StringEquals", "StringLike"];
         let is_other = |other: &Resource| {
             other.unit == sender.unit && other.address != sender.address && other.uncertain.is_none()
         };
-        condition.key.eq_ignore_ascii_case(SOURCE)
-            && operators.iter().any(|one| condition.operator.eq_ignore_ascii_case(one))
-            && !condition.values.is_empty()
+        compares_source(condition)
             && condition.values.iter().all(|value| {
                 let named = value.known().and_then(|link| self.graph.source(unit, link));
                 named.is_some_and(is_other)
             })
+    }
+
+    /// Returns why `condition` never holds if a service sends.
+    fn never_holds(&self, condition: &StatementCondition, unit: UnitId, who: RequestPrincipal<'_>) -> Option<Mismatch> {
+        let RequestPrincipal::Service(service, sender) = who else {
+            return None;
+        };
+        let first = condition.values.first().filter(|_| compares_source(condition))?;
+        let service = service.split('.').next().unwrap_or_default();
+        let mut kinds = condition.values.iter().map(|value| {
+            let link = value.known()?;
+            self.names_other_source(unit, link, service, sender)
+        });
+        let is_literal = condition.has_only_wildcards && condition.operator.eq_ignore_ascii_case("StringEquals");
+        let kind = match kinds.next()? {
+            _ if is_literal => MismatchKind::LiteralWildcard,
+            Some(kind) if kinds.all(|other| other.is_some()) => kind,
+            _ => return None,
+        };
+        Some(Mismatch {
+            span: first.cases.iter().next()?.span,
+            operator: condition.operator.clone(),
+            kind,
+        })
+    }
+
+    /// Returns why `link` cannot be the source on whose behalf `service` sends.
+    fn names_other_source(
+        &self,
+        unit: UnitId,
+        link: &Link,
+        service: &str,
+        sender: Option<&Resource>,
+    ) -> Option<MismatchKind> {
+        if self.graph.queue(unit, link).is_some() {
+            return Some(MismatchKind::Queue);
+        }
+        if let Some(named) = self.graph.source(unit, link) {
+            let of = if self.graph.topic(unit, link).is_some() {
+                "sns"
+            } else if named.kind.to_ascii_lowercase().contains("s3") {
+                "s3"
+            } else {
+                "events"
+            };
+            return (of != service).then_some(MismatchKind::OtherService);
+        }
+        match link
+            .service()
+            .filter(|of| !of.is_empty() && !of.contains(['*', '?', '$']))?
+        {
+            "sqs" => Some(MismatchKind::Queue),
+            "events" if service == "events" => {
+                let named = link.written().rsplit(':').next()?;
+                let is_plain = !named.contains(['*', '?', '$']) && named.matches('/').count() == 1;
+                let rules = &self.graph.deliveries().rules_on_buses;
+                let at = sender.map(Resource::key);
+                let of_sender = rules.iter().find(|rule| Some(rule.resource.key()) == at);
+                let is_custom = of_sender.is_some_and(RuleOnBus::is_on_custom_bus);
+                (is_plain && is_custom).then_some(MismatchKind::BusMissing)
+            }
+            of => (of != service).then_some(MismatchKind::OtherService),
+        }
     }
 
     /// Returns whether the resources of `statement` include the queue or the key. If `denies`, only certain matches
@@ -203,6 +279,14 @@ impl Policies<'_> {
             _ => Match::Maybe,
         }
     }
+}
+
+/// Returns `true` if the condition requires the source of the messages to be one of its values.
+fn compares_source(condition: &StatementCondition) -> bool {
+    let operators = ["ArnEquals", "ArnLike", "StringEquals", "StringLike"];
+    condition.key.eq_ignore_ascii_case(SOURCE)
+        && operators.iter().any(|one| condition.operator.eq_ignore_ascii_case(one))
+        && !condition.values.is_empty()
 }
 
 /// Returns whether the Region and the account of the ARN or pattern `written` are those of `resource`. If one of them is

@@ -42,6 +42,18 @@ impl Page<'_> {
         }
     }
 
+    /// Replaces the text at `span` by a reference to the resource `id`.
+    pub(super) fn reference(&self, span: Span, id: &str) -> Option<Vec<Edit>> {
+        let node = written_value(*self.path(span)?.last()?);
+        node.as_str()?;
+        let text = if self.editor.is_json {
+            format!("{{\"Ref\": \"{id}\"}}")
+        } else {
+            format!("!Ref {id}")
+        };
+        Some(vec![Edit::new(node.span, text)])
+    }
+
     /// Returns `true` if the resource `id` of this document is a queue.
     fn is_queue(&self, id: &str) -> bool {
         let resources = [Some(self.root), self.root.get("resources")].into_iter().flatten();

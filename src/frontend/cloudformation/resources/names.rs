@@ -283,6 +283,7 @@ static SUBSCRIPTION: SubscriptionNames = SubscriptionNames {
 static RULE: RuleNames = RuleNames {
     state: "State",
     enabled: None,
+    bus: "EventBusName",
     pattern: "EventPattern",
     targets: Some(("Targets", &TARGET)),
 };

@@ -287,6 +287,7 @@ static SUBSCRIPTION: SubscriptionNames = SubscriptionNames {
 static RULE: RuleNames = RuleNames {
     state: "state",
     enabled: Some("is_enabled"),
+    bus: "event_bus_name",
     pattern: "event_pattern",
     targets: None,
 };
