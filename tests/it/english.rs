@@ -80,6 +80,7 @@ static CODE_SPAN: LazyLock<Regex> = LazyLock::new(|| Regex::new("`[^`]*`").expec
 const WITH_HASH_COMMENTS: &[&str] = &[
     ".cargo/deny.toml",
     ".ci/book",
+    ".ci/lines",
     ".ci/run",
     ".clippy.toml",
     ".github/workflows/ci.yml",
