@@ -102,7 +102,7 @@ enum Command {
         #[command(subcommand)]
         command: PolicyCommand,
     },
-    /// Print the effective settings, their file, or their schema
+    /// Print the effective settings, their file, or their schema; replace former ids of rules
     Config {
         #[command(subcommand)]
         command: ConfigCommand,

@@ -21,7 +21,7 @@ use crate::diagnostic::{RuleId, Severity};
 use crate::inputs::{Inputs, Parameters, Variable};
 use crate::policy::Policy;
 use crate::rules::{Catalogue, Rule, Value};
-use crate::selection::Selection;
+use crate::selection::{FormerId, Selection};
 use globset::GlobSet;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -107,6 +107,8 @@ pub struct Environment {
 pub struct Config {
     /// Files it was read from, nearest first; empty for the built-in defaults.
     pub files: Vec<PathBuf>,
+    /// Former ids of rules in these files.
+    pub(crate) former: Vec<FormerId>,
     /// Rules that run instead of the default set.
     pub select: Option<Vec<String>>,
     /// Rules that do not run.

@@ -315,20 +315,19 @@ impl Diagnostic {
 
     /// Returns a stable hash of rule, unit, address and attribute. It does not depend on lines or wording.
     pub fn fingerprint(&self) -> String {
-        // FNV-1a, 64 bits: stable across versions and machines, unlike the standard hasher.
-        let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-        let Subject {
-            unit,
-            address,
-            attribute,
-        } = &self.subject;
-        for part in [&*self.rule, unit, address, attribute] {
-            for byte in part.bytes().chain([0]) {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            }
-        }
-        format!("{hash:016x}")
+        let subject = &self.subject;
+        fingerprint([&self.rule, &subject.unit, &subject.address, subject.attribute])
     }
+}
+
+/// Returns the fingerprint of a finding with this rule, unit, address and attribute.
+pub(crate) fn fingerprint(parts: [&str; 4]) -> String {
+    // FNV-1a, 64 bits: stable across versions and machines, unlike the standard hasher.
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in parts.into_iter().flat_map(|part| part.bytes().chain([0])) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("{hash:016x}")
 }
 
 /// Ways in which a finding is suppressed.

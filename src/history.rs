@@ -21,6 +21,7 @@ pub(crate) use known::{FindingInEnvironments, KnownFindings};
 pub(crate) use staged::touched;
 
 use crate::diagnostic::{LIMIT_REACHED, PARSE_ERROR, Silencer, Suppressed};
+use crate::selection::FormerId;
 
 /// Rules for unreadable files. A file that cannot be checked is never acceptable, whatever the history.
 const NEVER_KNOWN: [&str; 2] = [PARSE_ERROR, LIMIT_REACHED];
@@ -35,4 +36,6 @@ pub struct History {
     pub known: Vec<Suppressed>,
     /// Baselines with entries that match no finding: the file for display, and the number of entries.
     pub stale: Vec<(String, usize)>,
+    /// Former ids of rules in baselines.
+    pub(crate) former: Vec<FormerId>,
 }

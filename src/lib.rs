@@ -24,6 +24,7 @@ pub mod graph;
 pub mod history;
 mod ignores;
 pub mod inputs;
+mod migrate;
 mod pipeline;
 pub mod policy;
 pub mod published;
@@ -38,6 +39,7 @@ mod trials;
 
 pub use fixes::{Fixed, MadeFix, fix};
 pub use ignores::{Added, add_ignores};
+pub use migrate::migrate;
 pub use pipeline::{Options, Outcome, Stdin, write_baseline};
 pub use trials::{Trial, try_policy};
 

@@ -505,11 +505,25 @@ pub static RULES: &[&Rule<'static>] = &[
     &suppression_without_reason::RULE,
 ];
 
-/// Returns the built-in rule with this id.
+/// Former ids of renamed and merged rules, each with the id of the rule that now reports its cases. Configurations,
+/// suppressions and baselines accept them, and `sqslint config migrate` rewrites them.
+pub static FORMER: &[(&str, &str)] = &[("serverless-event-key-unknown", "property-unknown")];
+
+/// Returns the current id of a rule that once had the id `id`; `None` if it is not a former id.
+pub fn renamed(id: &str) -> Option<&'static str> {
+    FORMER.iter().find(|(former, _)| *former == id).map(|(_, now)| *now)
+}
+
+/// Returns the current id for `id`: that of the rule that replaced it, or else `id` itself.
+pub fn current(id: &str) -> &str {
+    renamed(id).unwrap_or(id)
+}
+
+/// Returns the built-in rule with this id or former id.
 pub fn by_id(id: &str) -> Option<&'static Rule<'static>> {
     static BY_ID: LazyLock<FxHashMap<&str, &Rule<'_>>> =
         LazyLock::new(|| RULES.iter().map(|rule| (rule.id, *rule)).collect());
-    BY_ID.get(id).copied()
+    BY_ID.get(current(id)).copied()
 }
 
 /// Rules that yield to others if both report the same resource for one cause: each rule with those that replace its
@@ -673,7 +687,16 @@ impl Cause {
 
 #[cfg(test)]
 mod tests {
-    use super::{RULES, rules_with_precedence};
+    use super::{FORMER, RULES, by_id, rules_with_precedence};
+
+    #[test]
+    fn former_ids_lead_to_a_rule_and_are_not_used_again() {
+        for (former, now) in FORMER {
+            assert!(RULES.iter().all(|rule| rule.id != *former), "{former} is in use");
+            assert!(RULES.iter().any(|rule| rule.id == *now), "{now} is not a rule");
+            assert_eq!(by_id(former).map(|rule| rule.id), Some(*now));
+        }
+    }
 
     /// A rule runs after those with precedence over it.
     #[test]

@@ -1,6 +1,8 @@
 //! Selects rules by the names of rules, categories and sets on the command line and in configurations.
 
-use crate::rules::{Catalogue, Category, RULES, Rule, Set};
+use crate::rules::{self, Catalogue, Category, RULES, Rule, Set, current};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 /// Selection of rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -8,6 +10,42 @@ pub struct Selection {
     select: Vec<String>,
     ignore: Vec<String>,
     pedantic: bool,
+}
+
+/// Former id of a rule in a configuration, a suppression or a baseline.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FormerId {
+    /// File that contains it.
+    pub path: PathBuf,
+    /// Offset in bytes of the text that contains it; `None` in a baseline.
+    pub from: Option<usize>,
+    /// The id, as written.
+    pub written: String,
+}
+
+impl FormerId {
+    /// Returns the id in `path`, if `written` is a former id.
+    pub(crate) fn of(path: &Path, from: Option<usize>, written: &str) -> Option<Self> {
+        rules::renamed(written)?;
+        Some(FormerId {
+            path: path.to_owned(),
+            from,
+            written: written.to_owned(),
+        })
+    }
+
+    /// Returns the current id of the rule.
+    pub fn current(&self) -> &str {
+        current(&self.written)
+    }
+}
+
+/// Returns the notice of a run on former ids.
+pub(crate) fn notice(former: &[FormerId]) -> Option<String> {
+    let ids: BTreeSet<&str> = former.iter().map(|id| &*id.written).collect();
+    let pairs = ids.iter().map(|id| format!("`{id}` is now called `{}`", current(id)));
+    let pairs: Vec<String> = pairs.collect();
+    (!pairs.is_empty()).then(|| format!("{}; `sqslint config migrate` rewrites it", pairs.join(", ")))
 }
 
 /// Error for an unknown name of a rule, category or set.
@@ -67,7 +105,7 @@ impl Selection {
             (names, _) => any(names),
         };
         let chosen = chosen || (self.pedantic && rule.set == Set::Pedantic);
-        let is_named = self.select.iter().any(|name| name == rule.id);
+        let is_named = self.select.iter().any(|name| current(name) == rule.id);
         chosen && !any(&self.ignore) && (is_named || !any(ignore))
     }
 
@@ -79,7 +117,7 @@ impl Selection {
 
 /// Returns `true` if `name` is that of a rule in `known`, a category or a set.
 pub fn is_known(name: &str, known: &Catalogue) -> bool {
-    names(known).any(|known| known == name)
+    names(known).any(|known| known == current(name))
 }
 
 /// Checks that `name` is known; the error suggests others.
@@ -95,7 +133,7 @@ pub fn check(name: &str, known: &Catalogue) -> Result<(), UnknownRule> {
 
 /// Returns `true` if `name`, which is that of a rule, a category or a set, includes `rule`.
 pub fn covers(name: &str, rule: &Rule<'_>) -> bool {
-    name == rule.id || name == rule.category.name() || name == rule.set.name() || name == "all"
+    current(name) == rule.id || name == rule.category.name() || name == rule.set.name() || name == "all"
 }
 
 /// Returns the names of the categories in the order of the rules, with that of policies last.

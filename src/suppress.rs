@@ -14,8 +14,8 @@ pub(crate) use written::MARKER;
 pub use written::{Content, Coverage, RawSuppression, SuppressionFields, directives, may_suppress};
 
 use crate::diagnostic::{Diagnostic, RuleId, Silencer, Suppressed};
-use crate::rules::{Catalogue, Rule};
-use crate::selection;
+use crate::rules::{Catalogue, Rule, current};
+use crate::selection::{self, FormerId};
 use directive::{Directive, Until};
 use rustc_hash::FxHashMap;
 use source::{FileId, Sources, Span};
@@ -99,6 +99,7 @@ fn end_of(place: Span) -> u32 {
 
 /// Returns the rules of `known` that `name` refers to: a single rule, or those of a category.
 fn rules_of<'r>(name: &'r str, known: &'r Catalogue) -> impl Iterator<Item = Rule<'r>> {
+    let name = current(name);
     let of_name = move |rule: &Rule<'_>| rule.id == name || rule.category.name() == name;
     known.rules().filter(of_name)
 }
@@ -143,6 +144,20 @@ impl<'r> Suppressions<'r> {
     /// Returns findings about suppressions, after all findings were judged.
     pub fn complaints(&self, sources: &Sources, policy: &dyn Policy) -> Vec<Diagnostic> {
         complaints::all(self, sources, policy)
+    }
+
+    /// Returns the former ids of rules that suppressions name.
+    pub(crate) fn former_ids(&self, sources: &Sources) -> Vec<FormerId> {
+        let of = |one: &Suppression| {
+            let names = one.directive.as_ref().map_or(&[][..], |directive| &directive.names);
+            let file = sources.file(one.written.span.file);
+            let from = Some(one.written.span.start as usize);
+            let ids = names
+                .iter()
+                .filter_map(|name| FormerId::of(file.path(), from, &name.text));
+            ids.collect::<Vec<_>>()
+        };
+        self.all.iter().flat_map(of).collect()
     }
 
     /// Returns the names that cover a label of `finding` or a call that contains it, in the order of the files.

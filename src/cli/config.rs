@@ -3,6 +3,7 @@
 use super::{Exit, Streams};
 use clap::{Args, Subcommand};
 use source::files::{self, Files};
+use sqslint::Options;
 use sqslint::config::{Config, Configs, FailLevel, NAMES, SCHEMA, Source};
 use sqslint::published::Published;
 use sqslint::report::{printable, printable_error};
@@ -86,6 +87,12 @@ pub(super) enum ConfigCommand {
     },
     /// Print the JSON Schema of the configuration
     Schema,
+    /// Replace former ids of rules in configurations, suppressions and baselines
+    Migrate {
+        /// Files and directories
+        #[arg(default_value = ".")]
+        paths: Vec<PathBuf>,
+    },
 }
 
 pub(super) fn run(command: &ConfigCommand, streams: &mut Streams<'_>) -> io::Result<Exit> {
@@ -107,6 +114,30 @@ pub(super) fn run(command: &ConfigCommand, streams: &mut Streams<'_>) -> io::Res
         ConfigCommand::Schema => {
             streams.out.write_all(SCHEMA.as_bytes())?;
             Ok(Exit::Clean)
+        }
+        ConfigCommand::Migrate { paths } => migrate(paths, streams),
+    }
+}
+
+/// Runs `sqslint config migrate`.
+fn migrate(paths: &[PathBuf], streams: &mut Streams<'_>) -> io::Result<Exit> {
+    let options = Options {
+        paths: paths.to_vec(),
+        ..Options::default()
+    };
+    match sqslint::migrate(&options) {
+        Ok(files) => {
+            for file in &files {
+                writeln!(streams.out, "rewrote {}", printable(file))?;
+            }
+            if files.is_empty() {
+                writeln!(streams.err, "sqslint: no former id of a rule")?;
+            }
+            Ok(Exit::Clean)
+        }
+        Err(errors) => {
+            streams.tell_errors(&errors)?;
+            Ok(Exit::Failed)
         }
     }
 }

@@ -11,7 +11,7 @@ use super::{Config, ConfigError, ConfigText, Environment, FailLevel, Located, Ov
 use crate::diagnostic::{RuleId, Severity};
 use crate::inputs::{Inputs, Parameters, Variable};
 use crate::rules::{self, Catalogue, Rule, Value};
-use crate::selection;
+use crate::selection::{self, FormerId};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
@@ -103,6 +103,7 @@ impl Checked {
             config.environments.push(environment);
         }
         config.consumers.extend(own.consumers);
+        config.former.extend(own.former);
     }
 }
 
@@ -183,10 +184,16 @@ impl FileChecker<'_> {
             .iter()
             .map(|rules| Ok((self.base.to_owned(), self.override_of(rules, written_in.clone())?)));
         let keys = keys(&file);
+        let named = file.overrides.iter().flat_map(|rules| &rules.ignore);
+        let named = named.chain(file.select.iter().flatten()).chain(&file.ignore);
+        let former = named
+            .chain(file.rules.keys())
+            .filter_map(|name| FormerId::of(self.path?, Some(name.span().start), name.get_ref()));
         let config = Config {
             exclude_patterns: file.exclude.iter().map(|glob| glob.get_ref().clone()).collect(),
             origins: FxHashMap::default(),
             files: Vec::new(),
+            former: former.collect(),
             select,
             ignore: self.rule_names(&file.ignore)?,
             fail_level,
@@ -417,7 +424,7 @@ fn keys(file: &File) -> Vec<String> {
         keys.extend(
             table
                 .keys()
-                .map(|key| format!("rules.{}.{}", rule.get_ref(), key.get_ref())),
+                .map(|key| format!("rules.{}.{}", rules::current(rule.get_ref()), key.get_ref())),
         );
     }
     keys.extend(

@@ -5,7 +5,7 @@ use super::check::Checked;
 use super::policy;
 use super::{Config, ConfigError, shown};
 use crate::rules::{Catalogue, PolicyMetadata};
-use crate::selection;
+use crate::selection::{self, FormerId};
 use rustc_hash::FxHashMap;
 use source::files::{self, Files};
 use std::path::{Path, PathBuf};
@@ -77,6 +77,13 @@ impl Configs {
             .flat_map(|config| config.policies.iter().map(|policy| policy.facts().clone()))
             .collect();
         Catalogue::with(facts)
+    }
+
+    /// Returns the former ids of rules in the configurations read so far.
+    pub(crate) fn former_ids(&self) -> Vec<FormerId> {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = read.values().flat_map(|config| config.former.iter().cloned());
+        all.collect()
     }
 
     /// Returns `true` if configurations are searched for in the directories of the inputs.

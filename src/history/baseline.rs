@@ -7,7 +7,8 @@
 use super::known::{FindingInEnvironments, KnownFindings};
 use super::{History, KnownBecause, NEVER_KNOWN};
 use crate::config::{self, Config};
-use crate::diagnostic::Silencer;
+use crate::diagnostic::{Silencer, fingerprint};
+use crate::selection::FormerId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use source::Sources;
@@ -78,6 +79,16 @@ impl Entry {
     }
 }
 
+impl Entry {
+    /// Replaces a former id of its rule, and returns that id.
+    fn renamed(&mut self, file: &Path) -> Option<FormerId> {
+        let former = FormerId::of(file, None, &self.rule)?;
+        former.current().clone_into(&mut self.rule);
+        self.fingerprint = fingerprint([&self.rule, &self.unit, &self.address, &self.attribute]);
+        Some(former)
+    }
+}
+
 /// Returns the path of the baseline that applies under `config`, which need not exist. `root` is the root of the
 /// repository or the working directory.
 pub(crate) fn file_for(choice: &BaselineChoice, config: &Config, root: &Path) -> Option<PathBuf> {
@@ -124,6 +135,7 @@ pub(crate) struct Baselines {
 #[derive(Debug, Default)]
 struct LoadedBaseline {
     entries: Vec<Entry>,
+    former: Vec<FormerId>,
     known: KnownFindings,
 }
 
@@ -209,6 +221,7 @@ impl Baselines {
         history: &mut History,
     ) -> Vec<String> {
         for (file, read) in &self.read {
+            history.former.extend(read.former.iter().cloned());
             let unused = read.known.unused();
             let entries = unused.iter().filter_map(|at| read.entries.get(*at));
             let stale = entries.filter(|entry| coverage.judged(entry, &self.root)).count();
@@ -231,12 +244,12 @@ impl Baselines {
         self.read
             .entry(path.to_owned())
             .or_insert_with(|| match load(path, files) {
-                Ok(entries) => {
+                Ok((entries, former)) => {
                     let mut known = KnownFindings::default();
                     for (id, entry) in entries.iter().enumerate() {
                         known.insert(id, &entry.fingerprint, &entry.message, entry.environments.clone());
                     }
-                    LoadedBaseline { entries, known }
+                    LoadedBaseline { entries, former, known }
                 }
                 Err(error) => {
                     errors.push(error);
@@ -263,13 +276,14 @@ impl Baselines {
     }
 }
 
-fn load(path: &Path, files: &Files) -> Result<Vec<Entry>, String> {
+/// Reads a baseline, and returns its entries under the current ids of their rules, and the former ids.
+fn load(path: &Path, files: &Files) -> Result<(Vec<Entry>, Vec<FormerId>), String> {
     let shown = config::shown(path);
     let text = files.read(path, MAX_SIZE).map_err(|refusal| match refusal {
         Refusal::Missing => format!("there is no baseline `{shown}`; `sqslint baseline create` writes it"),
         other => format!("cannot read the baseline `{shown}`: {other}"),
     })?;
-    let file: File = serde_json::from_slice(&text).map_err(|error| {
+    let mut file: File = serde_json::from_slice(&text).map_err(|error| {
         // The position precedes the message, as in every other error.
         let message = error.to_string();
         let message = message
@@ -278,7 +292,9 @@ fn load(path: &Path, files: &Files) -> Result<Vec<Entry>, String> {
         format!("{shown}:{}:{}: not a baseline: {message}", error.line(), error.column())
     })?;
     if file.version == VERSION {
-        Ok(file.entries)
+        let former = file.entries.iter_mut().filter_map(|entry| entry.renamed(path));
+        let former = former.collect();
+        Ok((file.entries, former))
     } else {
         let version = file.version;
         Err(format!(
@@ -296,6 +312,8 @@ pub enum Action {
     Update,
     /// Remove entries without a finding.
     Prune,
+    /// Replace former ids of rules.
+    Migrate,
 }
 
 /// Summary of the changes of one baseline.
@@ -364,10 +382,11 @@ pub(crate) fn rewrite(
         let before = if there || action == Action::Prune {
             load(&path, &baselines.files)
         } else {
-            Ok(Vec::new())
+            Ok((Vec::new(), Vec::new()))
         };
         match before {
-            Ok(before) => ready.push((path, merged(action, before, found, judged))),
+            Ok((_, former)) if action == Action::Migrate && former.is_empty() => {}
+            Ok((before, _)) => ready.push((path, merged(action, before, found, judged))),
             Err(error) => errors.push(error),
         }
     }
@@ -397,6 +416,11 @@ fn merged(
     found: Vec<Entry>,
     judged: &CurrentFindings<'_>,
 ) -> (Vec<Entry>, usize, usize) {
+    if action == Action::Migrate {
+        let mut before = before;
+        sort(&mut before);
+        return (before, 0, 0);
+    }
     let mut by_fingerprint: FxHashMap<String, Vec<Entry>> = FxHashMap::default();
     for entry in found {
         by_fingerprint.entry(entry.fingerprint.clone()).or_default().push(entry);

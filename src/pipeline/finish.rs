@@ -14,6 +14,7 @@ use crate::frontend;
 use crate::graph::Cause;
 use crate::history::{Baselines, History, KnownBecause, KnownFindings};
 use crate::rules;
+use crate::selection;
 use shared::{Shared, SharedFiles};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,6 +61,9 @@ pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Opti
     outcome.findings = findings;
     outcome.failing = failing(run, &policies, &outcome);
     outcome.notes.extend(notes_on_limits(&outcome.not_evaluated));
+    outcome.former.append(&mut outcome.history.former);
+    outcome.former.extend(run.configs.former_ids());
+    outcome.notes.extend(selection::notice(&outcome.former));
     outcome.errors.sort();
     outcome.errors.dedup();
     outcome.rules = run.configs.catalogue();

@@ -6,6 +6,7 @@ use crate::diagnostic::{Coverage, Diagnostic, NotEvaluated, Severity, Suppressed
 use crate::graph::{Connections, Graph};
 use crate::history::History;
 use crate::rules::{Catalogue, Judgement};
+use crate::selection::FormerId;
 use source::Sources;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +31,9 @@ pub struct Outcome {
     pub skipped: Vec<String>,
     /// Units that were checked because they depend on named ones.
     pub dependents: Vec<String>,
-    /// Notes on generated files that were read or are missing, and on policies that reached a limit.
+    /// Former ids of rules in configurations, suppressions and baselines.
+    pub former: Vec<FormerId>,
+    /// Notes on generated files that were read or are missing, on policies that reached a limit, and on former ids.
     pub notes: Vec<String>,
     /// Environments that files name and that were checked in addition to the default values, one line each.
     pub environments: Vec<String>,

@@ -162,6 +162,7 @@ fn apply_suppressions(
     let faults: Vec<(Diagnostic, Arc<Config>)> = (suppressions.complaints(sources, &view).into_iter())
         .filter_map(|found| view.asked_for(found))
         .collect();
+    outcome.former = suppressions.former_ids(sources);
     for (found, config) in &faults {
         policies.insert_missing(&found.subject.unit, config.clone());
     }

@@ -64,8 +64,9 @@ impl Catalogue {
         &self.policies
     }
 
-    /// Returns the rule with this id.
+    /// Returns the rule with this id or former id.
     pub fn by_id(&self, id: &str) -> Option<Rule<'_>> {
+        let id = rules::current(id);
         self.rules().find(|rule| rule.id == id)
     }
 }

@@ -98,8 +98,11 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
         "config",
         "diagnostic discover source::files inputs policy rules selection",
     ),
-    ("suppress", "diagnostic rules::Catalogue rules::Rule selection source"),
-    ("history", "config diagnostic source::files rules source"),
+    (
+        "suppress",
+        "diagnostic rules::Catalogue rules::Rule rules::current selection source",
+    ),
+    ("history", "config diagnostic source::files rules selection source"),
     // Steps of a run, without the modules that use a run.
     (
         "pipeline",
@@ -113,6 +116,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
         "ignores",
         "config diagnostic source::files frontend pipeline rules source",
     ),
+    ("migrate", "history pipeline selection source::files"),
     (
         "explain",
         "diagnostic frontend graph knowledge pipeline report report::wrapped rules source",
