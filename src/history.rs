@@ -18,6 +18,7 @@ pub(crate) use baseline::{Baselines, CheckedPart, CurrentFindings, file_for, rew
 pub(crate) use commit::snapshot;
 pub use commit::{head, repository_name};
 pub(crate) use known::{FindingInEnvironments, KnownFindings};
+pub use staged::concerns_whole_project;
 pub(crate) use staged::touched;
 
 use crate::diagnostic::{LIMIT_REACHED, PARSE_ERROR, Silencer, Suppressed};

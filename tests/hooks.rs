@@ -27,6 +27,8 @@ const REDRIVE: &str = "resource \"aws_sqs_queue\" \"d\" {\n  name = \"orders-dea
     resource \"aws_sqs_queue_redrive_policy\" \"q\" {\n  queue_url = aws_sqs_queue.q.id\n  redrive_policy = \
     jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })\n}\n";
 
+const PRECIOUS: &str = "{\"precious\": true}";
+
 /// Returns the root of the project.
 fn project() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -127,8 +129,18 @@ fn guards(configuration: &str, home: &Path, environment: &[(&'static str, OsStri
     const BELOW: &str = "visibility-timeout-below-function-timeout";
     let bad = GOOD.replace("600", "30");
     let guarded = Guarded::new(configuration, home, environment);
-    // A bad number, in the file itself or in a variable file.
+    // Files whose names are options: one would overwrite a file outside the repository, one would accept everything.
+    let outside = TemporaryDirectory::with_files([("settings.json", PRECIOUS)]);
+    let report = format!("--report=json={}", outside.path().display());
+    std::fs::create_dir_all(guarded.path().join(&report)).expect("it is writable");
+    guarded.write(&format!("{report}/settings.json"), "{}\n");
+    guarded.write("lax.toml", "fail-level = \"never\"\n");
+    guarded.write("--config=lax.toml", "");
+    guarded.commits();
+    // A bad number, in the file itself or in a variable file, next to files whose names are options.
     guarded.write("queue.tf", &bad);
+    guarded.write("--config=lax.toml", "# changed\n");
+    guarded.write(&format!("{report}/settings.json"), "[]\n");
     guarded.is_refused(BELOW);
     guarded.restore();
     guarded.write("terraform.tfvars", "timeout = 800\n");
@@ -162,7 +174,18 @@ fn guards(configuration: &str, home: &Path, environment: &[(&'static str, OsStri
         BELOW,
     );
     guarded.done("pre-commit", &["run", "--from-ref", "HEAD~1", "--to-ref", "HEAD"]);
+    guarded.refused("pre-commit", &["run", "--files", "queue.tf"], BELOW);
+    guarded.done("git", &["commit", "-q", "--allow-empty", "-m", "x"]);
+    // Arguments of the user are arguments, not files.
+    let ignoring = format!("{}\n        args: [--ignore, {BELOW}]\n", configuration.trim_end());
+    guarded.write(".pre-commit-config.yaml", &ignoring);
+    guarded.write("queue.tf", &format!("# Orders\n{bad}"));
+    guarded.done("git", &["add", "-A"]);
+    guarded.done("pre-commit", &["run"]);
+    guarded.restore();
     pushes(&guarded, BELOW);
+    let precious = std::fs::read_to_string(outside.path().join("settings.json"));
+    assert_eq!(precious.expect("it is there"), PRECIOUS);
 }
 
 /// Requires that pushes are checked: at first everything, then only new commits.
@@ -265,7 +288,10 @@ fn files_in_several_invocations_are_checked_together() {
         return;
     }
     let home = TemporaryDirectory::with_files([]);
-    let guarded = Guarded::new(&documented_block("language: system"), home.path(), &own_program());
+    let block = documented_block("language: system");
+    let naming = block.replace("        pass_filenames: false\n", "");
+    assert_ne!(naming, block);
+    let guarded = Guarded::new(&naming, home.path(), &own_program());
     // The names exceed one command line of pre-commit, and the files of a module are in different invocations.
     let mut all = String::new();
     for number in 0..900 {

@@ -3,6 +3,7 @@
 use super::config::ConfigArgs;
 use super::variables::Variables;
 use clap::Args;
+use sqslint::history::concerns_whole_project;
 use sqslint::inputs::{Inputs, Parameters};
 use sqslint::{Options, Stdin};
 use std::io::{self, Read};
@@ -39,7 +40,8 @@ pub(super) struct StdinArgs {
 impl InputArgs {
     /// Returns the path to read if none is named.
     pub(super) fn otherwise(&self) -> Option<PathBuf> {
-        (!self.staged).then(|| PathBuf::from("."))
+        let here = PathBuf::from(".");
+        (!self.staged || concerns_whole_project(&here)).then_some(here)
     }
 
     /// Returns the options for these inputs and `config`, without paths.

@@ -18,6 +18,8 @@ pub(crate) fn isolate(command: &mut Command) {
         "GIT_DIR",
         "GIT_INDEX_FILE",
         "GIT_WORK_TREE",
+        "PRE_COMMIT",
+        "PRE_COMMIT_REMOTE_NAME",
         "PRE_COMMIT_FROM_REF",
         "PRE_COMMIT_TO_REF",
     ] {
