@@ -23,6 +23,9 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
         let message = format!("two reports would go to `{}`", path.display());
         return streams.refuse(&message);
     }
+    if let Some(message) = output::refused(&arguments.output) {
+        return streams.refuse(&message);
+    }
     if let Some(flag) = edits_files(arguments).filter(|_| inputs::asks_for_stdin(&arguments.paths, &arguments.stdin)) {
         let message = format!("`{flag}` edits files, and standard input is not a file; name the file instead");
         return refuse(arguments, message, streams);

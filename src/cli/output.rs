@@ -12,7 +12,7 @@ use sqslint::report::{
     sarif, statistics, summary,
 };
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Width of a report that does not go to a terminal.
@@ -127,6 +127,50 @@ pub(super) fn written_twice(asked: &OutputArgs) -> Option<&Path> {
     let mut paths = asked.reports.iter().map(|to| to.path.as_path()).enumerate();
     let twice = paths.find(|(at, path)| asked.reports.iter().take(*at).any(|other| other.path == *path));
     twice.map(|(_, path)| path)
+}
+
+/// Returns an error for the first report that may not be written to its path. Only a report of the same format is
+/// replaced, so that a wrong path costs no other file.
+pub(super) fn refused(asked: &OutputArgs) -> Option<String> {
+    let refusal = |to: &ReportTo| {
+        let why = match write::target(&to.path) {
+            Ok(target) if files::is_file(&target) && !to.format.is_of(&target) => {
+                "it exists and is not a report of this format".to_owned()
+            }
+            Ok(_) => return None,
+            Err(refusal) => refusal.to_string(),
+        };
+        Some(format!("cannot write `{}`: {why}", to.path.display()))
+    };
+    asked.reports.iter().find_map(refusal)
+}
+
+impl Format {
+    /// Returns `true` if the file is empty or begins like a report of this format, apart from white space.
+    fn is_of(self, file: &Path) -> bool {
+        const HEAD: u64 = 4 << 10;
+        let mut head = Vec::new();
+        let read = std::fs::File::open(file).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+        head.retain(|byte| !byte.is_ascii_whitespace());
+        let head = String::from_utf8_lossy(&head);
+        let begins = |openings: &[&str]| openings.iter().any(|opening| head.starts_with(opening));
+        let begins = match self {
+            Format::Full | Format::Concise => {
+                let parts = ["error[", "warning[", "info[", "notshown;`--verbose`"];
+                parts.iter().any(|part| head.contains(part))
+            }
+            Format::Json => begins(&["{\"version\":1,\"tool\":{\"name\":\"sqslint\""]),
+            Format::JsonLines => begins(&["{\"type\":\""]),
+            Format::Sarif => begins(&["{\"$schema\":\"https://docs.oasis-open.org/sarif/"]),
+            Format::Github => begins(&["::error", "::warning", "::notice"]),
+            Format::Gitlab => begins(&["[]", "[{\"description\":"]),
+            Format::Junit => begins(&["<?xmlversion=\"1.0\"encoding=\"UTF-8\"?><testsuites"]),
+            Format::Checkstyle => begins(&["<?xmlversion=\"1.0\"encoding=\"UTF-8\"?><checkstyle"]),
+            Format::Markdown => begins(&["##sqslint"]),
+            Format::Html => begins(&["<!DOCTYPEhtml>"]) && head.contains("<title>sqslint"),
+        };
+        read.is_ok() && (begins || head.is_empty())
+    }
 }
 
 /// Success of writing the requested reports.

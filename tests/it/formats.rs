@@ -82,6 +82,12 @@ fn one_run_writes_several_reports() {
         );
     }
     assert_eq!(printed, std::fs::read_to_string(path("concise")).unwrap());
+    // The next run replaces them, whatever they report.
+    for more in [&["--pedantic"][..], &["--select", "fifo"], &["--verbose"]] {
+        let again = run(&[], &[&arguments, more].concat());
+        let said = String::from_utf8_lossy(&again.stderr);
+        assert!(!said.contains("cannot write"), "{said}");
+    }
 }
 
 #[test]

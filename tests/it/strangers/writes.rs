@@ -135,11 +135,30 @@ fn reports_are_written_only_to_allowed_paths() {
     }
     assert_eq!(fs::read_to_string(scene.outside("victim")).unwrap(), "as it was");
     assert!(scene.read(".git/config").contains(SECRET) && !scene.outside("planted").exists());
-    // A report must not overwrite an input.
-    let run = scene.run(&["check", "--report", "json=main.tf"]);
-    assert_eq!(run.code(), 2);
-    run.says("cannot write `main.tf`: it is one of the files that are checked");
-    assert_eq!(scene.read("main.tf"), QUEUE);
+    // A report must not overwrite an input, another file, or a report of another format, nor create a file of git.
+    fs::write(scene.path("other.txt"), "mine").unwrap();
+    fs::write(
+        scene.path("report.xml"),
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites",
+    )
+    .unwrap();
+    for (target, why) in [
+        ("json=main.tf", "it exists and is not a report of this format"),
+        ("html=other.txt", "it exists and is not a report of this format"),
+        ("checkstyle=report.xml", "it exists and is not a report of this format"),
+        ("json=.git/hooks.json", "it is one of git's own files"),
+        ("json=.git/refs/heads/new", "it is one of git's own files"),
+    ] {
+        let run = scene.run(&["check", "--report", target]);
+        assert_eq!(run.code(), 2);
+        run.says(&format!("cannot write `{}`: {why}", target.split_once('=').unwrap().1));
+    }
+    assert_eq!(
+        (scene.read("main.tf"), scene.read("other.txt")),
+        (QUEUE.to_owned(), "mine".to_owned())
+    );
+    assert!(!scene.path(".git/hooks.json").exists());
+    assert_eq!(scene.run(&["check", "--report", "junit=report.xml"]).code(), 1);
     // A path outside that the user names is allowed, and so is a device.
     for target in ["json=../report.json", "json=/dev/null", "json=new.json"] {
         assert_eq!(scene.run(&["check", "--report", target]).code(), 1, "{target}");

@@ -15,7 +15,7 @@
 //! cannot be preserved.
 
 use super::disk::{self, symlink_kind};
-use super::{EntryKind, Files, Refusal, named, repository_root};
+use super::{EntryKind, Files, GIT, Refusal, named, repository_root};
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -313,8 +313,8 @@ pub fn save_by(path: &Path, fill: WriteText<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// Resolves `path`, which need not exist, to a real path.
-fn target(path: &Path) -> Result<PathBuf, Refusal> {
+/// Resolves `path`, which need not exist, to the real path of a file that may be written.
+pub fn target(path: &Path) -> Result<PathBuf, Refusal> {
     let (parent, Some(name)) = (path.parent(), path.file_name()) else {
         return Err(Refusal::NotAFile);
     };
@@ -324,13 +324,17 @@ fn target(path: &Path) -> Result<PathBuf, Refusal> {
         other => other,
     })?;
     let whole = parent.join(name);
+    let root = repository_root(&parent);
+    if root.as_ref().is_some_and(|root| whole.starts_with(root.join(GIT))) {
+        return Err(Refusal::Git);
+    }
     match symlink_kind(&whole) {
         Ok(EntryKind::Link) => named(&whole).map_err(|refusal| match refusal {
             Refusal::Missing => Refusal::Io(io::Error::other("it is a link that leads nowhere")),
             other => other,
         }),
         Ok(EntryKind::Directory) => Err(Refusal::NotAFile),
-        Ok(EntryKind::Other) if repository_root(&parent).is_some() => Err(Refusal::NotAFile),
+        Ok(EntryKind::Other) if root.is_some() => Err(Refusal::NotAFile),
         _ => Ok(whole),
     }
 }
