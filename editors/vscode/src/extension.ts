@@ -35,7 +35,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       await restart(context);
     }
   });
-  context.subscriptions.push(output, status, rules, changed, ...registered);
+  const trusted = vscode.workspace.onDidGrantWorkspaceTrust(() => restart(context));
+  context.subscriptions.push(output, status, rules, changed, trusted, ...registered);
   await restart(context);
 }
 
@@ -44,24 +45,42 @@ export async function deactivate(): Promise<void> {
   client = undefined;
 }
 
-function chosen(context: vscode.ExtensionContext): string {
+/** Folders that are open on this machine. */
+function folders(): string[] {
+  const all = vscode.workspace.workspaceFolders ?? [];
+  return all.filter((folder) => folder.uri.scheme === "file").map((folder) => folder.uri.fsPath);
+}
+
+/** Returns the program, or `undefined` if there is none or the workspace is not trusted: then nothing is started. */
+function chosen(context: vscode.ExtensionContext): string | undefined {
+  if (!vscode.workspace.isTrusted) {
+    return undefined;
+  }
   const set = vscode.workspace.getConfiguration("sqslint").get<string>("path") ?? "";
-  return program(set, context.extensionPath);
+  return program(set, context.extensionPath, folders());
 }
 
 async function restart(context: vscode.ExtensionContext): Promise<void> {
   await deactivate();
   const command = chosen(context);
+  if (command === undefined) {
+    const { isTrusted } = vscode.workspace;
+    show(State.Stopped, isTrusted ? "no program was found" : "this workspace is not trusted");
+    if (isTrusted) {
+      await offerSettings("sqslint: no program was found; set `sqslint.path` to its absolute path");
+    }
+    return;
+  }
   const settings = vscode.workspace.getConfiguration("sqslint");
   const started = new LanguageClient(
     "sqslint",
     "sqslint",
-    { command, args: ["server"], transport: TransportKind.stdio },
+    { command, args: ["server"], transport: TransportKind.stdio, options: { cwd: context.extensionPath } },
     {
       documentSelector: LANGUAGES.flatMap((language) =>
         ["file", "untitled"].map((scheme) => ({ scheme, language })),
       ),
-      initializationOptions: options((name) => settings.get(name)),
+      initializationOptions: options((name) => settings.get(name), folders()[0]),
       outputChannel: output,
       progressOnInitialization: true,
       // The server's own commands are asked for by ours.
@@ -74,24 +93,28 @@ async function restart(context: vscode.ExtensionContext): Promise<void> {
     await started.start();
   } catch (error) {
     show(State.Stopped, command);
-    const choice = await vscode.window.showErrorMessage(
+    await offerSettings(
       `sqslint cannot be started as \`${command}\`: ${error instanceof Error ? error.message : String(error)}`,
-      "Open Settings",
     );
-    if (choice !== undefined) {
-      await vscode.commands.executeCommand("workbench.action.openSettings", "sqslint.path");
-    }
   }
 }
 
-function show(state: State, command: string): void {
+async function offerSettings(message: string): Promise<void> {
+  const choice = await vscode.window.showErrorMessage(message, "Open Settings");
+  if (choice !== undefined) {
+    await vscode.commands.executeCommand("workbench.action.openSettings", "sqslint.path");
+  }
+}
+
+/** Shows a state, with the program or the reason for it. */
+function show(state: State, detail: string): void {
   const [icon, words] = {
     [State.Starting]: ["$(sync~spin)", "starting"],
     [State.Running]: ["$(check)", "running"],
     [State.Stopped]: ["$(error)", "not running"],
   }[state];
   status.text = `${icon} sqslint`;
-  status.tooltip = `sqslint is ${words} (${command}); click to restart it`;
+  status.tooltip = `sqslint is ${words} (${detail}); click to restart it`;
   status.show();
 }
 
@@ -138,16 +161,18 @@ async function explainHere(): Promise<void> {
 /** The page of a rule, from the program itself. */
 async function rulePage(context: vscode.ExtensionContext, uri: vscode.Uri): Promise<string> {
   const rule = uri.path.replace(/^\//, "").replace(/\.md$/, "");
-  if (!/^[a-z0-9-]+$/.test(rule)) {
+  const command = chosen(context);
+  if (!/^[a-z0-9-]+$/.test(rule) || command === undefined) {
     return "";
   }
-  const { stdout } = await run(chosen(context), ["explain", rule]);
+  const { stdout } = await run(command, ["explain", rule], { cwd: context.extensionPath });
   return stdout;
 }
 
 async function baseline(context: vscode.ExtensionContext): Promise<void> {
-  const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
-  if (folder === undefined) {
+  const [folder] = folders();
+  const command = chosen(context);
+  if (folder === undefined || command === undefined) {
     return;
   }
   const choice = await vscode.window.showWarningMessage(
@@ -159,7 +184,7 @@ async function baseline(context: vscode.ExtensionContext): Promise<void> {
     return;
   }
   try {
-    const { stderr } = await run(chosen(context), ["baseline", "create"], { cwd: folder });
+    const { stderr } = await run(command, ["baseline", "create"], { cwd: folder });
     output.append(stderr);
     void vscode.window.showInformationMessage(stderr.trim() || "sqslint: the baseline is written");
     await restart(context);

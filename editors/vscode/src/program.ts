@@ -1,21 +1,69 @@
-// Which program serves: the one that is set, the one that comes with the extension, or the one on the PATH.
+// Which program serves: the one that is set, the one that comes with the extension, or the one on the PATH. It is always
+// an absolute path, because a bare name may refer to a file in the opened folder: Windows looks there first.
 
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { realpathSync, statSync } from "node:fs";
+import { delimiter, isAbsolute, join, relative, sep } from "node:path";
 
-/** The program of `sqslint.path`, else the one bundled in `extension`, else that on the PATH. */
-export function program(set: string, extension: string, platform: string = process.platform): string {
-  if (set.trim() !== "") {
-    return set.trim();
+/**
+ * Returns the absolute path of the program: `set` (the setting `sqslint.path`), else the one bundled in `extension`, else
+ * that on the PATH `search`. Programs in the opened `folders` count only if the setting has their absolute path.
+ */
+export function program(
+  set: string,
+  extension: string,
+  folders: readonly string[] = [],
+  search: string = process.env.PATH ?? "",
+  platform: string = process.platform,
+): string | undefined {
+  const chosen = set.trim();
+  if (isAbsolute(chosen)) {
+    return chosen;
   }
-  const bundled = join(extension, "bin", platform === "win32" ? "sqslint.exe" : "sqslint");
-  return existsSync(bundled) ? bundled : "sqslint";
+  const name = platform === "win32" ? "sqslint.exe" : "sqslint";
+  const bundled = join(extension, "bin", name);
+  if (chosen === "" && isFile(bundled)) {
+    return bundled;
+  }
+  // A relative path would depend on the folder from which the program is started.
+  if (chosen !== "" && (chosen === "." || chosen === ".." || /[\\/]/.test(chosen))) {
+    return undefined;
+  }
+  const named = chosen === "" ? name : chosen;
+  const places = search.split(delimiter).filter(isAbsolute);
+  const found = places.map((place) => join(place, named)).filter(isFile);
+  return found.find((file) => !folders.some((folder) => isBelow(folder, file)));
 }
 
-/** The initialization options of the server, of which the empty ones are left out. */
-export function options(get: (name: string) => unknown): Record<string, unknown> {
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** Returns `true` if the path, or the file to which its links lead, is in `folder`. */
+function isBelow(folder: string, path: string): boolean {
+  const isWithin = (from: string, to: string) => {
+    const rest = relative(from, to);
+    return rest !== ".." && !rest.startsWith(`..${sep}`) && !isAbsolute(rest);
+  };
+  return isWithin(folder, path) || isWithin(real(folder), real(path));
+}
+
+/** Returns the path without links, if it exists. */
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Returns the initialization options of the server without empty ones. A relative configuration is in `folder`. */
+export function options(get: (name: string) => unknown, folder?: string): Record<string, unknown> {
   const names = ["configuration", "select", "ignore", "environment", "inlayHints"];
-  const set = names.map((name) => [name, get(name)] as const);
+  const absolute = (name: string, value: unknown) =>
+    name === "configuration" && typeof value === "string" && value !== "" && folder !== undefined && !isAbsolute(value)
+      ? join(folder, value)
+      : value;
+  const set = names.map((name) => [name, absolute(name, get(name))] as const);
   const isSet = ([, value]: readonly [string, unknown]) =>
     value !== undefined && value !== "" && value !== false && !(Array.isArray(value) && value.length === 0);
   return { ...Object.fromEntries(set.filter(isSet)), rulePages: "sqslint-rule:/" };

@@ -3,10 +3,10 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { buildSync } from "esbuild";
@@ -39,19 +39,75 @@ function own() {
 
 test("the program is the one that is set, the bundled one, or that on the PATH", () => {
   const { program, place } = own();
+  const installed = folder({ sqslint: "", "sqslint.exe": "" });
   assert.equal(program(" /opt/sqslint ", place), "/opt/sqslint");
-  assert.equal(program("", place), "sqslint");
+  assert.equal(program("", place, [], installed), join(installed, "sqslint"));
+  assert.equal(program("sqslint", place, [], installed), join(installed, "sqslint"));
+  assert.equal(program("", place, [], installed, "win32"), join(installed, "sqslint.exe"));
   mkdirSync(join(place, "bin"));
   writeFileSync(join(place, "bin", "sqslint"), "");
-  assert.equal(program("", place, "linux"), join(place, "bin", "sqslint"));
-  assert.equal(program("", place, "win32"), "sqslint");
-  rmSync(place, { recursive: true });
+  assert.equal(program("", place, [], installed, "linux"), join(place, "bin", "sqslint"));
+  assert.equal(program("", place, [], "", "win32"), undefined);
+});
+
+test("a program in the opened folder is not found by its name", () => {
+  const { program, place } = own();
+  const opened = folder({ sqslint: "", "sqslint.exe": "" });
+  const [installed, links] = [folder({ sqslint: "" }), folder({})];
+  symlinkSync(join(opened, "sqslint"), join(links, "sqslint"));
+  const before = process.cwd();
+  process.chdir(opened);
+  for (const search of [opened, ".", "", links]) {
+    assert.equal(program("", place, [opened], search), undefined, search);
+    assert.equal(program("", place, [opened], search, "win32"), undefined, search);
+  }
+  for (const set of ["./sqslint", "sub/sqslint", "..\\sqslint.exe", "."]) {
+    assert.equal(program(set, place, [opened], installed), undefined, set);
+  }
+  process.chdir(before);
+  assert.equal(program("", place, [opened], [opened, installed].join(delimiter)), join(installed, "sqslint"));
+  assert.equal(program("", place, [`${installed}-2`], installed), join(installed, "sqslint"));
+});
+
+test("nothing is started in a workspace that is not trusted", async () => {
+  const { place } = own();
+  const outfile = join(place, "extension.cjs");
+  buildSync({ entryPoints: ["src/extension.ts"], bundle: true, platform: "node", format: "cjs", outfile, external: ["vscode"] });
+  const started = [];
+  const inert = () => new Proxy(function () {}, { get: (_, name) => (name === "then" ? undefined : inert()), apply: () => inert(), construct: () => inert() });
+  const workspace = { isTrusted: false, workspaceFolders: [], getConfiguration: () => ({ get: () => "" }) };
+  for (const name of ["registerTextDocumentContentProvider", "onDidChangeConfiguration", "onDidGrantWorkspaceTrust"]) {
+    workspace[name] = () => ({});
+  }
+  const vscode = new Proxy({ workspace, window: { createOutputChannel: () => ({}), createStatusBarItem: () => ({ show() {} }), showErrorMessage: async (text) => void started.push(text) }, StatusBarAlignment: {}, commands: { registerCommand: () => ({}) } }, { get: (own, name) => own[name] ?? class {} });
+  const Module = require("node:module");
+  const load = Module._load;
+  const processes = require("node:child_process");
+  Module._load = (name, ...more) => {
+    if (name === "vscode") return vscode;
+    if (name === "node:child_process" || name === "child_process") {
+      return { ...processes, spawn: (...given) => started.push(given), execFile: (...given) => started.push(given) };
+    }
+    return load(name, ...more);
+  };
+  const { activate } = require(outfile);
+  await activate({ extensionPath: place, subscriptions: [] });
+  Module._load = load;
+  assert.deepEqual(started, []);
+});
+
+test("a workspace that is not trusted sets neither the program nor the configuration", () => {
+  const { capabilities } = require("../package.json");
+  const restricted = capabilities.untrustedWorkspaces.restrictedConfigurations;
+  assert.deepEqual(restricted, ["sqslint.path", "sqslint.configuration"]);
 });
 
 test("options that say nothing are left out", () => {
   const { options } = own();
   const set = { select: ["redrive"], ignore: [], configuration: "", inlayHints: false };
   assert.deepEqual(options((name) => set[name]), { select: ["redrive"], rulePages: "sqslint-rule:/" });
+  const named = options((name) => ({ configuration: "own.toml" })[name], "/work");
+  assert.equal(named.configuration, join("/work", "own.toml"));
 });
 
 test("a drawing is shown where nothing runs", () => {
