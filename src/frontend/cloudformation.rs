@@ -66,10 +66,15 @@ pub(super) fn loaded(unit: cloudformation::Unit, graph: Option<UnitGraph>, sourc
     loaded.report(unit.problems, sources);
     loaded.errors = unit.errors;
     loaded.taken = unit.taken;
+    let part = if unit.kind == cloudformation::UnitKind::Snapshot {
+        ""
+    } else {
+        "the template of "
+    };
     let unread = unit.unread.into_iter().map(|stack| NotEvaluated {
         rule: PARSE_ERROR.into(),
         subject: Subject::whole(stack.unit, stack.id.to_string()),
-        reason: format!("the template of `{}` is not read: {}", stack.id, stack.reason),
+        reason: format!("{part}`{}` is not read: {}", stack.id, stack.reason),
         cause: Cause::NotRead.name(),
         span: stack.span,
     });

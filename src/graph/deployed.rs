@@ -39,6 +39,8 @@ pub struct Deployed {
     pub graph: Graph,
     /// Time at which the snapshot was taken, as written.
     pub taken: Option<Arc<str>>,
+    /// `false` if the account did not permit to read some of its resources, so that a missing one may exist.
+    pub is_complete: bool,
     /// Findings on these resources.
     pub findings: Vec<DeployedFinding>,
     /// Deployed resources, by address, and attributes that some environment declares with the same value.
@@ -85,10 +87,11 @@ struct Pair<'g, T> {
 
 impl Deployed {
     /// Creates it from the linked units of a snapshot.
-    pub(crate) fn new(graph: Graph, taken: Option<Arc<str>>) -> Self {
+    pub(crate) fn new(graph: Graph, taken: Option<Arc<str>>, is_complete: bool) -> Self {
         Deployed {
             graph,
             taken,
+            is_complete,
             ..Deployed::default()
         }
     }
@@ -164,7 +167,7 @@ impl Graph {
 
     /// Returns the declared queues whose names are known, and deployed in no environment, each with its name.
     pub fn undeployed(&self) -> Vec<(&Queue, &str)> {
-        let Some(deployed) = self.deployed() else {
+        let Some(deployed) = self.deployed().filter(|deployed| deployed.is_complete) else {
             return Vec::new();
         };
         let queues = self.queues().iter().filter_map(|queue| {

@@ -137,16 +137,17 @@ fn deployed(
             return None;
         }
     };
-    let (mut parts, mut problems, mut taken) = (Vec::new(), Vec::new(), None);
+    let (mut parts, mut problems, mut taken, mut is_complete) = (Vec::new(), Vec::new(), None, true);
     let config = run.configs.for_path(input.path()).unwrap_or_default();
     for loaded in frontend::load(std::slice::from_ref(&input), &UnitInputs::default(), &outcome.sources) {
         policies.insert(&loaded.graph.unit.name, config.clone());
         problems.extend(loaded.diagnostics);
         outcome.errors.extend(loaded.errors);
         taken = taken.or(loaded.taken);
+        is_complete &= loaded.not_evaluated.is_empty();
         parts.push(loaded.graph);
     }
-    Some((Deployed::new(Graph::assemble(parts), taken), problems))
+    Some((Deployed::new(Graph::assemble(parts), taken, is_complete), problems))
 }
 
 /// Inputs of units in environments that their own files name.

@@ -2,8 +2,9 @@
 
 usage: deployed.py SCRIPT TEMPLATE FOLDER [COPIES]
 
-Writes FOLDER/before.json, and FOLDER/after.json, which was taken after the visibility timeout of `orders` was set to 60.
-With COPIES, it deploys that many further queues and half as many functions with mappings first.
+Writes FOLDER/before.json; FOLDER/after.json, which was taken after the visibility timeout of `orders` was set to 60; and
+FOLDER/denied.json, for which a dead-letter queue, the tags of another queue and a role must not be read, with a damaged
+FOLDER/denied.json.partial. With COPIES, it deploys that many further queues and half as many functions with mappings first.
 """
 
 import concurrent.futures
@@ -20,6 +21,8 @@ import zipfile
 os.environ.update(AWS_ACCESS_KEY_ID="none", AWS_SECRET_ACCESS_KEY="none", AWS_DEFAULT_REGION="eu-west-1", AWS_CONFIG_FILE="/dev/null")
 
 import boto3  # noqa: E402
+import moto.iam.responses  # noqa: E402
+import moto.sqs.responses  # noqa: E402
 from moto.server import ThreadedMotoServer  # noqa: E402
 
 logging.getLogger("werkzeug").setLevel(logging.ERROR)
@@ -56,6 +59,16 @@ def add_copies(count, role):
         list(pool.map(add, range(1, count, 2)))
 
 
+def deny(responses, operation, word, body):
+    """Lets an operation of moto fail as if a policy forbade it, for requests that contain a word."""
+    permitted = getattr(responses, operation)
+
+    def answer(self):
+        return (403, {"status": 403}, body) if word in str(self.body) else permitted(self)
+
+    setattr(responses, operation, answer)
+
+
 def main(script, template, folder, copies="0"):
     server = ThreadedMotoServer(port=0)
     server.start()
@@ -88,6 +101,16 @@ def main(script, template, folder, copies="0"):
         url = boto3.client("sqs").get_queue_url(QueueName="orders")["QueueUrl"]
         boto3.client("sqs").set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "60"})
         subprocess.run([*run, os.path.join(folder, "after.json")], check=True)
+        sqs = moto.sqs.responses.SQSResponse
+        body = json.dumps({"__type": "com.amazonaws.sqs#AccessDenied", "message": "no policy permits it"})
+        deny(sqs, "get_queue_attributes", "/orders-dlq", body)
+        deny(sqs, "list_queue_tags", '/orders"', body)
+        body = "<ErrorResponse><Error><Code>AccessDenied</Code><Message>no policy permits it</Message></Error></ErrorResponse>"
+        deny(moto.iam.responses.IamResponse, "get_role", "", body)
+        denied = os.path.join(folder, "denied.json")
+        with open(denied + ".partial", "w", encoding="utf-8") as file:
+            file.write("garbage\n")
+        subprocess.run([*run, denied], check=True)
     finally:
         server.stop()
 

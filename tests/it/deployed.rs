@@ -89,6 +89,23 @@ fn deployed_orders_have_the_findings_of_their_template() {
                    https://sqs.eu-west-1.amazonaws.com/123456789012/orders --attributes VisibilityTimeout=1680";
     assert!(helps.into_iter().any(|help| help.contains(command)));
 
+    let denied = folder.path().join("denied.json");
+    let unread = check(&denied, None);
+    let names = unread.not_evaluated.iter().map(|unread| &*unread.subject.address);
+    let names: BTreeSet<&str> = names
+        .filter(|name| name.contains("fulfil") || name.contains("orders"))
+        .collect();
+    for name in ["/orders-dlq", ":orders#tags", ":role/fulfil"] {
+        assert!(names.iter().any(|address| address.ends_with(name)), "{name}: {names:?}");
+    }
+    assert!(!rules(&check(&repository(ORDERS), Some(denied.clone())), true).contains(&"declared-not-deployed"));
+    assert!(!folder.path().join("denied.json.partial").exists());
+    #[cfg(unix)]
+    for file in [&before, &denied] {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(file).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
     let same = check(&repository(ORDERS), Some(before));
     let drift = check(&repository(ORDERS), Some(after));
     let undeclared = ["deployed-not-declared"; 6];

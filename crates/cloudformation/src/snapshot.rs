@@ -7,14 +7,15 @@
 //! ```
 //!
 //! The resources of each Region become one template whose logical ids are the ids of the snapshot, so everything else
-//! reads them like any other template. Answers of Cloud Control's `get-resource` are read, too: their properties are a
+//! reads them like any other template. `"unread": [{"Unread": "arn:…", "Reason": "…"}]` lists what the account does not
+//! permit to read. Answers of Cloud Control's `get-resource` are read, too: their properties are a
 //! JSON text. Those of `list-resources` have only identifiers, from which nothing follows.
 
 use crate::loading::{Show, evaluate, open};
 use crate::parameters::Values;
 use crate::sections::{Dialect, Sections};
 use crate::stacks::Collected;
-use crate::unit::{Unit, UnitKind};
+use crate::unit::{Unit, UnitKind, UnreadStack};
 use knowledge::UnitKey;
 use source::reading::Problem;
 use source::{Sources, Span};
@@ -38,6 +39,16 @@ pub(crate) fn load(path: &Path, sources: &Sources, met: &Collected, show: &Show<
     };
     let snapshot = Snapshot::read(document, &mut unit.problems);
     unit.taken = document.get("time").and_then(Node::as_str).map(Arc::from);
+    let unread = document.get("unread").and_then(Node::items).unwrap_or_default();
+    met.unread.borrow_mut().extend(unread.iter().filter_map(|one| {
+        let reason = one.get("Reason").and_then(Node::as_str);
+        Some(UnreadStack {
+            unit: unit.name.clone(),
+            id: one.get("Unread")?.as_str()?.into(),
+            reason: reason.unwrap_or("the account does not permit it").into(),
+            span: one.span,
+        })
+    }));
     if snapshot.without_properties > 0 {
         unit.notes.push(format!(
             "{} resources have only identifiers, as in answers of `list-resources`",

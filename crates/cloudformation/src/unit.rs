@@ -67,16 +67,16 @@ impl Unit {
     }
 }
 
-/// A nested stack whose local template was not read.
+/// A nested stack whose local template was not read, or a resource that a snapshot does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadStack {
     /// Name of the file that declares it.
     pub unit: String,
-    /// Its logical id.
+    /// Its logical id, or its id in the snapshot.
     pub id: Arc<str>,
     /// Reason, as a clause.
     pub reason: Arc<str>,
-    /// Span of its logical id.
+    /// Span of its logical id, or of its entry in the snapshot.
     pub span: Span,
 }
 

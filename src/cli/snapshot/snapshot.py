@@ -5,8 +5,8 @@ usage: python3 snapshot.py [--region REGION]... [--profile PROFILE] [--output sn
 
 It only lists and reads; docs/deployed.md of sqslint has the permissions that it needs. Values of environment variables
 are never written, only their names, and neither are other texts in which applications put secrets, such as the inputs
-of targets. If it is interrupted, start it again with the same arguments: what it has read is in OUTPUT.partial, one line
-per resource list, and is not read again.
+of targets. What it may not read is named in the snapshot and skipped. If it is interrupted, start it again with the same
+arguments: what it has read is in OUTPUT.partial, one line per resource list, and is not read again.
 """
 import argparse
 import concurrent.futures
@@ -41,6 +41,8 @@ MISSING = (
     "QueueDoesNotExist",
     "ResourceNotFoundException",
 )
+# Codes of errors about things that a policy forbids to read.
+DENIED = ("AccessDenied", "AccessDeniedException", "AuthorizationError", "AuthorizationErrorException", "UnauthorizedOperation")
 FUNCTION_KEYS = (
     "Architectures CapacityProviderConfig DeadLetterConfig DurableConfig Handler MemorySize PackageType Role Runtime "
     "TenancyConfig Timeout"
@@ -85,6 +87,25 @@ def resource(kind, id, properties):
     return {"Type": kind, "Id": id, "Properties": {k: v for k, v in properties.items() if v not in (None, [], {})}}
 
 
+def permitted(function, id):
+    """Returns the resources that a function yields, or only a note that `id` is unread if a policy forbids to read it."""
+    try:
+        return list(function())
+    except botocore.exceptions.ClientError as error:
+        code = error.response["Error"]["Code"]
+        if code not in DENIED:
+            raise
+        print(f"{id} is skipped: {error}", file=sys.stderr)
+        return [{"Unread": id, "Reason": f"{error.operation_name}: {code}"}]
+
+
+def private(path, flags):
+    """Opens a file that only its owner may read."""
+    opened = os.open(path, flags, 0o600)
+    os.chmod(path, 0o600)
+    return opened
+
+
 class Region:
     """Reads the resources of one Region."""
 
@@ -92,9 +113,10 @@ class Region:
         self.client = lambda service: session.client(service, region_name=region, config=RETRIES)
         self.pool = pool
 
-    def each(self, function, items):
+    def each(self, function, items, id):
         """Calls a function for each item, several at a time, and returns all resources that it yields."""
-        return [found for list_ in self.pool.map(lambda item: list(function(item)), items) for found in list_]
+        lists = self.pool.map(lambda item: permitted(lambda: function(item), id(item)), items)
+        return [found for list_ in lists for found in list_]
 
     def queues(self):
         sqs = self.client("sqs")
@@ -113,15 +135,20 @@ class Region:
                     properties[key] = json.loads(values[key])
             if "maxReceiveCount" in properties.get("RedrivePolicy", {}):
                 properties["RedrivePolicy"]["maxReceiveCount"] = int(properties["RedrivePolicy"]["maxReceiveCount"])
-            tags = optional(sqs.list_queue_tags, QueueUrl=url).get("Tags", {})
-            properties["Tags"] = [{"Key": key, "Value": value} for key, value in sorted(tags.items())]
+
+            def add_tags():
+                tags = optional(sqs.list_queue_tags, QueueUrl=url).get("Tags", {})
+                properties["Tags"] = [{"Key": key, "Value": value} for key, value in sorted(tags.items())]
+                return ()
+
+            yield from permitted(add_tags, arn + "#tags")
             yield resource("AWS::SQS::Queue", arn, properties)
             if values.get("Policy"):
                 policy = {"Queues": [url], "PolicyDocument": json.loads(values["Policy"])}
                 yield resource("AWS::SQS::QueuePolicy", arn + "#policy", policy)
 
         # Without a page size, SQS returns the first 1,000 queues and no token for the others.
-        return self.each(read, pages(sqs, "list_queues", "QueueUrls", PaginationConfig={"PageSize": 1000}))
+        return self.each(read, pages(sqs, "list_queues", "QueueUrls", PaginationConfig={"PageSize": 1000}), str)
 
     def functions(self):
         """Reads the mappings of queues, and the functions that they invoke or that name a failure queue."""
@@ -175,7 +202,8 @@ class Region:
             return function["FunctionArn"] in polled or ":sqs:" in function.get("DeadLetterConfig", {}).get("TargetArn", "")
 
         functions = [function for function in pages(client, "list_functions", "Functions") if matters(function)]
-        return self.each(read_mapping, mappings) + self.each(read_function, functions)
+        read = self.each(read_function, functions, lambda function: function["FunctionArn"])
+        return self.each(read_mapping, mappings, lambda mapping: mapping["UUID"]) + read
 
     def alarms(self):
         def is_of_sqs(alarm):
@@ -212,6 +240,7 @@ class Region:
         return self.each(
             read,
             [one for one in found if one["Protocol"] in ("sqs", "lambda") and one["SubscriptionArn"].startswith("arn:")],
+            lambda one: one["SubscriptionArn"],
         )
 
     def pipes(self):
@@ -236,7 +265,7 @@ class Region:
                 yield resource("AWS::Pipes::Pipe", pipe["Arn"], properties)
 
         try:
-            return self.each(read, pages(client, "list_pipes", "Pipes"))
+            return self.each(read, pages(client, "list_pipes", "Pipes"), lambda pipe: pipe["Arn"])
         except botocore.exceptions.EndpointConnectionError as error:
             print(f"this Region may not have pipes: {error}", file=sys.stderr)
             return []
@@ -264,15 +293,15 @@ class Region:
             for bus in page["EventBuses"]:
                 rules += pages(client, "list_rules", "Rules", EventBusName=bus["Name"])
             if not page.get("NextToken"):
-                return self.each(read, rules)
+                return self.each(read, rules, lambda rule: rule["Arn"])
 
 
-def roles(session, pool, resources):
+def roles(region, resources):
     """Reads the roles that the resources use, with their own and their attached policies."""
-    iam = session.client("iam", config=RETRIES)
+    iam = region.client("iam")
     used = set()
     for found in resources:
-        properties = found["Properties"]
+        properties = found.get("Properties", {})
         used |= {properties.get("Role"), properties.get("RoleArn")}
         used |= {target.get("RoleArn") for target in properties.get("Targets", [])}
 
@@ -296,7 +325,7 @@ def roles(session, pool, resources):
         return [resource("AWS::IAM::Role", arn, {"RoleName": name, "Policies": policies})]
 
     wanted = sorted(arn for arn in used if isinstance(arn, str) and arn.startswith("arn:"))
-    return [found for list_ in pool.map(read, wanted) for found in list_]
+    return region.each(read, wanted, str)
 
 
 class Partial:
@@ -305,18 +334,24 @@ class Partial:
     def __init__(self, path):
         self.path, self.known, self.lock = path, {}, threading.Lock()
         if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
+            with open(path, encoding="utf-8", errors="replace") as file:
                 # The last line is incomplete if the disk was full or the process was killed.
                 lines = [line for line in file if line.endswith("\n")]
-            self.known = dict(map(json.loads, lines))
-            with open(path, "w", encoding="utf-8") as file:
+            try:
+                self.known = dict(map(json.loads, lines))
+                if not all(one.keys() & {"Id", "Unread"} for found in self.known.values() for one in found):
+                    raise ValueError
+                print(f"continues with {path}; delete it to read everything again", file=sys.stderr)
+            except (AttributeError, TypeError, ValueError):
+                self.known, lines = {}, []
+                print(f"{path} is damaged; everything is read again", file=sys.stderr)
+            with open(path, "w", encoding="utf-8", opener=private) as file:
                 file.writelines(lines)
-            print(f"continues with {path}; delete it to read everything again", file=sys.stderr)
 
     def read(self, key, function):
         if key not in self.known:
             self.known[key] = function()
-            with self.lock, open(self.path, "a", encoding="utf-8") as file:
+            with self.lock, open(self.path, "a", encoding="utf-8", opener=private) as file:
                 file.write(json.dumps([key, self.known[key]]) + "\n")
         print(f"{key}: {len(self.known[key])}", file=sys.stderr)
         return self.known[key]
@@ -340,17 +375,21 @@ def main():
             region = Region(session, name, pool)
             for kind in ("queues", "functions", "alarms", "subscriptions", "pipes", "rules"):
                 resources += partial.read(f"{account} {name} {kind}", getattr(region, kind))
-        found = partial.read(f"{account} {' '.join(regions)} roles", lambda: roles(session, pool, resources))
+        first = Region(session, regions[0], pool)
+        found = partial.read(f"{account} {' '.join(regions)} roles", lambda: roles(first, resources))
     time = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     # Each Region needs the roles, which belong to none.
     resources += found
-    with open(arguments.output, "w", encoding="utf-8") as file:
-        head = {"sqslint_snapshot": 1, "account": account, "regions": regions, "time": time}
+    unread = [one for one in resources if "Unread" in one]
+    resources = [one for one in resources if "Unread" not in one]
+    with open(arguments.output, "w", encoding="utf-8", opener=private) as file:
+        head = {"sqslint_snapshot": 1, "account": account, "regions": regions, "time": time, "unread": unread}
         file.write(json.dumps(head)[:-1] + ', "resources": [\n')
         lines = (json.dumps(one, sort_keys=True) for one in sorted(resources, key=lambda one: one["Id"]))
         file.write(",\n".join(lines) + "\n]}\n")
     os.remove(partial.path)
-    print(f"{arguments.output}: {len(resources)} resources", file=sys.stderr)
+    skipped = f", {len(unread)} could not be read" if unread else ""
+    print(f"{arguments.output}: {len(resources)} resources{skipped}", file=sys.stderr)
 
 
 if __name__ == "__main__":
