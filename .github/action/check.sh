@@ -24,11 +24,11 @@ code=0
 if [ "${COMMENT:-}" = true ] && [ -n "${BASE:-}" ]; then
   # Checks the target commit in a separate worktree, with the same program and arguments.
   before="$RUNNER_TEMP/sqslint-before"
-  rm -rf "$before"
+  rm -rf -- "$before"
   git cat-file -e "$BASE^{commit}" 2> /dev/null || git fetch --quiet --depth=1 origin "$BASE"
   git worktree add --quiet --detach "$before" "$BASE"
   here=$(git rev-parse --show-prefix)
-  if cd "$before/$here" 2> /dev/null; then
+  if cd -- "$before/$here" 2> /dev/null; then
     kept=()
     for path in "${paths[@]}"; do
       if [ -e "$path" ]; then kept+=("$path"); fi

@@ -19,7 +19,8 @@ if [ ! -s "$base" ]; then
 fi
 
 # Findings are compared by fingerprint; duplicates count separately. Text from files is shown as code, and escaped so
-# that it cannot end the code span.
+# that it cannot end the code span. GitHub rejects comments of more than 65,536 characters, so each of the three tables
+# has at most 20,000 bytes of rows.
 jq --raw-output --null-input --slurpfile head "$head" --slurpfile base "$base" --arg mark "$mark" '
   def code: "`" + (tostring | gsub("[`\n\r]"; " ") | gsub("\\|"; "¦")) + "`";
   def plain: gsub("[\n\r]"; " ") | gsub("`(?<name>[^`]*)`"; "\u0001\(.name)\u0002")
@@ -28,11 +29,16 @@ jq --raw-output --null-input --slurpfile head "$head" --slurpfile base "$base" -
   def without($others): reduce $others[] as $other ([., []];
       (.[0] | map(.fingerprint) | index($other.fingerprint)) as $at
       | if $at == null then . else .[0] |= del(.[$at]) end) | .[0];
+  def fitting: reduce .[] as $row ({rows: [], bytes: 0};
+      ($row | utf8bytelength) as $size
+      | if .bytes + $size > 20000 or (.rows | length) == 50 then . else {rows: (.rows + [$row]), bytes: (.bytes + $size)} end)
+    | .rows;
   def table($title): if length == 0 then "" else
+      (map("| \(.severity) | \(.rule | code) | \("\(.file):\(.line)" | code) | \(.message | plain) |\n") | fitting) as $rows |
       "\n<details\(if $title == "New" then " open" else "" end)><summary>\($title): \(length)</summary>\n\n"
       + "| severity | rule | place | finding |\n| --- | --- | --- | --- |\n"
-      + (.[:50] | map("| \(.severity) | \(.rule | code) | \("\(.file):\(.line)" | code) | \(.message | plain) |\n") | add)
-      + (if length > 50 then "\nand \(length - 50) more\n" else "" end) + "\n</details>\n" end;
+      + ($rows | add // "")
+      + (if length > ($rows | length) then "\nand \(length - ($rows | length)) more\n" else "" end) + "\n</details>\n" end;
   $head[0].findings as $now | $base[0].findings as $old
   | ($now | without($old)) as $new | ($old | without($now)) as $fixed
   | ($now | without($new)) as $left
@@ -41,8 +47,13 @@ jq --raw-output --null-input --slurpfile head "$head" --slurpfile base "$base" -
       + ($new | table("New")) + ($fixed | table("Fixed")) + ($left | table("Remaining")) end
 ' > "$body"
 
+# Anyone may write a comment with the mark. Only one by the account of the token is updated; the token of a workflow may
+# not ask for its account.
+author=$(gh api graphql --raw-field 'query={viewer{login}}' --jq .data.viewer.login 2> /dev/null) || author=
 known=$(gh api --paginate "repos/$REPOSITORY/issues/$NUMBER/comments" \
-  --jq ".[] | select(.body | startswith(\"$mark\")) | .id" | head -n 1)
+  | jq --raw-output --null-input --arg mark "$mark" --arg author "${author:-github-actions[bot]}" '
+    def is_own: .user.login == $author or (.user.type == "Bot" and .user.login == $author + "[bot]");
+    [inputs[] | select(is_own and (.body | startswith($mark))) | .id][0] // empty')
 if [ -z "$(tr -d '[:space:]' < "$body")" ]; then
   if [ -z "$known" ]; then
     exit 0

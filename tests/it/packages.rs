@@ -172,7 +172,10 @@ fn action_passes_its_inputs_to_the_program() {
 const GH: &str = r#"
 echo "gh $*" >> "$LOG"
 case "$*" in
-  *--paginate*) echo "${KNOWN:-}" ;;
+  *graphql*) if [ -n "${AUTHOR:-}" ]; then echo "$AUTHOR"; else exit 1; fi ;;
+  *--paginate*) if [ -n "${KNOWN:-}" ]; then
+    printf '[{"id": %s, "body": "<!-- sqslint -->", "user": {"login": "%s", "type": "%s"}}]' \
+      "$KNOWN" "${BY:-github-actions[bot]}" "${TYPE:-Bot}"; else echo '[]'; fi ;;
   *body=@*) for one in "$@"; do case "$one" in body=@*) cat "${one#body=@}" >> "$LOG" ;; esac; done ;;
   *) cat >> "$LOG" ;;
 esac
@@ -238,6 +241,86 @@ fn no_findings_make_no_comment() {
     // An existing comment is updated.
     runner.run("comment", &[("REPOSITORY", "a/b"), ("NUMBER", "1"), ("KNOWN", "5")]);
     assert!(runner.log().contains("Nothing is left to find."), "{}", runner.log());
+}
+
+#[cfg(unix)]
+#[test]
+fn comment_of_another_account_is_not_updated() {
+    if !BASH.is_met() || !JQ.is_met() {
+        return;
+    }
+    for (author, by, kind, is_own) in [
+        ("", "github-actions[bot]", "Bot", true),
+        ("github-actions[bot]", "github-actions[bot]", "Bot", true),
+        ("reviews", "reviews[bot]", "Bot", true),
+        ("octocat", "octocat", "User", true),
+        ("", "stranger", "User", false),
+        ("", "other[bot]", "Bot", false),
+        ("octocat", "stranger", "User", false),
+    ] {
+        let runner = Runner::new(&[("gh", GH)]);
+        std::fs::write(runner.path("runner/sqslint-head.json"), FINDING).expect("it is writable");
+        let comment = [("AUTHOR", author), ("KNOWN", "5"), ("BY", by), ("TYPE", kind)];
+        let (code, said) = runner.run(
+            "comment",
+            &[&[("REPOSITORY", "a/b"), ("NUMBER", "1")], &comment[..]].concat(),
+        );
+        assert_eq!(code, Some(0), "{said}");
+        let log = runner.log();
+        assert_eq!(
+            log.contains("--method PATCH repos/a/b/issues/comments/5"),
+            is_own,
+            "{by}: {log}"
+        );
+        assert_eq!(log.contains("--method POST"), !is_own, "{by}: {log}");
+    }
+}
+
+/// Report with one finding.
+#[cfg(unix)]
+const FINDING: &str =
+    r#"{"findings": [{"fingerprint": "1", "severity": "error", "rule": "r", "file": "f", "line": 1, "message": "m"}]}"#;
+
+#[cfg(unix)]
+#[test]
+fn comment_is_shorter_than_the_limit_of_github() {
+    if !BASH.is_met() || !JQ.is_met() {
+        return;
+    }
+    // Emphasis is escaped, so rows are longer than their messages.
+    for (message, count) in [
+        ("*".repeat(4_000), 50),
+        ("ü".repeat(4_000), 50),
+        ("m".repeat(70_000), 1),
+        ("m".to_owned(), 200),
+    ] {
+        let runner = Runner::new(&[("gh", GH)]);
+        for (report, from) in [("head", 0), ("base", count)] {
+            let findings: Vec<String> = (from..from + 2 * count)
+                .map(|at| {
+                    FINDING
+                        .replace("\"1\"", &format!("\"{at}\""))
+                        .replace("\"m\"", &format!("\"{message}\""))
+                })
+                .map(|text| text["{\"findings\": [".len()..text.len() - 2].to_owned())
+                .collect();
+            let text = format!("{{\"findings\": [{}]}}", findings.join(", "));
+            std::fs::write(runner.path(&format!("runner/sqslint-{report}.json")), text).expect("it is writable");
+        }
+        let (code, said) = runner.run("comment", &[("REPOSITORY", "a/b"), ("NUMBER", "1")]);
+        assert_eq!(code, Some(0), "{said}");
+        let body = std::fs::read_to_string(runner.path("runner/sqslint-comment.md")).expect("it is there");
+        assert!(body.len() < 65_536, "{}", body.len());
+        assert!(
+            body.contains(&format!("**{count} new**, {count} fixed, {count} remaining")),
+            "{body:.200}"
+        );
+        let rows = body.lines().filter(|line| line.starts_with("| error")).count();
+        let left_out = body
+            .lines()
+            .filter_map(|line| line.strip_prefix("and ")?.strip_suffix(" more")?.parse::<usize>().ok());
+        assert_eq!(rows + left_out.sum::<usize>(), 3 * count);
+    }
 }
 
 #[cfg(unix)]
