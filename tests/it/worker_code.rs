@@ -54,7 +54,8 @@ fn with_code(queue: &str, file: &str, code: &str) -> Vec<String> {
 const TOO_SHORT: &str = "consumer-visibility-timeout-too-short warning";
 const TOO_SLOW: &str = "consumer-heartbeat-too-slow warning";
 const SLOW: &str = "consumer-heartbeat-too-slow info";
-const UNDECLARED: &str = "worker-time-undeclared info";
+const UNDECLARED: &str = "worker-time-undeclared warning";
+const UNHURRIED: &str = "worker-time-undeclared info";
 const NOTHING: &[&str] = &[];
 
 #[test]
@@ -91,7 +92,13 @@ fn options_of_sqs_consumer_are_compared() {
             "handleMessageTimeout: 90000, visibilityTimeout: 60,",
             &[TOO_SHORT],
         ),
-        ("", "visibilityTimeout: 60,", NOTHING),
+        ("", "visibilityTimeout: 60,", &[UNDECLARED]),
+        ("", "visibilityTimeout: 61,", &[UNHURRIED]),
+        (
+            "visibility_timeout_seconds = 600",
+            "visibilityTimeout: 60,",
+            &[UNDECLARED],
+        ),
         // A heartbeat.
         (
             "",
@@ -102,10 +109,14 @@ fn options_of_sqs_consumer_are_compared() {
         ("", "visibilityTimeout: 60, heartbeatInterval: 60,", &[TOO_SLOW]),
         // The code does not determine these.
         ("", "", &[UNDECLARED]),
-        ("visibility_timeout_seconds = 60", "", NOTHING),
+        ("visibility_timeout_seconds = 60", "", &[UNDECLARED]),
+        ("visibility_timeout_seconds = 61", "", &[UNHURRIED]),
+        ("visibility_timeout_seconds = 0", "", NOTHING),
+        ("visibility_timeout_seconds = var.open", "", NOTHING),
         ("", "handleMessageTimeout: Number(process.env.LIMIT),", &[UNDECLARED]),
         ("", "handleMessageTimeout: limit,", &[UNDECLARED]),
-        ("", "handleMessageTimeout: 45000, ...defaults,", &[UNDECLARED]),
+        // The options that are not known may set a visibility timeout.
+        ("", "handleMessageTimeout: 45000, ...defaults,", NOTHING),
         ("", "handleMessageTimeout: -1,", &[UNDECLARED]),
         (
             "visibility_timeout_seconds = var.open",
@@ -181,10 +192,10 @@ fn calls_of_sdks_are_compared() {
         )
     };
     for (code, expected) in [
-        (receive.to_owned(), NOTHING),
+        (receive.to_owned(), &[UNDECLARED] as &[&str]),
         (
             "messages = sqs.receive_message(QueueUrl=os.environ[\"QUEUE_URL\"])".to_owned(),
-            &[UNDECLARED] as &[&str],
+            &[UNDECLARED],
         ),
         // The default of 30 s ends before the first renewal.
         (
@@ -221,7 +232,7 @@ fn calls_of_sdks_are_compared() {
             "queue = boto3.resource(\"sqs\").get_queue_by_name(QueueName=\"orders\")\n\
              queue.receive_messages(VisibilityTimeout=90)\n"
                 .to_owned(),
-            NOTHING,
+            &[UNHURRIED],
         ),
         ("sqs.receive_message(**options)".to_owned(), &[UNDECLARED]),
     ] {
@@ -256,25 +267,29 @@ fn time_limit_of_celery_applies_to_late_acknowledgements() {
         )
     };
     for (settings, expected) in [
-        ("app.conf.update(task_time_limit=45, task_acks_late=True)", TOO_SHORT),
+        (
+            "app.conf.update(task_time_limit=45, task_acks_late=True)",
+            &[TOO_SHORT] as &[&str],
+        ),
         (
             "app.conf.task_time_limit = 45\napp.conf.task_acks_late = True",
-            TOO_SHORT,
+            &[TOO_SHORT],
         ),
-        ("CELERY_TASK_TIME_LIMIT = 45\nCELERY_TASK_ACKS_LATE = True", TOO_SHORT),
-        // A message is deleted before the work begins.
-        ("app.conf.task_time_limit = 45", UNDECLARED),
-        ("app.conf.update(task_time_limit=45, task_acks_late=False)", UNDECLARED),
         (
-            "app.conf.update(task_time_limit=limit(), task_acks_late=True)",
-            UNDECLARED,
+            "CELERY_TASK_TIME_LIMIT = 45\nCELERY_TASK_ACKS_LATE = True",
+            &[TOO_SHORT],
         ),
+        ("app.conf.task_acks_late = True", &[UNDECLARED]),
+        // A message is deleted before the work begins, or the settings are not known.
+        ("app.conf.task_time_limit = 45", NOTHING),
+        ("app.conf.update(task_time_limit=45, task_acks_late=False)", NOTHING),
+        ("app.conf.update(task_time_limit=limit(), task_acks_late=True)", NOTHING),
         (
             "app.conf.update(task_time_limit=45, task_acks_late=True)\n@app.task(time_limit=5)\ndef ship():\n    pass",
-            UNDECLARED,
+            NOTHING,
         ),
     ] {
-        assert_eq!(with_code("", "app/tasks.py", &code(settings)), [expected], "{settings}");
+        assert_eq!(with_code("", "app/tasks.py", &code(settings)), expected, "{settings}");
     }
     let short = "app.conf.update(task_time_limit=25, task_acks_late=True)";
     assert_eq!(with_code("", "app/tasks.py", &code(short)), NOTHING);
@@ -453,6 +468,57 @@ fn command_of_a_container_states_times() {
         let found = findings(&[("main.tf", &stack), ("app.py", code)]);
         assert_eq!(found.join(" "), expected, "{container}");
     }
+}
+
+#[test]
+fn libraries_that_renew_on_their_own_are_not_undeclared() {
+    let with = |file: &str, code: &str| with_code("visibility_timeout_seconds = 30", file, code);
+    for (file, code) in [
+        (
+            "W.cs",
+            "using AWS.Messaging;\nservices.AddAWSMessageBus(b => b.AddSQSPoller(url));\n",
+        ),
+        (
+            "W.cs",
+            "using MassTransit;\nx.UsingAmazonSqs((context, cfg) => cfg.Host(\"eu-west-1\"));\n",
+        ),
+        (
+            "w.rb",
+            "class W\n  include Shoryuken::Worker\n  shoryuken_options queue: 'orders', auto_visibility_timeout: true\nend\n",
+        ),
+        (
+            "W.java",
+            "@SqsListener(value = \"orders\", messageVisibilitySeconds = \"600\")\nvoid on(Order order) {}\n",
+        ),
+        (
+            "W.java",
+            "@SqsListener(\"orders\")\nvoid on(Order order, QueueMessageVisibility visibility) {}\n",
+        ),
+    ] {
+        assert_eq!(with(file, code), NOTHING, "{code}");
+    }
+    for (file, code) in [
+        (
+            "w.rb",
+            "class W\n  include Shoryuken::Worker\n  shoryuken_options queue: 'orders', auto_delete: true\nend\n",
+        ),
+        ("W.java", "@SqsListener(\"orders\")\nvoid on(Order order) {}\n"),
+    ] {
+        assert_eq!(with(file, code), [UNDECLARED], "{code}");
+    }
+}
+
+#[test]
+fn worker_that_may_be_a_sender_is_only_an_info() {
+    let code = "import os, boto3\nsqs = boto3.client('sqs')\nsqs.receive_message(QueueUrl=os.environ['QUEUE_URL'])\n";
+    let stack = STACK.replace("<queue>", "visibility_timeout_seconds = 30");
+    let sends = stack.replace("\"sqs:DeleteMessage\"", "\"sqs:DeleteMessage\", \"sqs:SendMessage\"");
+    let any = stack.replace("[\"sqs:ReceiveMessage\", \"sqs:DeleteMessage\"]", "\"sqs:*\"");
+    for stack in [&sends, &any] {
+        assert_eq!(findings(&[("main.tf", stack)]), [UNHURRIED]);
+        assert_eq!(findings(&[("main.tf", stack), ("w.py", code)]), [UNDECLARED]);
+    }
+    assert_eq!(findings(&[("main.tf", &stack)]), [UNDECLARED]);
 }
 
 #[test]

@@ -22,14 +22,24 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Words of which a file that receives messages contains one.
-const RECEIVES: [&str; 4] = ["sqs-consumer", "receive_message", "eceiveMessage", "SqsListener"];
+const RECEIVES: [&str; 5] = [
+    "sqs-consumer",
+    "receive_message",
+    "eceiveMessage",
+    "SqsListener",
+    "Shoryuken",
+];
+/// Libraries that renew visibility timeouts on their own.
+const RENEWING: [&str; 4] = ["AWS.Messaging", "JustSaying", "MassTransit", "NServiceBus"];
 /// Words of which a file with settings of Celery contains one. Its visibility timeout is that of queues that it creates.
 const CELERY: [&str; 2] = ["celery", "CELERY"];
 /// Words of which a file that renews a visibility timeout contains one.
-const RENEWALS: [&str; 3] = [
+const RENEWALS: [&str; 5] = [
     "change_message_visibility",
     "hangeMessageVisibility",
     "change_visibility",
+    "QueueMessageVisibility",
+    "listener.Visibility",
 ];
 
 /// Words of which a file that deletes messages contains one.
@@ -161,6 +171,7 @@ pub(crate) fn programs(search: &Search<'_>, sources: &Sources) -> Programs {
     }
     let mut all = Vec::new();
     let mut receiving = Vec::new();
+    let mut by_celery = Vec::new();
     let mut celery = celery::Settings::default();
     for (path, text) in &files {
         let read = match language_of(path) {
@@ -177,9 +188,17 @@ pub(crate) fn programs(search: &Search<'_>, sources: &Sources) -> Programs {
             }
             Vec::new()
         };
-        if contains(text, &RECEIVES) || contains(text, &RENEWALS) {
-            let is_open = found.is_empty() && (contains(text, &TIMEOUTS) || contains(text, &RENEWALS));
-            receiving.push((Span::new(sources.add(path, text), 0..0), is_open));
+        let start = || Span::new(sources.add(path, text), 0..0);
+        if contains(text, &RECEIVES) || contains(text, &RENEWALS) || contains(text, &RENEWING) {
+            // Options may come from elsewhere.
+            let is_spread = contains(text, &["sqs-consumer"]) && contains(text, &["..."]);
+            let sets = is_spread
+                || [&TIMEOUTS[..], &RENEWALS, &RENEWING]
+                    .iter()
+                    .any(|words| contains(text, words));
+            receiving.push((start(), found.is_empty() && sets));
+        } else if contains(text, &CELERY) {
+            by_celery.push(start());
         }
         all.extend(
             found
@@ -188,7 +207,10 @@ pub(crate) fn programs(search: &Search<'_>, sources: &Sources) -> Programs {
         );
         celery.end_file(path);
     }
-    if let Some((path, found)) = celery.finish()
+    let of_celery = celery.finish();
+    // By default, Celery deletes a message before the work, which may then take any time.
+    receiving.extend(by_celery.into_iter().map(|start| (start, of_celery.is_none())));
+    if let Some((path, found)) = of_celery
         && let Some((path, text)) = files.iter().find(|(known, _)| **known == path)
     {
         all.extend(
@@ -225,7 +247,7 @@ pub(crate) fn programs_of(module: &Module, line: &dyn Fn(&TextRange) -> Span) ->
 fn marked(path: &Path, sources: &Sources) -> Option<String> {
     let bytes = sources.files().read(path, limits::MAX_SOURCE_SIZE).ok()?;
     let text = String::from_utf8(bytes).ok()?;
-    [&RECEIVES[..], &CELERY, &RENEWALS]
+    [&RECEIVES[..], &CELERY, &RENEWALS, &RENEWING]
         .iter()
         .any(|words| contains(&text, words))
         .then_some(text)
