@@ -12,7 +12,7 @@ use sqslint::report::{
     sarif, statistics, summary,
 };
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// Width of a report that does not go to a terminal.
@@ -149,8 +149,9 @@ impl Format {
     /// Returns `true` if the file is empty or begins like a report of this format, apart from white space.
     fn is_of(self, file: &Path) -> bool {
         const HEAD: u64 = 4 << 10;
-        let mut head = Vec::new();
-        let read = std::fs::File::open(file).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+        let Ok(mut head) = files::head(file, HEAD) else {
+            return false;
+        };
         head.retain(|byte| !byte.is_ascii_whitespace());
         let head = String::from_utf8_lossy(&head);
         let begins = |openings: &[&str]| openings.iter().any(|opening| head.starts_with(opening));
@@ -169,7 +170,7 @@ impl Format {
             Format::Markdown => begins(&["##sqslint"]),
             Format::Html => begins(&["<!DOCTYPEhtml>"]) && head.contains("<title>sqslint"),
         };
-        read.is_ok() && (begins || head.is_empty())
+        begins || head.is_empty()
     }
 }
 

@@ -9,7 +9,7 @@ mod run;
 mod words;
 
 pub use facts::{Code, CodeSource, ContinuesAfterFailure, Fact, Handler, Outcome, Response, Unread};
-pub use poll::{PolledQueue, PollingProgram, Programs, Renewal, StatedTime};
+pub use poll::{Loss, LossKind, PolledQueue, PollingProgram, Programs, Renewal, StatedTime};
 
 use find::locate::{self, FoundSource, Located, Made, Origin, locate};
 use find::search::Search;
@@ -48,7 +48,7 @@ impl<'s> Reader<'s> {
 
     /// Returns the programs of the repository that poll queues.
     pub fn programs(&self) -> Programs {
-        poll::programs(&self.search, self.sources)
+        poll::programs(&self.search, self.sources, scenario::hides_failures)
     }
 
     /// Returns the programs in the source of the function at `code` that poll queues, if the source deletes messages.

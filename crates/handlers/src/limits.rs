@@ -25,6 +25,9 @@ pub(crate) const MAX_DOCKERFILE_SIZE: u64 = 64 << 10;
 pub(crate) const MAX_TSCONFIG_EXTENDS: usize = 4;
 /// Maximum number of files that are searched for programs. In a larger repository, none are found.
 pub(crate) const MAX_PROGRAM_FILES: usize = 10_000;
+
+/// Maximum number of functions of workers that are executed per repository.
+pub(crate) const MAX_CONSUMERS: usize = 64;
 /// Maximum number of source files. In a larger repository, nothing is found by name alone.
 pub(crate) const MAX_SEARCHED_FILES: usize = 50_000;
 /// Maximum number of files that one name is compared with.

@@ -8,14 +8,17 @@
 mod calls;
 mod celery;
 pub(crate) mod constants;
+mod losses;
 
 use crate::find::search::Search;
 use crate::limits;
 use crate::read::language::{Language, language_of};
 use crate::read::syntax::{Expression, Module, TextRange};
 use crate::read::{python, script};
-use calls::Calls;
+use calls::{Calls, Receive};
 use constants::{Constant, Constants};
+use losses::FoundLoss;
+pub use losses::LossKind;
 use memchr::memmem;
 use source::{Sources, Span};
 use std::path::Path;
@@ -32,7 +35,7 @@ const RECEIVES: [&str; 5] = [
 /// Libraries that renew visibility timeouts on their own.
 const RENEWING: [&str; 4] = ["AWS.Messaging", "JustSaying", "MassTransit", "NServiceBus"];
 /// Words of which a file with settings of Celery contains one. Its visibility timeout is that of queues that it creates.
-const CELERY: [&str; 2] = ["celery", "CELERY"];
+const CELERY: [&str; 3] = ["celery", "CELERY", "apply_async"];
 /// Words of which a file that renews a visibility timeout contains one.
 const RENEWALS: [&str; 5] = [
     "change_message_visibility",
@@ -83,6 +86,23 @@ pub struct PollingProgram {
     pub works_before_deletion: bool,
     /// `true` for Celery, whose command may set another limit.
     pub is_celery: bool,
+    /// Messages that it deletes although the work on them may fail.
+    pub losses: Vec<Loss>,
+    /// Number of messages that it receives together and works on one after the other, and its span.
+    pub together: Option<(i64, Span)>,
+    /// Longest delay after which a received task of Celery runs.
+    pub countdown: Option<StatedTime>,
+}
+
+/// Deletion of a message whose work may fail.
+#[derive(Debug, Clone, Copy)]
+pub struct Loss {
+    /// Reason.
+    pub kind: LossKind,
+    /// Span of the deletion; of the code that hides the failure if a library deletes the message.
+    pub at: Span,
+    /// Span of the work, or of the code that hides its failure.
+    pub other: Span,
 }
 
 /// Reference to a queue in a program.
@@ -142,6 +162,33 @@ struct Found {
     renewal: FoundRenewal,
     works_before_deletion: bool,
     is_celery: bool,
+    losses: Vec<FoundLoss>,
+    together: Option<(i64, TextRange)>,
+}
+
+impl Found {
+    fn new(queue: PolledQueue, at: TextRange) -> Self {
+        Found {
+            queue,
+            at,
+            visibility: None,
+            longest: None,
+            renewal: FoundRenewal::Unknown,
+            works_before_deletion: false,
+            is_celery: false,
+            losses: Vec::new(),
+            together: None,
+        }
+    }
+}
+
+/// Returns where a function that gets a message of `sqs-consumer` hides a failure from that library.
+pub(crate) type FindHidden = for<'m> fn(&'m Module, &'m Expression) -> Option<TextRange>;
+
+/// Judge of the functions of `sqs-consumer`, of which it executes a limited number.
+struct Judge {
+    find_hidden: FindHidden,
+    left: usize,
 }
 
 /// Milliseconds, with the byte range that states them.
@@ -154,7 +201,7 @@ enum FoundRenewal {
 }
 
 /// Returns the programs in the repository of `search`.
-pub(crate) fn programs(search: &Search<'_>, sources: &Sources) -> Programs {
+pub(crate) fn programs(search: &Search<'_>, sources: &Sources, find_hidden: FindHidden) -> Programs {
     let Some(paths) = search.sources(limits::MAX_PROGRAM_FILES) else {
         return Programs {
             is_renewed: true,
@@ -173,6 +220,10 @@ pub(crate) fn programs(search: &Search<'_>, sources: &Sources) -> Programs {
     let mut receiving = Vec::new();
     let mut by_celery = Vec::new();
     let mut celery = celery::Settings::default();
+    let mut judge = Judge {
+        find_hidden,
+        left: limits::MAX_CONSUMERS,
+    };
     for (path, text) in &files {
         let read = match language_of(path) {
             Some(Language::Python) => python::read(text).ok(),
@@ -180,7 +231,7 @@ pub(crate) fn programs(search: &Search<'_>, sources: &Sources) -> Programs {
             _ => None,
         };
         let found = if let Some(module) = read {
-            found(&module, text, &mut celery)
+            found(&module, text, &mut celery, &mut judge)
         } else {
             // The settings, or a part of them, may be in this file.
             if contains(text, &CELERY) {
@@ -210,14 +261,19 @@ pub(crate) fn programs(search: &Search<'_>, sources: &Sources) -> Programs {
     let of_celery = celery.finish();
     // By default, Celery deletes a message before the work, which may then take any time.
     receiving.extend(by_celery.into_iter().map(|start| (start, of_celery.is_none())));
-    if let Some((path, found)) = of_celery
-        && let Some((path, text)) = files.iter().find(|(known, _)| **known == path)
-    {
-        all.extend(
-            found
-                .into_iter()
-                .map(|found| placed(found, is_renewed, &|at| line(path, text, at, sources))),
-        );
+    if let Some(application) = of_celery {
+        let text = |path: &Path| files.iter().find(|(known, _)| **known == path);
+        let countdown = application.countdown.and_then(|(path, (milliseconds, at))| {
+            let (path, text) = text(&path)?;
+            let span = line(path, text, &at, sources);
+            Some(StatedTime { milliseconds, span })
+        });
+        if let Some((path, text)) = text(&application.path) {
+            all.extend(application.programs.into_iter().map(|found| PollingProgram {
+                countdown,
+                ..placed(found, is_renewed, &|at| line(path, text, at, sources))
+            }));
+        }
     }
     Programs {
         known: all,
@@ -239,7 +295,7 @@ pub(crate) fn constants(module: &Module) -> Constants<'_> {
 
 /// Returns the programs in `module` that poll queues with an SDK.
 pub(crate) fn programs_of(module: &Module, line: &dyn Fn(&TextRange) -> Span) -> Vec<PollingProgram> {
-    let found = of_receives(&Calls::of(module), module.is_script).into_iter();
+    let found = of_receives(&Calls::of(module), module).into_iter();
     found.map(|found| placed(found, false, line)).collect()
 }
 
@@ -287,11 +343,20 @@ fn placed(found: Found, is_renewed: bool, line: &dyn Fn(&TextRange) -> Span) -> 
         },
         works_before_deletion: found.works_before_deletion,
         is_celery: found.is_celery,
+        losses: (found.losses.iter())
+            .map(|loss| Loss {
+                kind: loss.kind,
+                at: line(&loss.at),
+                other: line(&loss.other),
+            })
+            .collect(),
+        together: found.together.map(|(count, at)| (count, line(&at))),
+        countdown: None,
     }
 }
 
 /// Returns the programs of one file, and adds its settings to `celery`.
-fn found(module: &Module, text: &str, celery: &mut celery::Settings) -> Vec<Found> {
+fn found(module: &Module, text: &str, celery: &mut celery::Settings, judge: &mut Judge) -> Vec<Found> {
     let calls = Calls::of(module);
     celery.add(&calls, text);
     let mut all = Vec::new();
@@ -300,15 +365,20 @@ fn found(module: &Module, text: &str, celery: &mut celery::Settings) -> Vec<Foun
             calls
                 .all
                 .iter()
-                .filter_map(|call| of_sqs_consumer(&calls.constants, call.expression)),
+                .filter_map(|call| of_sqs_consumer(module, &calls.constants, call.expression, judge)),
         );
     }
-    all.extend(of_receives(&calls, module.is_script));
+    all.extend(of_receives(&calls, module));
     all
 }
 
 /// Returns the program that `Consumer.create({ … })` of `sqs-consumer` starts.
-fn of_sqs_consumer(constants: &Constants<'_>, call: &Expression) -> Option<Found> {
+fn of_sqs_consumer<'m>(
+    module: &'m Module,
+    constants: &Constants<'m>,
+    call: &'m Expression,
+    judge: &mut Judge,
+) -> Option<Found> {
     let options = calls::options_of(constants, call, |callee, is_new| {
         let is_consumer = |name: Option<&str>| name == Some("Consumer");
         if is_new {
@@ -328,19 +398,29 @@ fn of_sqs_consumer(constants: &Constants<'_>, call: &Expression) -> Option<Found
         _ => FoundRenewal::Unknown,
     };
     let visibility = visibility.ok().flatten();
+    // Other functions of the library delete only the messages that they return.
+    let handler = options.any("handleMessage").ok().flatten();
+    let hidden = handler.filter(|_| judge.left > 0).and_then(|handler| {
+        judge.left -= 1;
+        (judge.find_hidden)(module, handler)
+    });
+    let losses = hidden.map(|at| FoundLoss {
+        kind: LossKind::Swallowed,
+        other: at.clone(),
+        at,
+    });
     Some(Found {
-        queue,
-        at: call.at.clone(),
         visibility,
         longest,
         renewal,
-        works_before_deletion: false,
-        is_celery: false,
+        losses: losses.into_iter().collect(),
+        ..Found::new(queue, call.at.clone())
     })
 }
 
 /// Returns the programs that receive messages with an SDK: one per queue of the file.
-fn of_receives(calls: &Calls<'_>, is_script: bool) -> Vec<Found> {
+fn of_receives<'m>(calls: &Calls<'m>, module: &'m Module) -> Vec<Found> {
+    let is_script = module.is_script;
     let mut all: Vec<Found> = Vec::new();
     let mut is_set_to_unknown = false;
     let receives = calls
@@ -348,7 +428,13 @@ fn of_receives(calls: &Calls<'_>, is_script: bool) -> Vec<Found> {
         .iter()
         .filter_map(|call| calls::receive(&calls.constants, call.expression));
     for receive in receives {
-        let Ok((queue, at, visibility)) = receive else {
+        let Ok(Receive {
+            queue,
+            at,
+            visibility,
+            most,
+        }) = receive
+        else {
             // The file receives from a queue, or in a way, that is not known.
             return Vec::new();
         };
@@ -363,18 +449,19 @@ fn of_receives(calls: &Calls<'_>, is_script: bool) -> Vec<Found> {
                 }
             }
             None => all.push(Found {
-                queue,
-                at,
                 visibility,
-                longest: None,
-                renewal: FoundRenewal::Unknown,
-                works_before_deletion: false,
-                is_celery: false,
+                together: most,
+                ..Found::new(queue, at)
             }),
         }
     }
     let is_only = all.len() == 1;
+    let is_sequence = is_only && losses::works_in_sequence(calls, &module.body, is_script);
     for found in &mut all {
+        found.together = found.together.take().filter(|(count, _)| is_sequence && *count > 1);
+        if is_only {
+            found.losses = losses::losses(calls, module);
+        }
         found.works_before_deletion = is_only && calls.works_before_deletion(is_script);
         found.renewal = match calls.heartbeat(is_script) {
             _ if is_set_to_unknown => FoundRenewal::Unknown,

@@ -24,7 +24,7 @@ mod store;
 mod walk;
 pub mod write;
 
-pub use disk::{Stamp, read as of_disk, stamp};
+pub use disk::{Stamp, head, read as of_disk, stamp};
 pub use disk::{absolute, exists, is_directory, is_file, kind, real, repository_root};
 pub use ignored::{Ignored, Patterns};
 pub use named::{beyond_links, named};

@@ -26,7 +26,7 @@ const MANY_RENEWALS: [&str; 3] = [
     "change_message_visibility_batch",
 ];
 /// Calls that delete messages.
-const DELETIONS: [&str; 8] = [
+pub(super) const DELETIONS: [&str; 8] = [
     "DeleteMessageBatchCommand",
     "DeleteMessageCommand",
     "delete",
@@ -41,7 +41,7 @@ const IMMEDIATE: [&str; 8] = [
     "add", "append", "client", "exit", "extend", "getenv", "push", "resource",
 ];
 /// Calls that only move a message to another queue.
-const SENDS: [&str; 6] = [
+pub(super) const SENDS: [&str; 6] = [
     "SendMessageBatchCommand",
     "SendMessageCommand",
     "sendMessage",
@@ -54,13 +54,13 @@ const SENDS: [&str; 6] = [
 pub(crate) struct Call<'m> {
     pub(crate) expression: &'m Expression,
     /// Innermost named function that contains it.
-    function: Option<&'m str>,
+    pub(super) function: Option<&'m str>,
     /// Innermost loop or timer that contains it.
     period: Option<usize>,
 }
 
 impl Call<'_> {
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         match &self.expression.kind {
             Term::Call { callee, .. } => callee.last_name().unwrap_or_default(),
             _ => "",
@@ -69,13 +69,26 @@ impl Call<'_> {
 
     /// Returns `true` unless the call is known to return at once.
     fn takes_time(&self) -> bool {
-        let Term::Call { callee, .. } = &self.expression.kind else {
-            return false;
-        };
-        let name = self.name();
-        let is_failure = name.ends_with("Error") || name.ends_with("Exception");
-        !is_failure && !IMMEDIATE.contains(&name) && !is_harmless(callee) && !self.expression.says(&SENDS)
+        match &self.expression.kind {
+            Term::Call { callee, .. } => takes_time(callee, self.expression),
+            _ => false,
+        }
     }
+}
+
+/// Returns `true` unless the call of `callee` is known to return at once.
+pub(super) fn takes_time(callee: &Expression, call: &Expression) -> bool {
+    let name = callee.last_name().unwrap_or_default();
+    let is_failure = name.ends_with("Error") || name.ends_with("Exception");
+    !is_failure && !IMMEDIATE.contains(&name) && !is_harmless(callee) && !call.says(&SENDS)
+}
+
+/// Returns `true` if `call` is a request to SQS, other than a `delete` that may be any other.
+pub(super) fn is_of_sqs(call: &Expression) -> bool {
+    let deletions = DELETIONS.iter().filter(|name| **name != "delete");
+    let all = RECEIVES.iter().chain(&RENEWALS).chain(&MANY_RENEWALS).chain(deletions);
+    let all: Vec<&str> = all.copied().collect();
+    call.says(&all)
 }
 
 /// A loop without items, or the callback of a timer.
@@ -326,6 +339,10 @@ impl<'m> Calls<'m> {
         })
     }
 
+    pub(super) fn is_awaited(&self, call: &Expression) -> bool {
+        self.awaited.contains(&call.at)
+    }
+
     /// Returns how the file renews visibility timeouts. Setting 0 only returns a message.
     pub(crate) fn heartbeat(&self, is_script: bool) -> FileRenewal {
         let mut known: Option<(Time, Time)> = None;
@@ -384,7 +401,7 @@ fn time(number: f64, unit: f64, at: &TextRange) -> Option<Time> {
     Some((milliseconds(number, unit)?, at.clone()))
 }
 
-fn named<'m>(call: &'m Expression, key: &str) -> Option<&'m Expression> {
+pub(super) fn named<'m>(call: &'m Expression, key: &str) -> Option<&'m Expression> {
     match &call.kind {
         Term::Call { named, .. } => entry(named, key).ok().flatten(),
         _ => None,
@@ -447,8 +464,15 @@ pub(crate) fn options_of<'c, 'm>(
     is_it(callee, *is_new).then(|| Options::of(constants, call)).flatten()
 }
 
-/// A queue, the code that receives from it, and the visibility timeout that the receive sets.
-type Receive = (PolledQueue, TextRange, Result<Option<Time>, Undetermined>);
+/// A receive of messages.
+pub(crate) struct Receive {
+    pub(crate) queue: PolledQueue,
+    pub(crate) at: TextRange,
+    /// Visibility timeout that it sets.
+    pub(crate) visibility: Result<Option<Time>, Undetermined>,
+    /// Largest number of messages; `None` if it is unknown.
+    pub(crate) most: Option<(i64, TextRange)>,
+}
 
 /// Returns the receive that `call` performs: `None` if it performs none, and an error if it is unknown.
 pub(crate) fn receive(constants: &Constants<'_>, call: &Expression) -> Option<Result<Receive, Undetermined>> {
@@ -463,7 +487,13 @@ pub(crate) fn receive(constants: &Constants<'_>, call: &Expression) -> Option<Re
         } else {
             options.queue("QueueUrl")?
         };
-        Some((queue, call.at.clone(), options.time("VisibilityTimeout", 1000.0)))
+        let most = options.any("MaxNumberOfMessages").ok().flatten();
+        Some(Receive {
+            queue,
+            at: call.at.clone(),
+            visibility: options.time("VisibilityTimeout", 1000.0),
+            most: most.and_then(|most| Some((milliseconds(constants.number(most)?, 1.0)?, most.at.clone()))),
+        })
     };
     Some(read().ok_or(Undetermined))
 }

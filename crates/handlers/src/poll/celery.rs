@@ -23,12 +23,25 @@ pub(crate) struct Settings {
     limit: Option<Time>,
     acknowledges_late: Option<bool>,
     queues: Vec<(PolledQueue, std::ops::Range<usize>)>,
+    /// Longest delay of a task in the file that is being read.
+    countdown_here: Option<Time>,
+    /// Longest delay of a task, and its file.
+    countdown: Option<(PathBuf, Time)>,
+}
+
+/// Settings that are known.
+pub(super) struct Application {
+    /// File with the settings.
+    pub(super) path: PathBuf,
+    pub(super) programs: Vec<Found>,
+    /// Longest delay of a task, and its file, if there is one queue.
+    pub(super) countdown: Option<(PathBuf, Time)>,
 }
 
 impl Settings {
     /// Adds the settings of a file.
     pub(crate) fn add(&mut self, calls: &Calls<'_>, text: &str) {
-        if !text.contains("celery") && !text.contains("CELERY") {
+        if !super::contains(text, &super::CELERY) {
             return;
         }
         let constants = &calls.constants;
@@ -40,13 +53,27 @@ impl Settings {
                 continue;
             };
             let configures = matches!(callee.last_name(), Some("Celery" | "update"));
+            let delays = matches!(
+                callee.last_name(),
+                Some("apply_async" | "retry" | "shared_task" | "task")
+            );
             for (key, value) in named {
                 match key.as_deref() {
+                    Some("countdown" | "default_retry_delay") if delays => self.delay(constants, value),
                     Some(key) if OF_TASKS.contains(&key) => self.is_ambiguous = true,
                     Some(key) if configures => self.set(constants, key, value),
                     _ => {}
                 }
             }
+        }
+    }
+
+    /// Adds a delay, in which a worker already holds the task.
+    fn delay(&mut self, constants: &Constants<'_>, value: &Expression) {
+        let time = constants.number(value).and_then(|number| milliseconds(number, 1000.0));
+        let longest = self.countdown_here.as_ref().map_or(0, |(longest, _)| *longest);
+        if let Some(time) = time.filter(|time| *time > longest) {
+            self.countdown_here = Some((time, value.at.clone()));
         }
     }
 
@@ -83,6 +110,11 @@ impl Settings {
 
     /// Records that the file at `path` is read. Settings in several files may be those of several applications.
     pub(crate) fn end_file(&mut self, path: &Path) {
+        if let Some(here) = self.countdown_here.take()
+            && self.countdown.as_ref().is_none_or(|(_, known)| known.0 < here.0)
+        {
+            self.countdown = Some((path.to_owned(), here));
+        }
         if std::mem::take(&mut self.is_here) {
             self.is_ambiguous |= self.file.is_some();
             self.file = Some(path.to_owned());
@@ -94,20 +126,28 @@ impl Settings {
         self.is_ambiguous = true;
     }
 
-    /// Returns the programs with the file that states them, if the settings are known.
-    pub(crate) fn finish(self) -> Option<(PathBuf, Vec<Found>)> {
-        let file = self.file.filter(|_| !self.is_ambiguous)?;
-        self.acknowledges_late.filter(|is_late| *is_late)?;
+    /// Returns the settings, if they are known.
+    pub(super) fn finish(self) -> Option<Application> {
+        let path = self.file.filter(|_| !self.is_ambiguous)?;
+        let is_late = self.acknowledges_late == Some(true);
         let programs = self.queues.into_iter().map(|(queue, at)| Found {
-            queue,
-            at,
-            visibility: None,
-            longest: self.limit.clone(),
-            renewal: FoundRenewal::Never,
-            works_before_deletion: false,
+            longest: self.limit.clone().filter(|_| is_late),
+            // A message that is deleted before the work has no time to exceed.
+            renewal: if is_late {
+                FoundRenewal::Never
+            } else {
+                FoundRenewal::Unknown
+            },
             is_celery: true,
+            ..Found::new(queue, at)
         });
-        Some((file, programs.collect()))
+        let programs: Vec<Found> = programs.collect();
+        let countdown = self.countdown.filter(|_| programs.len() == 1);
+        Some(Application {
+            path,
+            programs,
+            countdown,
+        })
     }
 }
 

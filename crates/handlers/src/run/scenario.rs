@@ -88,6 +88,29 @@ pub(crate) fn facts<'m>(loaded: &Machine<'m>, name: &str, made: Made, source: &s
     Some(entry.facts(&machine, source))
 }
 
+/// Returns where `handler`, which gets a message of a library, hides a failure of its work on each path. The library then
+/// deletes the message, unless the function returns an empty object.
+pub(crate) fn hides_failures<'m>(module: &'m Module, handler: &'m Expression) -> Option<TextRange> {
+    let mut machine = Machine::load(module);
+    let value = machine.evaluate(handler).ok()?;
+    let (mut entry, machine) = Entry::with(machine, value)?;
+    entry.is_of_message = true;
+    entry.is_of_library = true;
+    let facts = entry.facts(&machine, "");
+    facts.unawaited.or(facts.swallowed)
+}
+
+/// Returns `true` if every `return` in `all` has no value, or the name `message`.
+fn returns_only(all: &[Statement], message: &Arc<str>) -> bool {
+    all.iter().all(|one| {
+        let is_it = match &one.kind {
+            StatementKind::Return(Some(value)) => value.name() == Some(message),
+            _ => true,
+        };
+        is_it && one.bodies().into_iter().all(|body| returns_only(body, message))
+    })
+}
+
 /// Returns the function `name`, unless it is decorated or wrapped.
 pub(crate) fn function<'m>(loaded: &Machine<'m>, name: &str) -> Option<&'m Function> {
     let (entry, _) = Entry::of(loaded, name)?;
@@ -127,6 +150,8 @@ struct Entry<'m> {
     value: Value,
     /// `true` if it gets a message instead of the event.
     is_of_message: bool,
+    /// `true` if a library calls it, and deletes the message if it returns.
+    is_of_library: bool,
 }
 
 impl<'m> Entry<'m> {
@@ -160,6 +185,7 @@ impl<'m> Entry<'m> {
             around: closure.around.clone(),
             value: Value::Function(id),
             is_of_message: false,
+            is_of_library: false,
         };
         Some((entry, machine))
     }
@@ -390,6 +416,15 @@ impl<'m> Entry<'m> {
     /// Reads the response of a path.
     fn returned(&self, machine: &Machine<'m>, value: &Value, path: &mut Path<'m>) -> Outcome {
         let mut set = |response: Response| path.response = Some(response);
+        let is_message = |mask: Mask| {
+            let parameter = self.function.parameters.first().and_then(|one| one.pattern.name());
+            mask & machine.failing != 0 && parameter.is_some_and(|name| returns_only(&self.function.body, name))
+        };
+        match value {
+            Value::Object(_) | Value::List(_) if self.is_of_library => return Outcome::Unknown,
+            Value::Unknown(mask) if self.is_of_library && is_message(*mask) => return Outcome::Deleted,
+            _ => {}
+        }
         if let Some(middleware) = self.middleware(machine.module) {
             let failures = Response::Failures(middleware.at.clone());
             let Some(settled) = machine.items(value) else {

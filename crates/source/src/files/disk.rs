@@ -100,7 +100,7 @@ pub fn read(path: &Path, max: u64) -> Result<Vec<u8>, Refusal> {
 }
 
 /// Returns up to `max` bytes from the start of a regular file.
-pub(super) fn head(path: &Path, max: u64) -> Result<Vec<u8>, Refusal> {
+pub fn head(path: &Path, max: u64) -> Result<Vec<u8>, Refusal> {
     let (file, length) = open(path)?;
     read_up_to(file, length.min(max), max)
 }
