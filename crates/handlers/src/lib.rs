@@ -15,7 +15,7 @@ use find::locate::{self, FoundSource, Located, Made, Origin, locate};
 use find::search::Search;
 use read::language::Language;
 use read::nesting::Refusal;
-use read::syntax::{Module, TextRange};
+use read::syntax::{Function, Module, TextRange};
 use read::{python, scan, script};
 use run::imported;
 use run::machine::Machine;
@@ -320,11 +320,25 @@ impl<'l> Places<'l> {
         }
     }
 
+    /// Returns the name of the function that a finding points at: its own, that of the variable it is assigned to, or the
+    /// handler's. The handler may be a wrapper of it: `export const main = middy(fulfil)`.
+    fn name_of<'n>(&'n self, function: &'n Function) -> &'n str {
+        let before = self.located.text.get(..function.at.start).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let declared = line.trim_end().strip_suffix('=').unwrap_or_default();
+        let words = declared.split([':', ' ', '\t']).filter(|word| !word.is_empty());
+        let variable = words
+            .skip_while(|word| !matches!(*word, "const" | "let" | "var"))
+            .nth(1);
+        let own = function.name.as_deref().or(variable);
+        own.unwrap_or(&self.located.name)
+    }
+
     /// Converts the facts of an executed handler.
     fn handler(&self, facts: Facts<'_>) -> Handler {
         let fact = |at: Option<TextRange>, words: &str| at.map(|at| self.fact(&at, words));
         Handler {
-            name: self.located.name.as_str().into(),
+            name: self.name_of(facts.function).into(),
             place: self.span(&facts.function.at),
             has_body: true,
             response: match facts.response {
@@ -357,8 +371,10 @@ impl<'l> Places<'l> {
     /// Converts the signature of a handler in a language that is not parsed.
     fn scanned(&self, scanned: &scan::Scanned) -> Handler {
         let failures = |at: &TextRange| Response::Failures(self.fact(at, "the handler returns the failed messages"));
+        // A class and its method are already named.
+        let of_program = Some(&*scanned.name).filter(|_| !self.located.name.contains("::"));
         Handler {
-            name: self.located.name.as_str().into(),
+            name: of_program.unwrap_or(&self.located.name).into(),
             place: self.span(&scanned.at),
             has_body: false,
             response: match scanned.returns_failures {

@@ -437,6 +437,19 @@ fn handler_that_passes_the_event_to_another_file_is_that_of_the_file() {
             "import { run } from './run';\nlet handler = run;\nexport { handler };\n",
             "run",
         ),
+        // A wrapper has another name than the function in it.
+        (
+            "const work: Handler = async (event) => { for (const one of event.Records) await ship(one); };\nexport const handler = middy(work);\n",
+            "work",
+        ),
+        (
+            "async function work(event) { for (const one of event.Records) await ship(one); }\nexport const handler = middy(work);\n",
+            "work",
+        ),
+        (
+            "export const handler = middy(async (event) => { for (const one of event.Records) await ship(one); });\n",
+            "handler",
+        ),
         (
             "import { run } from './run';\nlet handler = run;\nhandler = wrap(handler);\nexport { handler };\n",
             "",

@@ -20,6 +20,8 @@ const STARTS: [&str; 3] = ["Start", "StartWithOptions", "service_fn"];
 /// Signature of a handler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Scanned {
+    /// Name of the function; `func` for one without a name.
+    pub(crate) name: String,
     /// `None` if it is unknown.
     pub(crate) returns_failures: Option<bool>,
     /// `true` if the source deletes messages itself.
@@ -57,6 +59,7 @@ pub(crate) fn handler(source: &str, name: &str) -> Option<Scanned> {
         .and_then(|rest| rest.lines().next())
         .unwrap_or_default();
     Some(Scanned {
+        name: name.to_owned(),
         returns_failures: match response {
             // Powertools' processor creates this one.
             Some(kind) if kind == RESPONSES[0] || tokens.creates_failures() => Some(true),
