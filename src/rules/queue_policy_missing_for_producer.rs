@@ -31,7 +31,10 @@ fn check(findings: &mut Findings<'_>) {
 fn refused(delivery: &Delivery<'_>, policy: Option<source::Span>) -> Finding {
     let (queue, service) = (delivery.queue.resource.shown(), delivery.service);
     let headline = format!("{delivery} sends to {queue}, and no policy of the queue allows `{service}` to do so");
-    let label = format!("the queue rejects messages from {}", delivery.service_shown());
+    let label = match delivery.service_shown() {
+        "S3" => "S3 rejects this: \"Unable to validate the following destination configurations\"".to_owned(),
+        service => format!("the queue rejects messages from {service}"),
+    };
     let finding = Finding::new("target", headline, delivery.span, label);
     let finding = match policy {
         Some(policy) => {
