@@ -141,6 +141,9 @@ pub struct Common {
     pub region: Option<Arc<str>>,
     /// Account, if known.
     pub account: Option<Arc<str>>,
+    /// Provider configuration, or a Region of its own that is not known; `None` for the default configuration. Resources
+    /// of one unit with the same placement, Region and account are in the same place.
+    pub placement: Option<Arc<str>>,
     /// Arguments whose changes by others Terraform ignores (`ignore_changes`), or `all`.
     pub ignored: Vec<Arc<str>>,
 }
@@ -283,6 +286,17 @@ pub struct FailureTarget {
     pub target: Attribute<Link>,
 }
 
+/// Provisioned concurrency of an alias or version of a function.
+#[derive(Debug, Clone)]
+pub struct ProvisionedConcurrency {
+    /// Alias, version, or separate resource that sets it.
+    pub resource: Arc<str>,
+    /// Span of the setting.
+    pub span: Span,
+    /// Condition under which it is set.
+    pub when: Condition,
+}
+
 /// Attributes of a function that only policies read.
 #[derive(Debug, Clone)]
 pub struct FunctionSettings {
@@ -309,6 +323,8 @@ pub struct Function {
     pub timeout: Attribute<Seconds>,
     /// Party that sets the timeout, the module or its caller, if known.
     pub timeout_set_by: Option<SetBy>,
+    /// Aliases and versions with provisioned concurrency.
+    pub provisioned: Vec<ProvisionedConcurrency>,
     /// Reserved concurrency; `None` if unreserved.
     pub reserved_concurrency: Attribute<Option<i64>>,
     /// `true` if it runs on Managed Instances, which allow longer timeouts.
@@ -422,4 +438,6 @@ pub struct Invocation {
     pub span: Span,
     /// Function; unresolved represents any function.
     pub function: Attribute<Link>,
+    /// `true` if the source waits for the response and so receives the function's errors itself.
+    pub waits: bool,
 }

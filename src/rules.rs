@@ -91,6 +91,7 @@ mod pipe_batch_exceeds_target;
 mod pipe_role_missing_queue_permission;
 mod pipe_visibility_timeout_too_short;
 mod property_unknown;
+mod provisioned_concurrency_bypassed;
 mod provisioned_pollers_out_of_range;
 mod provisioned_pollers_with_maximum_concurrency;
 mod queue_age_unalarmed;
@@ -100,6 +101,7 @@ mod queue_competing_filters;
 mod queue_delay_exceeds_retention;
 mod queue_encryption_conflict;
 mod queue_key_blocks_service;
+mod queue_name_duplicate;
 mod queue_policy_missing_for_producer;
 mod queue_policy_never_matches;
 mod queue_policy_over_limit;
@@ -150,6 +152,7 @@ mod shared {
     pub(super) mod alarms;
     pub(super) mod catalogue;
     pub(super) mod compare;
+    pub(super) mod concurrency;
     pub(super) mod consumers;
     pub(super) mod dead_letter;
     pub(super) mod few;
@@ -404,6 +407,7 @@ pub static RULES: &[&Rule<'static>] = &[
     &reserved_concurrency_zero::RULE,
     &provisioned_pollers_with_maximum_concurrency::RULE,
     &provisioned_pollers_out_of_range::RULE,
+    &provisioned_concurrency_bypassed::RULE,
     &event_source_mapping_duplicate::RULE,
     &event_source_mapping_source_undeclared::RULE,
     &event_without_queue::RULE,
@@ -440,6 +444,7 @@ pub static RULES: &[&Rule<'static>] = &[
     &queue_policy_version_missing::RULE,
     &queue_policy_over_limit::RULE,
     &key_id_invalid::RULE,
+    &queue_name_duplicate::RULE,
     // permissions
     &queue_policy_missing_for_producer::RULE,
     &dead_letter_policy_missing::RULE,

@@ -81,6 +81,9 @@ pub(super) trait View {
     /// `true` if the tool waits until SQS returns the queue policy that it wrote.
     const AWAITS_QUEUE_POLICIES: bool = false;
 
+    /// `true` if a null in a policy is sent to SQS, not treated as absent.
+    const SENDS_NULL: bool = false;
+
     /// Returns the cases of the attribute at `path`, under its name in the dialect; the default case means that it is
     /// absent. An empty path returns `within` itself.
     fn attribute(&mut self, within: &Self::Value, path: Path) -> Attribute<Option<Self::Value>>;
@@ -287,6 +290,8 @@ pub(super) enum NodeKind {
     /// The function and the principal.
     Permission(Path, Path),
     Pipe(&'static delivery::PipeNames),
+    /// The function and the number of environments.
+    ProvisionedConcurrency(Path, Path),
     Queue(&'static queue::QueueNames),
     /// A queue or several, and the document.
     QueuePolicy(Path, Path),
@@ -419,6 +424,7 @@ impl<V: View> Lowering<V> {
             NodeKind::Parameter(name, value) => self.parameter(node, name, value),
             NodeKind::Permission(function, principal) => self.permission(node, function, principal),
             NodeKind::Pipe(names) => self.pipe(node, names),
+            NodeKind::ProvisionedConcurrency(function, count) => self.provisioned_concurrency(node, function, count),
             NodeKind::Queue(names) => self.queue(node, names),
             NodeKind::QueuePolicy(queues, document) => self.queue_policy(&node, queues, document),
             NodeKind::RecursionConfig(function, setting) => self.recursion_config(&node, function, setting),

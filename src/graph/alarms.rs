@@ -86,7 +86,7 @@ pub struct Alarm {
     pub name: Attribute<Option<String>>,
     /// Metrics that it watches, directly or in metric queries.
     pub metrics: Vec<AlarmMetric>,
-    /// `true` if it watches metric queries instead of a single metric.
+    /// `true` if it watches the result of metric queries instead of a single metric.
     pub has_queries: bool,
     /// Reason why some metric could not be determined (a metrics insights query, an unresolved list).
     pub opaque: Option<Reason>,

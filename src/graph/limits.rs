@@ -278,6 +278,10 @@ pub const LEAST_FAILURES: i64 = 20;
 /// Number of batches of a standard queue that Lambda processes concurrently from the start.
 /// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html>
 pub const FIRST_CONCURRENT_BATCHES: i64 = 5;
+/// Number of batches of a standard queue that Lambda processes concurrently at most, by default. Older documentation
+/// states 1,000.
+/// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html>
+pub const MOST_CONCURRENT_BATCHES: i64 = 1_250;
 
 /// Maximum number of concurrent invocations by a provisioned poller of a queue.
 /// <https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html>

@@ -346,6 +346,13 @@ impl Graph {
         !self.dead_letter_uses_of(queue).is_empty() || at.is_some_and(|at| self.sent_to.contains(&at))
     }
 
+    /// Returns the sources other than queues that may invoke `function` asynchronously.
+    pub fn asynchronous_invocations_of<'g>(&'g self, function: &'g Function) -> Vec<&'g Invocation> {
+        let mut all = self.invocations_of(function);
+        all.retain(|invocation| !invocation.waits);
+        all
+    }
+
     /// Returns the sources other than queues that may invoke `function`.
     pub fn invocations_of<'g>(&'g self, function: &'g Function) -> Vec<&'g Invocation> {
         let at = self.functions.index_of(function.resource.unit, function);

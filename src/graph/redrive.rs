@@ -50,6 +50,8 @@ pub struct RedriveAllowPolicy {
     pub permission: Attribute<String>,
     /// `sourceQueueArns`; empty if absent.
     pub sources: Vec<Attribute<Link>>,
+    /// Spans of a `sourceQueueArns` that is sent to SQS as null, with their conditions.
+    pub null_sources: Vec<(Condition, Span)>,
     /// Like [`RedrivePolicy::depends_on`].
     pub depends_on: Vec<Target>,
 }

@@ -174,7 +174,7 @@ fn of_function(graph: &Graph, function: &Function, all: &mut Vec<Relation>) {
             all.push(relation(text, case.span, &assumed, this));
         }
     }
-    for invocation in graph.invocations_of(function) {
+    for invocation in graph.asynchronous_invocations_of(function) {
         let text = format!("invoked by `{}`", invocation.resource);
         all.push(relation(text, invocation.span, &this.when, this));
     }

@@ -1,10 +1,8 @@
 //! Flags alarms whose statistic yields a different number from the one that the threshold is meant for.
 
 use super::prelude::*;
-use crate::graph::Alarm;
-use crate::graph::alarms::{is_counter, is_depth, is_gauge};
+use crate::graph::alarms::{is_age, is_counter, is_depth, is_gauge};
 use crate::rules::shared::alarms::QueueMetric;
-use std::ops::RangeInclusive;
 
 pub(super) static RULE: Rule = rule!(
     "alarm-statistic-misleading",
@@ -17,10 +15,8 @@ pub(super) static RULE: Rule = rule!(
 /// statistics equal it.
 const SAMPLE: i64 = 60;
 
-const ANY: RangeInclusive<i64> = i64::MIN..=i64::MAX;
-
 fn check(findings: &mut Findings<'_>) {
-    for alarm in findings.graph.alarms().iter().filter(|alarm| !alarm.has_queries) {
+    for alarm in findings.graph.alarms() {
         for metric in findings.queue_metrics(alarm) {
             for statistic in findings.known(&metric.name.when, alarm, &metric.of.statistic) {
                 let Some(name) = statistic.value.as_deref() else {
@@ -29,7 +25,25 @@ fn check(findings: &mut Findings<'_>) {
                 let Some(advised) = advised(findings.graph, &metric, name) else {
                     continue;
                 };
-                judge(findings, &metric, &statistic, &advised);
+                if !alarm.has_queries {
+                    judge(findings, &metric, &statistic, &advised);
+                } else if advised.is_smoothed && !is_depth(metric.name.value) {
+                    // Of a formula, only the statistics that hide the age in any formula are judged.
+                    for comparison in findings.known(&statistic.when, alarm, &alarm.comparison) {
+                        if comparison
+                            .value
+                            .as_deref()
+                            .is_some_and(|asks| asks.starts_with("Greater"))
+                        {
+                            let finding = misleading(&metric, &statistic, &advised, "in a formula");
+                            findings.report(
+                                &comparison.when,
+                                alarm,
+                                finding.help(set_statistic(&statistic, &advised)),
+                            );
+                        }
+                    }
+                }
             }
         }
     }
@@ -41,8 +55,8 @@ struct Advised {
     why: &'static str,
     /// `true` if the statistic misleads only if a period has several samples.
     is_of_samples: bool,
-    /// Thresholds for which the statistic misleads.
-    thresholds: RangeInclusive<i64>,
+    /// `true` if the statistic hides the highest sample of a period.
+    is_smoothed: bool,
     /// `true` if a single message is already a failure.
     is_of_failures: bool,
 }
@@ -54,11 +68,11 @@ fn advised(graph: &Graph, metric: &QueueMetric<'_>, statistic: &str) -> Option<A
         let queues = graph.watched_queues(metric.alarm, metric.of);
         !queues.is_empty() && queues.iter().all(|queue| graph.is_dead_letter_queue(queue))
     };
-    let advised = |statistic, why, is_of_samples, thresholds| Advised {
+    let advised = |statistic, why, is_of_samples, is_smoothed| Advised {
         statistic,
         why,
         is_of_samples,
-        thresholds,
+        is_smoothed,
         is_of_failures: is_depth(name) && is_dead_letter_queue(),
     };
     match statistic {
@@ -66,26 +80,31 @@ fn advised(graph: &Graph, metric: &QueueMetric<'_>, statistic: &str) -> Option<A
             "Maximum",
             "the sum adds up the samples of a period, so that one message counts once a minute",
             true,
-            ANY,
+            false,
         )),
         "SampleCount" if is_gauge(name) => Some(advised(
             "Maximum",
             "this counts how often SQS reports, whatever it reports",
             false,
-            ANY,
+            false,
         )),
-        "Average" if is_depth(name) && is_dead_letter_queue() => Some(advised(
+        "Average" if is_age(name) || (is_depth(name) && is_dead_letter_queue()) => Some(advised(
             "Maximum",
-            "in the period in which the first message arrives, the average is less than 1",
+            "an average is below the highest sample of a period, so the alarm goes off late",
+            false,
             true,
-            // An average of several messages is what such a threshold may be about.
-            1..=1,
+        )),
+        "Minimum" if is_age(name) || (is_depth(name) && is_dead_letter_queue()) => Some(advised(
+            "Maximum",
+            "this is the lowest sample of a period: all other samples of it are ignored",
+            false,
+            true,
         )),
         "Average" if is_counter(name) => Some(advised(
             "Sum",
             "the average of a counter is a number for each sample, not for the period",
             true,
-            ANY,
+            false,
         )),
         _ => None,
     }
@@ -106,9 +125,11 @@ fn judge(
             let Some(least) = *threshold.value else { continue };
             for comparison in findings.known(&threshold.when, alarm, &alarm.comparison) {
                 let asks = comparison.value.as_deref().unwrap_or_default();
+                if advised.is_smoothed && !asks.starts_with("Greater") {
+                    continue;
+                }
                 let used = statistic.value.as_deref().unwrap_or_default();
-                let tells =
-                    !advised.thresholds.contains(&least) || (advised.is_of_samples && asks_for_any(used, least, asks));
+                let tells = asks_for_any(used, least, asks);
                 let is_right = fact(tells, || {
                     format!("`{asks}` {least} asks whether there is anything, which `{used}` tells")
                 });
@@ -118,7 +139,8 @@ fn judge(
                     is_right.depending_on(statistic).depending_on(&threshold),
                     || {
                         let help = help(statistic, &threshold, advised, asks, period.value / SAMPLE);
-                        misleading(alarm, metric, statistic, advised, &period).help(help)
+                        let over = format!("over {}", period.in_words());
+                        misleading(metric, statistic, advised, &over).help(help)
                     },
                 );
             }
@@ -130,24 +152,24 @@ fn judge(
 /// the same result as one sample.
 fn asks_for_any(statistic: &str, threshold: i64, comparison: &str) -> bool {
     match comparison {
-        "GreaterThanThreshold" | "LessThanOrEqualToThreshold" => threshold == 0,
+        "GreaterThanThreshold" | "LessThanOrEqualToThreshold" => {
+            threshold == 0 && matches!(statistic, "Sum" | "Average")
+        }
         "GreaterThanOrEqualToThreshold" | "LessThanThreshold" => threshold == 1 && statistic == "Sum",
         _ => false,
     }
 }
 
 fn misleading(
-    alarm: &Alarm,
     metric: &QueueMetric<'_>,
     statistic: &Known<'_, Option<String>>,
     advised: &Advised,
-    period: &Operand<'_>,
+    over: &str,
 ) -> Finding {
     let used = statistic.value.as_deref().unwrap_or_default();
     let headline = format!(
-        "{alarm} compares the `{used}` of `{}` over {}",
-        metric.name.value,
-        period.in_words()
+        "{} compares the `{used}` of `{}` {over}",
+        metric.alarm, metric.name.value
     );
     let label = format!("{}{}", advised.why, statistic.provenance());
     let severity = match used {
@@ -156,6 +178,10 @@ fn misleading(
         _ => Severity::Warning,
     };
     Finding::new("statistic", headline, statistic, label).severity(severity)
+}
+
+fn set_statistic(statistic: &Known<'_, Option<String>>, advised: &Advised) -> String {
+    format!("set `{}` to `{}`", statistic.name, advised.statistic)
 }
 
 /// Returns the help for an alarm that compares `threshold` with a statistic of `samples` per period. It changes the
@@ -168,7 +194,7 @@ fn help(
     comparison: &str,
     samples: i64,
 ) -> String {
-    let set = format!("set `{}` to `{}`", statistic.name, advised.statistic);
+    let set = set_statistic(statistic, advised);
     let (name, compared) = (threshold.name, threshold.value.unwrap_or_default());
     let first = match comparison {
         "GreaterThanThreshold" => Some(0),
@@ -177,8 +203,12 @@ fn help(
     };
     match (statistic.value.as_deref().unwrap_or_default(), first) {
         // A maximum is never below the average, so the alarm still fires.
-        ("Average", _) if advised.statistic == "Maximum" => set,
-        ("Average", _) => format!(
+        (_, first)
+            if advised.is_smoothed && !(advised.is_of_failures && first.is_some_and(|first| first < compared)) =>
+        {
+            set
+        }
+        ("Average", _) if !advised.is_smoothed => format!(
             "{set}, and `{name}` to {} if {compared} was meant for each minute",
             compared.saturating_mul(samples)
         ),
@@ -236,10 +266,15 @@ resource "aws_cloudwatch_metric_alarm" "a" {
             ApproximateNumberOfMessagesVisible | var.open      | GreaterThanThreshold          | 10        | 300      |
             ApproximateNumberOfMessagesVisible | "SampleCount" | GreaterThanThreshold          | 0         | 60       | 1
             ApproximateNumberOfMessagesVisible | "Average"     | GreaterThanOrEqualToThreshold | 1         | 300      | 1
-            ApproximateNumberOfMessagesVisible | "Average"     | GreaterThanOrEqualToThreshold | 2         | 300      |
-            ApproximateNumberOfMessagesVisible | "Average"     | GreaterThanOrEqualToThreshold | 1         | 60       |
+            ApproximateNumberOfMessagesVisible | "Average"     | GreaterThanOrEqualToThreshold | 2         | 300      | info statistic
+            ApproximateNumberOfMessagesVisible | "Average"     | GreaterThanOrEqualToThreshold | 1         | 60       | info statistic
             ApproximateNumberOfMessagesVisible | "Average"     | GreaterThanThreshold          | 0         | 300      |
-            ApproximateAgeOfOldestMessage      | "Average"     | GreaterThanOrEqualToThreshold | 1         | 300      |
+            ApproximateNumberOfMessagesVisible | "Minimum"     | GreaterThanThreshold          | 0         | 300      | warning statistic
+            NumberOfMessagesSent               | "Minimum"     | GreaterThanThreshold          | 10        | 300      |
+            ApproximateAgeOfOldestMessage      | "Average"     | GreaterThanThreshold          | 3600      | 60       | info statistic
+            ApproximateAgeOfOldestMessage      | "Minimum"     | GreaterThanThreshold          | 3600      | 60       | warning statistic
+            ApproximateAgeOfOldestMessage      | "Minimum"     | GreaterThanThreshold          | var.open  | 60       |
+            ApproximateAgeOfOldestMessage      | "p90"         | GreaterThanThreshold          | 3600      | 60       |
             NumberOfMessagesSent               | "Average"     | GreaterThanThreshold          | 10        | 300      | 1
             NumberOfMessagesSent               | "Average"     | GreaterThanThreshold          | 0         | 300      |
             SentMessageSize                    | "Average"     | GreaterThanThreshold          | 10        | 300      |

@@ -28,8 +28,8 @@ fn check(findings: &mut Findings<'_>) {
         let when = findings.certainly_unwatched(&watch, queue, when);
         for statistic in alarm.metrics.iter().map(|of| &of.statistic) {
             for statistic in findings.known(&when, *alarm, statistic) {
-                // `alarm-statistic-misleading` reports other statistics.
-                if statistic.value.as_deref() == Some("Maximum") {
+                // A sum, or a count of samples, may exceed the number of messages.
+                if matches!(statistic.value.as_deref(), Some("Maximum" | "Average" | "Minimum")) {
                     messages(findings, &statistic.when, alarm, queue);
                 }
             }

@@ -34,7 +34,7 @@ fn check(findings: &mut Findings<'_>) {
 
 /// Returns `true` if another invoker of the function may be asynchronous, in which case the setting applies.
 fn is_used(findings: &mut Findings<'_>, when: &Condition, function: &Function, setting: &FailureTarget) -> bool {
-    let invocations = findings.graph.invocations_of(function);
+    let invocations = findings.graph.asynchronous_invocations_of(function);
     let Some(other) = invocations.first() else {
         return false;
     };

@@ -11,15 +11,9 @@ pub(super) static RULE: Rule = rule!(
     fix = Some(Safety::Unsafe)
 );
 
-/// Maximum number of combinations of conditions for one function. Each mapping may double them, so functions with more
-/// are not judged.
-const MAX_WORLDS: usize = 64;
-
 fn check(findings: &mut Findings<'_>) {
     for function in findings.graph.functions() {
-        let mappings = findings.graph.mappings_of(function);
-        let are_of_one = mappings.len() == 1 || function.resource.is_single();
-        if mappings.is_empty() || !are_of_one {
+        if findings.graph.mappings_of(function).is_empty() {
             continue;
         }
         let (unit, reserved) = (MAXIMUM_CONCURRENCY.unit, &function.reserved_concurrency);
@@ -28,7 +22,7 @@ fn check(findings: &mut Findings<'_>) {
                 findings.leave_to_rule_of(&reserved.when, function, &[&reserved], Cause::NoConcurrency);
                 continue;
             }
-            for (when, maximums) in together(findings, &mappings, &reserved.when) {
+            for (when, maximums) in findings.polling_together(function, &reserved.when, polling_maximums) {
                 let Some(total) = sum(&maximums) else { continue };
                 findings.require(&when, function, at_most(total, &reserved), || {
                     exceeds(function, &reserved, &maximums)
@@ -41,51 +35,19 @@ fn check(findings: &mut Findings<'_>) {
 /// Mapping with its maximum concurrency.
 type Maximum<'g> = (&'g EventSourceMapping, Operand<'g>);
 
-/// Returns the combinations of maximums that can apply together, each with its condition. Unknown maximums are left
-/// out, as they could only add to the sum.
-///
-/// Example: the mapping `m` has a maximum of 5 in `prod` only, and `n` always has 6. The result is `m` and `n` (11) for
-/// `prod`, and `n` (6) for other environments.
-fn together<'g>(
-    findings: &mut Findings<'_>,
-    mappings: &[(Condition, &'g EventSourceMapping)],
-    when: &Condition,
-) -> Vec<(Condition, Vec<Maximum<'g>>)> {
-    let mut all: Vec<(Condition, Vec<Maximum<'g>>)> = vec![(when.clone(), Vec::new())];
-    for (assumed, mapping) in mappings {
-        let mut next = Vec::new();
-        for (when, maximums) in all {
-            let mut left = when.clone();
-            for maximum in polling_maximums(findings, mapping, &when.and(assumed)) {
-                left = left.and(&maximum.when.not());
-                let mut more = maximums.clone();
-                let when = maximum.when.clone();
-                more.push((*mapping, maximum));
-                next.push((when, more));
-            }
-            if left.is_possible() {
-                next.push((left, maximums));
-            }
-        }
-        if next.len() > MAX_WORLDS {
-            return Vec::new();
-        }
-        all = next;
-    }
-    all
-}
-
-/// Returns the maximums of `mapping` under conditions that enable it.
+/// Returns the maximums of `mapping` under conditions that enable it. Unknown maximums are left out, as they could only
+/// add to the sum.
 fn polling_maximums<'g>(
     findings: &mut Findings<'_>,
     mapping: &'g EventSourceMapping,
     when: &Condition,
-) -> Vec<Operand<'g>> {
+) -> Vec<(Condition, Operand<'g>)> {
     let mut all = Vec::new();
     for enabled in findings.known(when, mapping, &mapping.enabled) {
         if *enabled.value {
             let maximum = &mapping.maximum_concurrency;
-            all.extend(findings.numbers(&enabled.when, mapping, maximum, &MAXIMUM_CONCURRENCY));
+            let maximums = findings.numbers(&enabled.when, mapping, maximum, &MAXIMUM_CONCURRENCY);
+            all.extend(maximums.into_iter().map(|maximum| (maximum.when.clone(), maximum)));
         }
     }
     all

@@ -24,8 +24,15 @@ fn check(findings: &mut Findings<'_>) {
     let watch = graph.alarm_watch(is_age);
     let mut all = Vec::new();
     for queue in graph.consumed().filter(|queue| !graph.is_dead_letter_queue(queue)) {
-        let consumers = findings.consumers_and_workers(&queue.resource.when, queue);
-        let read = (consumers.iter()).fold(Condition::never(), |all, consumer| all.or(&consumer.when));
+        // The messages of a consumer that is switched off grow old, too.
+        let mappings = graph.consumptions(queue).into_iter().map(|mapping| mapping.when);
+        let pipes = graph.pipes_from(queue).into_iter().map(|(when, _)| when);
+        let workers = findings.workers(&queue.resource.when, queue).map(|worker| worker.when);
+        let read = mappings
+            .chain(pipes)
+            .chain(workers)
+            .fold(Condition::never(), |all, when| all.or(&when));
+        let read = read.and(&queue.resource.when);
         let watched = read.and(&watch.noticed_when(queue));
         let is_watched = fact(true, || format!("an alarm on `{AGE}` watches it")).depending_on(&queue.resource.header);
         findings.satisfied(&watched, queue, is_watched);
@@ -70,6 +77,7 @@ resource "aws_sqs_queue" "unread" {}
 resource "aws_lambda_event_source_mapping" "m" {
   event_source_arn = aws_sqs_queue.q.arn
   function_name    = "f"
+  enabled          = <enabled>
 }
 resource "aws_cloudwatch_metric_alarm" "a" {
   namespace   = "AWS/SQS"
@@ -78,12 +86,16 @@ resource "aws_cloudwatch_metric_alarm" "a" {
 }
 "#,
             r#"
-            queue | metric                               | name                 | finding
-                  | "ApproximateNumberOfMessagesVisible" | aws_sqs_queue.q.name | queue
-                  | "ApproximateAgeOfOldestMessage"      | aws_sqs_queue.d.name | queue
-                  | "ApproximateAgeOfOldestMessage"      | aws_sqs_queue.q.name |
-                  | "ApproximateAgeOfOldestMessage"      | var.open             |
-                  | var.open                             | aws_sqs_queue.q.name |
+            queue | enabled  | metric                               | name                 | finding
+                  | true     | "ApproximateNumberOfMessagesVisible" | aws_sqs_queue.q.name | queue
+                  | true     | "ApproximateAgeOfOldestMessage"      | aws_sqs_queue.d.name | queue
+                  | true     | "ApproximateAgeOfOldestMessage"      | aws_sqs_queue.q.name |
+                  | true     | "ApproximateAgeOfOldestMessage"      | var.open             |
+                  | true     | var.open                             | aws_sqs_queue.q.name |
+            // Messages wait while their consumer is switched off.
+                  | false    | "ApproximateNumberOfMessagesVisible" | aws_sqs_queue.q.name | queue
+                  | var.open | "ApproximateNumberOfMessagesVisible" | aws_sqs_queue.q.name | queue
+                  | false    | "ApproximateAgeOfOldestMessage"      | aws_sqs_queue.q.name |
             "#,
         );
     }

@@ -116,7 +116,7 @@ resource "aws_sqs_queue_redrive_allow_policy" "failed" {
   queue_url            = aws_sqs_queue.failed.id
   redrive_allow_policy = jsonencode({
     redrivePermission = <permission>
-    sourceQueueArns   = <sources>
+    <sources>
   })
 }
 "#;
@@ -127,20 +127,20 @@ resource "aws_sqs_queue_redrive_allow_policy" "failed" {
             &RULE,
             QUEUES,
             r#"
-            name            | permission | sources                                             | finding
-            name = "orders" | "allowAll" | null                                                |
-            name = "orders" | "byQueue"  | [aws_sqs_queue.orders.arn]                          |
-            name = "orders" | "byQueue"  | [aws_sqs_queue.other.arn, aws_sqs_queue.orders.arn] |
-            name = "orders" | "byQueue"  | ["arn:aws:sqs:eu-west-1:111122223333:orders"]       |
-            name = "orders" | "byQueue"  | [var.open]                                          |
-            name = "orders" | "byQueue"  | var.open                                            |
-            name = "orders" | "byQueue"  | [aws_sqs_queue.other.arn, var.open]                 |
-            name = "orders" | var.open   | null                                                |
-            name = "orders" | "denyAll"  | null                                                | permission
-            name = "orders" | "byQueue"  | [aws_sqs_queue.other.arn]                           | permission
-            name = "orders" | "byQueue"  | ["arn:aws:sqs:eu-west-1:111122223333:elsewhere"]    | permission
+            name            | permission | sources                                                               | finding
+            name = "orders" | "allowAll" |                                                                       |
+            name = "orders" | "byQueue"  | sourceQueueArns = [aws_sqs_queue.orders.arn]                          |
+            name = "orders" | "byQueue"  | sourceQueueArns = [aws_sqs_queue.other.arn, aws_sqs_queue.orders.arn] |
+            name = "orders" | "byQueue"  | sourceQueueArns = ["arn:aws:sqs:eu-west-1:111122223333:orders"]       |
+            name = "orders" | "byQueue"  | sourceQueueArns = [var.open]                                          |
+            name = "orders" | "byQueue"  | sourceQueueArns = var.open                                            |
+            name = "orders" | "byQueue"  | sourceQueueArns = [aws_sqs_queue.other.arn, var.open]                 |
+            name = "orders" | var.open   |                                                                       |
+            name = "orders" | "denyAll"  |                                                                       | permission
+            name = "orders" | "byQueue"  | sourceQueueArns = [aws_sqs_queue.other.arn]                           | permission
+            name = "orders" | "byQueue"  | sourceQueueArns = ["arn:aws:sqs:eu-west-1:111122223333:elsewhere"]    | permission
             // The name of the source is unknown.
-                            | "byQueue"  | ["arn:aws:sqs:eu-west-1:111122223333:elsewhere"]    |
+                            | "byQueue"  | sourceQueueArns = ["arn:aws:sqs:eu-west-1:111122223333:elsewhere"]    |
             "#,
         );
     }

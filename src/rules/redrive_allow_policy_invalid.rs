@@ -3,6 +3,7 @@
 use super::prelude::*;
 use crate::graph::limits::ALLOWED_SOURCES;
 use crate::graph::{Attribute, RedriveAllowPolicy};
+use source::Span;
 
 pub(super) static RULE: Rule = rule!(
     "redrive-allow-policy-invalid",
@@ -30,6 +31,9 @@ fn check(findings: &mut Findings<'_>) {
                     findings.require(&permission.when, queue, alone.depending_on(&permission), || {
                         superfluous(queue, policy, &permission)
                     });
+                    for (when, span) in &policy.null_sources {
+                        findings.report(&permission.when.and(when), queue, null_sources(queue, *span));
+                    }
                 }
             }
         }
@@ -119,10 +123,17 @@ fn superfluous(queue: &Queue, policy: &RedriveAllowPolicy, permission: &Known<'_
     finding.help("remove `sourceQueueArns`, or set `redrivePermission` to `byQueue`")
 }
 
+fn null_sources(queue: &Queue, span: Span) -> Finding {
+    let headline = format!("{queue} has a redrive allow policy with `sourceQueueArns` of null, which SQS rejects");
+    let label = "`jsonencode` writes this as `null`, not as an absent key";
+    Finding::new("redrive_allow", headline, span, label)
+        .help("leave out `sourceQueueArns` unless `redrivePermission` is `byQueue`, for example with `merge()`")
+}
+
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam};
+    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
     use crate::testing::queue;
 
     #[test]
@@ -145,16 +156,48 @@ mod tests {
     }
 
     #[test]
+    fn null_instead_of_source_queues_is_flagged() {
+        Terraform.check_cases(
+            &RULE,
+            r#"
+variable "open" {}
+variable "sources" { default = null }
+variable "limited" { default = false }
+resource "aws_sqs_queue" "d" {
+  redrive_allow_policy = jsonencode({
+    redrivePermission = "<permission>"
+    sourceQueueArns   = <sources>
+  })
+}
+"#,
+            "
+            permission | sources                      | finding
+            allowAll   | null                         | sources
+            denyAll    | null                         | sources
+            allowAll   | var.sources                  | 1
+            allowAll   | var.limited ? [\"q\"] : null | 1
+            byQueue    | null                         | permission
+            // An unknown list may be one of queues.
+            allowAll   | var.open                     | permission
+            byQueue    | var.open                     |
+            ",
+        );
+        let absent = "Resources:\n  D: {Type: AWS::SQS::Queue, Properties: {RedriveAllowPolicy: {redrivePermission: allowAll, \
+                      sourceQueueArns: !Ref AWS::NoValue}}}\n";
+        CloudFormation.check(&RULE, absent);
+    }
+
+    #[test]
     fn unknown_permission_is_flagged() {
         queue().check(
             &RULE,
             r#"
-            queue.permission | queue.sources                          | finding
-            allowAll         |                                        |
-            denyAll          |                                        |
-            open             |                                        |
-            AllowAll         |                                        | queue.permission
-            ByQueue          |                                        | queue.permission
+            queue.permission | queue.sources | finding
+            allowAll         |               |
+            denyAll          |               |
+            open             |               |
+            AllowAll         |               | queue.permission
+            ByQueue          |               | queue.permission
             ""               |                                        | queue.permission
             allowAll         | [arn:aws:sqs:eu-west-1:111122223333:q] | queue.permission
             "#,

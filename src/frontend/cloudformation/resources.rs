@@ -85,6 +85,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             calls: Vec::new(),
             region: self.view.template.pseudo_parameter("AWS::Region"),
             account: self.view.template.pseudo_parameter("AWS::AccountId"),
+            placement: None,
             ignored: Vec::new(),
         };
         Resource {

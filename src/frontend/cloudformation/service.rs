@@ -59,6 +59,7 @@ pub(super) fn respell(graph: &mut UnitGraph, service: &Service, note: Option<&St
             resource: "resources".into(),
             span: service.span,
             function: Attribute::unresolved("function", Cause::NotRead.because(note.as_str()), service.span),
+            waits: false,
         });
     }
 }

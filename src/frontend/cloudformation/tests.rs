@@ -391,6 +391,7 @@ Resources:
     let invocations: Vec<&str> = graph
         .invocations
         .iter()
+        .filter(|invocation| !invocation.waits)
         .map(|invocation| &*invocation.resource)
         .collect();
     assert_eq!(invocations, ["FR", "FRPermission", "FBPermission"]);

@@ -58,9 +58,10 @@ impl<V: View> Lowering<V> {
             metrics.push(self.metric(written, &names.metric, &Condition::always()));
         }
         let queries = self.view.elements(written, names.queries);
-        let has_queries = !queries.is_empty();
+        let mut has_queries = queries.len() > 1;
         for query in queries {
             let found = self.view.elements(&query.written, names.query_metric);
+            has_queries |= found.len() != 1 || query.place.is_err();
             opaque = opaque.or(query.place.err());
             if found.is_empty() {
                 opaque = opaque.or_else(|| self.names_queues(&query.written, names.expression));

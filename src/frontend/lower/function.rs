@@ -70,6 +70,7 @@ impl<V: View> Lowering<V> {
             name: self.text(written, names.name),
             timeout: self.seconds(written, names.timeout, limits::FUNCTION_TIMEOUT_DEFAULT),
             timeout_set_by: self.view.set_by(written, names.timeout),
+            provisioned: Vec::new(),
             reserved_concurrency: self.reserved_concurrency(written, names.reserved_concurrency),
             managed_instances: self.read(written, names.managed_instances, &false, |_, _| Ok(true)),
             durable_execution_timeout: self.durable_execution_timeout(written, names),

@@ -3,8 +3,8 @@
 use super::properties::Known;
 use super::{BareName, Lowering, Node, Path, View, last};
 use crate::graph::{
-    Attribute, Case, Condition, EventSourceMapping, Link, ProvisionedPollers, ResponseType, State, StreamSetting,
-    limits,
+    Attribute, Case, Condition, EventSourceMapping, Invocation, Link, ProvisionedPollers, ResponseType, State,
+    StreamSetting, limits,
 };
 
 /// The response type for partial batch responses.
@@ -47,6 +47,13 @@ impl<V: View> Lowering<V> {
         };
         if self.reads_no_queue(written, source, names.other_sources) {
             self.misspelled.clear();
+            let function = self.link(written, names.function, BareName::Function);
+            self.graph.invocations.push(Invocation {
+                resource: node.resource.address,
+                span: node.resource.header,
+                function,
+                waits: true,
+            });
             return;
         }
         let queue = self.source(written, source);

@@ -224,11 +224,18 @@ impl<V: View> Lowering<V> {
             let permission = this.entry(exact(&fields, PERMISSION), PERMISSION, span);
             let listed = exact(&fields, SOURCES).map(|field| &field.value);
             let sources = listed.map(|list| this.links(list, "", &SOURCES.into()));
+            let mut null_sources = Vec::new();
+            if let Some(list) = listed.filter(|_| V::SENDS_NULL) {
+                let cases = this.view.attribute(list, "").cases.into_iter();
+                let nulls = cases.filter(|case| case.is_default());
+                null_sources.extend(nulls.map(|case| (case.when.clone(), case.span)));
+            }
             let elements = listed.map(|list| this.view.elements(list, "")).unwrap_or_default();
             let default = |_: &str| State::Default("allowAll".to_owned());
             Ok(Box::new(RedriveAllowPolicy {
                 permission: this.convert(permission, default, |this, value| this.view.text(&value)),
                 sources: sources.unwrap_or_default(),
+                null_sources,
                 depends_on: this.depends_on(elements.iter().map(|element| &element.written)),
             }))
         })

@@ -8,8 +8,8 @@ use super::{BareName, Lowering, Node, Path, View};
 use crate::graph::access::PolicyDocument;
 use crate::graph::delivery::Sender;
 use crate::graph::{
-    Attribute, Cause, FailureTarget, Form, Link, Queue, Reason, RedriveAllowPolicy, RedriveKind, RedrivePolicy,
-    RedriveWriter, SourcedValue, State, Target, UnitKind,
+    Attribute, Cause, FailureTarget, Form, Link, ProvisionedConcurrency, Queue, Reason, RedriveAllowPolicy,
+    RedriveKind, RedrivePolicy, RedriveWriter, SourcedValue, State, Target, UnitKind,
 };
 use conditions::{Case, Cases, Condition};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -29,6 +29,8 @@ pub(super) struct Pending {
     key_policies: Vec<(Attribute<Link>, Attribute<Option<PolicyDocument>>)>,
     /// Settings for recursive loops, with their function.
     recursive_loops: Vec<(Attribute<Link>, Attribute<String>)>,
+    /// Provisioned concurrency of aliases and versions, with their function.
+    provisioned: Vec<(Attribute<Link>, ProvisionedConcurrency)>,
     /// States of rules with separate targets, by address.
     pub(super) rules: FxHashMap<Arc<str>, Attribute<bool>>,
 }
@@ -114,6 +116,24 @@ impl<V: View> Lowering<V> {
         self.pending.recursive_loops.push((function, setting));
     }
 
+    /// Collects the provisioned concurrency of an alias or version of a function. One that may not exist, or may have
+    /// none, is left out.
+    pub(super) fn provisioned_concurrency(&mut self, node: Node<V::Value>, function: Path, count: Path) {
+        let of = self.link(&node.written, function, BareName::Function);
+        let count = self.optional_integer(&node.written, count);
+        for (when, case, count) in count.known_in(&node.resource.when) {
+            if count.is_some() && node.resource.uncertain.is_none() {
+                let resource = node.resource.address.clone();
+                let setting = ProvisionedConcurrency {
+                    resource,
+                    span: case.span,
+                    when,
+                };
+                self.pending.provisioned.push((of.clone(), setting));
+            }
+        }
+    }
+
     /// Merges separate settings into the resources to which they belong.
     pub(super) fn merge(&mut self) {
         let pending = std::mem::take(&mut self.pending);
@@ -139,6 +159,16 @@ impl<V: View> Lowering<V> {
                         function.success_targets.push(target);
                     }
                 }
+            }
+        }
+        let functions = self.graph.functions.iter().enumerate();
+        let names = functions.filter_map(|(at, function)| Some((function.name.known()?.clone()?, at)));
+        let names: FxHashMap<String, usize> = names.filter(|_| !pending.provisioned.is_empty()).collect();
+        for (function, setting) in pending.provisioned {
+            let of_name = |link: &Link| names.get(link.external_function_name()?).copied();
+            let at = function.known().and_then(|link| named(link).or_else(|| of_name(link)));
+            if let Some(function) = at.and_then(|at| self.graph.functions.get_mut(at)) {
+                function.provisioned.push(setting);
             }
         }
         for (function, setting) in pending.recursive_loops {

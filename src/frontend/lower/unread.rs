@@ -30,6 +30,7 @@ pub(in crate::frontend) fn expose_all(graph: &mut UnitGraph, reason: &Reason, sp
         resource: "resources".into(),
         span,
         function: Attribute::unresolved("function", reason.clone(), span),
+        waits: false,
     });
 }
 

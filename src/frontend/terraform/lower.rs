@@ -184,7 +184,14 @@ impl Lowering<Terraform<'_, '_>> {
     fn declared(&mut self, at: usize, (kind, name): &Name, block: &Arc<Block>, member: &Member) -> Declared {
         let region = self.view.eval.region(kind, &block.body, &member.scope).to_text();
         let account = self.view.eval.account(kind, &block.body, &member.scope).to_text();
+        let mut placement = self.view.eval.provider_key(kind, &block.body, &member.scope);
         let instance = &self.view.eval.instances[at];
+        let address = instance
+            .path
+            .address(format_args!("{kind}.{name}{}", member.key.shown()));
+        if region.is_none() && block.body.attribute("region").is_some() {
+            placement = Some(address.to_string());
+        }
         let cause = match (&member.uncertain, &instance.uncertain) {
             (Some(_), _) => member.cause.clone(),
             (None, Some(_)) => Some(at.to_string().into()),
@@ -197,14 +204,13 @@ impl Lowering<Terraform<'_, '_>> {
             calls: instance.calls.clone(),
             region,
             account,
+            placement: placement.map(Arc::from),
             ignored: ignored(&block.body),
         };
         Declared {
             resource: Resource {
                 unit: UnitId(0),
-                address: instance
-                    .path
-                    .address(format_args!("{kind}.{name}{}", member.key.shown())),
+                address,
                 header: block.header,
                 when: instance.when.and(&member.when),
                 common: self.commons.shared(common),

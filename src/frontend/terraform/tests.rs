@@ -91,7 +91,7 @@ fn dump(files: &[(&str, &str)], root: &str) -> String {
         for used in &graph.dead_letter_uses {
             writeln!(text, "failures of {}: {}", used.resource, attribute(&used.target, link)).unwrap();
         }
-        for invocation in &graph.invocations {
+        for invocation in graph.invocations.iter().filter(|invocation| !invocation.waits) {
             writeln!(
                 text,
                 "{} invokes {}",

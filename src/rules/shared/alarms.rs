@@ -11,7 +11,7 @@ use source::Span;
 use std::collections::BTreeMap;
 
 /// SQS metric that an alarm watches.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct QueueMetric<'g> {
     /// Alarm that watches the metric.
     pub(crate) alarm: &'g Alarm,

@@ -27,7 +27,7 @@ pub(crate) fn ineffective_failure_queue<'g>(
         let assumed = when.and(&consumption.when);
         graph.functions_of(consumption.mapping, &assumed)
     });
-    let functions = functions.filter(|(_, function)| graph.invocations_of(function).is_empty());
+    let functions = functions.filter(|(_, function)| graph.asynchronous_invocations_of(function).is_empty());
     let mut named = functions.flat_map(|(assumed, function)| {
         let settings = function.failure_targets.iter();
         settings.flat_map(move |setting| {

@@ -21,7 +21,7 @@ impl Transform<'_> {
                 .map(|entry| &entry.value)
                 .filter(|node| node.value != Value::Null)
         };
-        let alias = value("AutoPublishAlias").map(|name| self.alias(&owner, name));
+        let alias = value("AutoPublishAlias").map(|name| self.alias(&owner, name, get("ProvisionedConcurrencyConfig")));
         let invoked = Invoked::function(&owner, alias.as_deref());
         self.url(&owner, &invoked, value("FunctionUrlConfig"));
 
@@ -49,7 +49,7 @@ impl Transform<'_> {
     }
 
     /// Generates the version and the alias that each deployment publishes, and returns the id of the alias.
-    fn alias(&mut self, owner: &Owner, name: &Node) -> String {
+    fn alias(&mut self, owner: &Owner, name: &Node, provisioned: Option<&Entry>) -> String {
         let at = At(name.span);
         let id = match self.literal(name) {
             Some(text) => format!("{}Alias{}", owner.id, text.replace('-', "D").replace('_', "U")),
@@ -59,11 +59,12 @@ impl Transform<'_> {
         // Its real id ends with a hash of the packaged code.
         let version = format!("{}Version", owner.id);
         self.make(at, &version, "AWS::Lambda::Version", owner, vec![function()]);
-        let properties = vec![
+        let mut properties = vec![
             function(),
             at.entry("Name", name.clone()),
             at.entry("FunctionVersion", at.attribute(&version, "Version")),
         ];
+        properties.extend(provisioned.cloned());
         self.make(at, &id, "AWS::Lambda::Alias", owner, properties);
         self.name(owner, "Alias", &id);
         self.name(owner, "Version", &version);

@@ -84,8 +84,24 @@ impl Evaluator<'_> {
         })
     }
 
+    /// Returns a key of the provider configuration of a resource with this body; `None` for the default one of the root
+    /// module. Resources with different keys may be in different accounts or Regions.
+    pub fn provider_key(&self, kind: &str, body: &Body, scope: &Scope) -> Option<String> {
+        let (module, (name, alias), _) = self.provider(scope.module, &provider_of(kind, body));
+        match alias {
+            Some(alias) => Some(format!("{module}.{name}.{alias}")),
+            None => (module != 0).then(|| format!("{module}.{name}")),
+        }
+    }
+
     /// Returns the block that configures a provider, with the module that contains it.
     fn configuration(&self, module: usize, name: &ProviderName) -> Option<(usize, Arc<Block>)> {
+        let (module, _, block) = self.provider(module, name);
+        Some((module, block?))
+    }
+
+    /// Returns the module that configures a provider and its name there, with the block, if there is one.
+    fn provider(&self, module: usize, name: &ProviderName) -> (usize, ProviderName, Option<Arc<Block>>) {
         let (mut module, mut name) = (module, name.clone());
         loop {
             let instance = &self.instances[module];
@@ -100,10 +116,10 @@ impl Evaluator<'_> {
             // An empty block in a called module only declares that a provider is passed to it.
             let configures = own.filter(|block| caller.is_none() || !block.body.attributes.is_empty());
             match (configures, caller) {
-                (Some(block), _) => return Some((module, block)),
+                (Some(block), _) => return (module, name, Some(block)),
                 // A called module inherits only configurations without an alias.
                 (None, Some((_, _, scope))) if name.1.is_none() => module = scope.module,
-                _ => return None,
+                _ => return (module, name, None),
             }
         }
     }

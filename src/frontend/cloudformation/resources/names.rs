@@ -24,6 +24,10 @@ pub(in crate::frontend::cloudformation) fn kind(name: &str) -> Option<NodeKind> 
         "AWS::SQS::QueueInlinePolicy" => NodeKind::QueuePolicy("Queue", "PolicyDocument"),
         "AWS::Lambda::Function" | "AWS::Serverless::Function" => NodeKind::Function(&FUNCTION),
         "AWS::Lambda::EventInvokeConfig" => NodeKind::InvokeConfig(&INVOKE_CONFIG),
+        "AWS::Lambda::Alias" | "AWS::Lambda::Version" => NodeKind::ProvisionedConcurrency(
+            "FunctionName",
+            "ProvisionedConcurrencyConfig.ProvisionedConcurrentExecutions",
+        ),
         "AWS::Lambda::EventSourceMapping" => NodeKind::Mapping(&MAPPING),
         "AWS::Lambda::Permission" => NodeKind::Permission("FunctionName", "Principal"),
         "AWS::CloudWatch::Alarm" => NodeKind::Alarm(&ALARM),

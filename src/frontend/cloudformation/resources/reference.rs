@@ -18,10 +18,10 @@ use trees::{Node, Value};
 
 /// Types that refer to a function without invoking it.
 const NOT_INVOKING: [&str; 8] = [
+    "AWS::ApplicationAutoScaling::ScalableTarget",
     "AWS::Lambda::Alias",
     "AWS::Lambda::EventSourceMapping",
     "AWS::Lambda::Version",
-    "AWS::Lambda::Url",
     // Its name may only derive from that of a function.
     "AWS::SecretsManager::Secret",
     "AWS::CloudWatch::Alarm",
@@ -30,10 +30,11 @@ const NOT_INVOKING: [&str; 8] = [
 ];
 
 /// Callers that wait for the response of a function and so receive its failures: prefixes of types.
-const SYNCHRONOUS: [&str; 5] = [
+const SYNCHRONOUS: [&str; 6] = [
     "AWS::ApiGateway::",
     "AWS::ApiGatewayV2::",
     "AWS::ElasticLoadBalancingV2::",
+    "AWS::Lambda::Url",
     "AWS::Serverless::Api",
     "AWS::Serverless::HttpApi",
 ];
@@ -76,9 +77,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
                 let by = (&declared.id, NodeKind::owner(names::kind(kind)));
                 self.use_as_dead_letter_queue(by, argument, &found, assumed.and(&found.when));
             }
-            if !waits {
-                self.invocation(declared, &found);
-            }
+            self.invocation(declared, &found, waits);
             let is_away = || matches!(self.view.template.stack(&declared.id), Stack::Unread);
             let goes_away = (is_stack(kind) && is_away()) || is_custom(kind) || !kind.starts_with("AWS::");
             if goes_away && kind != NOTIFICATIONS && self.is_handed(&found.link) {
@@ -88,8 +87,8 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         if is_custom(kind) {
             self.record_passed_names(properties);
         }
-        if kind == "AWS::Lambda::Permission" && !waits {
-            self.open_permission(declared, properties);
+        if kind == "AWS::Lambda::Permission" {
+            self.open_permission(declared, properties, waits);
         }
     }
 
@@ -145,7 +144,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         });
     }
 
-    fn invocation(&mut self, declared: &Declared<'t>, found: &FoundReference) {
+    fn invocation(&mut self, declared: &Declared<'t>, found: &FoundReference, waits: bool) {
         let is_quiet = NOT_INVOKING.contains(&&*declared.kind)
             || declared.kind.starts_with("AWS::IAM::")
             || declared.kind.starts_with("AWS::Logs::LogGroup");
@@ -155,12 +154,13 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
                 resource: declared.id.clone(),
                 span: declared.header,
                 function: Attribute::set("FunctionName", found.link.clone().into(), found.span),
+                waits,
             });
         }
     }
 
     /// Records a permission whose function is unresolved, which may invoke any function.
-    fn open_permission(&mut self, declared: &Declared<'t>, properties: &'t Node) {
+    fn open_permission(&mut self, declared: &Declared<'t>, properties: &'t Node, waits: bool) {
         let Some(entry) = properties.entry("FunctionName") else {
             return;
         };
@@ -174,6 +174,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
                     resource: declared.id.clone(),
                     span: declared.header,
                     function: Attribute::unresolved("FunctionName", reason, outcome.span),
+                    waits,
                 });
             }
         }
@@ -213,6 +214,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
                         resource: output.key.clone(),
                         span: output.key_span,
                         function: Attribute::set("Value", found.link.into(), found.span),
+                        waits: false,
                     });
                 }
             }

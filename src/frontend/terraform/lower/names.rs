@@ -26,6 +26,9 @@ pub(in crate::frontend::terraform) fn kind(name: &str) -> Option<NodeKind> {
         "aws_lambda_function" => NodeKind::Function(&FUNCTION),
         "aws_lambda_function_event_invoke_config" => NodeKind::InvokeConfig(&INVOKE_CONFIG),
         "aws_lambda_function_recursion_config" => NodeKind::RecursionConfig("function_name", "recursive_loop"),
+        "aws_lambda_provisioned_concurrency_config" => {
+            NodeKind::ProvisionedConcurrency("function_name", "provisioned_concurrent_executions")
+        }
         "aws_lambda_event_source_mapping" => NodeKind::Mapping(&MAPPING),
         "aws_lambda_permission" => NodeKind::Permission("function_name", "principal"),
         "aws_cloudwatch_metric_alarm" => NodeKind::Alarm(&ALARM),

@@ -36,15 +36,16 @@ impl Lowering<Terraform<'_, '_>> {
             | "aws_sqs_queue_redrive_allow_policy"
             | "aws_cloudwatch_metric_alarm" => {}
             // The lowering of these two reads their failure destinations itself.
-            "aws_lambda_function" => self.invocations(declared, |name| name == "environment"),
+            "aws_lambda_function" => self.invocations(declared, |name| name == "environment", false),
             "aws_lambda_function_event_invoke_config" => {
-                self.invocations(declared, |name| name == "destination_config");
+                self.invocations(declared, |name| name == "destination_config", false);
             }
             "aws_lambda_event_source_mapping" => self.failures(declared),
             kind => {
                 self.failures(declared);
-                if invokes(kind) && !self.is_synchronous_invoker(kind, declared) {
-                    self.invocations(declared, |_| true);
+                if invokes(kind) {
+                    let waits = self.is_synchronous_invoker(kind, declared);
+                    self.invocations(declared, |_| true, waits);
                 }
             }
         }
@@ -168,7 +169,7 @@ impl Lowering<Terraform<'_, '_>> {
     }
 
     /// Records the functions that the arguments and blocks accepted by `is_wanted` refer to.
-    fn invocations(&mut self, node: &Declared, is_wanted: fn(&str) -> bool) {
+    fn invocations(&mut self, node: &Declared, is_wanted: fn(&str) -> bool, waits: bool) {
         let mut found: Vec<(Value, Span)> = Vec::new();
         let permission = &*node.resource.kind == "aws_lambda_permission";
         self.search(&node.block.body, &node.scope, is_wanted, 0, &mut |name, value, span| {
@@ -187,6 +188,7 @@ impl Lowering<Terraform<'_, '_>> {
                 resource: node.resource.address.clone(),
                 span,
                 function,
+                waits,
             });
         }
     }
@@ -217,6 +219,7 @@ impl Lowering<Terraform<'_, '_>> {
                         resource: by.clone(),
                         span,
                         function,
+                        waits: false,
                     });
                 }
             }

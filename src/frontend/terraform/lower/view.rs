@@ -100,6 +100,8 @@ impl View for Terraform<'_, '_> {
 
     const AWAITS_QUEUE_POLICIES: bool = true;
 
+    const SENDS_NULL: bool = true;
+
     fn attribute(&mut self, within: &ConfigurationPart, path: Path) -> Attribute<Option<ConfigurationPart>> {
         let (first, rest) = split(path);
         let (value, span, name) = match &within.what {

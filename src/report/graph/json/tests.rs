@@ -40,6 +40,7 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
                 calls: Vec::new(),
                 region: None,
                 account: None,
+                placement: None,
                 ignored: Vec::new(),
             }),
         },
