@@ -52,7 +52,7 @@ pub use redrive::{
     DeadLetterUse, Owner, PolicyError, PolicyErrorKind, RedriveAllowPolicy, RedriveKind, RedrivePolicy, RedriveWriter,
 };
 pub use tags::{Tag, Tags};
-pub use unit::{Unit, UnitGraph, UnitId, UnitKind};
+pub use unit::{Unit, UnitGraph, UnitId, UnitKind, UnreadCalls};
 pub use unknown::{EventWithoutQueue, UnknownProperty};
 pub use watch::{Doubt, Watch};
 pub use workers::Worker;

@@ -103,7 +103,7 @@ pub struct Units {
     pub states: usize,
     /// Snapshots of what is deployed.
     pub snapshots: usize,
-    /// Sources of remote modules that are not read, each with the number of its calls.
+    /// Sources of modules that are not read, each with the number of its calls.
     pub unread_modules: BTreeMap<String, usize>,
     /// Notes on unread parts, by unit.
     pub notes: Vec<String>,

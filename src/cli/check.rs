@@ -167,13 +167,13 @@ fn reasons_to_fail(outcome: &Outcome) -> String {
         .collect();
     let levels: Vec<&str> = failing.levels.iter().map(|level| level.name()).collect();
     let findings = format!("{} (fail level: {})", findings.join(", "), levels.join(", "));
-    let unjudged = format!(
-        "{} not judged (`--fail-on-unjudged`)",
-        counted(failing.unjudged, "resource")
-    );
+    let unjudged = failing.unjudged.iter();
+    let unjudged: Vec<String> = unjudged
+        .map(|((kind, what), &count)| format!("{} {what}", counted(count, kind)))
+        .collect();
     let parts = [
         (!failing.findings.is_empty()).then_some(findings),
-        (failing.unjudged > 0).then_some(unjudged),
+        (!unjudged.is_empty()).then(|| format!("{} (`--fail-on-unjudged`)", unjudged.join(", "))),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -231,7 +231,7 @@ fn units(outcome: &Outcome) -> Units {
             UnitKind::Snapshot => units.snapshots += 1,
         }
         for (source, calls) in &unit.unread_modules {
-            *units.unread_modules.entry(source.clone()).or_default() += calls;
+            *units.unread_modules.entry(source.clone()).or_default() += calls.all;
         }
         for note in &unit.notes {
             notes.entry(note).or_default().push(&unit.name);

@@ -42,10 +42,19 @@ pub struct Unit {
     pub kind: UnitKind,
     /// Parts of it that are not supported, for the summary ("functions and their events are not read").
     pub notes: Vec<String>,
-    /// Sources of remote modules that are not read, each with the number of its calls.
-    pub unread_modules: BTreeMap<String, usize>,
+    /// Sources of modules that are not read, each with its calls.
+    pub unread_modules: BTreeMap<String, UnreadCalls>,
     /// Key that links of other units use for it: its name, or its call by another unit.
     pub key: UnitKey,
+}
+
+/// Numbers of calls of a module that is not read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UnreadCalls {
+    /// All calls.
+    pub all: usize,
+    /// Those that receive a queue, or that declare one according to their names.
+    pub of_queues: usize,
 }
 
 impl Unit {

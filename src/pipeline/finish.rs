@@ -9,7 +9,7 @@ use super::policies::Policies;
 use super::suppress::Unsuppressed;
 use super::{Outcome, Run};
 use crate::config::FailLevel;
-use crate::diagnostic::{Diagnostic, NotEvaluated, Silencer, Subject};
+use crate::diagnostic::{Diagnostic, NotEvaluated, Silencer};
 use crate::frontend;
 use crate::graph::Cause;
 use crate::history::{Baselines, History, KnownBecause, KnownFindings};
@@ -82,10 +82,21 @@ fn failing(run: &Run<'_>, policies: &Policies, outcome: &Outcome) -> Failing {
             failing.levels.insert(least);
         }
     }
-    let unread = outcome.not_evaluated.iter().filter(|open| open.is_unread());
-    let open = (unread.map(|open| &open.subject)).chain(outcome.coverage.gaps.iter().map(|gap| &gap.subject));
-    let fails = |subject: &&Subject| run.options.fail_on_unjudged || policies.of(&subject.unit).fail_on_unjudged;
-    failing.unjudged = open.filter(fails).count();
+    let gaps = outcome.coverage.gaps.iter();
+    let gaps = gaps.map(|gap| (("resource", "not judged"), &*gap.subject.unit, 1));
+    let parts = outcome.not_evaluated.iter().filter(|open| open.is_unread());
+    let parts = parts.map(|open| (("part", "not read"), &*open.subject.unit, 1));
+    let is_queue_seen = outcome.coverage.queues > 0;
+    let calls = outcome.graph.units().iter().map(|unit| {
+        let calls = unit.unread_modules.values();
+        let calls = calls.map(|calls| if is_queue_seen { calls.of_queues } else { calls.all });
+        (("module call", "not read"), &*unit.name, calls.sum())
+    });
+    for (kind, unit, count) in gaps.chain(parts).chain(calls) {
+        if count > 0 && (run.options.fail_on_unjudged || policies.of(unit).fail_on_unjudged) {
+            *failing.unjudged.entry(kind).or_default() += count;
+        }
+    }
     failing
 }
 

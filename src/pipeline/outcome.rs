@@ -66,14 +66,14 @@ pub struct Failing {
     pub findings: BTreeMap<Severity, usize>,
     /// Fail levels that these findings reach. Units may have different ones.
     pub levels: BTreeSet<Severity>,
-    /// Number of unjudged resources and unread parts that fail the run.
-    pub unjudged: usize,
+    /// Numbers of what was not looked at and fails the run, by kind: `resource`, `not judged`.
+    pub unjudged: BTreeMap<(&'static str, &'static str), usize>,
 }
 
 impl Outcome {
     /// Returns `true` if a finding reaches the fail level, or an unjudged resource fails the run.
     pub fn fails(&self) -> bool {
-        !self.failing.findings.is_empty() || self.failing.unjudged > 0
+        !self.failing.findings.is_empty() || !self.failing.unjudged.is_empty()
     }
 
     /// Returns an outcome without results, because of `errors`.

@@ -26,11 +26,14 @@ pub fn lines(report: &Report<'_>) -> Vec<String> {
     lines
 }
 
-/// Formats the number of findings: `2 errors, 1 warning in 4 modules and 2 templates`.
+/// Formats the number of findings: `2 errors, 1 warning in 4 modules and 2 templates`. Without findings, states what was
+/// judged.
 pub(super) fn found(report: &Report<'_>) -> String {
+    let findings = findings(report);
     let mut line = match units(report.units) {
-        None => format!("{}: there was nothing to check", findings(report)),
-        Some(units) => format!("{} in {units}", findings(report)),
+        None => "no findings: there was nothing to check".to_owned(),
+        Some(units) if findings.is_empty() => checked(report, &units),
+        Some(units) => format!("{findings} in {units}"),
     };
     let written = |one: &&Suppressed| matches!(one.by, Silencer::Suppression(_));
     let fixable = |safety: Safety| {
@@ -59,6 +62,60 @@ pub(super) fn found(report: &Report<'_>) -> String {
         );
     }
     line
+}
+
+/// Formats what was judged without a finding: `9 queues, 7 mappings and 5 handlers judged, no findings`; or why nothing
+/// was: `no queues found in 8 modules; 381 module calls were not read, so nothing was checked`.
+fn checked(report: &Report<'_>, units: &str) -> String {
+    let coverage = report.coverage;
+    let judged = [
+        (coverage.judged_queues(), "queue"),
+        (coverage.judged_mappings(), "mapping"),
+        (coverage.read_handlers(), "handler"),
+    ];
+    let judged = present(judged);
+    if !judged.is_empty() {
+        return format!("{} judged, no findings", listed(&judged));
+    }
+    let start = match coverage.queues {
+        0 => format!("no queues found in {units}"),
+        queues => format!("0 of {} in {units} judged", counted(queues, "queue")),
+    };
+    let mappings = [(coverage.mappings, "mapping")];
+    let unread = [
+        (report.units.unread_modules.values().sum(), "module call"),
+        (unread_parts(report).len(), "part"),
+    ];
+    let (unread, mappings) = (present(unread), present(mappings));
+    let of = |counts: &[String], verb: &str| {
+        let was = match counts {
+            [one] if one.starts_with("1 ") => "was",
+            _ => "were",
+        };
+        (!counts.is_empty()).then(|| format!("{} {was} not {verb}", listed(counts)))
+    };
+    match [of(&unread, "read"), of(&mappings, "judged")]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+    {
+        causes if causes.is_empty() => start,
+        causes => format!("{start}; {}, so nothing was checked", causes.join(" and ")),
+    }
+}
+
+/// Formats the counts that are not zero.
+fn present<const N: usize>(counts: [(usize, &str); N]) -> Vec<String> {
+    let counts = counts.into_iter().filter(|&(count, _)| count > 0);
+    counts.map(|(count, what)| counted(count, what)).collect()
+}
+
+/// Formats a list: `a, b and c`.
+fn listed(all: &[String]) -> String {
+    match all {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => all.concat(),
+    }
 }
 
 /// Formats the judged share: `judged 5 of 7 queues and 2 of 4 mappings, 1 in part`. Returns `None` if it is complete.
@@ -110,12 +167,7 @@ pub(super) fn unjudged(report: &Report<'_>) -> Vec<String> {
 /// Formats the numbers of queues and mappings among `gaps`: `2 queues and 1 mapping`.
 fn resources(gaps: &[&Gap]) -> String {
     let mappings = gaps.iter().filter(|gap| gap.is_mapping).count();
-    let kinds = [(gaps.len() - mappings, "queue"), (mappings, "mapping")];
-    let kinds = kinds.into_iter().filter(|&(count, _)| count > 0);
-    kinds
-        .map(|(count, kind)| counted(count, kind))
-        .collect::<Vec<_>>()
-        .join(" and ")
+    listed(&present([(gaps.len() - mappings, "queue"), (mappings, "mapping")]))
 }
 
 /// Lists the reasons, most frequent first, as far as they fit on a line.
@@ -163,10 +215,7 @@ pub(super) fn unread(report: &Report<'_>) -> Vec<String> {
         let (calls, modules) = (counted(calls, "call"), counted(modules.len(), "remote module"));
         format!("{calls} of {modules} {verb} not read (run `terraform init`)")
     });
-    let parts: BTreeSet<String> = (report.not_evaluated.iter())
-        .filter(|open| open.is_unread())
-        .map(|open| format!("{}: {}", open.subject.unit, open.reason))
-        .collect();
+    let parts = unread_parts(report);
     let further = parts.len().saturating_sub(REASONS);
     let further = (further > 0).then(|| {
         let verb = if further == 1 { "is" } else { "are" };
@@ -174,6 +223,14 @@ pub(super) fn unread(report: &Report<'_>) -> Vec<String> {
     });
     let parts = parts.iter().take(REASONS).map(|part| printable(part));
     of_modules.into_iter().chain(parts).chain(further).collect()
+}
+
+/// Returns the other parts that were not read, each with its unit and the reason.
+fn unread_parts(report: &Report<'_>) -> BTreeSet<String> {
+    let parts = report.not_evaluated.iter().filter(|open| open.is_unread());
+    parts
+        .map(|open| format!("{}: {}", open.subject.unit, open.reason))
+        .collect()
 }
 
 /// Writes the notes that the last line leaves out, the queues and mappings that are not judged, the handlers, and what
@@ -264,23 +321,14 @@ fn resource(entry: &NotEvaluated) -> (&str, &str) {
     (&entry.subject.unit, &entry.subject.address)
 }
 
+/// Formats the numbers of findings by severity; empty without findings.
 fn findings(report: &Report<'_>) -> String {
     let kinds = [
         (Severity::Error, "error"),
         (Severity::Warning, "warning"),
         (Severity::Info, "info"),
     ];
-    let parts: Vec<String> = kinds
-        .into_iter()
-        .map(|(severity, name)| (report.count(severity), name))
-        .filter(|&(count, _)| count > 0)
-        .map(|(count, name)| counted(count, name))
-        .collect();
-    if parts.is_empty() {
-        "no findings".to_owned()
-    } else {
-        parts.join(", ")
-    }
+    present(kinds.map(|(severity, name)| (report.count(severity), name))).join(", ")
 }
 
 /// Formats the numbers of units: `4 modules and 2 templates`. Returns `None` if there are no units.
@@ -294,14 +342,6 @@ fn units(units: &Units) -> Option<String> {
         (units.states, "state"),
         (units.snapshots, "snapshot"),
     ];
-    let parts: Vec<String> = kinds
-        .into_iter()
-        .filter(|&(count, _)| count > 0)
-        .map(|(count, name)| counted(count, name))
-        .collect();
-    match parts.as_slice() {
-        [] => None,
-        [one] => Some(one.clone()),
-        [first @ .., last] => Some(format!("{} and {last}", first.join(", "))),
-    }
+    let parts = present(kinds);
+    (!parts.is_empty()).then(|| listed(&parts))
 }

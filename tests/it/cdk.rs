@@ -61,7 +61,10 @@ fn report_lists_apps_that_are_read_or_missing() {
     assert!(text.contains(unread), "{text}");
     let (code, text) = run(&[("queues.yaml", template)], &["--ignore", "all"]);
     assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains(&format!("no findings in 1 template; {unread}")), "{text}");
+    assert!(
+        text.contains(&format!("1 queue judged, no findings; {unread}")),
+        "{text}"
+    );
     let output = [
         ("infra/cdk.out/manifest.json", &*manifest),
         ("infra/cdk.out/S.template.json", template),

@@ -82,6 +82,12 @@ fn ignored(body: &Body) -> Vec<Arc<str>> {
     names
 }
 
+/// Returns `true` if a word of the name of a module is that of a queue: `terraform-aws-sqs`, `order_queues`.
+fn names_queue(name: &str) -> bool {
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| matches!(&*word.to_ascii_lowercase(), "sqs" | "queue" | "queues" | "dlq" | "dlqs"))
+}
+
 /// Returns the name that an expression consists of; in JSON, it is a string.
 fn name_of(expression: &Expression) -> Option<Arc<str>> {
     match &expression.kind {
@@ -123,16 +129,12 @@ impl Lowering<Terraform<'_, '_>> {
             if expansion.members.is_empty() {
                 self.record_disabled_call(call, at);
             }
-            let mut unread = expansion
-                .members
-                .iter()
-                .filter(|member| member.module.is_none())
-                .peekable();
-            if unread.peek().is_some() {
-                self.note_unread(call);
-            }
-            for member in unread {
-                self.record_passed_links(name, &call.block, at, member);
+            let mut unread = expansion.members.iter().filter(|member| member.module.is_none());
+            let receives_queue = unread.clone().fold(false, |before, member| {
+                self.record_passed_links(name, &call.block, at, member) || before
+            });
+            if unread.next().is_some() {
+                self.note_unread(name, call, receives_queue);
             }
         }
     }
@@ -173,12 +175,19 @@ impl Lowering<Terraform<'_, '_>> {
         }
     }
 
-    /// Counts `call` if it calls a remote module that is not read.
-    fn note_unread(&mut self, call: &Call) {
-        let source = call.block.body.attribute("source").map(|source| &source.value.kind);
-        if let (Source::Away(_), Some(ExpressionKind::Text(source))) = (&call.source, source) {
-            *self.graph.unit.unread_modules.entry(source.to_string()).or_default() += 1;
+    /// Counts `call` if it calls a module that is not read.
+    fn note_unread(&mut self, name: &str, call: &Call, receives_queue: bool) {
+        if !matches!(call.source, Source::Away(_)) {
+            return;
         }
+        let source = match call.block.body.attribute("source").map(|source| &source.value.kind) {
+            Some(ExpressionKind::Text(source)) => source.to_string(),
+            _ => format!("module.{name}"),
+        };
+        let is_of_queue = receives_queue || names_queue(name) || names_queue(&source);
+        let calls = self.graph.unit.unread_modules.entry(source).or_default();
+        calls.all += 1;
+        calls.of_queues += usize::from(is_of_queue);
     }
 
     fn declared(&mut self, at: usize, (kind, name): &Name, block: &Arc<Block>, member: &Member) -> Declared {

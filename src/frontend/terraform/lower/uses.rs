@@ -194,7 +194,9 @@ impl Lowering<Terraform<'_, '_>> {
     }
 
     /// Records the queues, roles and functions that are passed to a module that is not available.
-    pub(super) fn record_passed_links(&mut self, name: &Arc<str>, block: &Block, at: usize, member: &Member) {
+    /// Returns `true` if one of them is a queue.
+    pub(super) fn record_passed_links(&mut self, name: &Arc<str>, block: &Block, at: usize, member: &Member) -> bool {
+        let mut passes_queue = false;
         let instance = &self.view.eval.instances[at];
         let by = instance
             .path
@@ -208,6 +210,7 @@ impl Lowering<Terraform<'_, '_>> {
             let mut links = Vec::new();
             collect(&value, &Condition::always(), &mut links, 0);
             for (_, reference) in links {
+                passes_queue |= is_queue(&reference);
                 if passes_queue_or_role(&name, &reference)
                     && let Ok(link) = link(self.view.eval, &reference)
                 {
@@ -229,6 +232,7 @@ impl Lowering<Terraform<'_, '_>> {
                 self.dead_letter_use((&by, Owner::Other), &assumed, &name, &value, span);
             }
         }
+        passes_queue
     }
 }
 
