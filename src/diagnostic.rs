@@ -4,7 +4,7 @@ mod coverage;
 mod remedy;
 mod rule_id;
 
-pub use coverage::{Coverage, CoveredHandler, Gap, Step};
+pub use coverage::{Coverage, CoveredHandler, Declaration, Gap, Step};
 pub use remedy::{Change, Destination, Edit, Fix, MissingDeadLetterQueue, Place, REPORT_FAILURES, Remedy, Safety};
 pub use rule_id::RuleId;
 
@@ -368,8 +368,19 @@ pub struct NotEvaluated {
 }
 
 impl NotEvaluated {
+    /// Creates the entry of a part that was not read.
+    pub(crate) fn unread(subject: Subject, reason: String, span: Span) -> Self {
+        NotEvaluated {
+            rule: PARSE_ERROR.into(),
+            subject,
+            reason,
+            cause: "not-read",
+            span,
+        }
+    }
+
     /// Returns `true` if it is a part of a unit that was not read, rather than a value that a rule lacks.
     pub fn is_unread(&self) -> bool {
-        &*self.rule == "parse-error"
+        &*self.rule == PARSE_ERROR
     }
 }

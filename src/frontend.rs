@@ -60,6 +60,19 @@ impl Loaded {
         }
     }
 
+    /// Reports resources that are not read although they belong to a queue, by type.
+    fn report_unread_kinds(&mut self) {
+        let unit = &self.graph.unit.name;
+        let unread = self.graph.unread_kinds.iter().map(|(kind, &(count, span))| {
+            let reason = match count {
+                1 => format!("a resource of the type `{kind}` is not read"),
+                _ => format!("{count} resources of the type `{kind}` are not read"),
+            };
+            NotEvaluated::unread(Subject::whole(unit, &**kind), reason, span)
+        });
+        self.not_evaluated.extend(unread);
+    }
+
     /// Reports problems with the files of the unit.
     fn report(&mut self, problems: impl IntoIterator<Item = Problem>, sources: &Sources) {
         let unit = &self.graph.unit.name;
@@ -134,6 +147,7 @@ pub fn load(inputs: &[Input], unit_inputs: &UnitInputs, sources: &Sources) -> Ve
     all.par_extend(plans);
     sources.drop_derived_if_large();
     all.extend(broken);
+    all.iter_mut().for_each(Loaded::report_unread_kinds);
     all.sort_by(|a, b| a.graph.unit.name.cmp(&b.graph.unit.name));
     if let Some(first) = all.first_mut() {
         first.errors.extend(errors);

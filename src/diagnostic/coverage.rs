@@ -13,8 +13,21 @@ pub struct Coverage {
     pub mappings: usize,
     /// Queues and mappings that are not judged, each once.
     pub gaps: Vec<Gap>,
+    /// Queues without a known consumer that are not dead-letter queues.
+    pub unconsumed: Vec<Declaration>,
     /// Handlers of the functions that a queue invokes.
     pub handlers: Vec<CoveredHandler>,
+}
+
+/// A declared resource. The address may contain the name of the environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Declaration {
+    /// Key of the unit: the call for which it is evaluated, or else its name.
+    pub unit: String,
+    /// Address of the resource.
+    pub address: String,
+    /// Span of its header.
+    pub header: Span,
 }
 
 /// The handler of a function that a queue invokes.
@@ -35,6 +48,8 @@ pub struct Gap {
     pub subject: Subject,
     /// Call for which its unit is evaluated, if another unit calls it.
     pub call: Option<String>,
+    /// Span of its header.
+    pub header: Span,
     /// `true` for a mapping.
     pub is_mapping: bool,
     /// Reason why the first missing value is not known, as "`var.redrive_arn` has no value".
@@ -75,6 +90,7 @@ impl Coverage {
         queues: 0,
         mappings: 0,
         gaps: Vec::new(),
+        unconsumed: Vec::new(),
         handlers: Vec::new(),
     };
 

@@ -8,8 +8,8 @@ mod service;
 mod tests;
 
 use super::{Loaded, NamedEnvironment, Ties};
-use crate::diagnostic::{NotEvaluated, PARSE_ERROR, Subject};
-use crate::graph::{Cause, Unit, UnitGraph, UnitKind};
+use crate::diagnostic::{NotEvaluated, Subject};
+use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::inputs::UnitInputs;
 use cloudformation::parameters::Settings;
 use cloudformation::template::Template;
@@ -71,12 +71,9 @@ pub(super) fn loaded(unit: cloudformation::Unit, graph: Option<UnitGraph>, sourc
     } else {
         "the template of "
     };
-    let unread = unit.unread.into_iter().map(|stack| NotEvaluated {
-        rule: PARSE_ERROR.into(),
-        subject: Subject::whole(stack.unit, stack.id.to_string()),
-        reason: format!("{part}`{}` is not read: {}", stack.id, stack.reason),
-        cause: Cause::NotRead.name(),
-        span: stack.span,
+    let unread = unit.unread.into_iter().map(|stack| {
+        let reason = format!("{part}`{}` is not read: {}", stack.id, stack.reason);
+        NotEvaluated::unread(Subject::whole(stack.unit, stack.id.to_string()), reason, stack.span)
     });
     loaded.not_evaluated = unread.collect();
     let environments = unit.environments.into_iter().map(|named| NamedEnvironment {

@@ -1,6 +1,6 @@
 //! Values with their state (known, default or unresolved), span, origins, and name as written.
 
-use super::{Name, Origins, Reason, Unresolved};
+use super::{Cause, Name, Origins, Reason, Unresolved};
 use conditions::{self, Cases, Condition};
 use source::Span;
 
@@ -82,7 +82,11 @@ impl<T> Attribute<T> {
     /// Makes each known value unresolved if `doubt` returns a reason for it.
     pub(super) fn doubt(&mut self, doubt: impl Fn(&T) -> Option<Reason>) {
         for case in &mut self.cases {
-            if let Some(reason) = case.value().and_then(&doubt) {
+            if let Some(mut reason) = case.value().and_then(&doubt) {
+                // A deployment sets such an input to an actual value.
+                if let Some(input) = case.origins.iter().find(|origin| origin.is_input_default) {
+                    reason = Cause::InputWithoutValue.because(format!("{} is not an ARN", input.what));
+                }
                 case.state = State::Unresolved(reason.into());
             }
         }

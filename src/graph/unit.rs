@@ -110,6 +110,9 @@ pub struct UnitGraph {
     pub events_without_queue: Vec<EventWithoutQueue>,
     /// References to queues in calls of modules without an instance, which may contain alarms.
     pub uninstantiated_calls: Vec<(Link, Span)>,
+    /// Numbers of resources that belong to a queue according to their types but are not read, by type, each with the
+    /// first of them.
+    pub unread_kinds: BTreeMap<Arc<str>, (usize, Span)>,
     /// Number of queues that do not exist, by the variable whose default leaves them out.
     pub switched_off: BTreeMap<Arc<str>, usize>,
 }
@@ -136,6 +139,7 @@ impl UnitGraph {
             unknown_properties: Vec::new(),
             events_without_queue: Vec::new(),
             uninstantiated_calls: Vec::new(),
+            unread_kinds: BTreeMap::new(),
             switched_off: BTreeMap::new(),
         }
     }
@@ -153,6 +157,16 @@ impl UnitGraph {
             if matches!(set_by, Some(SetBy::Input(input)) if is_set(input)) {
                 *set_by = None;
             }
+        }
+    }
+
+    /// Counts a resource at `span` whose type `kind` is not read, if it belongs to a queue according to its type:
+    /// `awscc_sqs_queue`, `Acme::SQS::Queue::MODULE`.
+    pub(crate) fn note_unread_kind(&mut self, kind: &Arc<str>, span: Span) {
+        let mut words = kind.split(|c: char| !c.is_ascii_alphanumeric());
+        let is_of_queue = words.any(|word| matches!(word, "sqs" | "SQS" | "EventsV2"));
+        if is_of_queue || &**kind == "awscc_lambda_event_source_mapping" {
+            self.unread_kinds.entry(kind.clone()).or_insert((0, span)).0 += 1;
         }
     }
 

@@ -9,12 +9,14 @@
 //! which no file declares. The function's timeout is unknown, so the mapping has a gap with the cause
 //! [`Cause::Elsewhere`].
 
-use crate::diagnostic::{Coverage, CoveredHandler, Gap, Step, Subject};
+use crate::diagnostic::{Coverage, CoveredHandler, Declaration, Gap, Step, Subject};
 use crate::graph::{
     Attribute, Case, Cause, Condition, End, EventSourceMapping, Function, Graph, Link, Queue, Reason, Resource, State,
     Target, UnitId, UnitKind,
 };
+use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
+use std::collections::BTreeSet;
 
 /// A missing value.
 struct Missing {
@@ -38,11 +40,82 @@ pub(super) fn coverage(graph: &Graph) -> Coverage {
         let missing = missing_of_mapping(graph, mapping)?;
         Some(gap(graph, &mapping.resource, true, missing))
     });
+    let is_unconsumed = |queue: &&Queue| !graph.is_consumed(queue) && !graph.is_dead_letter_queue(queue);
+    let unconsumed = graph.queues().iter().filter(is_unconsumed);
+    let unconsumed = unconsumed.map(|queue| Declaration {
+        unit: graph.unit(queue.resource.unit).key.to_string(),
+        address: queue.resource.address.to_string(),
+        header: queue.resource.header,
+    });
     Coverage {
         queues: graph.queues().len(),
         mappings: mappings.len(),
         gaps: queue_gaps.chain(mapping_gaps).collect(),
+        unconsumed: unconsumed.collect(),
         handlers: graph.functions().iter().filter_map(handler).collect(),
+    }
+}
+
+/// Resources of all environments, each counted once. Its address may contain the name of the environment, but its header
+/// does not: a header has as many instances as in the environment with the most.
+#[derive(Default)]
+pub(super) struct Instances {
+    /// Number of queues or mappings, by unit, header and whether it is a mapping.
+    counts: FxHashMap<(String, Span, bool), usize>,
+    /// Queues with a consumer in some environment.
+    consumed: FxHashSet<(String, Span)>,
+}
+
+impl Instances {
+    /// Adds the resources of an environment.
+    pub(super) fn add(&mut self, graph: &Graph) {
+        let key = |resource: &Resource| (graph.unit(resource.unit).key.to_string(), resource.header);
+        let mut counts: FxHashMap<(String, Span, bool), usize> = FxHashMap::default();
+        let mut count = |resource: &Resource, is_mapping: bool| {
+            let (unit, header) = key(resource);
+            *counts.entry((unit, header, is_mapping)).or_default() += 1;
+        };
+        graph.queues().iter().for_each(|queue| count(&queue.resource, false));
+        let mappings = graph.mappings().iter();
+        let mappings = mappings.filter(|mapping| !polls_something_else(graph, mapping));
+        mappings.for_each(|mapping| count(&mapping.resource, true));
+        for (key, count) in counts {
+            let most = self.counts.entry(key).or_default();
+            *most = count.max(*most);
+        }
+        self.consumed.extend(graph.consumed().map(|queue| key(&queue.resource)));
+    }
+
+    /// Adds the coverage `other` of an environment to `all`. A resource is judged only if it is judged in each
+    /// environment of its unit, and has a consumer if it has one in any.
+    pub(super) fn merge(&self, all: &mut Coverage, other: Coverage) {
+        let known: BTreeSet<_> = all.gaps.iter().map(Gap::resource).collect();
+        let gaps: Vec<Gap> = other
+            .gaps
+            .into_iter()
+            .filter(|gap| !known.contains(&gap.resource()))
+            .collect();
+        all.gaps.extend(gaps);
+        let new = |one: &Declaration| all.unconsumed.iter().all(|known| known.header != one.header);
+        let unconsumed: Vec<Declaration> = other.unconsumed.into_iter().filter(new).collect();
+        all.unconsumed.extend(unconsumed);
+    }
+
+    /// Counts the resources of all environments, and removes what an environment repeats.
+    pub(super) fn settle(mut self, all: &mut Coverage) {
+        let count = |is_mapping| {
+            self.counts
+                .iter()
+                .filter(move |((.., mapping), _)| *mapping == is_mapping)
+        };
+        all.queues = count(false).map(|(_, count)| count).sum();
+        all.mappings = count(true).map(|(_, count)| count).sum();
+        all.gaps.retain(|gap| {
+            let unit = gap.call.as_ref().unwrap_or(&gap.subject.unit);
+            let left = self.counts.get_mut(&(unit.clone(), gap.header, gap.is_mapping));
+            left.is_none_or(|left| std::mem::replace(left, left.saturating_sub(1)) > 0)
+        });
+        (all.unconsumed).retain(|one| !self.consumed.contains(&(one.unit.clone(), one.header)));
     }
 }
 
@@ -74,6 +147,7 @@ fn gap(graph: &Graph, resource: &Resource, is_mapping: bool, missing: Missing) -
     Gap {
         subject: Subject::whole(unit.name.clone(), resource.address.to_string()),
         call: (unit.key.as_str() != unit.name).then(|| unit.key.to_string()),
+        header: resource.header,
         is_mapping,
         cause: reason.cause().name(),
         reason: reason.to_string(),

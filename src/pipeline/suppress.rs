@@ -3,6 +3,7 @@
 //! Suppressions query the rules that ran over each file, and the configurations' restrictions, through [`View`].
 
 use super::combined::without_copies;
+use super::coverage::Instances;
 use super::environments::{Counts, keep_judgements, merge_environments};
 use super::lint::{Linted, asked_for};
 use super::load::Environment;
@@ -10,7 +11,7 @@ use super::order::with_reasons;
 use super::policies::Policies;
 use super::{Outcome, Run};
 use crate::config::{Config, Configs};
-use crate::diagnostic::{Coverage, Diagnostic, Gap, RuleId, Suppressed};
+use crate::diagnostic::{Diagnostic, RuleId, Suppressed};
 use crate::frontend;
 use crate::graph::{Connections, Graph, Resource};
 use crate::history::{CheckedPart, FindingInEnvironments, KnownBecause};
@@ -49,11 +50,23 @@ pub(super) fn suppress(run: &Run<'_>, linted: Linted) -> Unsuppressed {
         faults = apply_suppressions(run, &mut all, &mut policies, &mut outcome);
     }
     let environments = counts_of(&all);
+    let mut instances = (all.len() > 1).then(Instances::default);
     let mut found = Vec::new();
     for (at, one) in all.into_iter().enumerate() {
         if run.options.notes_reach {
             let reach = Connections::of(&one.graph, |unit| !run.session.is_outside(unit));
             outcome.reach.add(reach);
+        }
+        if let Some(instances) = &mut instances {
+            instances.add(&one.graph);
+            if at > 0 {
+                instances.merge(&mut outcome.coverage, one.coverage);
+            } else {
+                outcome.coverage = one.coverage;
+                (outcome.coverage.gaps).retain(|gap| !environments.has_own(&gap.subject.unit));
+            }
+        } else {
+            outcome.coverage = one.coverage;
         }
         keep_judgements(&mut outcome.judgements, one.judgements, one.name.as_ref());
         found.push((one.name.clone(), one.findings));
@@ -63,11 +76,8 @@ pub(super) fn suppress(run: &Run<'_>, linted: Linted) -> Unsuppressed {
             // A value that is resolved in the environments of a unit is resolved.
             outcome.not_evaluated = one.not_evaluated;
             (outcome.not_evaluated).retain(|open| !environments.has_own(&open.subject.unit));
-            outcome.coverage = one.coverage;
-            (outcome.coverage.gaps).retain(|gap| !environments.has_own(&gap.subject.unit));
             continue;
         }
-        add_gaps(&mut outcome.coverage, one.coverage.gaps);
         for open in one.not_evaluated {
             if !outcome.not_evaluated.contains(&open) {
                 outcome.not_evaluated.push(open);
@@ -78,6 +88,9 @@ pub(super) fn suppress(run: &Run<'_>, linted: Linted) -> Unsuppressed {
                 .other_environments
                 .extend(one.name.map(|name| (name, one.graph)));
         }
+    }
+    if let Some(instances) = instances {
+        instances.settle(&mut outcome.coverage);
     }
     // Faults of suppressions occur in every environment.
     let everywhere: Vec<String> = found.iter().filter_map(|(name, _)| name.clone()).collect();
@@ -92,17 +105,6 @@ pub(super) fn suppress(run: &Run<'_>, linted: Linted) -> Unsuppressed {
         environments,
         policies,
     }
-}
-
-/// Adds the gaps of another environment. A resource is judged only if it is judged in each environment of its unit.
-fn add_gaps(coverage: &mut Coverage, others: Vec<Gap>) {
-    let known: BTreeSet<_> = coverage.gaps.iter().map(Gap::resource).collect();
-    let (new, _): (Vec<Gap>, Vec<Gap>) = others.into_iter().partition(|gap| !known.contains(&gap.resource()));
-    coverage.gaps.extend(new);
-    // The name of a resource may contain that of the environment.
-    let mappings = coverage.gaps.iter().filter(|gap| gap.is_mapping).count();
-    coverage.mappings = coverage.mappings.max(mappings);
-    coverage.queues = coverage.queues.max(coverage.gaps.len() - mappings);
 }
 
 fn counts_of(environments: &[Environment]) -> Counts {

@@ -206,7 +206,7 @@ fn advice(step: Step) -> &'static str {
     }
 }
 
-/// Lists the parts that were not read: remote modules, and nested stacks.
+/// Lists what was not looked at apart from values: queues without a known consumer, and parts that were not read.
 pub(super) fn unread(report: &Report<'_>) -> Vec<String> {
     let modules = &report.units.unread_modules;
     let calls: usize = modules.values().sum();
@@ -222,7 +222,10 @@ pub(super) fn unread(report: &Report<'_>) -> Vec<String> {
         format!("{further} more {verb} not read: `--verbose` lists all")
     });
     let parts = parts.iter().take(REASONS).map(|part| printable(part));
-    of_modules.into_iter().chain(parts).chain(further).collect()
+    let alone = report.coverage.unconsumed.len();
+    let alone = (alone > 0).then(|| format!("no consumer known: {}", counted(alone, "queue")));
+    let lines = alone.into_iter().chain(of_modules).chain(parts);
+    lines.chain(further).collect()
 }
 
 /// Returns the other parts that were not read, each with its unit and the reason.
@@ -246,6 +249,9 @@ pub fn write_not_evaluated(report: &Report<'_>, out: &mut dyn io::Write) -> io::
     let gaps = report.coverage.gaps.iter();
     let gaps = gaps.map(|gap| (&*gap.reason, gap.span, &*gap.subject.address, None));
     write_by_reason("not judged", gaps, report, out)?;
+    let alone = report.coverage.unconsumed.iter();
+    let alone = alone.map(|one| ("queue", one.header, &*one.address, None));
+    write_by_reason("no consumer known", alone, report, out)?;
     let handlers = &report.coverage.handlers;
     let shown = |span: Span| {
         let file = report.sources.file(span.file);

@@ -56,7 +56,7 @@ pub(crate) struct Collected {
     pub(crate) files: RefCell<BTreeSet<PathBuf>>,
     /// Exports.
     pub(crate) exports: RefCell<Vec<super::handover::Export>>,
-    /// Nested stacks whose local templates are not read.
+    /// Nested stacks whose templates are not read.
     pub(crate) unread: RefCell<Vec<UnreadStack>>,
     /// Names of imports.
     pub(crate) imports: RefCell<BTreeSet<String>>,
@@ -195,7 +195,7 @@ fn uploaded_from(paths: &[String], around: &Context<'_>) -> Option<PathBuf> {
         })
 }
 
-/// Records that the local template of the nested stack `declared` is not read.
+/// Records that the template of the nested stack `declared` is not read.
 fn note_unread(declared: &Declared<'_>, reason: &str, around: &Context<'_>) {
     let unread = UnreadStack {
         unit: around.sources.name_of(around.path),
@@ -256,12 +256,17 @@ impl<'t> Template<'t> {
     /// Evaluates the template that `declared` deploys.
     fn follow(&self, declared: &Declared<'t>) -> Option<FxHashMap<Arc<str>, Outcomes<'static>>> {
         let around = self.context?;
+        let assumed = self.deployed(&self.existence(declared).0);
+        if !assumed.is_possible() {
+            return None;
+        }
+        let unread = |reason: &str| {
+            note_unread(declared, reason, around);
+            None
+        };
         let nested = match self.nested_path(declared, around) {
-            Ok(nested) => nested?,
-            Err(reason) => {
-                note_unread(declared, &reason, around);
-                return None;
-            }
+            Ok(nested) => nested,
+            Err(reason) => return unread(&reason),
         };
         let (Nested::Named(path) | Nested::Above(path) | Nested::Uploaded(path)) = nested.clone();
         if let Some(bound) = exceeded_bound(&path, around) {
@@ -269,19 +274,18 @@ impl<'t> Template<'t> {
             return None;
         }
         around.met.calls.set(around.met.calls.get() + 1);
-        let assumed = self.deployed(&self.existence(declared).0);
         let sources = around.sources;
         let (mut unit, parsed) = open(&path, sources, UnitKind::Template, Some(self.key.of_call(&declared.id)));
         let is_template = |names: &[&str]| parsed.documents.first().is_some_and(|found| takes(found, names));
         match nested {
             Nested::Named(_) => {}
             Nested::Above(_) if is_template(&[]) => {}
-            Nested::Above(_) => {
-                note_unread(declared, "the file is not a template", around);
-                return None;
-            }
+            Nested::Above(_) => return unread("the file is not a template"),
             Nested::Uploaded(_) if is_template(&self.argument_names(declared)) => {}
-            Nested::Uploaded(_) => return None,
+            Nested::Uploaded(path) => {
+                let file = sources.name_of(&path);
+                return unread(&format!("`{file}` has the name of its URL, but not its parameters"));
+            }
         }
         let is_new = around.met.files.borrow_mut().insert(path.clone());
         let mut is_whole = unit.problems.is_empty();
@@ -318,9 +322,8 @@ impl<'t> Template<'t> {
         outputs
     }
 
-    /// Returns the file of the template that `declared` deploys; `None` if it is not local; an error if it is local but
-    /// not read.
-    fn nested_path(&self, declared: &Declared<'t>, around: &Context<'_>) -> Result<Option<Nested>, Arc<str>> {
+    /// Returns the file of the template that `declared` deploys, or the reason why it is not read.
+    fn nested_path(&self, declared: &Declared<'t>, around: &Context<'_>) -> Result<Nested, Arc<str>> {
         let key = match &*declared.kind {
             "AWS::CloudFormation::Stack" => "TemplateURL",
             _ => "Location",
@@ -337,18 +340,23 @@ impl<'t> Template<'t> {
             let [only] = &*outcomes else {
                 let choices: Vec<String> = outcomes.iter().filter_map(|one| local(&one.value)).collect();
                 return match choices.as_slice() {
-                    [] => Ok(None),
+                    [] => Err("a condition chooses its URL".into()),
                     all => Err(format!("a condition chooses among `{}`", all.join("`, `")).into()),
                 };
             };
             match uploaded(&only.value, around).or_else(|| local(&only.value)) {
                 Some(written) => written,
-                None => return Ok(uploaded_from(&uploaded_as(&only.value), around).map(Nested::Uploaded)),
+                None => {
+                    let paths = uploaded_as(&only.value);
+                    let found = uploaded_from(&paths, around).map(Nested::Uploaded);
+                    return found.ok_or_else(|| match (&only.value, paths.first()) {
+                        (Evaluated::Tree(_), _) => "it is an application of a repository".into(),
+                        (_, Some(path)) => format!("no file matches the end of its URL, `{path}`").into(),
+                        (_, None) => "these files do not determine its URL".into(),
+                    });
+                }
             }
         };
-        if written.is_empty() {
-            return Ok(None);
-        }
         let files = around.sources.files();
         local::file(&written, around.path, around.sources)
             .map(Nested::Named)
@@ -368,7 +376,6 @@ impl<'t> Template<'t> {
                     .map(Nested::Uploaded)
                     .ok_or(reason)
             })
-            .map(Some)
     }
 
     /// Returns the names of the call's arguments.

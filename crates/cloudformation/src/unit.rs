@@ -36,7 +36,7 @@ pub struct Unit {
     pub problems: Vec<Problem>,
     /// Files that could not be opened, with the reason.
     pub errors: Vec<String>,
-    /// Nested stacks whose local templates were not read.
+    /// Nested stacks whose templates were not read.
     pub unread: Vec<UnreadStack>,
     /// Environments named by files next to it.
     pub environments: Vec<NamedInputs>,
@@ -67,7 +67,7 @@ impl Unit {
     }
 }
 
-/// A nested stack whose local template was not read, or a resource that a snapshot does not have.
+/// A nested stack whose template was not read, or a resource that a snapshot does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadStack {
     /// Name of the file that declares it.

@@ -36,6 +36,9 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
     fn declared(&mut self, declared: &Declared<'t>) {
         let template = self.view.template;
         let Some(kind) = names::kind(&declared.kind).filter(|_| !sam::is_of_stream(declared.made)) else {
+            if declared.made.is_none() && self.resource(declared).when.is_possible() {
+                self.graph.note_unread_kind(&declared.kind, declared.header);
+            }
             return;
         };
         let mut resource = self.resource(declared);

@@ -26,7 +26,7 @@ use view::{ConfigurationPart, Terraform};
 
 /// Returns `true` if resources of this type become nodes of the graph.
 pub(super) fn is_of_graph(kind: &str) -> bool {
-    names::kind(kind).is_some()
+    names::kind(kind).is_some() || kind.starts_with("awscc_")
 }
 
 /// Adds the declarations of the root module of `eval`, and of the modules it calls, to `graph`. A second pass follows
@@ -233,6 +233,8 @@ impl Lowering<Terraform<'_, '_>> {
     fn resource(&mut self, declared: Declared) {
         self.uses(&declared);
         let Some(kind) = names::kind(&declared.resource.kind) else {
+            let Resource { common, header, .. } = &declared.resource;
+            self.graph.note_unread_kind(&common.kind, *header);
             return;
         };
         self.view.learn_name(&declared);
