@@ -129,13 +129,14 @@ impl Evaluator<'_> {
         }
         // Terraform runs in the root module. A missing file outside of the bounds counts as outside, not as missing.
         let wanted = root.join(path);
-        let bounds = match self.sources.repository() {
-            Some(repository) => vec![repository.to_owned()],
-            None => vec![root.clone(), own.clone()],
+        let files = self.sources.files();
+        let modules = files.repository().is_none().then_some([root.as_path(), own]);
+        let allowed = |path: &Path| {
+            let mut bounds = files.bounds().chain(modules.into_iter().flatten());
+            bounds.any(|bound| path.starts_with(bound))
         };
-        let allowed = |path: &Path| bounds.iter().any(|bound| path.starts_with(bound));
-        match self.sources.files().real(&wanted) {
-            Ok(found) if allowed(&found) && self.sources.files().allows(&found) => Ok(found),
+        match files.real(&wanted) {
+            Ok(found) if allowed(&found) && files.allows(&found) => Ok(found),
             Ok(_) => Err(outside()),
             Err(_) if allowed(Path::new(&clean(&wanted.to_string_lossy()))) => Err(Absent::Missing),
             Err(_) => Err(outside()),
