@@ -15,11 +15,14 @@ pub use recognise::unreadable;
 use recognise::{NO_UNIT, is_assembly, named_file, recognise, touched_file};
 pub(crate) use referrers::is_data;
 use source::files::{Files, Refusal, named};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 pub(crate) use walk::files_named;
-use walk::{Walk, WalkResults, is_skipped, shown_below, with};
+use walk::{UnreadKind, Walk, WalkResults, is_skipped, shown_below, with};
+
+/// Maximum number of bytes of a file that are searched for queues.
+const MAX_UNREAD: u64 = 8 << 20;
 
 /// Returns `true` if the file at `path` is a unit by itself. Terraform files are not: their directory is the unit.
 pub(crate) fn is_unit(path: &Path, files: &Files) -> bool {
@@ -131,8 +134,11 @@ pub struct Discovery {
     pub refused: Vec<(PathBuf, Refusal)>,
     /// Units that were not named, but depend on those that were.
     pub dependents: Vec<PathBuf>,
-    /// Notes on CDK apps whose output was read or could not be read, and on services in code.
+    /// Notes on CDK apps whose output was read or could not be read, on services in code, and on queues in files that
+    /// are not read.
     pub notes: Vec<String>,
+    /// Number of the latter queues.
+    pub unread_queues: usize,
 }
 
 /// Finds units: a file selects its own unit and those that depend on it, a directory selects every unit below it.
@@ -149,8 +155,15 @@ pub fn discover(wanted: &DiscoveryRequest<'_>) -> Discovery {
         .par_iter()
         .map(|(path, _)| recognise(path, wanted.files))
         .collect();
-    let notes = notes_on(&found, wanted.is_compared);
+    let mut notes = notes_on(&found, wanted.is_compared);
+    let unread = if wanted.is_compared {
+        Vec::new()
+    } else {
+        unread_queues(&found, wanted, &walk)
+    };
+    notes.extend(unread.iter().map(|(note, _)| note.clone()));
     let mut discovery = Discovery {
+        unread_queues: unread.iter().map(|(_, count)| count).sum(),
         errors: found.errors,
         not_units: found.not_units,
         skipped: found.skipped.into_iter().collect(),
@@ -248,6 +261,45 @@ fn notes_on(found: &WalkResults, is_compared: bool) -> Vec<String> {
         )
     });
     [read, unread, services].into_iter().flatten().collect()
+}
+
+/// Returns a note on the queues in each kind of files that are not read, and their number.
+fn unread_queues(found: &WalkResults, wanted: &DiscoveryRequest<'_>, walk: &Walk) -> Vec<(String, usize)> {
+    let mut kinds: BTreeMap<&str, (&UnreadKind, BTreeSet<PathBuf>)> = BTreeMap::new();
+    for (directory, kind) in &found.unread {
+        let (_, files) = kinds.entry(kind.what).or_insert((kind, BTreeSet::new()));
+        files.extend(walk.files_below(directory, kind.is_file));
+    }
+    let notes = kinds.into_iter().filter_map(|(what, (kind, files))| {
+        let queues = |file: PathBuf| {
+            let bytes = wanted.files.head(&file, MAX_UNREAD).unwrap_or_default();
+            let texts = kind.queue.iter();
+            let count = texts
+                .map(|text| memchr::memmem::find_iter(&bytes, text).count())
+                .sum::<usize>();
+            (count > 0).then_some((file, count))
+        };
+        let found: Vec<(PathBuf, usize)> = files.into_par_iter().filter_map(queues).collect();
+        let first = &found.first()?.0;
+        let first = wanted
+            .repository
+            .and_then(|root| first.strip_prefix(root).ok())
+            .unwrap_or(first);
+        let others = match found.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let count = found.iter().map(|(_, count)| count).sum();
+        let queues = match count {
+            1 => "1 queue is".to_owned(),
+            _ => format!("{count} queues are"),
+        };
+        Some((
+            format!("{queues} not read, in {what}: `{}`{others}", first.display()),
+            count,
+        ))
+    });
+    notes.collect()
 }
 
 /// Returns the paths of units below `paths` that git ignores. Called if the walk finds no other units.

@@ -164,6 +164,36 @@ fn cdk_output_next_to_its_settings_is_read() {
 }
 
 #[test]
+fn queues_in_files_that_are_not_read_are_noted() {
+    let queue = "\"Type\": \"AWS::SQS::Queue\",\n";
+    let tree = Tree::new(&[
+        ("a/cdk.json", "{}"),
+        ("a/lib/__snapshots__/orders.test.ts.snap", &queue.repeat(3)),
+        ("a/test/topics.snap", "\"Type\": \"AWS::SNS::Topic\""),
+        ("p/Pulumi.yaml", "name: p\nruntime: nodejs\n"),
+        ("p/index.ts", "const orders = new aws.sqs.Queue(\"orders\");"),
+        // Its output is read instead.
+        ("b/cdk.json", "{}"),
+        ("b/cdk.out/manifest.json", ASSEMBLY),
+        ("b/orders.snap", queue),
+        ("code/index.ts", "new aws.sqs.Queue(\"orders\");"),
+    ]);
+    let found = discover_all(&[tree.path().to_owned()]);
+    assert_eq!(found.unread_queues, 4);
+    let has = |text: &str| found.notes.iter().any(|note| note.contains(text));
+    assert!(
+        has("3 queues are not read, in snapshots of the tests of CDK apps: `"),
+        "{:?}",
+        found.notes
+    );
+    assert!(
+        has("1 queue is not read, in projects of Pulumi: `"),
+        "{:?}",
+        found.notes
+    );
+}
+
+#[test]
 fn service_in_code_is_noted() {
     let tree = Tree::new(&[
         ("a/serverless.ts", ""),

@@ -36,9 +36,44 @@ pub(super) struct WalkResults {
     pub(super) skipped: BTreeSet<String>,
     /// CDK apps by the path of their `cdk.json`, each with the `cdk.out` next to it if that is readable.
     pub(super) apps: BTreeMap<String, Option<String>>,
+    /// Directories whose files may contain queues that are not read, each with their kind.
+    pub(super) unread: BTreeMap<PathBuf, &'static UnreadKind>,
     /// Services of the Serverless Framework that cannot be read.
     pub(super) services_in_code: BTreeSet<String>,
 }
+
+/// Kind of files that are not read but may contain queues.
+pub(super) struct UnreadKind {
+    /// The files, as a noun phrase.
+    pub(super) what: &'static str,
+    /// Predicate for their names.
+    pub(super) is_file: fn(&str) -> bool,
+    /// Texts that each queue contains one of.
+    pub(super) queue: &'static [&'static str],
+}
+
+/// Snapshots that the tests of a CDK app without output compare its templates with.
+static SNAPSHOTS: UnreadKind = UnreadKind {
+    what: "snapshots of the tests of CDK apps",
+    is_file: |name| name.ends_with(".snap"),
+    queue: &["\"AWS::SQS::Queue\""],
+};
+
+/// Projects of Pulumi, as a program or a document.
+static PULUMI: UnreadKind = UnreadKind {
+    what: "projects of Pulumi",
+    is_file: |name| {
+        let endings = [".ts", ".js", ".py", ".go", ".cs", ".java", ".yaml"];
+        endings.iter().any(|ending| name.ends_with(ending))
+    },
+    queue: &[
+        "sqs.Queue(",
+        "sqs.NewQueue(",
+        "Sqs.Queue(",
+        "aws:sqs:Queue",
+        "aws:sqs/queue:Queue",
+    ],
+};
 
 pub(super) fn with(found: &Mutex<WalkResults>, change: impl FnOnce(&mut WalkResults)) {
     change(&mut found.lock().unwrap_or_else(PoisonError::into_inner));
@@ -135,6 +170,11 @@ impl Visitor for Units<'_> {
         if contains(APP) {
             self.app(directory);
         }
+        if contains("Pulumi.yaml") {
+            with(self.found, |all| {
+                all.unread.insert(directory.to_owned(), &PULUMI);
+            });
+        }
         // Without a `package.json`, it is a module of that name. The framework prefers a service in YAML.
         if contains("package.json") && !SERVICES.iter().any(|name| contains(name)) {
             let paths = names.iter().map(|one| directory.join(&one.name));
@@ -192,6 +232,9 @@ impl Units<'_> {
         let found = self.walk.files.find(&output).ok();
         let found = found.filter(|found| self.walk.takes_apps && has_manifest(found, &self.walk.files));
         with(self.found, |all| {
+            if found.is_none() {
+                all.unread.insert(directory.to_owned(), &SNAPSHOTS);
+            }
             all.apps
                 .insert(shown(&directory.join(APP)), found.as_ref().map(|_| shown(&output)));
             all.inputs.extend(found.map(Input::CdkApp));

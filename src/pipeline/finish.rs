@@ -92,7 +92,9 @@ fn failing(run: &Run<'_>, policies: &Policies, outcome: &Outcome) -> Failing {
         let calls = calls.map(|calls| if is_queue_seen { calls.of_queues } else { calls.all });
         (("module call", "not read"), &*unit.name, calls.sum())
     });
-    for (kind, unit, count) in gaps.chain(parts).chain(calls) {
+    let directory = outcome.sources.name_of(run.context.root());
+    let queues = std::iter::once((("queue", "not read"), &*directory, outcome.unread_queues));
+    for (kind, unit, count) in gaps.chain(parts).chain(calls).chain(queues) {
         if count > 0 && (run.options.fail_on_unjudged || policies.of(unit).fail_on_unjudged) {
             *failing.unjudged.entry(kind).or_default() += count;
         }

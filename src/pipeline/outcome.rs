@@ -35,6 +35,8 @@ pub struct Outcome {
     pub former: Vec<FormerId>,
     /// Notes on generated files that were read or are missing, on policies that reached a limit, and on former ids.
     pub notes: Vec<String>,
+    /// Number of queues in files that are not read: snapshots of a CDK app without output, and projects of Pulumi.
+    pub unread_queues: usize,
     /// Environments that files name and that were checked in addition to the default values, one line each.
     pub environments: Vec<String>,
     /// Number of units that the configuration or the command line excludes.

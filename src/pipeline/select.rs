@@ -77,6 +77,7 @@ pub(super) fn select(run: &Run<'_>) -> Result<Selected, Vec<String>> {
     let dependents = discovery.dependents.iter();
     outcome.dependents = dependents.map(|path| outcome.sources.shown_of(path)).collect();
     outcome.notes = discovery.notes;
+    outcome.unread_queues = discovery.unread_queues;
     outcome.errors = discovery.errors;
     for (file, message) in discovery.not_units {
         // The file may be a setting, such as variables of an environment or a baseline; its units are checked instead.
