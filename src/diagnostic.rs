@@ -66,6 +66,9 @@ pub const LIMIT_REACHED: &str = "limit-reached";
 /// Name of the environment with defaults only, if there are named ones.
 pub const DEFAULT_ENVIRONMENT: &str = "default";
 
+/// Attribute of a subject that is an environment.
+pub const ENVIRONMENT: &str = "environment";
+
 /// The resource that a finding is about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Subject {
@@ -259,7 +262,7 @@ impl Diagnostic {
     pub fn in_environments(mut self, names: &[String]) -> Self {
         let declared = names.iter().filter(|name| *name != DEFAULT_ENVIRONMENT);
         let shown: Vec<String> = declared.map(|name| format!("`{name}`")).collect();
-        let by_default = (shown.len() < names.len()).then(|| "no environment's values are given".to_owned());
+        let by_default = (shown.len() < names.len()).then(|| "it is deployed with the defaults".to_owned());
         let by_name = (!shown.is_empty()).then(|| format!("the environment is {}", shown.join(" or ")));
         let environment = by_name.into_iter().chain(by_default).collect::<Vec<_>>().join(" or ");
         self.when = Some(match self.when {

@@ -34,6 +34,8 @@ pub struct UnitInputs {
     pub all: Inputs,
     /// Inputs of individual units, by the file or directory of the unit.
     pub own: BTreeMap<PathBuf, Inputs>,
+    /// `true` if the environments apply that the files name.
+    pub finds_environments: bool,
 }
 
 impl From<terraform::inputs::Inputs> for Inputs {
@@ -66,6 +68,7 @@ impl From<Inputs> for UnitInputs {
         UnitInputs {
             all,
             own: BTreeMap::new(),
+            finds_environments: false,
         }
     }
 }

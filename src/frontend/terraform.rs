@@ -9,6 +9,7 @@ mod lower;
 mod tests;
 
 use super::{Loaded, NamedEnvironment};
+use crate::diagnostic::{ENVIRONMENT, NotEvaluated, Subject};
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::inputs::UnitInputs;
 pub(super) use edits::{edits, is_only_use, realigned};
@@ -63,10 +64,26 @@ pub(super) fn load(
     let found = environments::EnvironmentSearch::in_modules(&modules);
     let alone = roots.par_iter().map(|root| {
         let inputs = own.get(&root.directory).unwrap_or(&inputs);
-        let mut loaded = remembered(root, &modules, &noted, inputs, sources);
         // A run that checks one named environment does not search for more.
-        if own.is_empty() {
-            let named = named_environments(root, &found, &modules, &noted, sources);
+        let named = (own.is_empty()).then(|| named_environments(root, &found, &modules, &noted, sources));
+        let unread = named.as_ref().filter(|_| unit_inputs.finds_environments);
+        let unread = unread.filter(|named| !named.unread.is_empty());
+        // If no environment can be judged, the defaults of what they set are not judged in their place.
+        let unset = unread
+            .filter(|named| named.inputs.is_empty())
+            .map(|named| &named.variables);
+        let mut loaded = remembered(root, &modules, &noted, inputs, unset, sources);
+        for environments::UnreadEnvironment { name, problem } in unread.iter().flat_map(|named| &named.unread) {
+            let reason = format!("the environment `{name}` cannot be evaluated: {}", problem.message);
+            let subject = Subject {
+                attribute: ENVIRONMENT,
+                ..Subject::whole(&loaded.graph.unit.name, name)
+            };
+            loaded
+                .not_evaluated
+                .push(NotEvaluated::unread(subject, reason, problem.span));
+        }
+        if let Some(named) = &named {
             loaded.graph.forget_inputs(&named.variables);
             loaded.graph.note_switches(|name| named.variables.contains(name));
             let named = named.inputs.iter().map(|(name, inputs)| NamedEnvironment {
@@ -167,30 +184,31 @@ fn read_terragrunt(files: &[PathBuf], sources: &Sources) -> Vec<(PathBuf, terrag
 /// Loads the module that a `terragrunt.hcl` calls as a unit of its own.
 fn load_called(call: &terragrunt::Root, modules: &Modules, inputs: &RootInputs, sources: &Sources) -> Loaded {
     let module = call.module.as_ref().and_then(|path| modules.get(path)).cloned();
-    let mut loaded = load_root(&module.unwrap_or_default(), Some(call), modules, inputs, sources);
+    let mut loaded = load_root(&module.unwrap_or_default(), Some(call), modules, inputs, None, sources);
     loaded.report(call.problems.iter().cloned(), sources);
     loaded.errors.extend(call.errors.iter().cloned());
     loaded
 }
 
-/// Loads a root that no module calls. Returns the cached result if no file that the root or the modules it calls depend
-/// on has changed.
+/// Loads a root that no module calls. The defaults of the variables `unset` do not apply. Returns the cached result if no
+/// file that the root or the modules it calls depend on has changed.
 fn remembered(
     root: &Arc<Module>,
     modules: &Modules,
     noted: &BTreeMap<PathBuf, Arc<Dependencies>>,
     inputs: &RootInputs,
+    unset: Option<&BTreeSet<Arc<str>>>,
     sources: &Sources,
 ) -> Loaded {
     if sources.is_cancelled() {
         return Loaded::new(Unit::new(sources.name_of(&root.directory), UnitKind::TerraformModule));
     }
-    let (loaded, _) = sources.cached(&root.directory, inputs.fingerprint, |sources| {
+    let (loaded, _) = sources.cached(&root.directory, (inputs.fingerprint, unset), |sources| {
         sources.add_dependencies(&inputs.noted);
         let reached = module::reached(root, modules).into_iter();
         let noted = reached.filter_map(|module| noted.get(&module.directory));
         noted.for_each(|noted| sources.add_dependencies(noted));
-        load_root(root, None, modules, inputs, sources)
+        load_root(root, None, modules, inputs, unset, sources)
     });
     Arc::unwrap_or_clone(loaded)
 }
@@ -203,7 +221,7 @@ fn named_environments<'m>(
     noted: &BTreeMap<PathBuf, Arc<Dependencies>>,
     sources: &Sources,
 ) -> Arc<environments::Environments> {
-    let (named, _) = sources.cached(&root.directory, (), |sources| {
+    let (named, _) = sources.cached(&root.directory, found.fingerprint, |sources| {
         let reached = module::reached(root, modules).into_iter();
         let noted = reached.filter_map(|module| noted.get(&module.directory));
         noted.for_each(|noted| sources.add_dependencies(noted));
@@ -217,6 +235,7 @@ fn load_root(
     call: Option<&terragrunt::Root>,
     modules: &Modules,
     inputs: &RootInputs,
+    unset: Option<&BTreeSet<Arc<str>>>,
     sources: &Sources,
 ) -> Loaded {
     let directory = call.map_or(&root.directory, |call| &call.directory);
@@ -226,6 +245,7 @@ fn load_root(
     let name = unit.name.clone();
     let mut evaluator = Evaluator::new(sources, modules, root.clone(), &name);
     evaluator.inputs = Some(inputs);
+    evaluator.outside.unset = unset;
     if let Some(call) = call {
         evaluator.outside.inputs = Some(&call.inputs);
         evaluator.instances[0].calls.extend(call.call);

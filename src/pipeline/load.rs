@@ -213,6 +213,7 @@ pub(super) fn environment(
                 .map(|one| (one.path.clone(), all.overridden_by(&one.inputs)))
                 .collect(),
             all,
+            finds_environments: group.uses_found_environments(run),
         };
         for loaded in frontend::load(&group.inputs, &unit_inputs, sources) {
             let unit = loaded.graph.unit.name.clone();

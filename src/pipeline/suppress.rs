@@ -11,7 +11,7 @@ use super::order::with_reasons;
 use super::policies::Policies;
 use super::{Outcome, Run};
 use crate::config::{Config, Configs};
-use crate::diagnostic::{Diagnostic, RuleId, Suppressed};
+use crate::diagnostic::{Diagnostic, ENVIRONMENT, RuleId, Subject, Suppressed};
 use crate::frontend;
 use crate::graph::{Connections, Graph, Resource};
 use crate::history::{CheckedPart, FindingInEnvironments, KnownBecause};
@@ -75,7 +75,8 @@ pub(super) fn suppress(run: &Run<'_>, linted: Linted) -> Unsuppressed {
             outcome.graph = one.graph;
             // A value that is resolved in the environments of a unit is resolved.
             outcome.not_evaluated = one.not_evaluated;
-            (outcome.not_evaluated).retain(|open| !environments.has_own(&open.subject.unit));
+            let is_open = |one: &Subject| one.attribute == ENVIRONMENT || !environments.has_own(&one.unit);
+            outcome.not_evaluated.retain(|open| is_open(&open.subject));
             continue;
         }
         for open in one.not_evaluated {

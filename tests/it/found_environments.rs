@@ -124,7 +124,7 @@ fn variable_files_of_one_environment_are_combined() {
 fn finding_under_defaults_only_has_a_condition() {
     let main = MAIN.replace("default = 5", "default = 100");
     let files = [("main.tf", &*main), ("prod.tfvars", "timeout = 5\n")];
-    assert_eq!(check(&files), ["no environment's values are given"]);
+    assert_eq!(check(&files), ["it is deployed with the defaults"]);
 }
 
 #[test]
@@ -266,7 +266,62 @@ fn default_that_every_sceptre_configuration_replaces_is_not_judged() {
     // One stack has the default.
     assert_eq!(
         judge(short, "parameters: {}\n"),
-        ["the environment is `prod` or no environment's values are given"]
+        ["the environment is `prod` or it is deployed with the defaults"]
+    );
+}
+
+/// Terraform only warns of a name in a variable file that the root does not declare.
+#[test]
+fn variable_file_with_undeclared_names_is_an_environment() {
+    let prod = ["the environment is `prod`"];
+    for (file, text, expected) in [
+        ("prod.tfvars", "timeout = 300\nold = 1\n", prod.as_slice()),
+        (
+            "env/prod.tfvars",
+            "timeout = 300\nstage = \"x\"\nold = 1\nolder = 1\n",
+            &prod,
+        ),
+        // Less than half of the names are declared.
+        ("prod.tfvars", "timeout = 300\nold = 1\nolder = 1\n", &[]),
+        ("prod.tfvars.json", "{\"timeout\": 300, \"old\": 1}", &prod),
+    ] {
+        assert_eq!(check(&[("main.tf", MAIN), (file, text)]), expected, "{text}");
+    }
+    // Another module declares all of the names.
+    let other = "variable \"timeout\" {}\nvariable \"old\" {}\n";
+    let files = [
+        ("a/main.tf", MAIN),
+        ("b/main.tf", other),
+        ("env/prod.tfvars", "timeout = 300\nold = 1\n"),
+    ];
+    assert_eq!(check(&files), [""; 0]);
+}
+
+/// If no environment can be evaluated, the defaults of what its file sets are not judged in its place.
+#[test]
+fn environment_that_cannot_be_evaluated_is_named() {
+    let main = MAIN.replace("default = 5", "default = 300");
+    let unread = |outcome: &Outcome| -> Vec<String> {
+        let unread = outcome.not_evaluated.iter().filter(|open| open.is_unread());
+        unread.map(|open| open.subject.address.clone()).collect()
+    };
+    let broken = ("prod.tfvars", "timeout = 300\nstage = \n");
+    let alone = check_files([("main.tf", &*main), broken]);
+    assert_eq!((found(&alone), unread(&alone)), (Vec::new(), vec!["prod".to_owned()]));
+    // A constant is judged, whatever the environment.
+    let constant = check_files([("main.tf", &*main.replace("= var.timeout", "= 300")), broken]);
+    assert_eq!(found(&constant), ["always"]);
+    let both = check_files([("main.tf", &*main), broken, ("dev.tfvars", "timeout = 5\n")]);
+    assert_eq!(found(&both), ["it is deployed with the defaults"]);
+    assert_eq!(unread(&both), ["prod"]);
+    let chosen = check_files([
+        ("main.tf", &*main),
+        broken,
+        ("sqslint.toml", "environments = \"default\"\n"),
+    ]);
+    assert_eq!(
+        (found(&chosen), unread(&chosen)),
+        (vec!["always".to_owned()], Vec::new())
     );
 }
 

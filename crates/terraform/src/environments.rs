@@ -7,7 +7,8 @@
 //! infra/other.tfvars         region = "eu"          of another module: `region` is not declared here
 //! ```
 //!
-//! A file belongs to a root that declares every name in it. Files with equal names that set the same variables are
+//! A file belongs to a root that declares every name in it, or at least half of them and not fewer than any other module
+//! nearby: Terraform only warns of an undeclared name. Files with equal names that set the same variables are
 //! separate environments, named by their paths (`eu/prod`, `us/prod`).
 //!
 //! Without such files, the values that the modules compare the workspace or a variable with become environments. With
@@ -21,17 +22,21 @@ use super::inputs::values;
 use super::inputs::{Inputs, Variable};
 use super::module::{Module, Modules, is_code};
 use crate::limits;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 use source::files::{EntryKind, Files};
-use source::reading::read;
+use source::reading::{Problem, ReadError, read};
 use source::{Dependencies, Sources};
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use written::{ModuleChoices, Selector};
 
 /// Search results that all roots share.
 pub struct EnvironmentSearch<'m> {
+    modules: &'m Modules,
+    /// Hash of the variables that each module declares.
+    pub fingerprint: u64,
     written: ModuleChoices<'m>,
     siblings: Mutex<FxHashMap<PathBuf, (Arc<Siblings>, Arc<Dependencies>)>>,
 }
@@ -40,7 +45,16 @@ pub struct EnvironmentSearch<'m> {
 struct Siblings(Option<Vec<(String, EntryKind)>>);
 
 /// Variable files near a root that no module loads automatically, with the names that they set.
-struct NearbyFiles(Vec<(PathBuf, BTreeSet<Arc<str>>)>);
+struct NearbyFiles(Vec<VariableFile>);
+
+/// A variable file.
+struct VariableFile {
+    path: PathBuf,
+    /// Names that it sets.
+    names: BTreeSet<Arc<str>>,
+    /// `true` if it cannot be read completely.
+    is_broken: bool,
+}
 
 /// Environments of a root.
 #[derive(Debug, Default)]
@@ -49,6 +63,17 @@ pub struct Environments {
     pub inputs: BTreeMap<String, Inputs>,
     /// Names of the variables that their files set.
     pub variables: BTreeSet<Arc<str>>,
+    /// Environments whose files cannot be read.
+    pub unread: Vec<UnreadEnvironment>,
+}
+
+/// An environment whose variable file cannot be read.
+#[derive(Debug)]
+pub struct UnreadEnvironment {
+    /// Its name.
+    pub name: String,
+    /// Problem with its file.
+    pub problem: Problem,
 }
 
 /// Returns the environments of `root`.
@@ -56,8 +81,26 @@ pub fn of_root<'m>(root: &'m Module, found: &EnvironmentSearch<'m>, sources: &So
     let beside = found.beside(&root.directory, sources);
     let mut by_directory: BTreeMap<PathBuf, Vec<(PathBuf, BTreeSet<Arc<str>>)>> = BTreeMap::new();
     let mut set: BTreeSet<Arc<str>> = BTreeSet::new();
-    for (file, names) in beside.0.iter().filter(|(_, names)| is_of(names, root)) {
+    let mut unread = Vec::new();
+    let own = beside.0.iter().filter(|file| found.is_of(file, root));
+    for VariableFile {
+        path: file,
+        names,
+        is_broken,
+    } in own
+    {
         set.extend(names.iter().cloned());
+        if names.is_empty() {
+            // It may set any variable.
+            set.extend(root.variables.keys().cloned());
+        }
+        if *is_broken && let (_, Some(problem)) = parsed(file, sources) {
+            unread.push(UnreadEnvironment {
+                name: name_of(&named_place(file)),
+                problem,
+            });
+            continue;
+        }
         if let Some(directory) = file.parent() {
             by_directory
                 .entry(directory.to_owned())
@@ -107,7 +150,11 @@ pub fn of_root<'m>(root: &'m Module, found: &EnvironmentSearch<'m>, sources: &So
             }
         }
     }
-    Environments { inputs: all, variables }
+    Environments {
+        inputs: all,
+        variables,
+        unread,
+    }
 }
 
 /// Marks the workspace of an environment as unresolved if the modules do not mention a workspace of its name but do
@@ -155,10 +202,34 @@ fn is_of_environments(name: &str) -> bool {
 impl<'m> EnvironmentSearch<'m> {
     /// Creates a search of the roots among `modules`.
     pub fn in_modules(modules: &'m Modules) -> Self {
+        let mut hasher = FxHasher::default();
+        for (directory, module) in modules {
+            directory.hash(&mut hasher);
+            module.variables.keys().for_each(|name| name.hash(&mut hasher));
+        }
         EnvironmentSearch {
+            modules,
+            fingerprint: hasher.finish(),
             written: ModuleChoices::in_modules(modules),
             siblings: Mutex::default(),
         }
+    }
+
+    /// Returns `true` if `file` sets the variables of `root`. A file without a readable name belongs to the modules above.
+    fn is_of(&self, file: &VariableFile, root: &Module) -> bool {
+        let (own, all) = (declared(&file.names, root), file.names.len());
+        if all == 0 {
+            return file.is_broken && file.path.starts_with(&root.directory) && !root.variables.is_empty();
+        }
+        // Modules that find the file, too.
+        let near = |module: &&Arc<Module>| {
+            module
+                .directory
+                .parent()
+                .is_some_and(|above| file.path.starts_with(above))
+        };
+        let is_better = |module: &Arc<Module>| declared(&file.names, module) > own;
+        own == all || (own * 2 >= all && !self.modules.values().filter(near).any(is_better))
     }
 
     /// Returns the environments in files near `directory`. The result does not depend on the modules, so it stays
@@ -176,8 +247,12 @@ impl<'m> EnvironmentSearch<'m> {
             }
             let aside = sources.separate();
             let named = search.found.into_iter();
-            let variables = named.filter_map(|file| names_in(&file, &aside).map(|names| (file, names)));
-            NearbyFiles(variables.collect())
+            let files = named.map(|path| {
+                let (names, problem) = parsed(&path, &aside);
+                let is_broken = problem.is_some();
+                VariableFile { path, names, is_broken }
+            });
+            NearbyFiles(files.collect())
         });
         beside
     }
@@ -271,17 +346,22 @@ fn is_read(name: &str) -> bool {
     name == "terraform.tfvars" || name.ends_with(".auto.tfvars")
 }
 
-/// Returns the names that a variable file sets; `None` if it cannot be read.
-fn names_in(file: &Path, sources: &Sources) -> Option<BTreeSet<Arc<str>>> {
-    let id = read(file, sources).ok()?;
-    let (body, problems) = values(id, &sources.file(id));
-    problems
-        .is_empty()
-        .then(|| body.attributes.into_iter().map(|attribute| attribute.name).collect())
+/// Reads the names that a variable file sets, and a problem with it.
+fn parsed(path: &Path, sources: &Sources) -> (BTreeSet<Arc<str>>, Option<Problem>) {
+    match read(path, sources) {
+        Ok(id) => {
+            let (body, problems) = values(id, &sources.file(id));
+            let names = body.attributes.into_iter().map(|attribute| attribute.name);
+            (names.collect(), problems.into_iter().next().map(Problem::from))
+        }
+        Err(ReadError::Unfit(problem)) => (BTreeSet::new(), Some(problem)),
+        Err(ReadError::Io(_)) => (BTreeSet::new(), None),
+    }
 }
 
-fn is_of(names: &BTreeSet<Arc<str>>, root: &Module) -> bool {
-    !names.is_empty() && names.iter().all(|name| root.variables.contains_key(name))
+/// Returns the number of `names` that `module` declares.
+fn declared(names: &BTreeSet<Arc<str>>, module: &Module) -> usize {
+    names.iter().filter(|name| module.variables.contains_key(*name)).count()
 }
 
 fn are_disjoint(files: &[(PathBuf, BTreeSet<Arc<str>>)]) -> bool {
@@ -341,7 +421,7 @@ mod tests {
             let beside = found.beside(&at("live/a"), &sources);
             kept.finish_run(&sources);
             let files = beside.0.iter();
-            files.map(|(file, _)| name_of(&named_place(file))).collect::<Vec<_>>()
+            files.map(|file| name_of(&named_place(&file.path))).collect::<Vec<_>>()
         };
         assert_eq!(look(), ["prod"]);
         std::fs::write(at("live/a/env/dev.tfvars"), "x = 2\n").unwrap();

@@ -51,7 +51,7 @@ use expansion::Made;
 use knowledge::{Cause, Reason};
 use rustc_hash::FxHashMap;
 use source::{Sources, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -68,6 +68,8 @@ pub struct Outside<'a> {
     pub(crate) names: Vec<(Arc<str>, Value)>,
     /// Values for variables that no other source sets.
     pub inputs: Option<&'a super::terragrunt::TerragruntInputs>,
+    /// Variables of the root whose defaults do not apply.
+    pub unset: Option<&'a BTreeSet<Arc<str>>>,
 }
 
 /// Evaluates one root module and the modules that it calls.

@@ -444,6 +444,7 @@ impl<'c> Evaluation<'c> {
             functions: Some((functions::knows, &call)),
             names: self.names.clone(),
             inputs: None,
+            unset: None,
         };
         let scope = evaluator.scope(0);
         evaluator.eval(&attribute.value, &scope)

@@ -112,7 +112,7 @@ fn variable_file_without_a_workspace_of_its_name_applies_to_any() {
         let files = [("dev.tfvars", "timeout = 400\n"), ("prod.tfvars", "timeout = 400\n")];
         check(&[("main.tf", &main), files[0], files[1]])
     };
-    let given_nothing = "no environment's values are given";
+    let given_nothing = "it is deployed with the defaults";
     let open = "not contains([\"shop-dev\", \"prod\"], terraform.workspace) and the environment is `dev`";
     assert_eq!(files("[\"shop-dev\", \"prod\"]"), [given_nothing, open]);
     assert_eq!(files("[\"prod\"]"), [given_nothing, "the environment is `dev`"]);

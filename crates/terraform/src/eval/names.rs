@@ -60,7 +60,9 @@ impl Evaluator<'_> {
             let nullable =
                 nullable.is_none_or(|attribute| this.eval(&attribute.value, &scope).to_bool() != Some(false));
             let kind = block.body.attribute("type").map(|attribute| attribute.value.clone());
-            let default = block.body.attribute("default").cloned();
+            let is_unset =
+                this.instances[module].caller.is_none() && this.outside.unset.is_some_and(|all| all.contains(name));
+            let default = block.body.attribute("default").filter(|_| !is_unset).cloned();
             let from_default = |this: &mut Self| {
                 let Some(attribute) = &default else {
                     let value = this.any_allowed(module, name, &block, &scope);
