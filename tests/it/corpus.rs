@@ -11,6 +11,7 @@ use sqslint::testing::{graph_json, graph_json_by_default};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// Recorded graph, and the files that it was recorded from.
 struct Recording {
@@ -331,6 +332,33 @@ impl Totals {
         for problem in &self.problems {
             println!("problem {problem}");
         }
+    }
+}
+
+/// A run that judged nothing does not end in "no findings" alone.
+#[test]
+fn last_line_without_findings_states_what_was_judged() {
+    let Some(shared) = PROJECTS.found() else { return };
+    for project in directories(&shared.join("corpus/dev")) {
+        let coverage = check(&project).coverage;
+        let run = Command::new(env!("CARGO_BIN_EXE_sqslint"))
+            .args(["check", "--isolated", "--format", "concise", "."])
+            .current_dir(&project)
+            .output()
+            .unwrap();
+        let printed = String::from_utf8(run.stderr).unwrap();
+        let last = printed.lines().last().unwrap_or_default();
+        let judged = coverage.judged_queues() + coverage.judged_mappings() + coverage.read_handlers();
+        let is_stated = if judged > 0 {
+            last.contains(" judged, no findings")
+        } else {
+            last.contains("no queues found in") || last.ends_with("so nothing was checked")
+        };
+        assert!(
+            run.status.code() != Some(0) || last.contains("info") || is_stated,
+            "{}: {last}",
+            project.display()
+        );
     }
 }
 

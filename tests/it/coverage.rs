@@ -194,14 +194,170 @@ fn resource_is_judged_only_if_each_environment_judges_it() {
 
 /// The Serverless Framework names a mapping after its queue.
 #[test]
-fn mapping_has_a_gap_under_its_name_in_each_environment() {
+fn mapping_whose_name_contains_the_stage_counts_once() {
     let service = "service: s\nprovider: {name: aws, stage: \"${opt:stage, 'dev'}\"}\ncustom: {timeouts: {prod: 5, test: 6}}\n\
         functions:\n  f:\n    handler: a.b\n    timeout: ${self:custom.timeouts.${self:provider.stage}}\n    \
         events: [{sqs: \"arn:aws:sqs:eu-west-1:111122223333:orders-${self:provider.stage}\"}]\n";
     let outcome = check_files([("serverless.yml", service)]);
     let (gaps, coverage) = (gaps(&outcome), &outcome.coverage);
-    assert_eq!(gaps.len(), 2, "{gaps:?}");
-    assert_eq!((coverage.mappings, coverage.judged_mappings()), (2, 0));
+    assert_eq!(gaps.len(), 1, "{gaps:?}");
+    assert_eq!((coverage.mappings, coverage.judged_mappings()), (1, 0));
+}
+
+/// Two environments have a gap in different instances of one block.
+#[test]
+fn instances_of_one_block_count_separately() {
+    let main = "variable \"retention\" { default = {} }\nvariable \"unset\" {}\n\
+        resource \"aws_sqs_queue\" \"q\" {\n  for_each = toset([\"a\", \"b\"])\n  \
+        message_retention_seconds = lookup(var.retention, each.key, var.unset)\n}\n";
+    let files = [
+        ("main.tf", main),
+        ("dev.tfvars", "retention = { a = 3600 }\n"),
+        ("prod.tfvars", "retention = { b = 3600 }\n"),
+    ];
+    let outcome = check_files(files);
+    assert_eq!(gaps(&outcome).len(), 2, "{:?}", gaps(&outcome));
+    assert_eq!(outcome.coverage.queues, 2);
+}
+
+/// Defaults that are no ARN are inputs without a value; the same text in the code is an error of other rules.
+#[test]
+fn default_that_is_no_arn_is_a_gap() {
+    for (default, is_gap) in [
+        ("", true),
+        ("TODO", true),
+        ("arn:aws:kinesis:eu-west-1:111122223333:stream/s", false),
+    ] {
+        let source = format!("variable \"source_arn\" {{ default = {default:?} }}\n");
+        let terraform = source + &TERRAFORM.replace("aws_sqs_queue.orders.arn", "var.source_arn");
+        let parameter = format!("{{Unset: {{Type: String}}, Source: {{Type: String, Default: {default:?}}}}}");
+        let template = CLOUDFORMATION.replace("!GetAtt Orders.Arn", "!Ref Source");
+        let template = template.replace("{Unset: {Type: String}}", &parameter);
+        let sam = format!(
+            "Transform: AWS::Serverless-2016-10-31\nParameters: {{Source: {{Type: String, Default: {default:?}}}}}\n\
+             Resources:\n  F:\n    Type: AWS::Serverless::Function\n    Properties:\n      Timeout: 5\n      \
+             Events: {{Mapping: {{Type: SQS, Properties: {{Queue: !Ref Source}}}}}}\n"
+        );
+        for (file, text) in [("main.tf", terraform), ("template.yaml", template), ("sam.yaml", sam)] {
+            let file = if file == "sam.yaml" { "template.yaml" } else { file };
+            let outcome = check_files([(file, &*text)]);
+            let causes: Vec<&str> = outcome.coverage.gaps.iter().map(|gap| gap.cause).collect();
+            let is_sam = text.contains("Serverless");
+            if is_gap {
+                assert_eq!(causes, ["input-without-value"], "{text}");
+            } else if !is_sam {
+                assert_eq!(causes, [""; 0], "{text}");
+            }
+        }
+    }
+    // Without an input, the text is what will be deployed.
+    let written = TERRAFORM.replace("aws_sqs_queue.orders.arn", "\"\"");
+    assert_eq!(gaps(&check_files([("main.tf", &*written)])), [""; 0]);
+}
+
+/// Number of queues without a known consumer, in files that differ in one text.
+#[test]
+fn queues_without_a_consumer_are_counted() {
+    let alone = |files: &[(&str, &str)]| check_files(files.iter().copied()).coverage.unconsumed.len();
+    // The dead-letter queue needs no consumer.
+    assert_eq!(alone(&[("main.tf", TERRAFORM)]), 0);
+    assert_eq!(alone(&[("template.yaml", CLOUDFORMATION)]), 0);
+    let elsewhere = "\"arn:aws:sqs:eu-west-1:111122223333:other\"";
+    let terraform = TERRAFORM.replace("aws_sqs_queue.orders.arn", elsewhere);
+    assert_eq!(alone(&[("main.tf", &terraform)]), 1);
+    assert_eq!(
+        alone(&[(
+            "template.yaml",
+            &CLOUDFORMATION.replace("!GetAtt Orders.Arn", elsewhere)
+        )]),
+        1
+    );
+    let consumers = "[[consumer]]\nqueue = \"orders-queue\"\n";
+    assert_eq!(alone(&[("main.tf", &terraform), ("sqslint.toml", consumers)]), 0);
+    // A consumer in one environment is a consumer.
+    let some = TERRAFORM.replace(
+        "\"worker\" {\n  event_source_arn",
+        "\"worker\" {\n  count = var.polls ? 1 : 0\n  event_source_arn",
+    ) + "variable \"polls\" { default = false }\n";
+    assert_eq!(alone(&[("main.tf", &some)]), 1);
+    assert_eq!(
+        alone(&[("main.tf", &some), ("prod.tfvars", "polls = true\nunset = 1\n")]),
+        0
+    );
+}
+
+/// Parts that are not read, each with the reason that the summary gives.
+#[test]
+fn unread_parts_are_reported() {
+    let stack = |location: &str| {
+        format!(
+            "AWSTemplateFormatVersion: '2010-09-09'\nParameters: {{Base: {{Type: String}}, Url: {{Type: String}}}}\n\
+             Conditions: {{Never: !Equals [a, b]}}\n\
+             Resources:\n  Jobs:\n    Type: AWS::CloudFormation::Stack\n    Properties: {{TemplateURL: {location}}}\n"
+        )
+    };
+    let of_kind =
+        |kind: &str| format!("AWSTemplateFormatVersion: '2010-09-09'\nResources: {{A: {{Type: '{kind}'}}}}\n");
+    let terraform = |kind: &str| format!("resource \"{kind}\" \"a\" {{\n  count = 2\n}}\n");
+    let sam = "Transform: AWS::Serverless-2016-10-31\nResources:\n  App:\n    Type: AWS::Serverless::Application\n    \
+        Properties: {Location: {ApplicationId: arn:aws:serverlessrepo:us-east-1:1:applications/a, SemanticVersion: 1.0.0}}\n";
+    let by_url = "no file matches the end of its URL, `parts/queue.yaml`";
+    for (file, text, expected) in [
+        ("template.yaml", stack("!Sub '${Base}/parts/queue.yaml'"), Some(by_url)),
+        (
+            "template.yaml",
+            stack("https://s3.amazonaws.com/b/queue.yaml"),
+            Some("`b/queue.yaml`"),
+        ),
+        (
+            "template.yaml",
+            stack("!Ref Url"),
+            Some("these files do not determine its URL"),
+        ),
+        (
+            "template.yaml",
+            stack("./missing.yaml"),
+            Some("there is no file `./missing.yaml`"),
+        ),
+        ("template.yaml", stack("./there.yaml"), None),
+        ("template.yaml", stack("!Ref Url}\n    Condition: Never #"), None),
+        (
+            "template.yaml",
+            sam.to_owned(),
+            Some("it is an application of a repository"),
+        ),
+        (
+            "template.yaml",
+            of_kind("AWS::EventsV2::Subscriber"),
+            Some("`AWS::EventsV2::Subscriber` is not read"),
+        ),
+        (
+            "template.yaml",
+            of_kind("Acme::SQS::Queue::MODULE"),
+            Some("`Acme::SQS::Queue::MODULE` is not read"),
+        ),
+        ("template.yaml", of_kind("AWS::SQS::QueueInlinePolicy"), None),
+        ("template.yaml", of_kind("AWS::EC2::VPC"), None),
+        (
+            "main.tf",
+            terraform("awscc_sqs_queue"),
+            Some("2 resources of the type `awscc_sqs_queue` are not read"),
+        ),
+        ("main.tf", terraform("awscc_ec2_vpc"), None),
+        ("main.tf", terraform("aws_sqs_queue"), None),
+    ] {
+        let outcome = check_files([
+            (file, &*text),
+            ("there.yaml", "Resources: {T: {Type: AWS::SNS::Topic}}\n"),
+        ]);
+        let unread = outcome.not_evaluated.iter().filter(|open| open.is_unread());
+        let reasons: Vec<&str> = unread.map(|open| &*open.reason).collect();
+        match (expected, reasons.as_slice()) {
+            (None, []) => {}
+            (Some(expected), [reason]) if reason.contains(expected) => {}
+            _ => panic!("{text}: {reasons:?} instead of {expected:?}"),
+        }
+    }
 }
 
 #[test]
@@ -215,8 +371,11 @@ fn gap_fails_the_run_if_requested() {
             ..Options::default()
         })
     };
-    assert_eq!(run(true).failing.unjudged, 1);
-    assert_eq!(run(false).failing.unjudged, 0);
+    assert_eq!(
+        run(true).failing.unjudged.into_iter().collect::<Vec<_>>(),
+        [(("resource", "not judged"), 1)]
+    );
+    assert!(run(false).failing.unjudged.is_empty());
 }
 
 /// The example of the project is judged completely, so its report has no headline on coverage.

@@ -102,7 +102,7 @@ fn formatted_outcome(files: &[(&str, &str)]) -> String {
             writeln!(text, "note: {note}").unwrap();
         }
         for (source, calls) in &unit.unread_modules {
-            writeln!(text, "unread: {calls} × {source}").unwrap();
+            writeln!(text, "unread: {} × {source}", calls.all).unwrap();
         }
     }
     for queue in outcome.graph.queues() {
