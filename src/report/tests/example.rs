@@ -140,12 +140,14 @@ pub(super) fn with<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
         gaps: vec![Gap {
             subject: subject(HOSTILE),
             call: None,
+            header: find(&sources, "infra/main.tf", "resource"),
             is_mapping: true,
             reason: HOSTILE.to_owned(),
             cause: "input-without-value",
             step: Some(Step::SetInput),
             span: find(&sources, "infra/main.tf", "resource"),
         }],
+        unconsumed: Vec::new(),
         handlers: Vec::new(),
     };
     let suppressed = suppressed(&sources);

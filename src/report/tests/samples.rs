@@ -141,6 +141,7 @@ fn summary_counts_resources_and_lists_most_frequent_causes() {
             ..subject()
         },
         call: None,
+        header: open(&sources, address, "r", reason).span,
         is_mapping,
         reason: reason.to_owned(),
         cause: "input-without-value",
@@ -155,6 +156,7 @@ fn summary_counts_resources_and_lists_most_frequent_causes() {
             gap("b", false, "`var.common` has no value"),
             gap("c", true, "`var.common` has no value"),
         ],
+        unconsumed: Vec::new(),
         handlers: Vec::new(),
     };
     let not_evaluated = [
