@@ -43,6 +43,7 @@ pub(crate) use common::CommonNode;
 pub use conditions::Condition;
 pub use delivery::Deliveries;
 pub use ends::End;
+pub(crate) use lookup::EarlierQueues;
 pub use lookup::{Consumption, Graph};
 pub use name::Name;
 pub use nodes::Nodes;
@@ -226,6 +227,17 @@ pub enum Implicit {
     Destination,
 }
 
+/// A change that creates a queue again and deletes the present one, with its messages.
+#[derive(Debug, Clone)]
+pub struct Replacement {
+    /// Attribute whose change requires it, as written; empty if it is unknown.
+    pub attribute: Arc<str>,
+    /// Values of the attribute before and after the change, in words.
+    pub change: Option<[String; 2]>,
+    /// Span of the attribute.
+    pub span: Span,
+}
+
 /// An SQS queue, including the settings that separate resources make.
 #[derive(Debug, Clone)]
 pub struct Queue {
@@ -267,6 +279,8 @@ pub struct Queue {
     pub redrive_allow: Attribute<Option<Box<RedriveAllowPolicy>>>,
     /// All writers of the two policies, if a separate resource writes one.
     pub redrive_writers: Vec<RedriveWriter>,
+    /// Replacement by the plan, or by the changes since an earlier commit.
+    pub replaced: Option<Replacement>,
     /// Tags.
     pub tags: Attribute<Tags>,
     /// Kind of implicit queue; `None` if it is declared.

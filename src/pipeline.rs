@@ -51,9 +51,8 @@ pub(crate) use threads::on_own_threads;
 
 use crate::config::Configs;
 use crate::discover::Input;
-use crate::graph::Connections;
+use crate::graph::{Connections, EarlierQueues};
 use crate::history;
-use select::Selected;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use suppress::Unsuppressed;
@@ -103,8 +102,12 @@ pub(crate) fn check_here(options: &Options) -> Outcome {
     let configs = context.configs(options);
     Run::new(options, &configs, &context)
         .and_then(|run| {
-            let before = since::before(&run)?;
-            Ok(finish::finish(&run, run_until_suppression(&run)?, before))
+            let (before, queues) = since::before(&run)?.unzip();
+            Ok(finish::finish(
+                &run,
+                run_until_suppression(&run, queues.as_ref())?,
+                before,
+            ))
         })
         .unwrap_or_else(|errors| Outcome::failed(&context, errors))
 }
@@ -173,13 +176,12 @@ pub(crate) fn check_part(part: ProjectPart<'_>) -> Option<Outcome> {
 }
 
 /// Runs all steps but the last. Errors come from the configuration or from git.
-fn run_until_suppression(run: &Run<'_>) -> Result<Unsuppressed, Vec<String>> {
-    Ok(lint_and_suppress(run, select::select(run)?))
-}
-
-/// Runs the steps between the first and the last.
-fn lint_and_suppress(run: &Run<'_>, selected: Selected) -> Unsuppressed {
-    let loaded = load::load(run, selected);
-    let linted = lint::lint(run, loaded);
-    suppress::suppress(run, linted)
+fn run_until_suppression(run: &Run<'_>, earlier: Option<&EarlierQueues>) -> Result<Unsuppressed, Vec<String>> {
+    let mut loaded = load::load(run, select::select(run)?);
+    if let Some(earlier) = earlier {
+        for environment in &mut loaded.environments {
+            environment.graph.find_replaced(earlier);
+        }
+    }
+    Ok(suppress::suppress(run, lint::lint(run, loaded)))
 }

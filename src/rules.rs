@@ -109,6 +109,7 @@ mod queue_policy_overwritten;
 mod queue_policy_source_unscoped;
 mod queue_policy_targets_arn;
 mod queue_policy_version_missing;
+mod queue_replaced;
 mod queue_retention_too_short;
 mod queue_short_polling;
 mod queue_url_in_place_of_arn;
@@ -445,6 +446,7 @@ pub static RULES: &[&Rule<'static>] = &[
     &queue_policy_over_limit::RULE,
     &key_id_invalid::RULE,
     &queue_name_duplicate::RULE,
+    &queue_replaced::RULE,
     // permissions
     &queue_policy_missing_for_producer::RULE,
     &dead_letter_policy_missing::RULE,

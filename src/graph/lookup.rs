@@ -2,6 +2,9 @@
 
 mod assemble;
 mod index;
+mod replaced;
+
+pub(crate) use replaced::EarlierQueues;
 
 use super::declared::DeclaredConsumer;
 use super::delivery::{Pipe, Topic};

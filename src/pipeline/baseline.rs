@@ -16,7 +16,7 @@ pub fn write_baseline(options: &Options, action: Action) -> (Outcome, Vec<Baseli
 }
 
 fn written(run: &Run<'_>, action: Action) -> Result<(Outcome, Vec<BaselineSummary>), Vec<String>> {
-    let mut unsuppressed = run_until_suppression(run)?;
+    let mut unsuppressed = run_until_suppression(run, None)?;
     let policies = &unsuppressed.policies;
     let units = unsuppressed.outcome.graph.units().iter();
     let written = unsuppressed.covering(run, |coverage| {

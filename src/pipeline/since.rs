@@ -2,12 +2,14 @@
 //! same steps, rules and configuration, and with the same inputs, except that files with values are read at that
 //! commit.
 
-use super::{Options, Run, RunContext, Session, run_until_suppression};
+use super::{Options, Run, RunContext, Session, lint, load, select, suppress};
+use crate::graph::EarlierQueues;
 use crate::history::{self, KnownFindings};
 use source::files::{absolute, named, real};
 
-/// Returns the findings at the merge base of `HEAD` and the commit of `--since`, or the reason why they are unknown.
-pub(super) fn before(run: &Run<'_>) -> Result<Option<KnownFindings>, Vec<String>> {
+/// Returns the findings and queues at the merge base of `HEAD` and the commit of `--since`, or the reason why they are
+/// unknown.
+pub(super) fn before(run: &Run<'_>) -> Result<Option<(KnownFindings, EarlierQueues)>, Vec<String>> {
     let Some(name) = &run.options.since else {
         return Ok(None);
     };
@@ -17,7 +19,7 @@ pub(super) fn before(run: &Run<'_>) -> Result<Option<KnownFindings>, Vec<String>
         .map_err(|reason| vec![format!("`--since {name}`: {reason}")])
 }
 
-fn findings_of(name: &str, run: &Run<'_>) -> Result<KnownFindings, String> {
+fn findings_of(name: &str, run: &Run<'_>) -> Result<(KnownFindings, EarlierQueues), String> {
     let root = run
         .context
         .repository
@@ -58,9 +60,14 @@ fn findings_of(name: &str, run: &Run<'_>) -> Result<KnownFindings, String> {
         session: Session::default(),
     };
     // Files that could not be read at that commit are not reported now; their findings count as new.
-    let known = run_until_suppression(&earlier).map_or_else(
-        |_| KnownFindings::default(),
-        |unsuppressed| KnownFindings::of(&unsuppressed.findings),
+    let known = select::select(&earlier).map_or_else(
+        |_| Default::default(),
+        |selected| {
+            let loaded = load::load(&earlier, selected);
+            let queues = loaded.environments.first().map(|one| EarlierQueues::of(&one.graph));
+            let unsuppressed = suppress::suppress(&earlier, lint::lint(&earlier, loaded));
+            (KnownFindings::of(&unsuppressed.findings), queues.unwrap_or_default())
+        },
     );
     snapshot.incomplete().map_or(Ok(known), Err)
 }

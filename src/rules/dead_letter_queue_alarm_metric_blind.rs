@@ -1,7 +1,8 @@
-//! Flags alarms on dead-letter queues whose metric does not change when a redrive policy moves a message there.
+//! Flags alarms on dead-letter queues whose metric does not change when a redrive policy moves a message there, or only
+//! until a consumer takes the message.
 
 use super::prelude::*;
-use crate::graph::alarms::{RECEIVED, SENT, VISIBLE, is_blind, misspelled_metric};
+use crate::graph::alarms::{RECEIVED, SENT, VISIBLE, is_blind, is_depth, misspelled_metric};
 use crate::graph::{Alarm, Attribute};
 
 pub(super) static RULE: Rule = rule!(
@@ -26,6 +27,13 @@ fn check(findings: &mut Findings<'_>) {
         if alarms.is_empty() || !when.is_possible() || graph.is_sent_to(queue) {
             continue;
         }
+        if let [alarm] = alarms
+            && !(alarm.has_queries || alarm.is_nonexistent)
+        {
+            // An unresolved alarm may be one on another metric.
+            let alone = findings.without_notes(|this| this.certainly_unwatched(&watch, queue, when.clone()));
+            find_drained(findings, alarm, queue, &alone);
+        }
         if let Some(alarm) = alarms.iter().find(|alarm| sees(alarm)) {
             let has_one = fact(true, || format!("the alarm {alarm} reports it"));
             findings.satisfied(&when, queue, has_one.depending_on(&queue.resource.header));
@@ -43,6 +51,39 @@ fn check(findings: &mut Findings<'_>) {
             }
         }
     }
+}
+
+/// Reports an alarm that waits for the first message in `queue` if a consumer takes each message at once.
+fn find_drained(findings: &mut Findings<'_>, alarm: &Alarm, queue: &Queue, when: &Condition) {
+    let graph = findings.graph;
+    let consumers = findings.without_notes(|this| this.consumers(&when.and(&alarm.resource.when), queue));
+    let Some(consumer) = consumers.first() else { return };
+    for of in alarm.metrics.iter().filter(|of| graph.watches(alarm, of, queue)) {
+        for metric in findings.known(&consumer.when, alarm, &of.metric) {
+            for threshold in findings.known(&metric.when, alarm, &alarm.threshold) {
+                for comparison in findings.known(&threshold.when, alarm, &alarm.comparison) {
+                    let asks_for_any = match comparison.value.as_deref() {
+                        Some("GreaterThanThreshold") => *threshold.value == Some(0),
+                        Some("GreaterThanOrEqualToThreshold") => *threshold.value == Some(1),
+                        _ => false,
+                    };
+                    if asks_for_any && is_depth(metric.value) {
+                        let finding = drained(alarm, queue, &metric).show(consumer);
+                        findings.report(&comparison.when, alarm, finding.severity(Severity::Info));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn drained(alarm: &Alarm, queue: &Queue, metric: &Known<'_, String>) -> Finding {
+    let headline =
+        format!("{alarm} rarely goes off: a consumer takes each message out of the dead-letter queue {queue} at once");
+    Finding::new("metric", headline, metric, "this is 0 while the consumer keeps up").help(format!(
+        "to report every failure, set `{}` to `{RECEIVED}` with the statistic `Sum`, or let the consumer report it",
+        metric.name
+    ))
 }
 
 /// Returns `true` if an alarm on `metric` may detect messages that a redrive policy moves.
@@ -104,7 +145,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {
         check_with(
             "",
             r#"
-            metric                                                              | finding
+            metric | finding
             "NumberOfMessagesSent"                                              | metric
             "NumberOfMessagesReceived"                                          | metric
             "ApproximateNumberOfMessagesNotVisible"                             | metric
@@ -130,7 +171,7 @@ resource "aws_cloudwatch_metric_alarm" "b" {
 }
 "#,
             r#"
-            metric                 | count | name                 | finding
+            metric | count | name | finding
             "NumberOfMessagesSent" | 1     | aws_sqs_queue.d.name |
             "NumberOfMessagesSent" | 0     | aws_sqs_queue.d.name |
             "NumberOfMessagesSent" | 1     | var.open             |
@@ -151,6 +192,36 @@ resource "aws_sns_topic_subscription" "s" {
 }
 "#,
             "metric | finding\n \"NumberOfMessagesSent\" |",
+        );
+    }
+
+    #[test]
+    fn depth_of_a_drained_queue_is_advice() {
+        let consumer = r#"
+resource "aws_lambda_event_source_mapping" "m" {
+  event_source_arn = aws_sqs_queue.<queue>.arn
+  function_name    = "f"
+  enabled          = <enabled>
+}
+"#;
+        let alarm = ALARM.replace(
+            "QueueName = aws_sqs_queue.d.name }",
+            "QueueName = aws_sqs_queue.d.name }\n  comparison_operator = \"GreaterThanThreshold\"\n  threshold = <threshold>",
+        );
+        Terraform.check_cases(
+            &RULE,
+            &format!("{alarm}{consumer}"),
+            r#"
+            metric | threshold | queue | enabled | finding
+            "ApproximateNumberOfMessagesVisible" | 0         | d     | true     | info metric
+            "ApproximateNumberOfMessagesVisible" | 1         | d     | true     |
+            "ApproximateNumberOfMessagesVisible" | 0         | d     | false    |
+            "ApproximateNumberOfMessagesVisible" | 0         | d     | var.open |
+            "ApproximateNumberOfMessagesVisible" | var.open  | d     | true     |
+            "ApproximateNumberOfMessagesVisible" | 0         | q     | true     |
+            "ApproximateAgeOfOldestMessage"      | 0         | d     | true     |
+            "NumberOfMessagesReceived"           | 0         | d     | true     |
+            "#,
         );
     }
 

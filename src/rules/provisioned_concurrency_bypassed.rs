@@ -14,8 +14,14 @@ pub(super) static RULE: Rule = rule!(
 fn check(findings: &mut Findings<'_>) {
     for mapping in findings.graph.mappings() {
         for (assumed, function) in findings.graph.functions_of(mapping, &mapping.resource.when) {
+            let has_none = fact(function.provisioned.is_empty(), || {
+                format!("no alias or version of {function} has provisioned concurrency")
+            });
+            let has_none = has_none.depending_on(&function.resource.header);
             // Whatever else invokes the function may invoke the alias.
-            if function.provisioned.is_empty() || is_invoked_otherwise(findings.graph, mapping, function) {
+            if findings.satisfied(&assumed, mapping, has_none)
+                || is_invoked_otherwise(findings.graph, mapping, function)
+            {
                 continue;
             }
             for enabled in findings.known(&assumed, mapping, &mapping.enabled) {

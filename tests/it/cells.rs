@@ -66,6 +66,12 @@ const CANNOT: &[(&str, &[Dialect], &[Expectation], &str)] = &[
         "an example with a plan is run without a snapshot",
     ),
     (
+        "queue-replaced",
+        &[Terraform, CloudFormation, Sam, Cdk, Serverless],
+        &[Finding],
+        "only a plan or an earlier commit shows a replacement; `since.rs` compares commits",
+    ),
+    (
         "sam-subscription-queue-implicit",
         &[Terraform, Plan, CloudFormation, Cdk, Serverless],
         &[Finding, Silence],

@@ -54,6 +54,10 @@ pub fn form(kind: &str, attribute: &str) -> Option<Form> {
     }
 }
 
+/// Argument of a planned queue that the plan replaces, which names the attribute that requires it. No provider has an
+/// argument of this name.
+pub const REPLACED: &str = "(replaced)";
+
 /// Returns the provider's default for an attribute, if it has one.
 pub(crate) fn default(kind: &str, attribute: &str) -> Option<Value> {
     let number = |value: i64| Some(Value::number(value));

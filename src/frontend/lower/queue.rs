@@ -5,8 +5,8 @@ use super::read::{dangling, exact, spread};
 use super::{BareName, Lowering, Node, Path, View, is_absent};
 use crate::graph::Reason;
 use crate::graph::{
-    Attribute, Case, Cause, Link, PolicyError, PolicyErrorKind, Queue, RedriveAllowPolicy, RedrivePolicy, Seconds,
-    SourcedValue, State, Target, Unresolved, limits,
+    Attribute, Case, Cause, Link, PolicyError, PolicyErrorKind, Queue, RedriveAllowPolicy, RedrivePolicy, Replacement,
+    Seconds, SourcedValue, State, Target, Unresolved, limits,
 };
 use conditions::{Cases, Condition, TooMany};
 use source::Span;
@@ -22,6 +22,8 @@ pub(in crate::frontend) struct QueueNames {
     pub(in crate::frontend) delay: Path,
     pub(in crate::frontend) receive_wait_time: Path,
     pub(in crate::frontend) maximum_message_size: Path,
+    /// Argument of a queue that a plan replaces.
+    pub(in crate::frontend) replaced: Option<Path>,
     pub(in crate::frontend) maximum_message_size_default: i64,
     pub(in crate::frontend) key: Path,
     pub(in crate::frontend) key_reuse_period: Path,
@@ -83,12 +85,24 @@ impl<V: View> Lowering<V> {
             redrive: self.redrive(written, names.redrive),
             redrive_allow: self.redrive_allow(written, names.redrive_allow),
             redrive_writers: Vec::new(),
+            replaced: names.replaced.and_then(|path| self.replaced(written, path)),
             tags: self.tags(written, names.tags),
             implicit: node.made.implicit,
             resource: node.resource,
         };
         self.forget_unknown();
         self.graph.queues.push(queue);
+    }
+
+    /// Returns the replacement that a plan contains.
+    fn replaced(&mut self, written: &V::Value, path: Path) -> Option<Replacement> {
+        let cause = self.text(written, path);
+        let (_, case, cause) = cause.known_in(&Condition::always()).into_iter().next()?;
+        Some(Replacement {
+            attribute: cause.as_deref()?.into(),
+            change: None,
+            span: case.span,
+        })
     }
 
     /// Returns the redrive policy at `path`, with a case for each combination of faults.

@@ -29,6 +29,85 @@ fn moved_finding_is_not_new() {
 }
 
 #[test]
+fn queue_with_another_name_or_type_is_replaced() {
+    let terraform = |queue: &str, mapping: &str| {
+        format!(
+            "variable \"open\" {{}}\nresource \"aws_sqs_queue\" \"q\" {{\n  {queue}\n}}\nresource \"aws_lambda_event_source_mapping\" \"m\" \
+             {{\n  event_source_arn = {mapping}\n  function_name = \"f\"\n}}\n"
+        )
+    };
+    let template = |queue: &str, mapping: &str| {
+        format!(
+            "Resources:\n  Q: {{Type: AWS::SQS::Queue, Properties: {{{queue}}}}}\n  M:\n    Type: AWS::Lambda::EventSourceMapping\n    \
+             Properties: {{EventSourceArn: {mapping}, FunctionName: f}}\n"
+        )
+    };
+    let (consumed, other) = ("aws_sqs_queue.q.arn", "\"arn:aws:sqs:eu-west-1:111122223333:other\"");
+    for (file, before, after, is_replaced) in [
+        (
+            "main.tf",
+            terraform("name = \"a\"", consumed),
+            terraform("name = \"b\"", consumed),
+            true,
+        ),
+        (
+            "main.tf",
+            terraform("name = \"a\"", consumed),
+            terraform("", consumed),
+            true,
+        ),
+        (
+            "main.tf",
+            terraform("", consumed),
+            terraform("fifo_queue = true", consumed),
+            true,
+        ),
+        (
+            "main.tf",
+            terraform("name = \"a\"", consumed),
+            terraform("name = \"a\"\ndelay_seconds = 5", consumed),
+            false,
+        ),
+        (
+            "main.tf",
+            terraform("name = \"a\"", consumed),
+            terraform("name = var.open", consumed),
+            false,
+        ),
+        (
+            "main.tf",
+            terraform("name = \"a\"", other),
+            terraform("name = \"b\"", other),
+            false,
+        ),
+        ("main.tf", String::new(), terraform("name = \"b\"", consumed), false),
+        (
+            "t.yaml",
+            template("QueueName: a", "!GetAtt Q.Arn"),
+            template("QueueName: b", "!GetAtt Q.Arn"),
+            true,
+        ),
+        (
+            "t.yaml",
+            template("QueueName: a", "!GetAtt Q.Arn"),
+            template("QueueName: a, DelaySeconds: 5", "!GetAtt Q.Arn"),
+            false,
+        ),
+    ] {
+        let Some(repository) = Repository::new(&[(file, &before)]) else {
+            return;
+        };
+        repository.branch();
+        repository.write(file, &after);
+        let new = format!("{file} queue-replaced");
+        let new: &[&str] = if is_replaced { &[&new] } else { &[] };
+        let run = repository.sqslint(&["check", "--select", "queue-replaced", "--since", "main"]);
+        run.is(i32::from(is_replaced), new);
+        repository.sqslint(&["check", "--select", "queue-replaced"]).is(0, &[]);
+    }
+}
+
+#[test]
 fn finding_from_a_changed_variable_file_is_new() {
     let files = [
         ("queue.tf", QUEUE),

@@ -83,6 +83,11 @@ pub(crate) struct Change<'d> {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Outcome<'d> {
+    #[serde(borrow, default)]
+    pub(crate) actions: Option<&'d RawValue>,
+    /// Paths of the values whose change requires a replacement.
+    #[serde(borrow, default)]
+    pub(crate) replace_paths: Option<&'d RawValue>,
     /// Planned values; the known arguments of a data source that is read during apply.
     #[serde(borrow, default)]
     pub(crate) after: Option<&'d RawValue>,

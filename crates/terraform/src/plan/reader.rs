@@ -2,7 +2,7 @@
 //! that are lowered. `translate.rs` converts each resource to a block.
 
 use super::arguments::{self, Arguments};
-use super::document::{self, Change, Configured, Document, Planned, ValuesModule};
+use super::document::{self, Change, Configured, Document, Outcome, Planned, ValuesModule};
 use super::places::Places;
 use super::providers::{self, Providers};
 use super::references::{ExpressionContext, Resolver};
@@ -10,7 +10,8 @@ use super::relevance::{self, Relevance};
 use super::translate::{self, PlannedResource, Translator};
 use super::{PlannedModule, Text, address};
 use crate::module::Module;
-use crate::syntax::Block;
+use crate::provider::REPLACED;
+use crate::syntax::{Attribute, Block, ExpressionKind};
 use crate::value::{Key, ResourceId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
@@ -443,6 +444,14 @@ impl<'p> PlanReader<'p> {
         let provider = configured.and_then(|block| block.provider_config_key.as_deref());
         let attributes = &mut block.body.attributes;
         attributes.extend(provider.map(|key| providers::choice(key, resource.header)));
+        let replaced = change
+            .filter(|_| &*id.kind == "aws_sqs_queue")
+            .and_then(|change| replaced(&change.outcome));
+        if let Some(cause) = replaced {
+            let known = attributes.iter().find(|attribute| *attribute.name == *cause);
+            let span = known.map_or(resource.header, |attribute| attribute.span);
+            attributes.push(Attribute::known(REPLACED, ExpressionKind::Text(cause.into()), span));
+        }
         attributes.shrink_to_fit();
         Some(block)
     }
@@ -474,6 +483,21 @@ impl<'p> PlanReader<'p> {
         }
         self.modules[instance].clone()
     }
+}
+
+/// Returns the attribute whose change makes the plan replace a resource; an empty name if the plan names none.
+fn replaced(outcome: &Outcome<'_>) -> Option<String> {
+    let actions: Vec<String> = serde_json::from_str(outcome.actions?.get()).ok()?;
+    let has = |name: &str| actions.iter().any(|action| action == name);
+    if !(has("create") && has("delete")) {
+        return None;
+    }
+    let paths = tree(outcome.replace_paths);
+    let first = paths
+        .get(0)
+        .and_then(|path| path.get(0))
+        .and_then(serde_json::Value::as_str);
+    Some(first.unwrap_or_default().to_owned())
 }
 
 /// Returns the module of an instance, created if necessary.

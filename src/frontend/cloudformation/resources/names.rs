@@ -66,6 +66,7 @@ pub(in crate::frontend::cloudformation) fn kind(name: &str) -> Option<NodeKind> 
 }
 
 static QUEUE: QueueNames = QueueNames {
+    replaced: None,
     name: "QueueName",
     fifo: "FifoQueue",
     sends_fifo_false: true,

@@ -71,6 +71,7 @@ pub(in crate::frontend::terraform) fn kind(name: &str) -> Option<NodeKind> {
 }
 
 static QUEUE: QueueNames = QueueNames {
+    replaced: Some(terraform::provider::REPLACED),
     name: "name",
     fifo: "fifo_queue",
     // The provider does not send `false`.

@@ -67,6 +67,7 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
         redrive: Attribute::absent("redrive_policy", None, header),
         redrive_allow: Attribute::absent("redrive_allow_policy", None, header),
         redrive_writers: Vec::new(),
+        replaced: None,
         implicit: None,
     };
     let header = Span::new(file, 0..5);
