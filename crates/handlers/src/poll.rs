@@ -397,6 +397,8 @@ fn of_sqs_consumer<'m>(
         // The library rejects an interval without a timeout.
         _ => FoundRenewal::Unknown,
     };
+    // An option may change after the program was created.
+    let is_known = visibility.is_ok() && !module.says(&["assign", "updateOption"]);
     let visibility = visibility.ok().flatten();
     // Other functions of the library delete only the messages that they return.
     let handler = options.any("handleMessage").ok().flatten();
@@ -411,7 +413,7 @@ fn of_sqs_consumer<'m>(
     });
     Some(Found {
         visibility,
-        longest,
+        longest: longest.filter(|_| is_known),
         renewal,
         losses: losses.into_iter().collect(),
         ..Found::new(queue, call.at.clone())

@@ -444,6 +444,9 @@ impl<'c, 'm> Options<'c, 'm> {
 
     /// Returns the duration `key` in milliseconds, `None` if it is absent, or an error if it is unknown.
     pub(crate) fn time(&self, key: &str, unit: f64) -> Result<Option<Time>, Undetermined> {
+        if self.constants.is_assigned(key) {
+            return Err(Undetermined);
+        }
         let Some(value) = self.any(key)? else {
             return Ok(None);
         };

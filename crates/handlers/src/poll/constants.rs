@@ -3,7 +3,7 @@
 
 use crate::limits;
 use crate::read::syntax::{Expression, Logic, Operator, Term};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Objects that applications name their settings after; an upper-case member of one is an environment variable.
 const SETTINGS: [&str; 5] = ["settings", "config", "conf", "env", "Config"];
@@ -36,6 +36,8 @@ pub(crate) struct Constants<'m> {
     bindings: FxHashMap<&'m str, Binding<'m>>,
     /// Fields of `self` and `this`.
     fields: FxHashMap<&'m str, Binding<'m>>,
+    /// Entries that are assigned to objects after their creation.
+    assigned: FxHashSet<&'m str>,
 }
 
 impl<'m> Constants<'m> {
@@ -45,6 +47,14 @@ impl<'m> Constants<'m> {
         match &target.kind {
             Term::Name(name) => add(&mut self.bindings, name, binding),
             Term::Member(of, field) if is_self(of) => add(&mut self.fields, field, binding),
+            Term::Member(_, entry) => {
+                self.assigned.insert(entry);
+            }
+            Term::Index(_, index) => {
+                if let Term::Text(entry) = &index.kind {
+                    self.assigned.insert(entry);
+                }
+            }
             // `const { QUEUE_URL } = process.env`
             Term::Object(entries) if value.is_some_and(is_environment) => {
                 for (key, local) in entries {
@@ -65,6 +75,11 @@ impl<'m> Constants<'m> {
     /// Adds a name whose value is unknown.
     pub(crate) fn bind_name(&mut self, name: &'m str) {
         add(&mut self.bindings, name, Binding::Other);
+    }
+
+    /// Returns `true` if `entry` of some object is assigned after the object was created.
+    pub(crate) fn is_assigned(&self, entry: &str) -> bool {
+        self.assigned.contains(entry)
     }
 
     /// Returns the expression that `name` is bound to.

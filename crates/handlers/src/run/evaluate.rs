@@ -189,6 +189,17 @@ impl<'m> Machine<'m> {
     fn entries(&mut self, all: &'m [(Option<Arc<str>>, Expression)], at: &Expression) -> Evaluated {
         let (mut entries, mut open) = (Vec::new(), false);
         for (key, value) in all {
+            if let (None, Term::Other(parts)) = (key, &value.kind)
+                && let [name, value] = parts.as_slice()
+            {
+                let name = match self.evaluate(name)? {
+                    Value::Text(name) => Some(name),
+                    _ => None,
+                };
+                open |= name.is_none();
+                entries.push((name, self.evaluate(value)?));
+                continue;
+            }
             let evaluated = self.evaluate(value)?;
             match (&value.kind, &evaluated) {
                 (Term::Spread(_), Value::Object(id)) => {

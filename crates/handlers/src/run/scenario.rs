@@ -251,7 +251,7 @@ impl<'m> Entry<'m> {
                 .find_map(|path| path.run.undated.clone())
                 .filter(|_| !module.says(&["register_lambda_context", "registerLambdaContext"])),
             unconditional_write: unconditional_write(&paths, source),
-            unreleased_claim: is_complete.then(|| unreleased_claim(&paths)).flatten(),
+            unreleased_claim: unreleased_claim(&paths).filter(|_| is_complete && !module.says(&stores::ENDS)),
             untimed: paths
                 .iter()
                 .find_map(|path| path.run.waits.clone())
@@ -619,7 +619,14 @@ fn first_only(paths: &[Path<'_>]) -> Option<TextRange> {
             .filter(|path| path.run.failed.is_none() && path.has_returned)
     };
     let is_known = paths.iter().all(|path| !path.run.is_uncertain);
-    let is_single = |path: &Path<'_>| path.run.used.count_ones() <= 1;
+    // Records that the response returns as failed are delivered again.
+    let is_single = |path: &Path<'_>| {
+        let returned = match path.response {
+            Some(Response::Failures(_)) => path.returned,
+            _ => 0,
+        };
+        (path.run.used | returned).count_ones() <= 1
+    };
     let used = done().fold(0, |all, path| all | path.run.used);
     // Code that only logs the records uses those whose bodies it reads.
     let used_or_read = if used == 0 {

@@ -25,6 +25,17 @@ const WRITES: [&str; 10] = [
     "updateItem",
     "update_item",
 ];
+/// Words of code that may end a claim: a separate expiry, or a key that differs for each delivery.
+pub(super) const ENDS: [&str; 8] = [
+    "ApproximateReceiveCount",
+    "approximateReceiveCount",
+    "expire",
+    "expireAt",
+    "expireat",
+    "pExpire",
+    "pexpire",
+    "pexpireat",
+];
 /// Functions that execute SQL.
 const SQL: [&str; 5] = ["execute", "query", "raw", "run", "sql"];
 

@@ -350,7 +350,11 @@ impl Script<'_> {
                     return (key, value);
                 }
                 let at = value.at.clone();
-                (None, expression(Term::Other(vec![value]), at))
+                let name = one.key.as_expression().map(|name| self.expression(name));
+                (
+                    None,
+                    expression(Term::Other(name.into_iter().chain([value]).collect()), at),
+                )
             }
         }
     }
