@@ -4,6 +4,8 @@ use super::*;
 use crate::testing::TemporaryDirectory;
 use source::files::repository_root;
 
+const ASSEMBLY: &str = r#"{"version": "36.0.0", "artifacts": {}}"#;
+
 /// A temporary directory, removed on drop.
 struct Tree(TemporaryDirectory);
 
@@ -98,7 +100,6 @@ fn ignored_units_are_named_without_other_units() {
 
 #[test]
 fn cdk_app_is_read_only_if_named() {
-    const ASSEMBLY: &str = r#"{"version": "36.0.0", "artifacts": {}}"#;
     let json = r#"{"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}}"#;
     let tree = Tree::new(&[
         ("cdk.out/manifest.json", "{"),
@@ -126,7 +127,6 @@ fn cdk_app_is_read_only_if_named() {
 
 #[test]
 fn cdk_output_next_to_its_settings_is_read() {
-    const ASSEMBLY: &str = r#"{"version": "36.0.0", "artifacts": {}}"#;
     let json = r#"{"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}}"#;
     let tree = Tree::new(&[
         (".gitignore", "cdk.out/\n"),
