@@ -48,7 +48,7 @@ fn lost(delivery: &Delivery<'_>) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::CloudFormation;
+    use crate::testing::Dialect::{CloudFormation, Sam};
 
     #[test]
     fn sns_and_eventbridge_need_a_policy() {
@@ -90,6 +90,27 @@ Resources:
     Type: AWS::Scheduler::Schedule
     Properties:
       Target: {Arn: x, RoleArn: y, DeadLetterConfig: {Arn: !GetAtt D.Arn}}
+",
+        );
+    }
+
+    #[test]
+    fn finding_is_at_the_dead_letter_queue_of_an_event() {
+        Sam.check(
+            &RULE,
+            r"
+Resources:
+  D: {Type: AWS::SQS::Queue}
+  F:
+    Type: AWS::Serverless::Function
+    Properties:
+      Events:
+        Nightly:
+          Type: Schedule
+          Properties:
+            Schedule: rate(1 day)
+            DeadLetterConfig:
+              Arn: !GetAtt D.Arn # expect: dead-letter-policy-missing
 ",
         );
     }

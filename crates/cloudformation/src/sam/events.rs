@@ -380,16 +380,18 @@ fn find<'e>(entries: &'e [Entry], key: &str) -> Option<&'e Entry> {
 /// Returns the `DeadLetterConfig` of a target, with the span of that of its event.
 fn dead_letter_config(event: &Event<'_>, arn: Node) -> Entry {
     let at = event.at;
-    let value = at.object(vec![at.entry("Arn", arn)]);
-    match event.entry("DeadLetterConfig") {
-        Some(written) => Entry {
-            value: Node {
-                span: written.value.span,
-                ..value
-            },
-            ..written.clone()
+    let Some(written) = event.entry("DeadLetterConfig") else {
+        return at.entry("DeadLetterConfig", at.object(vec![at.entry("Arn", arn)]));
+    };
+    let span = written.value.span;
+    let made = || Entry::new("Arn", written.key_span, Node { span, ..arn });
+    let arn = written.value.entry("Arn").cloned().unwrap_or_else(made);
+    Entry {
+        value: Node {
+            span,
+            ..at.object(vec![arn])
         },
-        None => at.entry("DeadLetterConfig", value),
+        ..written.clone()
     }
 }
 
