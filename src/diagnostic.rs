@@ -9,7 +9,7 @@ pub use remedy::{Change, Destination, Edit, Fix, MissingDeadLetterQueue, Place, 
 pub use rule_id::RuleId;
 
 use source::Span;
-use sqs_model::scenario::{Scenario, Timeline};
+use sqs_model::scenario::{Harm, Scenario, Timeline};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -241,6 +241,12 @@ impl Diagnostic {
     pub fn timeline(&self) -> Option<Timeline> {
         let timeline = self.scenario.as_ref()?.timeline();
         timeline.harm.is_some().then_some(timeline)
+    }
+
+    /// Returns the rank of the harm that its run shows, the worst first.
+    pub fn harm_rank(&self) -> u8 {
+        let harm = self.timeline().and_then(|timeline| timeline.harm);
+        harm.map_or(u8::MAX, Harm::rank)
     }
 
     /// Sets the condition under which it applies; `None` for always.

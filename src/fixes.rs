@@ -148,6 +148,8 @@ struct Candidate {
     /// Location and rule, as in `queues.tf:12: visibility-timeout-too-short`.
     at: String,
     fix: Fix,
+    /// Case in which the fix must not be applied.
+    caveat: Option<&'static str>,
 }
 
 impl Candidate {
@@ -159,11 +161,30 @@ impl Candidate {
             headline: found.headline.clone(),
             at: place_of(found, sources),
             fix: fix.clone(),
+            caveat: found.remedy.as_ref().and_then(|remedy| remedy.caveat),
         }
     }
 
     fn description(&self) -> String {
-        format!("{}: {}", self.at, self.fix.title)
+        let caveat = self.caveat.map(|caveat| format!(" ({caveat})")).unwrap_or_default();
+        format!("{}: {}{caveat}", self.at, self.fix.title)
+    }
+
+    /// Returns `true` if the fix replaces text of a line that exists in `before`: a value that its author chose.
+    fn replaces_written(&self, before: &Outcome, after: &Outcome) -> bool {
+        let mut replaced = self.fix.edits.iter().filter(|edit| !edit.span.range().is_empty());
+        replaced.any(|edit| {
+            let file = after.sources.file(edit.span.file);
+            let line = file.line_range(file.line_index(edit.span.start as usize));
+            let line = file.text().get(line).unwrap_or_default();
+            let known = before.sources.find(file.path()).map(|id| before.sources.file(id));
+            known.is_some_and(|known| {
+                known
+                    .text()
+                    .lines()
+                    .any(|known| known == line.trim_end_matches(['\r', '\n']))
+            })
+        })
     }
 
     /// Returns `true` if fixing `other` may have caused this finding: both concern the same resource, or this headline
@@ -294,6 +315,10 @@ impl Rounds {
             let next = self.follow_ups(chosen, before, &made.outcome);
             if next.is_empty() {
                 return Ok(made);
+            }
+            if let Some(part) = next.iter().find(|part| part.replaces_written(before, &made.outcome)) {
+                let why = "which would change a value that the finding does not name";
+                return Err(Failure::Worse(format!("it takes {}, {why}", part.description())));
             }
             let step = self.applied(&made.texts, &next, &made.outcome);
             let (texts, outcome) = step.map_err(|failure| match failure {

@@ -137,6 +137,7 @@ mod tenant_isolation_with_queue;
 mod unknown_rule_in_suppression;
 mod unused_suppression;
 mod visibility_timeout_below_function_timeout;
+mod visibility_timeout_below_window;
 mod visibility_timeout_defaulted;
 mod visibility_timeout_exceeds_retention;
 mod visibility_timeout_too_long;
@@ -356,6 +357,7 @@ use rule;
 pub static RULES: &[&Rule<'static>] = &[
     // visibility
     &visibility_timeout_below_function_timeout::RULE,
+    &visibility_timeout_below_window::RULE,
     &visibility_timeout_too_short::RULE,
     &visibility_timeout_defaulted::RULE,
     &visibility_timeout_zero::RULE,
@@ -556,10 +558,18 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
         &[&visibility_timeout_zero::RULE],
     ),
     (
+        &visibility_timeout_below_window::RULE,
+        &[
+            &visibility_timeout_zero::RULE,
+            &visibility_timeout_below_function_timeout::RULE,
+        ],
+    ),
+    (
         &visibility_timeout_too_short::RULE,
         &[
             &visibility_timeout_zero::RULE,
             &visibility_timeout_below_function_timeout::RULE,
+            &visibility_timeout_below_window::RULE,
             &sam_subscription_queue_implicit::RULE,
         ],
     ),
@@ -573,6 +583,7 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
         &[
             &visibility_timeout_zero::RULE,
             &visibility_timeout_below_function_timeout::RULE,
+            &visibility_timeout_below_window::RULE,
             &visibility_timeout_too_short::RULE,
             &sam_subscription_queue_implicit::RULE,
         ],
@@ -630,7 +641,11 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
     // The setting has no effect yet, but once it does, it sends failures back to the source queue.
     (
         &function_dead_letter_config_ineffective::RULE,
-        &[&failure_target_is_source_queue::RULE],
+        &[
+            &failure_target_is_source_queue::RULE,
+            // Lambda rejects the setting, and the help of that rule says to remove it as well.
+            &target_role_missing_send_permission::RULE,
+        ],
     ),
 ];
 

@@ -98,6 +98,22 @@ pub enum Change {
     DeadLetterQueue(MissingDeadLetterQueue),
     /// Add an alarm on visible messages for the queue with this header.
     Alarm(Span),
+    /// Add the dimension of a queue to an alarm without dimensions.
+    Dimension {
+        /// Header of the alarm.
+        alarm: Span,
+        /// Header of the queue.
+        queue: Span,
+    },
+    /// Replace a word in the literal at the span.
+    Word {
+        /// Span of the literal.
+        at: Span,
+        /// Wrong word.
+        wrong: String,
+        /// Right word.
+        right: &'static str,
+    },
     /// Remove the suppression, or one of several names in it.
     Suppression {
         /// Span of the suppression, as its frontend reported it.
@@ -122,6 +138,8 @@ impl Change {
                 None => "declare a dead-letter queue, and a redrive policy that points to it".to_owned(),
             },
             Change::Alarm(_) => "declare an alarm on the number of visible messages".to_owned(),
+            Change::Dimension { .. } => "name the queue in the dimensions of the alarm".to_owned(),
+            Change::Word { right, .. } => format!("write `{right}`"),
             Change::Suppression { name: Some(name), .. } => format!("remove `{name}` from the suppression"),
             Change::Suppression { name: None, .. } => "remove the suppression".to_owned(),
         }
@@ -135,6 +153,8 @@ pub struct Remedy {
     pub change: Change,
     /// Effect on deployed resources.
     pub safety: Safety,
+    /// Case in which the change must not be made, as a clause; also the end of the finding's help.
+    pub caveat: Option<&'static str>,
 }
 
 impl Remedy {
@@ -143,6 +163,7 @@ impl Remedy {
         Remedy {
             change,
             safety: Safety::Safe,
+            caveat: None,
         }
     }
 

@@ -150,7 +150,9 @@ pub(super) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
         | Change::Arn(_)
         | Change::Reference(..)
         | Change::DeadLetterQueue(_)
-        | Change::Alarm(_) => in_dialect(change, sources),
+        | Change::Alarm(_)
+        | Change::Dimension { .. } => in_dialect(change, sources),
+        Change::Word { at, wrong, right } => respelled(*at, wrong, right, sources).map(|edit| vec![edit]),
     }?;
     edits.extend(terraform::realigned(&edits, sources));
     edits.sort_by_key(|edit| edit.span);
@@ -168,7 +170,9 @@ fn place_of(change: &Change) -> Span {
         Change::Arn(span)
         | Change::Reference(span, _)
         | Change::Alarm(span)
+        | Change::Dimension { alarm: span, .. }
         | Change::Unquote(span)
+        | Change::Word { at: span, .. }
         | Change::Suppression { at: span, .. } => *span,
     }
 }
@@ -267,6 +271,23 @@ fn literal(text: &str, value: i64) -> Option<Range<usize>> {
     let before = text.get(..start)?.trim_end_matches(['"', '\'', '\\']).trim_end();
     let is_key = before.is_empty() || before.ends_with([':', '=']) && !before.contains(['\n', '?', '{', '(', '[']);
     (is_key && digits.parse() == Ok(value)).then_some(start..bare.len())
+}
+
+/// Returns `true` if tags contain a `Name`, which is that of a single resource.
+pub(super) fn contain_name(tags: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+    tags.split("Name")
+        .zip(tags.split("Name").skip(1))
+        .any(|(before, after)| !before.ends_with(is_part) && !after.starts_with(is_part))
+}
+
+/// Replaces the only occurrence of `wrong` in the literal at `at`.
+fn respelled(at: Span, wrong: &str, right: &str, sources: &Sources) -> Option<Edit> {
+    let text = sources.text(at);
+    let (before, after) = text.split_once(wrong)?;
+    let is_word = !before.ends_with(char::is_alphanumeric) && !after.contains(char::is_alphanumeric);
+    let start = at.start as usize + before.len();
+    is_word.then(|| Edit::new(Span::new(at.file, start..start + wrong.len()), right))
 }
 
 /// Removes the quotes from a whole number at the end of `span`.

@@ -110,6 +110,20 @@ pub struct Alarm {
     pub is_nonexistent: bool,
 }
 
+impl Alarm {
+    /// Returns `true` if its only actions change the number of instances of something: it notifies no one.
+    pub fn only_scales(&self) -> bool {
+        let lists = self.actions.iter().flat_map(|actions| &actions.cases);
+        let links = lists
+            .filter_map(|case| case.value())
+            .flatten()
+            .flat_map(|link| &link.cases);
+        let scales = |link: &Link| link.written().to_ascii_lowercase().contains("scal");
+        let mut scaling = links.map(|case| case.value().is_some_and(scales)).peekable();
+        scaling.peek().is_some() && scaling.all(|scales| scales)
+    }
+}
+
 /// A subscriber to alarms that is not an alarm action: a composite alarm, or a rule on events of alarms.
 #[derive(Debug, Clone)]
 pub struct AlarmSubscriber {

@@ -42,6 +42,8 @@ pub struct Graph {
     dead_letter_uses: Vec<(UnitId, DeadLetterUse)>,
     invocations: Vec<(UnitId, Invocation)>,
     links_passed_to_missing_code: Vec<(UnitId, Link)>,
+    /// Other references to queues, with their units.
+    mentions: Vec<(UnitId, Link)>,
     types_of_non_queues: FxHashMap<(UnitId, Target), Arc<str>>,
     uninstantiated_calls: Vec<(UnitId, Link, Span)>,
     unknown_properties: Vec<UnknownProperty>,
@@ -65,8 +67,9 @@ pub struct Graph {
     invoked: FxHashMap<usize, Vec<usize>>,
     /// Other sources that invoke an unknown function, by unit.
     invoking_any: FxHashMap<UnitId, Vec<usize>>,
-    /// Queues that are passed to a module or nested stack whose files are not available.
-    queues_passed_to_missing_code: FxHashSet<usize>,
+    /// Queues that are passed to a module or nested stack whose files are not available, with `true` if that is by name
+    /// or ARN, from which an alarm can be declared.
+    queues_passed_to_missing_code: FxHashMap<usize, bool>,
     /// Deployed resources, and the number of units before those of the snapshot.
     pub(super) deployed: Option<(Arc<Deployed>, u32)>,
     /// Declared consumers by queue.
@@ -402,7 +405,21 @@ impl Graph {
     /// Returns `true` if `queue` is passed to a module or nested stack whose files are not available.
     pub fn is_passed_to_missing_code(&self, queue: &Queue) -> bool {
         self.index_of(queue)
-            .is_some_and(|at| self.queues_passed_to_missing_code.contains(&at))
+            .is_some_and(|at| self.queues_passed_to_missing_code.contains_key(&at))
+    }
+
+    /// Returns `true` if something refers to `queue` that may send to it in an unknown way.
+    pub fn is_mentioned(&self, queue: &Queue) -> bool {
+        let mut queues = self.mentions.iter().filter_map(|(unit, link)| self.queue(*unit, link));
+        queues.any(|found| std::ptr::eq(found, queue))
+    }
+
+    /// Returns the reason why an unknown alarm may watch `queue`. An alarm cannot use its URL.
+    pub fn reason_of_missing_alarm(&self, queue: &Queue) -> Option<Reason> {
+        let is_named = self
+            .index_of(queue)
+            .and_then(|at| self.queues_passed_to_missing_code.get(&at));
+        self.reason_of_missing_code(queue).filter(|_| is_named == Some(&true))
     }
 
     /// Returns the reason why an unknown alarm may watch `queue`, if it is passed to a module or nested stack whose

@@ -17,6 +17,8 @@ pub enum PolicyErrorKind {
     CountMissing,
     /// A string with a whole number, in a dialect that does not convert it.
     CountQuoted(String),
+    /// Like [`PolicyErrorKind::CountQuoted`], of a value that comes from a variable, whose type may have converted it.
+    CountConverted(String),
     /// A value, as written, that is neither a whole number nor a string with one.
     CountNotInteger(String),
 }

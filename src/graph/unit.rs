@@ -102,6 +102,8 @@ pub struct UnitGraph {
     /// References to queues and roles that are passed to a module or nested stack whose files are not available. It may
     /// consume the queues or alarm on them, and grant more to the roles.
     pub passed_to_missing_code: Vec<Link>,
+    /// Other references to queues, whose owners may send to them.
+    pub mentioned: Vec<Link>,
     /// References, in place of a queue, to declared resources that are not queues, with their types: `AWS::SNS::Topic`.
     pub not_queues: Vec<(Target, Arc<str>)>,
     /// Properties that their resources do not have.
@@ -135,6 +137,7 @@ impl UnitGraph {
             dead_letter_uses: Vec::new(),
             invocations: Vec::new(),
             passed_to_missing_code: Vec::new(),
+            mentioned: Vec::new(),
             not_queues: Vec::new(),
             unknown_properties: Vec::new(),
             events_without_queue: Vec::new(),

@@ -6,8 +6,8 @@
 
 use super::alarms::{NAMESPACE, is_blind, is_misspelled_namespace, reveals_backlog};
 use super::{
-    Alarm, AlarmMetric, Attribute, Cause, Graph, Link, Pattern, Queue, Reason, Resource, ResourceKey, State, Target,
-    UnitId, Unresolved,
+    Alarm, AlarmMetric, Attribute, Cause, DeadLetterUse, Graph, Link, Owner, Pattern, Queue, Reason, Resource,
+    ResourceKey, State, Target, UnitId, Unresolved,
 };
 use conditions::Condition;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -255,6 +255,24 @@ impl Graph {
             .collect()
     }
 
+    /// Returns the only queue whose name is exactly that of `alarm`, if `metric` names no queue: the alarm is broken and
+    /// meant for it.
+    pub fn namesake<'g>(&'g self, alarm: &Alarm, metric: &AlarmMetric) -> Option<&'g Queue> {
+        let names_none = metric
+            .queue
+            .cases
+            .iter()
+            .all(|case| case.value().is_some_and(|link| *link == Link::none()));
+        let name = alarm.name.known()?.as_ref().filter(|_| names_none)?;
+        let is_it = |queue: &&Queue| queue.name.known().is_some_and(|known| known.as_ref() == Some(name));
+        let mut named = self
+            .queues()
+            .iter()
+            .filter(|queue| queue.resource.unit == alarm.resource.unit)
+            .filter(is_it);
+        named.next().filter(|_| named.next().is_none())
+    }
+
     fn find_dead_letter_queues(&self, watch: &mut Watch<'_>) {
         let mut add = |unit: UnitId, link: &Link, when: &Condition| {
             if let Some(queue) = self.queue(unit, link) {
@@ -270,7 +288,21 @@ impl Graph {
                 add(source.resource.unit, link, &when);
             }
         }
-        for (unit, used) in self.dead_letter_uses() {
+        let functions = self
+            .functions()
+            .iter()
+            .map(|one| ((one.resource.unit, &one.resource.address), one));
+        let functions: FxHashMap<_, _> = functions.collect();
+        // Lambda sends only failures of asynchronous invocations there.
+        let is_idle = |unit: UnitId, used: &DeadLetterUse| {
+            let function = functions.get(&(unit, &used.resource));
+            used.owner == Owner::Function && function.is_some_and(|one| self.invocations_of(one).is_empty())
+        };
+        for (unit, used) in self
+            .dead_letter_uses()
+            .iter()
+            .filter(|(unit, used)| !is_idle(*unit, used))
+        {
             for (when, _, link) in used.target.known_in(&used.when) {
                 add(*unit, link, &when);
             }
@@ -298,14 +330,18 @@ impl Graph {
         if matches!(on_queues, AnyCase::No) {
             return;
         }
-        watch.alarming.insert(self.deployment(unit));
+        if !alarm.only_scales() {
+            watch.alarming.insert(self.deployment(unit));
+        }
         let tells = any_case(&metric.metric, |name| counts(name));
         let open = match (on_queues, tells) {
             (_, AnyCase::No) => return,
             (AnyCase::Unresolved(doubt), _) | (_, AnyCase::Unresolved(doubt)) => Some(doubt),
             _ => None,
         };
-        for queue in self.watched_queues(alarm, metric) {
+        // Another rule reports an alarm that names no queue.
+        let meant = self.namesake(alarm, metric);
+        for queue in self.watched_queues(alarm, metric).into_iter().chain(meant) {
             watch.alarms.entry(queue.resource.key()).or_default().push(alarm);
             // Queues that share a name (for example one per Region): each of them may be the one.
             match &open {

@@ -197,11 +197,15 @@ fn draw(text: &mut String, report: &Report<'_>, group: &Group<'_>, seen: &mut Dr
     match change::lines(found, report, &look, &labels) {
         Some(lines) => text.push_str(&lines),
         None => {
-            // A fix makes the help redundant.
+            // A fix makes the help redundant, except for its caveat.
             if let Some((name, note)) = prose::advice(found).last() {
                 look.note(text, name, &note);
             }
         }
+    }
+    let remedy = found.remedy.as_deref().filter(|_| found.fix.is_some());
+    if let Some(caveat) = remedy.and_then(|remedy| remedy.caveat) {
+        look.note(text, "help", caveat);
     }
     let mut told_before = BTreeSet::new();
     for other in &group.others {

@@ -8,7 +8,8 @@ pub(super) static RULE: Rule = rule!(
     "alarm-dimension-invalid",
     Category::Alarms,
     Severity::Warning,
-    "an alarm names a metric or a dimension that SQS does not publish, so it never gets data"
+    "an alarm names a metric or a dimension that SQS does not publish, so it never gets data",
+    fix = Some(Safety::Unsafe)
 );
 
 fn check(findings: &mut Findings<'_>) {
@@ -66,7 +67,13 @@ fn misspelt(alarm: &Alarm, metric: &Known<'_, String>) -> Finding {
         metric.value
     );
     let label = format!("the metric is called `{meant}`{}", metric.provenance());
-    Finding::new("metric", headline, metric, label).help(format!("set `{}` to `{meant}`", metric.name))
+    Finding::new("metric", headline, metric, label)
+        .help(format!("set `{}` to `{meant}`", metric.name))
+        .fix(Change::Word {
+            at: metric.span,
+            wrong: metric.value.clone(),
+            right: meant,
+        })
 }
 
 fn dimensions(findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric, when: &Condition) {
@@ -90,7 +97,9 @@ fn dimensions(findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric, when
         });
         if !findings.satisfied(&link.when, alarm, is_name.depending_on(&link)) {
             let finding = if *link.value == Link::none() {
-                of.other_dimensions.is_empty().then(|| without_dimension(alarm, &link))
+                of.other_dimensions
+                    .is_empty()
+                    .then(|| without_dimension(findings.graph, alarm, of, &link))
             } else {
                 no_name(findings.graph, alarm, &link)
             };
@@ -101,11 +110,26 @@ fn dimensions(findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric, when
     }
 }
 
-fn without_dimension(alarm: &Alarm, link: &Known<'_, Link>) -> Finding {
+fn without_dimension(graph: &Graph, alarm: &Alarm, of: &AlarmMetric, link: &Known<'_, Link>) -> Finding {
     let headline = format!("{alarm} looks at a metric of SQS but names no queue, so it never gets data");
     let label = format!("SQS publishes its metrics with the dimension `{DIMENSION}` only");
     let finding = Finding::new("dimension", headline, link, label);
-    finding.help(format!("name the queue in the dimension `{DIMENSION}`"))
+    let Some(queue) = graph.namesake(alarm, of) else {
+        return finding.help(format!("name the queue in the dimension `{DIMENSION}`"));
+    };
+    let (alarm_at, header, name) = (
+        alarm.resource.header,
+        queue.resource.header,
+        queue.resource.queue_name_reference(),
+    );
+    let change = Change::Dimension {
+        alarm: alarm_at,
+        queue: header,
+    };
+    finding
+        .label(header, format!("{queue} has the name of the alarm"))
+        .help(format!("set the dimension `{DIMENSION}` to `{name}`"))
+        .fix((!alarm.has_queries).then_some(change))
 }
 
 /// Returns the finding for an ARN or a URL in place of the name.
@@ -170,6 +194,22 @@ resource "aws_cloudwatch_metric_alarm" "a" {
                                                                                     | 1
             "#,
         );
+    }
+
+    #[test]
+    fn alarm_with_the_name_of_a_queue_is_repaired() {
+        let alarm = |name: &str| {
+            format!(
+                "resource \"aws_sqs_queue\" \"d\" {{\n  name = \"orders-dlq\"\n}}\nresource \"aws_cloudwatch_metric_alarm\" \"a\" {{\n  \
+                 alarm_name = \"{name}\"\n  namespace = \"AWS/SQS\"\n  metric_name = \"ApproximateNumberOfMessagesVisible\"\n}}\n"
+            )
+        };
+        for (name, is_repaired) in [("orders-dlq", true), ("orders-dlq-depth", false)] {
+            let found = Terraform.findings(&RULE, &alarm(name));
+            assert_eq!(found[0].remedy.is_some(), is_repaired, "{name}");
+            let help = found[0].help.as_deref().unwrap_or_default();
+            assert_eq!(help.contains("aws_sqs_queue.d.name"), is_repaired, "{help}");
+        }
     }
 
     #[test]

@@ -26,20 +26,23 @@ fn check(findings: &mut Findings<'_>) {
         }
         let when = alarm.resource.when.and(&queue.resource.when);
         let when = findings.certainly_unwatched(&watch, queue, when);
+        let mut unheard = Condition::never();
         for statistic in alarm.metrics.iter().map(|of| &of.statistic) {
             for statistic in findings.known(&when, *alarm, statistic) {
                 // A sum, or a count of samples, may exceed the number of messages.
                 if matches!(statistic.value.as_deref(), Some("Maximum" | "Average" | "Minimum")) {
-                    messages(findings, &statistic.when, alarm, queue);
+                    unheard = unheard.or(&messages(findings, &statistic.when, alarm, queue));
                 }
             }
         }
-        time(findings, &when, alarm, queue);
+        time(findings, &when.and(&unheard.not()), alarm, queue);
     }
 }
 
-/// Checks the number of messages that the alarm waits for.
-fn messages(findings: &mut Findings<'_>, when: &Condition, alarm: &Alarm, queue: &Queue) {
+/// Checks the number of messages that the alarm waits for. Returns the condition under which a single message never sets
+/// it off.
+fn messages(findings: &mut Findings<'_>, when: &Condition, alarm: &Alarm, queue: &Queue) -> Condition {
+    let mut unheard = Condition::never();
     for comparison in findings.known(when, alarm, &alarm.comparison) {
         let more = match comparison.value.as_deref() {
             Some("GreaterThanThreshold") => 1,
@@ -49,8 +52,13 @@ fn messages(findings: &mut Findings<'_>, when: &Condition, alarm: &Alarm, queue:
         for threshold in findings.any_numbers(&comparison.when, alarm, &alarm.threshold, Unit::Messages) {
             let needed = threshold.value.saturating_add(more);
             let is_first = fact(needed <= 1, || "the first message is enough".to_owned()).depending_on(&threshold);
+            if needed > 1 {
+                unheard = unheard.or(&threshold.when);
+            }
             findings.require(&threshold.when, alarm, is_first, || {
-                let headline = format!("{alarm} waits for {needed} messages in the dead-letter queue {queue}");
+                let headline = format!(
+                    "{alarm} waits for {needed} messages in the dead-letter queue {queue}: a single one never sets it off"
+                );
                 Finding::new(
                     "threshold",
                     headline,
@@ -65,6 +73,7 @@ fn messages(findings: &mut Findings<'_>, when: &Condition, alarm: &Alarm, queue:
             });
         }
     }
+    unheard
 }
 
 /// Checks the time that the alarm waits.
@@ -116,7 +125,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {
   namespace           = "AWS/SQS"
   metric_name         = "ApproximateNumberOfMessagesVisible"
   dimensions          = { QueueName = aws_sqs_queue.d.name }
-  statistic           = "Maximum"
+  statistic           = <statistic>
   comparison_operator = <comparison>
   threshold           = <threshold>
   evaluation_periods  = <periods>
@@ -126,24 +135,52 @@ resource "aws_cloudwatch_metric_alarm" "a" {
 "#;
 
     const CASES: &str = r#"
-        comparison                      | threshold | periods | period   | datapoints | finding
-        "GreaterThanThreshold"          | 0         | null    | null     | null       |
-        "GreaterThanThreshold"          | 1         | null    | null     | null       | 1
-        "GreaterThanThreshold"          | 10        | null    | null     | null       | 1
-        "GreaterThanOrEqualToThreshold" | 1         | null    | null     | null       |
-        "GreaterThanOrEqualToThreshold" | 2         | null    | null     | null       | 1
-        "GreaterThanThreshold"          | var.open  | null    | null     | null       |
-        "LessThanThreshold"             | 5         | null    | null     | null       |
+        statistic | comparison                      | threshold | periods | period   | datapoints | finding
+        "Maximum" | "GreaterThanThreshold"          | 0         | null    | null     | null       |
+        "Maximum" | "GreaterThanThreshold"          | 1         | null    | null     | null       | 1
+        "Maximum" | "GreaterThanThreshold"          | 10        | null    | null     | null       | 1
+        "Maximum" | "GreaterThanOrEqualToThreshold" | 1         | null    | null     | null       |
+        "Maximum" | "GreaterThanOrEqualToThreshold" | 2         | null    | null     | null       | 1
+        "Maximum" | "GreaterThanThreshold"          | var.open  | null    | null     | null       |
+        "Maximum" | "LessThanThreshold"             | 5         | null    | null     | null       |
         // An evaluation above fifteen minutes.
-        null                            | null      | 3       | 300      | null       |
-        null                            | null      | 4       | 300      | null       | 1
-        null                            | null      | 4       | 300      | 1          |
-        null                            | null      | 1       | var.open | null       |
+        "Maximum" | null                            | null      | 3       | 300      | null       |
+        "Maximum" | null                            | null      | 4       | 300      | null       | 1
+        "Maximum" | null                            | null      | 4       | 300      | 1          |
+        "Maximum" | null                            | null      | 1       | var.open | null       |
+        // The average of one message is 1 at most, however long the alarm waits.
+        "Average" | "GreaterThanThreshold"          | 1         | 60      | 60       | null       | 1
+        "Average" | "GreaterThanThreshold"          | 1         | 1       | 60       | null       | 1
+        "Average" | "GreaterThanThreshold"          | 0         | 60      | 60       | null       | 1
+        "Average" | "GreaterThanOrEqualToThreshold" | 1         | 1       | 60       | null       |
         "#;
 
     #[test]
     fn threshold_above_one_message_and_long_evaluation_are_flagged() {
         Terraform.check_cases(&RULE, QUEUES, CASES);
+    }
+
+    #[test]
+    fn time_is_not_reported_if_one_message_never_sets_off_the_alarm() {
+        let arguments = [
+            "statistic",
+            "comparison",
+            "threshold",
+            "periods",
+            "period",
+            "datapoints",
+        ];
+        let values = ["\"Average\"", "\"GreaterThanThreshold\"", "1", "60", "60", "null"];
+        let text = arguments.iter().zip(values);
+        let text = text.fold(QUEUES.to_owned(), |text, (name, value)| {
+            text.replace(&format!("<{name}>"), value)
+        });
+        let found = Terraform.findings(&RULE, &text);
+        let headlines: Vec<&str> = found.iter().map(|found| &*found.headline).collect();
+        assert!(
+            matches!(headlines.as_slice(), [one] if one.ends_with("a single one never sets it off")),
+            "{headlines:?}"
+        );
     }
 
     #[test]

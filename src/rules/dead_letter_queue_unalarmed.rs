@@ -377,13 +377,68 @@ Resources:
   O:
     Type: <type>
     Properties: <properties>
+  P:
+    Type: AWS::Lambda::Permission
+    Properties: {FunctionName: !Ref O, Principal: <by>}
 ",
             "
-            type                   | properties                                                                | finding | headline
-            AWS::SQS::Queue        | {RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}} | 1       | no alarm reports messages in `D`, the dead-letter queue of `O`
-            AWS::Lambda::Function  | {DeadLetterConfig: {TargetArn: !GetAtt D.Arn}}                            | 1       | no alarm reports messages in `D`, the dead-letter queue of the function `O`
-            AWS::SNS::Subscription | {RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn}}                     | 1       | no alarm reports messages in `D`, the dead-letter queue of the subscription `O`
-            AWS::Events::Rule      | {Targets: [{Id: a, Arn: x, DeadLetterConfig: {Arn: !GetAtt D.Arn}}]}      | 1       | no alarm reports messages in `D`, the dead-letter queue of the rule `O`
+            type                   | properties                                                                | by                       | finding | headline
+            AWS::SQS::Queue        | {RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}} | s3.amazonaws.com         | 1       | no alarm reports messages in `D`, the dead-letter queue of `O`
+            AWS::Lambda::Function  | {DeadLetterConfig: {TargetArn: !GetAtt D.Arn}}                            | s3.amazonaws.com         | 1       | no alarm reports messages in `D`, the dead-letter queue of the function `O`
+            // Lambda sends only failures of asynchronous invocations there.
+            AWS::Lambda::Function  | {DeadLetterConfig: {TargetArn: !GetAtt D.Arn}}                            | apigateway.amazonaws.com |         |
+            AWS::SNS::Subscription | {RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn}}                     | s3.amazonaws.com         | 1       | no alarm reports messages in `D`, the dead-letter queue of the subscription `O`
+            AWS::Events::Rule      | {Targets: [{Id: a, Arn: x, DeadLetterConfig: {Arn: !GetAtt D.Arn}}]}      | s3.amazonaws.com         | 1       | no alarm reports messages in `D`, the dead-letter queue of the rule `O`
+            ",
+        );
+    }
+
+    #[test]
+    fn only_names_and_arns_in_exports_may_lead_to_an_alarm() {
+        CloudFormation.check_cases(
+            &RULE,
+            "
+Resources:
+  Q: {Type: AWS::SQS::Queue, Properties: {RedrivePolicy: {deadLetterTargetArn: !GetAtt D.Arn, maxReceiveCount: 5}}}
+  D: {Type: AWS::SQS::Queue}
+Outputs:
+  Dead: {Value: <value>, Export: {Name: dead}}
+",
+            "
+            value               | finding
+            !Ref D              | 1
+            !GetAtt D.Arn       |
+            !GetAtt D.QueueName |
+            ",
+        );
+    }
+
+    #[test]
+    fn alarm_that_scales_does_not_raise_the_severity() {
+        Terraform.check_cases(
+            &RULE,
+            &format!("{QUEUES}resource \"aws_cloudwatch_metric_alarm\" \"scale\" {{\n  namespace = \"AWS/SQS\"\n  metric_name = \"NumberOfMessagesSent\"\n  dimensions = {{ QueueName = aws_sqs_queue.q.name }}\n  alarm_actions = [<action>]\n}}\n").replace(
+                "resource \"aws_cloudwatch_metric_alarm\" \"other\" {\n  namespace   = \"AWS/SQS\"",
+                "resource \"aws_cloudwatch_metric_alarm\" \"other\" {\n  namespace   = \"AWS/Lambda\"",
+            ),
+            "
+            queue | action                             | finding
+                  | aws_appautoscaling_policy.up.arn   | info queue
+                  | aws_sns_topic.alerts.arn           | warning queue
+            ",
+        );
+    }
+
+    #[test]
+    fn broken_alarm_with_the_name_of_the_queue_is_left_to_its_rule() {
+        let alarm = "resource \"aws_cloudwatch_metric_alarm\" \"d\" {\n  alarm_name = \"<alarm>\"\n  namespace = \"AWS/SQS\"\n  metric_name = \"ApproximateNumberOfMessagesVisible\"\n}\n";
+        Terraform.check_cases(
+            &RULE,
+            &format!("{QUEUES}{alarm}").replace("${var.stage}-orders-dlq", "orders-dlq"),
+            "
+            queue | alarm        | finding
+                  | orders-dlq   |
+                  | orders-dlq-2 | queue
             ",
         );
     }

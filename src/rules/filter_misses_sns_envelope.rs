@@ -95,6 +95,7 @@ fn only_subscriptions<'g>(graph: &'g Graph, queue: &Queue) -> Option<Vec<&'g Sub
             .any(|pipe| leads_here(&pipe.resource, &pipe.target))
         || graph.is_dead_letter_queue(queue)
         || graph.is_passed_to_missing_code(queue)
+        || graph.is_mentioned(queue)
         || may_be_sent_to(graph, queue);
     let all: Vec<&Subscription> = (deliveries.subscriptions.iter())
         .filter(|subscription| leads_here(&subscription.resource, &subscription.endpoint))
@@ -254,6 +255,12 @@ resource "aws_lambda_event_source_mapping" "m" {
             aws_cloudwatch_event_target | rule = "r"\n arn = aws_sqs_queue.q.arn                                                                               |
             aws_iam_role_policy         | role = "r"\n policy = jsonencode({ Statement = [{ Effect = "Allow", Action = "sqs:SendMessage", Resource = "*" }] }) |
             aws_iam_role_policy         | role = "r"\n policy = var.open                                                                                       |
+            aws_sfn_state_machine       | definition = jsonencode({ Parameters = { QueueUrl = aws_sqs_queue.q.url } })                                         |
+            aws_lambda_function         | function_name = "f"\n environment {\n variables = { QUEUE = aws_sqs_queue.q.url }\n }                               |
+            aws_iot_topic_rule          | sqs {\n queue_url = aws_sqs_queue.q.id\n }                                                                          |
+            aws_autoscaling_group       | initial_lifecycle_hook {\n notification_target_arn = aws_sqs_queue.q.arn\n }                                        |
+            aws_ssm_parameter           | value = aws_sqs_queue.q.url                                                                                          |
+            aws_cloudwatch_metric_alarm | dimensions = { QueueName = aws_sqs_queue.q.name }                                                                    | 1
             "#,
         );
     }

@@ -38,9 +38,13 @@ fn check(findings: &mut Findings<'_>) {
 }
 
 fn untimed(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>, looped: &Fact, batch: &Operand<'_>) -> Finding {
+    let then = if handled.handler.unreleased_claim.is_some() {
+        "after a timeout all of them are delivered again, and those with a claim are skipped"
+    } else {
+        "after a timeout all of them are retried, those that are done included"
+    };
     let headline = format!(
-        "{} works through up to {} messages and never asks for the time left: after a timeout all of them are retried, \
-         those that are done included",
+        "{} works through up to {} messages and never asks for the time left: {then}",
         handled.function, batch.value
     );
     let size = format!("up to {}", batch.counted("messages per batch"));

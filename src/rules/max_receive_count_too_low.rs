@@ -42,9 +42,8 @@ fn too_low(queue: &Queue, count: &Operand<'_>, minimum: i64) -> Finding {
     };
     Finding::new("max_receive_count", headline, count, label)
         .scenario(scenarios::of_unlucky_receives(queue, receives, false))
-        .help(format!(
-            "{enough}; suppress this finding if processing a message twice would do more harm"
-        ))
+        .help(enough)
+        .caveat("suppress this finding if processing a message twice would do more harm")
         .fix((wanted <= limits::MAX_RECEIVE_COUNT.most).then(|| count.set_to(wanted)))
 }
 

@@ -70,13 +70,19 @@ fn exceeds(function: &Function, reserved: &Operand<'_>, maximums: &[Maximum<'_>]
             "{mapping} may invoke {shown} {} times at once, but the function reserves {limit}: Lambda throttles the rest, and each throttle counts as a receive",
             maximum.value
         );
+        let fits = MAXIMUM_CONCURRENCY.accepts(limit);
+        let raise = format!("`{}` to {} or more", reserved.name, maximum.value);
+        let help = if fits {
+            format!("set `{}` to {limit} or less, or {raise}", maximum.name)
+        } else {
+            format!(
+                "set {raise}: Lambda accepts no `{}` below {}",
+                maximum.name, MAXIMUM_CONCURRENCY.least
+            )
+        };
         let finding = Finding::new("reserved_concurrency", headline, maximum, may(mapping, maximum))
             .label(reserved, keeps)
-            .help(format!(
-                "set `{}` to {limit} or less, or `{}` to {} or more",
-                maximum.name, reserved.name, maximum.value
-            ));
-        let fits = MAXIMUM_CONCURRENCY.accepts(limit);
+            .help(help);
         return finding.fix(fits.then(|| maximum.set_to(limit)));
     }
     let total = maximums
@@ -90,10 +96,15 @@ fn exceeds(function: &Function, reserved: &Operand<'_>, maximums: &[Maximum<'_>]
     let finding = (maximums.iter()).fold(finding, |finding, (mapping, maximum)| {
         finding.label(maximum, may(mapping, maximum))
     });
-    finding.help(format!(
-        "set `{}` to {total} or more, or lower the maximum concurrency of the mappings to {limit} in total",
-        reserved.name
-    ))
+    let least = i64::try_from(maximums.len())
+        .unwrap_or(i64::MAX)
+        .saturating_mul(MAXIMUM_CONCURRENCY.least);
+    let lower = if limit >= least {
+        format!(", or lower the maximum concurrency of the mappings to {limit} in total")
+    } else {
+        String::new()
+    };
+    finding.help(format!("set `{}` to {total} or more{lower}", reserved.name))
 }
 
 #[cfg(test)]

@@ -36,10 +36,8 @@ fn too_low(mapping: &EventSourceMapping, maximum: &Operand<'_>, least: i64) -> F
     );
     let label = format!("{} is below {least}, so Lambda rejects the mapping", maximum.shown());
     Finding::new("maximum_concurrency", headline, maximum, label)
-        .help(format!(
-            "set `{}` to {least} or more; to process one message after the other, use a FIFO queue with one message group",
-            maximum.name
-        ))
+        .help(format!("set `{}` to {least} or more", maximum.name))
+        .caveat("to process one message after the other, use a FIFO queue with one message group")
         .fix(maximum.set_to(least))
 }
 

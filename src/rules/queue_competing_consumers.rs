@@ -76,6 +76,37 @@ resource "aws_lambda_event_source_mapping" "b" {
     }
 
     #[test]
+    fn two_deployments_of_one_image_do_not_compete() {
+        Terraform.check_cases(
+            &RULE,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name = "q"
+}
+resource "aws_lambda_function" "blue" {
+  function_name = "blue"
+  package_type  = "Image"
+  image_uri     = "111122223333.dkr.ecr.eu-west-1.amazonaws.com/work:1"
+}
+resource "aws_lambda_function" "green" {
+  function_name = "green"
+  package_type  = "Image"
+  image_uri     = "111122223333.dkr.ecr.eu-west-1.amazonaws.com/<image>"
+}
+resource "aws_lambda_event_source_mapping" "blue" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = aws_lambda_function.blue.arn
+}
+resource "aws_lambda_event_source_mapping" "green" {
+  event_source_arn = aws_sqs_queue.q.arn
+  function_name    = aws_lambda_function.green.arn
+}
+"#,
+            "image | finding\n work:1 |\n other:1 | 1",
+        );
+    }
+
+    #[test]
     fn mapping_and_pipe_are_flagged() {
         let pipe = "  P:
     Type: AWS::Pipes::Pipe

@@ -67,7 +67,21 @@ fn may_narrow(statement: &Statement) -> bool {
 
 /// Returns `true` if one of the conditions never holds, so that the statement has no effect.
 fn allows_nothing(conditions: &[StatementCondition]) -> bool {
-    conditions.iter().any(StatementCondition::never_holds)
+    conditions.iter().any(|one| one.never_holds() || is_of_no_bucket(one))
+}
+
+/// Returns `true` if the condition requires the ARN of a bucket without a name, which no source has.
+fn is_of_no_bucket(condition: &StatementCondition) -> bool {
+    let operator = condition.operator.to_ascii_lowercase();
+    let cases = condition.values.iter().flat_map(|value| &value.cases);
+    let mut links = cases.map(|case| case.value().map(|link| &link.target));
+    let is_nameless =
+        |target: Option<&Target>| matches!(target, Some(Target::External(text)) if text.ends_with(":s3:::"));
+    let is_optional = ["not", "ifexists", "forallvalues:"]
+        .iter()
+        .any(|word| operator.contains(word));
+    let is_required = !is_optional && !condition.values.is_empty();
+    is_required && condition.key.eq_ignore_ascii_case(SOURCE_ARN) && links.all(is_nameless)
 }
 
 fn judge(findings: &mut Findings<'_>, policy: &QueuePolicy, (at, statement): (usize, &Statement), when: &Condition) {

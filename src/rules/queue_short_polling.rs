@@ -36,10 +36,8 @@ fn short(queue: &Queue, wait: &Operand<'_>, worker: &Consumer<'_>) -> Finding {
     let most = limits::RECEIVE_WAIT_TIME.most;
     Finding::new("receive_wait_time", headline, wait, label)
         .show(worker)
-        .help(format!(
-            "set `{}` to {most}, unless each receive sets its own wait time (`WaitTimeSeconds`)",
-            wait.name
-        ))
+        .help(format!("set `{}` to {most}", wait.name))
+        .caveat("leave it if each receive sets its own wait time (`WaitTimeSeconds`)")
         .fix(wait.set_to(most))
 }
 

@@ -74,6 +74,15 @@ fn of_fault(queue: &Queue, fault: &PolicyError) -> Option<Finding> {
         .severity(Severity::Warning)
         .help(format!("write {written} without quotes"))
         .fix(Change::Unquote(fault.span)),
+        PolicyErrorKind::CountConverted(written) => say(
+            &format!("whose `maxReceiveCount` is the string \"{written}\""),
+            "a string once it reaches the provider, which expects a number: `map(string)` and `map(any)` give all values one type",
+        )
+        .severity(Severity::Warning)
+        .help(
+            "convert it where the policy is written (`tonumber(…)`), or declare the variable as \
+             `object({ deadLetterTargetArn = string, maxReceiveCount = number })`",
+        ),
         // `max-receive-count-out-of-range` reports this fault.
         PolicyErrorKind::CountNotInteger(_) => return None,
     })
@@ -147,6 +156,34 @@ resource "aws_sqs_queue" "orders" {
             jsonencode({ deadLetterTargetArn = aws_sqs_queue.failed.id, maxReceiveCount = 5 })                   | error   | … has a redrive policy whose target is a queue's URL, where SQS accepts only a queue's ARN
             // `redrive-target-not-a-queue` reports this target.
             jsonencode({ deadLetterTargetArn = "arn:aws:sns:eu-west-1:123456789012:t", maxReceiveCount = 5 })    |         |
+            "#,
+        );
+    }
+
+    #[test]
+    fn count_that_a_type_converts_is_not_called_quoted() {
+        Terraform.check_cases(
+            &RULE,
+            r#"
+variable "redrive" {
+  type    = <type>
+  default = { deadLetterTargetArn = "arn:aws:sqs:eu-west-1:111122223333:d", maxReceiveCount = <count> }
+}
+locals {
+  count = "5"
+}
+resource "aws_sqs_queue" "orders" {
+  redrive_policy = jsonencode(<policy>)
+}
+"#,
+            r#"
+            type                                                             | count | policy                                                               | finding | help
+            map(any)                                                         | 5     | var.redrive                                                          | warning | convert it…
+            map(string)                                                      | "5"   | merge(var.redrive, { deadLetterTargetArn = "arn:aws:sqs:a:1:d" })    | warning | convert it…
+            map(any)                                                         | 5     | merge(var.redrive, { maxReceiveCount = tonumber(var.redrive.maxReceiveCount) }) |         |
+            object({ deadLetterTargetArn = string, maxReceiveCount = number }) | 5   | var.redrive                                                          |         |
+            map(any)                                                         | 5     | { deadLetterTargetArn = "arn:aws:sqs:a:1:d", maxReceiveCount = "5" } | warning | write 5 without quotes
+            map(any)                                                         | 5     | { deadLetterTargetArn = "arn:aws:sqs:a:1:d", maxReceiveCount = local.count } | warning | write 5 without quotes
             "#,
         );
     }

@@ -121,13 +121,31 @@ fn missing(
         (None, Some(unused)) => format!("{unused}, a dead-letter queue by its name that nothing uses,"),
         (None, None) => "a dead-letter queue of the same type".to_owned(),
     };
+    let too_old = too_old(queue);
+    let to = named.map(|named| named.queue).or(unused);
+    let fix = dead_letter_queue(redrive, &consumer.when, queue, to).filter(|_| too_old.is_none());
     finding
         .help(format!(
             "set `{}` to {target} with a `maxReceiveCount` of 5 or more; let that queue keep messages longer than this \
-             one, and put an alarm on it",
-            redrive.name
+             one, and put an alarm on it{}",
+            redrive.name,
+            too_old.unwrap_or_default()
         ))
-        .fix(dead_letter_queue(redrive, &consumer.when, queue, named))
+        .fix(fix)
+}
+
+/// Returns advice for a queue that deletes a message before it has been received as often as the fix allows. A longer
+/// retention period is a decision of its own: old messages may be worthless.
+fn too_old(queue: &Queue) -> Option<String> {
+    let (visibility, retention) = (queue.visibility_timeout.known()?.0, queue.retention.known()?.0);
+    let age = visibility.saturating_mul(limits::ADVISED_RECEIVES);
+    let name = &queue.retention.name;
+    (retention <= age).then(|| {
+        format!(
+            "; a message that fails moves there after {age} s, but `{name}` deletes it after {retention} s: raise that \
+             only if an old message is still worth its processing"
+        )
+    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::graph::delivery::{EventTarget, Pipe, Sender};
 use crate::graph::permits::Policies;
-use crate::graph::{Attribute, Function, Resource};
+use crate::graph::{Attribute, FailureTarget, Function, Resource};
 use crate::rules::shared::roles::{Edge, Lacking, RoleUse};
 use crate::rules::shared::senders::EVENTS;
 
@@ -22,6 +22,8 @@ struct Sending<'g> {
     service: Option<&'static str>,
     /// Consequence of the missing permission.
     so: &'static str,
+    /// Failure setting without effect, because only queues invoke the function.
+    ineffective: Option<&'g FailureTarget>,
 }
 
 fn check(findings: &mut Findings<'_>) {
@@ -48,14 +50,23 @@ struct Check<'g, 'c> {
 
 impl<'g> Check<'g, '_> {
     fn function(&mut self, function: &'g Function) {
+        let graph = self.findings.graph;
         let sending = Sending {
             resource: &function.resource,
             role: &function.role,
             service: None,
             so: "Lambda cannot send failed invocations there",
+            ineffective: None,
         };
+        let is_idle = graph.invocations_of(function).is_empty() && !graph.mappings_of(function).is_empty();
         for setting in &function.failure_targets {
-            self.judge(&sending, &setting.target, Some, &setting.when);
+            let ineffective = is_idle.then_some(setting);
+            self.judge(
+                &Sending { ineffective, ..sending },
+                &setting.target,
+                Some,
+                &setting.when,
+            );
         }
     }
 
@@ -65,6 +76,7 @@ impl<'g> Check<'g, '_> {
             role: &pipe.role,
             service: None,
             so: "the pipe cannot deliver",
+            ineffective: None,
         };
         for running in self.findings.known(&pipe.resource.when, pipe, &pipe.running) {
             if *running.value {
@@ -86,6 +98,7 @@ impl<'g> Check<'g, '_> {
             role: &target.role,
             service,
             so,
+            ineffective: None,
         };
         for enabled in self.findings.known(&resource.when, resource, &target.enabled) {
             if !*enabled.value {
@@ -153,14 +166,54 @@ fn refused<T>(sending: &Sending<'_>, target: &Known<'_, T>, lacking: &Lacking<'_
         lacking.on,
         sending.so
     );
+    let help = match sending.ineffective {
+        Some(setting) => format!(
+            "remove `{}`: only queues invoke the function, and their failed messages do not arrive there",
+            setting.name
+        ),
+        None => format!("allow the role {} on the ARN of {}", lacking.actions, lacking.on),
+    };
     lacking
         .finding(headline)
         .label(
             target,
             format!("{} sends to the queue with this role", sending.resource.shown()),
         )
-        .help(format!(
-            "allow the role {} on the ARN of {}",
-            lacking.actions, lacking.on
-        ))
+        .help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::Dialect::CloudFormation;
+
+    #[test]
+    fn help_removes_a_setting_without_effect() {
+        CloudFormation.check_cases(
+            &RULE,
+            r#"
+Resources:
+  Failed: {Type: AWS::SQS::Queue}
+  Role:
+    Type: AWS::IAM::Role
+    Properties:
+      AssumeRolePolicyDocument: {Version: "2012-10-17", Statement: [{Effect: Allow, Principal: {Service: lambda.amazonaws.com}, Action: sts:AssumeRole}]}
+      Policies: [{PolicyName: x, PolicyDocument: {Version: "2012-10-17", Statement: [{Effect: Allow, Action: sqs:ReceiveMessage, Resource: "*"}]}}]
+  Worker:
+    Type: AWS::Lambda::Function
+    Properties: {Role: !GetAtt Role.Arn, DeadLetterConfig: {TargetArn: !GetAtt Failed.Arn}}
+  Mapping:
+    Type: AWS::Lambda::EventSourceMapping
+    Properties: {EventSourceArn: arn:aws:sqs:eu-west-1:111122223333:q, FunctionName: !Ref Worker}
+  Other:
+    Type: AWS::Lambda::Permission
+    Properties: {FunctionName: !Ref Worker, Principal: <by>}
+"#,
+            "
+            by                       | finding | help
+            s3.amazonaws.com         | error   | allow the role `sqs:SendMessage`…
+            apigateway.amazonaws.com | error   | remove `DeadLetterConfig`…
+            ",
+        );
+    }
 }

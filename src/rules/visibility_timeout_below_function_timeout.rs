@@ -59,7 +59,8 @@ fn below_timeout(
         .severity(poll.severity(Severity::Error))
         .scenario(scenarios::of_timeout(visibility, limit))
         .show(time)
-        .show(poll);
+        .show(poll)
+        .although_fifo(queue, &visibility.when);
     let needed = advice.needed(limit, poll.window(&visibility.when));
     finding
         .help(advice.help(visibility, &needed))

@@ -15,7 +15,8 @@ pub(super) static RULE: Rule = rule!(
 );
 
 fn check(findings: &mut Findings<'_>) {
-    for (queue, _) in findings.graph.polled() {
+    let graph = findings.graph;
+    for (queue, _) in graph.polled() {
         let advice = findings.settings::<Advice>(queue);
         findings.set_judged_attribute(&queue.visibility_timeout);
         for poll in findings.polls(&queue.resource.when, queue) {
@@ -28,7 +29,7 @@ fn check(findings: &mut Findings<'_>) {
                             &visibility.when,
                             queue,
                             enough.depending_on(&time).depending_on(&poll),
-                            || too_short(queue, &poll, &time, &window, &visibility, advice),
+                            || too_short(graph, queue, &poll, &time, &window, &visibility, advice),
                         );
                     }
                 }
@@ -38,6 +39,7 @@ fn check(findings: &mut Findings<'_>) {
 }
 
 fn too_short(
+    graph: &Graph,
     queue: &Queue,
     poll: &PollingMapping<'_>,
     time: &RunTime<'_>,
@@ -47,29 +49,30 @@ fn too_short(
 ) -> Finding {
     let (subject, function) = (queue.resource.shown(), time.function.resource.shown());
     let needed = advice.needed(&time.limit, window);
-    let first_attempt = Term::from(&time.limit) + window;
     let visible_after = visibility.in_words();
-    // Lambda receives messages before the batching window ends, so they wait in it while their visibility timeout runs.
-    let headline = if visibility.value < first_attempt.value {
-        format!(
-            "{subject} has a visibility timeout of {visible_after}, but the batching window and {function} together may \
-             take {}, so a message may reappear during its first attempt",
-            first_attempt.with_unit()
-        )
+    let is_throttled = !is_rarely_throttled(graph, time, visibility);
+    let why = if is_throttled {
+        ", so that a throttled batch can be retried"
     } else {
-        format!(
-            "{subject} has a visibility timeout of {visible_after}, but {} {}, {}, so that a throttled batch can \
-             be retried",
-            advice.by(),
-            needed.with_unit(),
-            advice.reason(&function, window)
-        )
+        ""
     };
+    let headline = format!(
+        "{subject} has a visibility timeout of {visible_after}, but {} {}, {}{why}",
+        advice.by(),
+        needed.with_unit(),
+        advice.reason(&function, window)
+    );
     let becomes_visible = format!("the message becomes visible again after {}", visibility.shown());
     let label = visibility.or_default("SQS", becomes_visible);
+    let severity = if is_throttled {
+        Severity::Warning
+    } else {
+        Severity::Info
+    };
+    let scenario = scenarios::of_throttling(visibility, &time.limit, window, advice.factor);
     let mut finding = Finding::new("visibility_timeout", headline, visibility, label)
-        .severity(poll.severity(Severity::Warning))
-        .scenario(scenarios::of_throttling(visibility, &time.limit, window, advice.factor))
+        .severity(poll.severity(severity))
+        .scenario(scenario.filter(|_| is_throttled))
         .show(time)
         .show(poll);
     if window.value > 0 {
@@ -78,32 +81,34 @@ fn too_short(
             format!("a message may wait up to {} for its batch", window.shown()),
         );
     }
-    let fifo = queue.fifo.known_in(&visibility.when);
-    if let Some((_, case, _)) = fifo.iter().find(|(_, _, fifo)| **fifo) {
-        let message = "exactly-once covers sending only: a FIFO queue, too, delivers a message again when its visibility timeout ends";
-        finding = finding.label(case.span, message);
-    }
     let mut help = advice.help(visibility, &needed);
-    if is_rarely_throttled(poll, time, visibility) {
-        help += "; throttling is unlikely here, since the mapping's maximum concurrency is within the function's reserved concurrency";
+    if !is_throttled {
+        help += "; throttling is unlikely here, since the maximum concurrency of all mappings is within the function's reserved concurrency";
     }
-    finding.help(help).fix(set_to_needed(visibility, &needed))
+    finding
+        .although_fifo(queue, &visibility.when)
+        .help(help)
+        .fix(set_to_needed(visibility, &needed))
 }
 
-/// Returns `true` if the mapping's maximum concurrency is within the function's reserved concurrency.
-fn is_rarely_throttled(poll: &PollingMapping<'_>, time: &RunTime<'_>, visibility: &Operand<'_>) -> bool {
-    let maximum = poll.mapping.maximum_concurrency.known_in(&visibility.when);
+/// Returns `true` if the maximum concurrency of all mappings of the function is within its reserved concurrency.
+fn is_rarely_throttled(graph: &Graph, time: &RunTime<'_>, visibility: &Operand<'_>) -> bool {
     let reserved = time.function.reserved_concurrency.known_in(&visibility.when);
-    match (maximum.as_slice(), reserved.as_slice()) {
-        ([(_, _, Some(maximum))], [(_, _, Some(reserved))]) => maximum <= reserved,
-        _ => false,
-    }
+    let mappings = graph.mappings_of(time.function);
+    let maximums = mappings.iter().map(|(_, mapping)| {
+        let maximum = mapping.maximum_concurrency.known_in(&visibility.when);
+        match maximum.as_slice() {
+            [(_, _, maximum)] => **maximum,
+            _ => None,
+        }
+    });
+    let total = maximums.sum::<Option<i64>>();
+    matches!((reserved.as_slice(), total), ([(_, _, Some(reserved))], Some(total)) if total <= *reserved)
 }
 
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::Sam;
     use crate::testing::stack;
 
     #[test]
@@ -130,26 +135,41 @@ mod tests {
     }
 
     #[test]
-    fn headline_warns_if_window_uses_up_first_attempt() {
-        stack().only(&[Sam]).function("timeout", 60).mapping("window", 5).check(
-            &RULE,
-            "
-            queue.visibility_timeout | finding                  | headline        | calculation            | help
-            62                       | queue.visibility_timeout | …may take 65 s… | 6 × 60 s + 5 s = 365 s | set `VisibilityTimeout` to 365 or more: six times the function timeout plus the batching window
-            ",
-        );
-    }
-
-    #[test]
     fn finding_mentions_fifo_and_concurrency() {
         stack().queue("visibility_timeout", 60).function("timeout", 60).check(
             &RULE,
             "
             queue.fifo | function.reserved_concurrency | mapping.concurrency | finding                          | label          | help
             true       |                               |                     | queue.visibility_timeout         | …exactly-once… |
-                       | 10                            | 10                  | warning queue.visibility_timeout |                | …throttling is unlikely…
+                       | 10                            | 10                  | info queue.visibility_timeout    |                | …throttling is unlikely…
+                       | 10                            | 11                  | warning queue.visibility_timeout |                |
+                       | 10                            |                     | warning queue.visibility_timeout |                |
+                       | 10                            | open                | warning queue.visibility_timeout |                |
             ",
         );
+    }
+
+    #[test]
+    fn another_mapping_may_use_the_reserved_concurrency() {
+        let other = r#"
+resource "aws_lambda_event_source_mapping" "other" {
+  event_source_arn = "arn:aws:sqs:eu-west-1:111122223333:other"
+  function_name    = aws_lambda_function.worker.arn
+  <maximum>
+}"#;
+        for (maximum, severity) in [
+            ("", "warning"),
+            ("scaling_config { maximum_concurrency = 5 }", "info"),
+            ("scaling_config { maximum_concurrency = 6 }", "warning"),
+        ] {
+            stack()
+                .queue("visibility_timeout", 60)
+                .function("timeout", 60)
+                .function("reserved_concurrency", 10)
+                .mapping("concurrency", 5)
+                .terraform(&other.replace("<maximum>", maximum))
+                .check(&RULE, &format!("finding\n {severity} queue.visibility_timeout"));
+        }
     }
 
     /// Returns another function on the queue.

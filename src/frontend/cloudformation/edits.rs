@@ -35,7 +35,8 @@ pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<V
         // A new alarm copies the actions of an existing one.
         Change::Alarm(header) if !sources.file(header.file).text().contains(ALARM) => None,
         Change::Alarm(header) => Page::with(*header, sources, |page| page.alarm(*header)),
-        Change::Unquote(_) | Change::Suppression { .. } => None,
+        Change::Dimension { alarm, queue } => Page::with(*alarm, sources, |page| page.dimension(*alarm, *queue)),
+        Change::Word { .. } | Change::Unquote(_) | Change::Suppression { .. } => None,
     }
 }
 

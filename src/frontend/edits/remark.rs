@@ -16,8 +16,9 @@ const NUMBERS: [&str; 16] = [
 ];
 
 /// Words in reasons for a number.
-const REASONS: [&str; 10] = [
+const REASONS: [&str; 11] = [
     "because",
+    "buffer",
     "so that",
     "on purpose",
     "intentional",

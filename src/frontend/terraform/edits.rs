@@ -48,6 +48,9 @@ pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<V
         Change::Remove(place) => arguments::remove(&document, place),
         Change::DeadLetterQueue(queue) => dead_letter::queue(&document, queue, sources),
         Change::Alarm(header) => dead_letter::alarm(&document, *header, sources).map(|edit| vec![edit]),
+        Change::Dimension { alarm, queue } => {
+            dead_letter::dimension(&document, *alarm, *queue, sources).map(|edit| vec![edit])
+        }
         _ => None,
     }
 }
@@ -59,7 +62,9 @@ fn place_of(change: &Change) -> Span {
         Change::Arn(span)
         | Change::Reference(span, _)
         | Change::Alarm(span)
+        | Change::Dimension { alarm: span, .. }
         | Change::Unquote(span)
+        | Change::Word { at: span, .. }
         | Change::Suppression { at: span, .. } => *span,
     }
 }

@@ -4,7 +4,7 @@ use super::Graph;
 use super::index::Index;
 use crate::graph::arn::{is_queue_name, physical_name};
 use crate::graph::nodes::append_sorted;
-use crate::graph::{Cause, Condition, Deliveries, Link, UnitGraph, UnitId};
+use crate::graph::{Cause, Condition, Deliveries, Form, Link, UnitGraph, UnitId};
 use rustc_hash::FxHashMap;
 use std::sync::Mutex;
 
@@ -53,6 +53,9 @@ impl Graph {
             graph
                 .links_passed_to_missing_code
                 .extend(part.passed_to_missing_code.into_iter().map(|link| (unit, link)));
+            graph
+                .mentions
+                .extend(part.mentioned.into_iter().map(|link| (unit, link)));
             let not_queues = part.not_queues.into_iter();
             graph
                 .types_of_non_queues
@@ -129,10 +132,11 @@ impl Graph {
                 self.invoking_any.entry(*unit).or_default().push(at);
             }
         }
-        let links = self.links_passed_to_missing_code.iter();
-        self.queues_passed_to_missing_code = links
-            .filter_map(|(unit, link)| self.queue_index.find(*unit, link))
-            .collect();
+        for (unit, link) in &self.links_passed_to_missing_code {
+            if let Some(queue) = self.queue_index.find(*unit, link) {
+                *self.queues_passed_to_missing_code.entry(queue).or_default() |= link.form != Form::Url;
+            }
+        }
         self.open_placeholders();
     }
 

@@ -119,9 +119,13 @@ fn header(found: &Diagnostic) -> Option<Span> {
     match &found.remedy.as_ref()?.change {
         Change::Number { place, .. } | Change::Remove(place) | Change::ReportFailures(place) => Some(place.header),
         Change::DeadLetterQueue(queue) => Some(queue.header),
-        Change::Unquote(_) | Change::Arn(_) | Change::Reference(..) | Change::Alarm(_) | Change::Suppression { .. } => {
-            None
-        }
+        Change::Unquote(_)
+        | Change::Arn(_)
+        | Change::Reference(..)
+        | Change::Alarm(_)
+        | Change::Dimension { .. }
+        | Change::Word { .. }
+        | Change::Suppression { .. } => None,
     }
 }
 

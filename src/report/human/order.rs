@@ -20,10 +20,13 @@ impl<'f> Group<'f> {
 }
 
 /// Groups findings with the same cause, sorted by severity, by rule in the order of the catalogue, which starts with
-/// the most costly, and by position.
+/// the most costly, by the harm that their timelines show, and by position.
 pub(super) fn groups<'f>(shown: &[&'f Diagnostic]) -> Vec<Group<'f>> {
     let mut sorted = shown.to_vec();
-    sorted.sort_by_cached_key(|found| (std::cmp::Reverse(found.severity), rank(&found.rule), found.rule.clone()));
+    sorted.sort_by_cached_key(|found| {
+        let severity = std::cmp::Reverse(found.severity);
+        (severity, rank(&found.rule), found.rule.clone(), found.harm_rank())
+    });
     let mut groups: Vec<Group<'f>> = Vec::new();
     for found in sorted {
         let same = groups.iter_mut().rev();

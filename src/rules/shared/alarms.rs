@@ -48,7 +48,7 @@ impl<'g> Findings<'g> {
     /// evaluated.
     pub(crate) fn certainly_unwatched(&mut self, watch: &Watch<'_>, queue: &Queue, when: Condition) -> Condition {
         let mut left = when;
-        if let Some(reason) = self.graph.reason_of_missing_code(queue) {
+        if let Some(reason) = self.graph.reason_of_missing_alarm(queue) {
             self.note_unresolved(&left, queue, &reason, queue.resource.header);
             return Condition::never();
         }

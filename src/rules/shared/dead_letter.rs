@@ -58,14 +58,15 @@ fn can_be_dead_letter_queue_of(source: &Queue, queue: &Queue, when: &Condition) 
 }
 
 /// Returns the change that adds a dead-letter queue to `source`, if no redrive policy is written and the queue's type
-/// is known. The dead-letter queue is the `named` one, or else a new one.
+/// is known. The dead-letter queue is the existing one `to`, or else a new one.
 pub(crate) fn dead_letter_queue(
     redrive: &Known<'_, Option<Box<RedrivePolicy>>>,
     when: &Condition,
     source: &Queue,
-    named: Option<&IneffectiveFailureQueue<'_>>,
+    to: Option<&Queue>,
 ) -> Option<Change> {
-    if !redrive.is_default || source.implicit.is_some() {
+    let is_fit = to.is_none_or(|to| can_be_dead_letter_queue_of(source, to, when));
+    if !redrive.is_default || source.implicit.is_some() || !is_fit {
         return None;
     }
     let fifo = source.fifo.known_in(when);
@@ -76,9 +77,9 @@ pub(crate) fn dead_letter_queue(
         max_receive_count: limits::ADVISED_RECEIVES,
         // SQS's maximum: a message keeps its original enqueue time when it is moved.
         retention: limits::RETENTION.most,
-        to: named.map(|named| Destination {
-            header: named.queue.resource.header,
-            shown: named.queue.resource.shown(),
+        to: to.map(|to| Destination {
+            header: to.resource.header,
+            shown: to.resource.shown(),
         }),
     }))
 }

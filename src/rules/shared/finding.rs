@@ -4,7 +4,7 @@
 use super::names::QueueName;
 use super::operands::{Known, Operand, Provenance};
 use crate::diagnostic::{Change, Diagnostic, Remedy, RuleId, Severity, Subject};
-use crate::graph::{Case, EventSourceMapping, LastUsed, Origin};
+use crate::graph::{Case, Condition, EventSourceMapping, LastUsed, Origin, Queue};
 use crate::rules::Rule;
 use source::Span;
 use sqs_model::scenario::Scenario;
@@ -24,6 +24,7 @@ pub(crate) struct Finding {
     pub(super) calculation: Option<String>,
     scenario: Option<Scenario>,
     help: Option<String>,
+    caveat: Option<&'static str>,
     fix: Option<Change>,
     pub(super) weight: Option<i64>,
 }
@@ -121,6 +122,7 @@ impl Finding {
             calculation: None,
             scenario: None,
             help: None,
+            caveat: None,
             fix: None,
             weight: None,
         };
@@ -156,6 +158,17 @@ impl Finding {
         let label_span = place.into();
         self.labels.push((label_span.span, label.into()));
         self.origin(label_span)
+    }
+
+    /// Adds a label if `queue` is FIFO under `when`: its type does not prevent a second delivery.
+    #[must_use]
+    pub(crate) fn although_fifo(self, queue: &Queue, when: &Condition) -> Self {
+        let fifo = queue.fifo.known_in(when);
+        let Some((_, case, _)) = fifo.iter().find(|(_, _, fifo)| **fifo) else {
+            return self;
+        };
+        let message = "exactly-once covers sending only: a FIFO queue, too, delivers a message again when its visibility timeout ends";
+        self.label(case.span, message)
     }
 
     /// Adds a label at the origin of a value. Each origin gets only one label: two values may come from one entry of a
@@ -202,6 +215,14 @@ impl Finding {
     #[must_use]
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Appends to the help when not to apply the fix. A report that shows the fix instead of the help shows it, too.
+    #[must_use]
+    pub(crate) fn caveat(mut self, caveat: &'static str) -> Self {
+        self.help = self.help.map(|help| format!("{help}; {caveat}"));
+        self.caveat = Some(caveat);
         self
     }
 
@@ -252,7 +273,8 @@ impl Finding {
             "{} says that it has fixes",
             rule.id
         );
-        let remedy = |(change, safety)| Remedy { change, safety };
+        let caveat = self.caveat;
+        let remedy = |(change, safety)| Remedy { change, safety, caveat };
         diagnostic = diagnostic.remedy(self.fix.zip(rule.fix).map(remedy));
         diagnostic.shrink_to_fit();
         diagnostic

@@ -487,7 +487,10 @@ impl Findings<'_> {
 fn hides_count(fault: &PolicyErrorKind) -> bool {
     match fault {
         PolicyErrorKind::NotAnObject | PolicyErrorKind::CountMissing | PolicyErrorKind::CountNotInteger(_) => true,
-        PolicyErrorKind::UnknownKey(_) | PolicyErrorKind::TargetMissing | PolicyErrorKind::CountQuoted(_) => false,
+        PolicyErrorKind::UnknownKey(_)
+        | PolicyErrorKind::TargetMissing
+        | PolicyErrorKind::CountQuoted(_)
+        | PolicyErrorKind::CountConverted(_) => false,
     }
 }
 

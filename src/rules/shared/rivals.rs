@@ -8,7 +8,7 @@
 use super::compare::fact;
 use super::finding::Finding;
 use super::findings::Findings;
-use crate::graph::{Attribute, Condition, Function, Link, Queue, Resource, UnitId};
+use crate::graph::{Attribute, Code, Condition, Function, Link, Queue, Resource, UnitId};
 use source::Span;
 
 /// Consumer of a queue that may compete with another one.
@@ -30,6 +30,8 @@ enum Processor {
     Declared {
         unit: UnitId,
         address: String,
+        /// Code of a function, if it is known: two deployments of one package do the same.
+        code: Option<Code>,
         /// `true` if its name is unknown.
         is_open: bool,
     },
@@ -41,13 +43,16 @@ impl Processor {
     fn is_other_than(&self, other: &Processor) -> bool {
         match (self, other) {
             (
-                Processor::Declared { unit, address, .. },
+                Processor::Declared {
+                    unit, address, code, ..
+                },
                 Processor::Declared {
                     unit: other_unit,
                     address: other_address,
+                    code: other_code,
                     ..
                 },
-            ) => (unit, address) != (other_unit, other_address),
+            ) => (unit, address) != (other_unit, other_address) && (code.is_none() || code != other_code),
             (Processor::Named(name), Processor::Named(other)) => name != other,
             (Processor::Declared { is_open, .. }, Processor::Named(_))
             | (Processor::Named(_), Processor::Declared { is_open, .. }) => !is_open,
@@ -150,6 +155,7 @@ impl<'g> Findings<'g> {
                             worker: Processor::Declared {
                                 unit: resource.unit,
                                 address: resource.address.to_string(),
+                                code: None,
                                 is_open: false,
                             },
                         });
@@ -168,6 +174,7 @@ impl<'g> Findings<'g> {
                     worker: Processor::Declared {
                         unit: *unit,
                         address: role.to_string(),
+                        code: None,
                         is_open: false,
                     },
                 });
@@ -202,6 +209,7 @@ fn worker(declared: Option<&Function>, link: &Link) -> Option<Processor> {
     Some(Processor::Declared {
         unit: function.resource.unit,
         address: function.resource.address.to_string(),
+        code: Some(function.code.clone()).filter(|code| code.source.is_some()),
         is_open: function.name.unresolved_reason().is_some(),
     })
 }

@@ -40,6 +40,17 @@ pub(crate) fn of_timeout(visibility: &Operand<'_>, timeout: &Operand<'_>) -> Opt
     Some(Scenario::overlap(time(visibility)?, time(timeout)?))
 }
 
+/// Simulates a message that waits for its batch before a function that runs for its full timeout.
+pub(crate) fn of_window(visibility: &Operand<'_>, timeout: &Operand<'_>, window: &Operand<'_>) -> Option<Scenario> {
+    Some(Scenario::Overlap {
+        visibility: time(visibility)?,
+        work: time(timeout)?,
+        retry: time(timeout)?,
+        window: time(window)?,
+        heartbeat: None,
+    })
+}
+
 /// Simulates work that takes `length` seconds.
 pub(crate) fn of_length(visibility: &Operand<'_>, length: i64) -> Option<Scenario> {
     Some(Scenario::overlap(time(visibility)?, seconds(length)))

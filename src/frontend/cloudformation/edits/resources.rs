@@ -4,9 +4,9 @@ use super::Page;
 use super::properties::owner;
 use crate::diagnostic::{Edit, MissingDeadLetterQueue};
 use crate::frontend::cloudformation::resources;
-use crate::frontend::edits::alarm;
 use crate::frontend::edits::piece::NewValue;
 use crate::frontend::edits::tree::{Step, written};
+use crate::frontend::edits::{alarm, contain_name};
 use crate::frontend::lower::NodeKind;
 use crate::frontend::lower::queue::QueueNames;
 use source::Span;
@@ -60,7 +60,8 @@ impl Page<'_> {
         }
         properties.push((names.retention.to_owned(), NewValue::Number(wanted.retention)));
         for key in names.encryption().iter().chain(names.tags) {
-            if let Some(entry) = own(key) {
+            let text = |entry: &Entry| self.editor.text.get(entry.value.span.range()).unwrap_or_default();
+            if let Some(entry) = own(key).filter(|entry| !contain_name(text(entry))) {
                 properties.push(self.copied(source, entry)?);
             }
         }
@@ -93,6 +94,22 @@ impl Page<'_> {
         let alarm = self.alarm_on(&declared, actions)?;
         let added = self.editor.append(declared.resources, declared.queue, &[alarm])?;
         Some(vec![added])
+    }
+
+    /// Adds the dimension of the queue at `queue` to the alarm at `header`.
+    pub(super) fn dimension(&self, header: Span, queue: Span) -> Option<Vec<Edit>> {
+        let path = self.path(header)?;
+        let dimensions = self.dimensions(&self.queue(queue)?.queue.key);
+        let edit = self.property_last(owner(&path, header)?, "Dimensions", dimensions)?;
+        Some(vec![edit])
+    }
+
+    fn dimensions(&self, id: &str) -> NewValue {
+        let name = NewValue::text(alarm::DIMENSION);
+        NewValue::List(vec![NewValue::mapping([
+            ("Name", name),
+            ("Value", self.attribute(id, "QueueName")),
+        ])])
     }
 
     /// Returns the queue at `header`, if it is declared in a section of resources.
@@ -162,10 +179,6 @@ impl Page<'_> {
         let id = &*declared.queue.key;
         let properties = declared.queue.value.get("Properties");
         let name = properties.and_then(|properties| properties.get("QueueName")?.as_str());
-        let dimension = NewValue::mapping([
-            ("Name", NewValue::text(alarm::DIMENSION)),
-            ("Value", self.attribute(id, "QueueName")),
-        ]);
         let names = resources::kind(super::ALARM).and_then(NodeKind::of_alarm)?;
         let entry = |(name, value): (&str, alarm::Value)| (name.to_owned(), value.into());
         let mut properties = vec![(
@@ -173,7 +186,7 @@ impl Page<'_> {
             NewValue::text(alarm::description(name.unwrap_or(id))),
         )];
         properties.extend(alarm::metric(names).map(entry));
-        properties.push(("Dimensions".to_owned(), NewValue::List(vec![dimension])));
+        properties.push(("Dimensions".to_owned(), self.dimensions(id)));
         properties.extend(alarm::evaluation(names).map(entry));
         properties.push((names.actions.to_owned(), actions));
         let mut attributes = vec![("Type".to_owned(), NewValue::text(super::ALARM))];
@@ -182,15 +195,29 @@ impl Page<'_> {
         Some((self.alarm_id(declared.resources, id)?, attributes))
     }
 
-    /// Returns the actions of the first unconditional alarm of the file, if they can be copied.
+    /// Returns the actions of the first unconditional alarm on queues of the file, if they can be copied. Other alarms
+    /// may notify people who are not concerned with queues.
     fn actions(&self, resources: &Node) -> Option<NewValue> {
         let mut alarms = written(resources).filter(|entry| {
             let kind = entry.value.get("Type").and_then(Node::as_str);
-            kind == Some(super::ALARM) && entry.value.get("Condition").is_none()
+            let text = self.editor.text.get(entry.value.span.range()).unwrap_or_default();
+            kind == Some(super::ALARM) && entry.value.get("Condition").is_none() && text.contains("AWS/SQS")
         });
-        let items = alarms.find_map(|alarm| alarm.value.get("Properties")?.get("AlarmActions")?.items())?;
+        let actions = alarms.find_map(|alarm| alarm.value.get("Properties")?.get("AlarmActions"))?;
+        let Some(items) = actions.items() else {
+            return self.conditional(actions);
+        };
         let items: Option<Vec<NewValue>> = items.iter().map(|item| self.action(resources, item)).collect();
         items.filter(|items| !items.is_empty()).map(NewValue::List)
+    }
+
+    /// Copies a list of actions that a condition of the template chooses, if it is on one line and looks like topics.
+    fn conditional(&self, actions: &Node) -> Option<NewValue> {
+        let text = self.editor.text.get(actions.span.range())?;
+        let spoken = text.to_ascii_lowercase();
+        let is_topic = TOPICS.iter().any(|word| spoken.contains(word)) && !spoken.contains("scal");
+        let is_plain = actions.get("Fn::If").is_some() && is_topic && !text.contains(['\n', '*', '&']);
+        is_plain.then(|| NewValue::Verbatim(text.to_owned()))
     }
 
     /// Copies an action that notifies, if it is on one line: a topic of the template, or a reference or ARN that looks

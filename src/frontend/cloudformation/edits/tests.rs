@@ -323,11 +323,13 @@ fn new_alarm_copies_the_actions_of_others() {
         ("[arn:aws:sns:eu-west-1:123456789012:x]", true),
         ("!Ref Topics", false),
         ("[]", false),
+        ("!If [HasTopic, [!Ref AlertsTopic], !Ref AWS::NoValue]", true),
+        ("!If [Scales, [!Ref ScaleUpTopic], !Ref AWS::NoValue]", false),
     ];
     for (actions, expected) in cases {
         let text = format!(
             "Resources:\n  Topic:\n    Type: AWS::SNS::Topic\n  ScaleUp:\n    Type: AWS::AutoScaling::ScalingPolicy\n  \
-             First:\n    Type: AWS::CloudWatch::Alarm\n    Properties:\n      AlarmActions: {actions}\n  \
+             First:\n    Type: AWS::CloudWatch::Alarm\n    Properties:\n      Namespace: AWS/SQS\n      AlarmActions: {actions}\n  \
              Dead:\n    Type: AWS::SQS::Queue\n"
         );
         let found = edited("t.yaml", &text, |sources| {
@@ -342,7 +344,7 @@ fn new_alarm_copies_the_actions_of_others() {
 #[test]
 fn new_id_is_unused_in_all_files_of_a_service() {
     let text = "Resources:\n  Orders:\n    Type: AWS::SQS::Queue\n  Age:\n    Type: AWS::CloudWatch::Alarm\n    \
-                Properties:\n      AlarmActions: [!Ref AlarmTopic]\n";
+                Properties:\n      Namespace: AWS/SQS\n      AlarmActions: [!Ref AlarmTopic]\n";
     let sources = Sources::new(None, "/".into());
     sources.add(std::path::Path::new("/a.yml"), text);
     sources.add(

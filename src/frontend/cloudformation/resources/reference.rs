@@ -40,6 +40,17 @@ const SYNCHRONOUS: [&str; 6] = [
 ];
 /// Custom resource with which CDK sets the notifications of a bucket: it does not use queues.
 const NOTIFICATIONS: &str = "Custom::S3BucketNotifications";
+/// Types whose references to queues have nodes of their own, or do not send.
+const JUDGED: [&str; 8] = [
+    "AWS::CloudWatch::Alarm",
+    "AWS::IAM::ManagedPolicy",
+    "AWS::IAM::Policy",
+    "AWS::IAM::Role",
+    "AWS::Lambda::EventSourceMapping",
+    "AWS::SNS::Subscription",
+    "AWS::SNS::Topic",
+    "AWS::SQS::QueuePolicy",
+];
 /// Header with which an API invokes a function asynchronously.
 const WITHOUT_WAITING: &str = "Invocation-Type";
 
@@ -82,6 +93,8 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             let goes_away = (is_stack(kind) && is_away()) || is_custom(kind) || !kind.starts_with("AWS::");
             if goes_away && kind != NOTIFICATIONS && self.is_handed(&found.link) {
                 self.graph.passed_to_missing_code.push(found.link.into());
+            } else if !JUDGED.contains(&kind) && target::is_queue(self.view.template, &found.link) == Some(true) {
+                self.graph.mentioned.push(found.link.into());
             }
         }
         if is_custom(kind) {
@@ -194,20 +207,17 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         if template.dialect == Dialect::Template && !template.is_closed {
             expose_roles(&mut self.graph);
         }
-        for output in self
-            .view
-            .template
-            .outputs
-            .iter()
-            .filter(|output| output.value.get("Export").is_some())
-        {
+        for output in self.view.template.outputs {
             let Some(value) = output.value.get("Value") else {
                 continue;
             };
+            let is_exported = output.value.get("Export").is_some();
             let mut all = Vec::new();
             self.collect(value, output.span(), &Condition::always(), None, &mut all);
             for found in all {
-                if self.is_handed(&found.link) {
+                if !is_exported {
+                    self.graph.mentioned.push(found.link.into());
+                } else if self.is_handed(&found.link) {
                     self.graph.passed_to_missing_code.push(found.link.into());
                 } else if target::is_function(self.view.template, &found.link) {
                     self.graph.invocations.push(Invocation {

@@ -3,7 +3,7 @@
 use super::arguments::add;
 use super::document::{Document, FoundBlock, is_overridden};
 use super::module::Module;
-use super::wanted::{ArgumentValue, EditedQueue, NewResource, QUEUE, queue_names};
+use super::wanted::{ArgumentValue, EditedQueue, NewResource, PLACEMENT, QUEUE, queue_names};
 use crate::diagnostic::{Edit, MissingDeadLetterQueue};
 use source::{Sources, Span};
 use std::fmt::Write as _;
@@ -32,6 +32,21 @@ pub(super) fn alarm(document: &Document, header: Span, sources: &Sources) -> Opt
     let raw = |name: &str| raw(document, &found, name);
     let alarm = source(&found, &raw).alarm(&Module::read(document.id, sources))?;
     insertion_after(document, &found, &alarm)
+}
+
+/// Returns the edit that adds the dimension of the queue at `queue` to the alarm at `alarm`.
+pub(super) fn dimension(document: &Document, alarm: Span, queue: Span, sources: &Sources) -> Option<Edit> {
+    let found = document.resource(alarm)?;
+    let module = Module::read(document.id, sources);
+    let label = module.placed_like(found.block, &PLACEMENT, queue)?;
+    let name = source(&found, &|_| None).reference(label, "name");
+    let step = document.step();
+    add(
+        document,
+        &found,
+        "dimensions",
+        &format!("{{\n{step}QueueName = {name}\n}}"),
+    )
 }
 
 fn queue_at<'d>(document: &'d Document, header: Span, sources: &Sources) -> Option<FoundBlock<'d>> {

@@ -148,12 +148,26 @@ impl<'s> Module<'s> {
             })
     }
 
-    /// Returns the actions of an alarm of the module that can be copied: preferably an alarm on queues, and only one
-    /// with the same `placement`.
+    /// Returns the text of an expression that means the same everywhere in the module, for a file in the same syntax.
+    fn expression(&self, value: &Expression) -> Option<String> {
+        let is_json = |name: &str| name.ends_with(".json");
+        let (text, file) = (self.sources.text(value.span), self.sources.file(value.span.file));
+        let is_alike = self
+            .files
+            .first()
+            .is_some_and(|(own, _)| is_json(own.name()) == is_json(file.name()));
+        let is_local = ["each.", "count.", "self.", "\n"]
+            .iter()
+            .any(|word| text.contains(word));
+        let notifies = text.contains('.') && !text.to_ascii_lowercase().contains("scal");
+        (is_alike && !is_local && notifies).then_some(text)
+    }
+
+    /// Returns the actions of an alarm on queues that can be copied, if it has the same `placement`. Other alarms may
+    /// notify people who are not concerned with queues.
     pub(super) fn actions(&self, placement: &Arguments) -> Option<Arguments> {
         let is_on_queues = |block: &&Block| self.sources.text(block.span).contains("AWS/SQS");
-        let alarms = || self.resources(ALARM);
-        let mut alarms = alarms().filter(is_on_queues).chain(alarms());
+        let mut alarms = self.resources(ALARM).filter(is_on_queues);
         alarms.find_map(|block| {
             let argument = |name: &str| block.body.attributes.iter().find(|attribute| &*attribute.name == name);
             let is_elsewhere = ["provider", "region"].into_iter().any(|name| {
@@ -161,7 +175,11 @@ impl<'s> Module<'s> {
                 let there = argument(name).map(|attribute| self.sources.text(attribute.value.span));
                 here.map(ArgumentValue::text) != there.as_deref()
             });
-            let action = |name: &'static str| Some((name, references(&argument(name)?.value)?));
+            let action = |name: &'static str| {
+                let value = &argument(name)?.value;
+                let copied = || self.expression(value).map(ArgumentValue::Copied);
+                Some((name, references(value).or_else(copied)?))
+            };
             let alarm = action("alarm_actions").filter(|_| !is_elsewhere)?;
             Some(std::iter::once(alarm).chain(action("ok_actions")).collect())
         })

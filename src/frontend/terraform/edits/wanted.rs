@@ -6,7 +6,7 @@
 use super::module::Module;
 use super::naming::{self, Name};
 use crate::diagnostic::MissingDeadLetterQueue;
-use crate::frontend::edits::alarm;
+use crate::frontend::edits::{alarm, contain_name};
 use crate::frontend::lower::NodeKind;
 use crate::frontend::lower::queue::QueueNames;
 use crate::frontend::terraform::lower;
@@ -16,7 +16,7 @@ pub(super) const QUEUE: &str = "aws_sqs_queue";
 pub(super) const ALARM: &str = "aws_cloudwatch_metric_alarm";
 
 /// Arguments that determine the account, the Region and the number of instances of a resource.
-const PLACEMENT: [&str; 4] = ["count", "for_each", "provider", "region"];
+pub(super) const PLACEMENT: [&str; 4] = ["count", "for_each", "provider", "region"];
 /// Functions that return a string and never null.
 const TEXTS: [&str; 6] = ["format", "join", "lower", "replace", "upper", "substr"];
 
@@ -143,7 +143,7 @@ impl EditedQueue<'_> {
     }
 
     /// Returns a reference to `attribute` of a queue with the same `count` or `for_each` as this one.
-    fn reference(&self, label: &str, attribute: &str) -> String {
+    pub(super) fn reference(&self, label: &str, attribute: &str) -> String {
         let index = if self.has("count") {
             "[count.index]"
         } else if self.has("for_each") {
@@ -167,7 +167,10 @@ impl EditedQueue<'_> {
         }
         own.push((names.retention, ArgumentValue::Number(queue.retention)));
         own.extend(self.copied(&names.encryption())?);
-        let tags = self.copied(&["tags"])?.into_iter();
+        let tags = self
+            .copied(&["tags"])?
+            .into_iter()
+            .filter(|(_, tags)| !contain_name(tags.text()));
         let (blocks, lines): (Arguments, Arguments) = tags.partition(|(_, value)| value.text().contains('\n'));
         own.extend(lines);
         Some(NewResource {

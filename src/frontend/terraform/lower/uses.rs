@@ -170,11 +170,17 @@ impl Lowering<Terraform<'_, '_>> {
 
     /// Records the functions that the arguments and blocks accepted by `is_wanted` refer to.
     fn invocations(&mut self, node: &Declared, is_wanted: fn(&str) -> bool, waits: bool) {
-        let mut found: Vec<(Value, Span)> = Vec::new();
+        let (mut found, mut queues): (Vec<(Value, Span)>, Vec<Value>) = Default::default();
         let permission = &*node.resource.kind == "aws_lambda_permission";
         self.search(&node.block.body, &node.scope, is_wanted, 0, &mut |name, value, span| {
             let mut links = Vec::new();
             collect(&value, &Condition::always(), &mut links, 0);
+            queues.extend(
+                links
+                    .iter()
+                    .filter(|(_, value)| is_queue(value))
+                    .map(|(_, value)| value.clone()),
+            );
             let functions = links.into_iter().map(|(_, value)| value).filter(is_function);
             let before = found.len();
             found.extend(functions.map(|value| (value, span)));
@@ -182,6 +188,15 @@ impl Lowering<Terraform<'_, '_>> {
                 found.push((value, span));
             }
         });
+        let judged = [
+            "aws_cloudwatch_event_target",
+            "aws_lambda_function_event_invoke_config",
+            "aws_sns_topic_subscription",
+        ];
+        if !judged.contains(&&*node.resource.kind) {
+            let links = queues.iter().filter_map(|value| link(self.view.eval, value).ok());
+            self.graph.mentioned.extend(links.collect::<Vec<_>>());
+        }
         for (value, span) in found {
             let function = self.used("function", value, span, &node.resource.when);
             self.graph.invocations.push(Invocation {

@@ -331,7 +331,14 @@ impl View for Terraform<'_, '_> {
         let (value, _) = written.as_value().ok()?;
         Some(match &value.kind {
             ValueKind::Text(text) if text.trim().parse::<i64>().is_ok() => {
-                PolicyErrorKind::CountQuoted(text.to_string())
+                let variables = self.eval.instances.iter().flat_map(|one| one.module.variables.values());
+                let mut blocks = variables.map(|block| block.span);
+                let comes_from_variable = value.span.is_some_and(|span| blocks.any(|block| block.contains(span)));
+                if comes_from_variable || value.origins.list().iter().any(|origin| origin.what.contains("var.")) {
+                    PolicyErrorKind::CountConverted(text.to_string())
+                } else {
+                    PolicyErrorKind::CountQuoted(text.to_string())
+                }
             }
             ValueKind::Text(text) => PolicyErrorKind::CountNotInteger(text.to_string()),
             ValueKind::Number(number) if !number.is_whole() => PolicyErrorKind::CountNotInteger(number.to_string()),

@@ -242,8 +242,7 @@ fn dead_letter_queue_has_the_count_or_for_each_of_the_queue() {
     ] {
         assert!(after.contains(part), "{part}: {after}");
     }
-    let other =
-        "resource \"aws_cloudwatch_metric_alarm\" \"a\" {\n  provider = aws.us\n  alarm_actions = [var.topic]\n}\n";
+    let other = "resource \"aws_cloudwatch_metric_alarm\" \"a\" {\n  provider = aws.us\n  namespace = \"AWS/SQS\"\n  alarm_actions = [var.topic]\n}\n";
     let after = alarmed(counted, other).unwrap();
     for part in [
         "    QueueName = aws_sqs_queue.orders[count.index].name\n",
@@ -284,6 +283,7 @@ fn alarm_is_declared_on_a_dead_letter_queue() {
 }
 
 resource "aws_cloudwatch_metric_alarm" "OrdersDLQMessages" {
+  namespace     = "AWS/SQS"
   alarm_actions = [var.topic]
 }
 "#;
@@ -304,10 +304,28 @@ resource "aws_cloudwatch_metric_alarm" "OrdersDLQMessages" {
 fn alarm_without_actions_is_not_declared() {
     for text in [
         "resource \"aws_sqs_queue\" \"dlq\" {\n}\n",
-        "resource \"aws_sqs_queue\" \"dlq\" {\n}\nresource \"aws_cloudwatch_metric_alarm\" \"a\" {\n  alarm_actions = []\n}\n",
+        "resource \"aws_sqs_queue\" \"dlq\" {\n}\nresource \"aws_cloudwatch_metric_alarm\" \"a\" {\n  namespace = \"AWS/SQS\"\n  alarm_actions = []\n}\n",
+        "resource \"aws_sqs_queue\" \"dlq\" {\n}\nresource \"aws_cloudwatch_metric_alarm\" \"bill\" {\n  namespace = \"AWS/Billing\"\n  alarm_actions = [var.topic]\n}\n",
     ] {
         let module = Module::one(text);
         let header = module.span("resource \"aws_sqs_queue\" \"dlq\"");
         assert_eq!(module.after(&Change::Alarm(header)), None, "{text}");
     }
+}
+
+#[test]
+fn conditional_actions_are_copied() {
+    let alarm = |actions: &str| {
+        alarmed(
+            "resource \"aws_sqs_queue\" \"orders_dlq\" {\n}\n",
+            &format!(
+                "resource \"aws_cloudwatch_metric_alarm\" \"a\" {{\n  namespace = \"AWS/SQS\"\n  alarm_actions = {actions}\n}}\n"
+            ),
+        )
+    };
+    let actions = "var.alert_email != \"\" ? [aws_sns_topic.alerts[0].arn] : []";
+    let after = alarm(actions).unwrap();
+    assert!(after.contains(&format!("alarm_actions       = {actions}\n")), "{after}");
+    assert_eq!(alarm("[for topic in each.value.topics : topic.arn]"), None);
+    assert_eq!(alarm("var.scales ? [aws_appautoscaling_policy.up.arn] : []"), None);
 }

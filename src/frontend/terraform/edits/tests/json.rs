@@ -96,7 +96,7 @@ fn dead_letter_queue_is_declared() {
 fn alarm_is_added_to_the_existing_ones() {
     let text = FILE.replace(
         "    \"aws_lambda_event",
-        "    \"aws_cloudwatch_metric_alarm\": {\n      \"a\": {\n        \"alarm_actions\": [\"${var.topic}\"]\n      }\n    },\n    \"aws_lambda_event",
+        "    \"aws_cloudwatch_metric_alarm\": {\n      \"a\": {\n        \"namespace\": \"AWS/SQS\",\n        \"alarm_actions\": [\"${var.topic}\"]\n      }\n    },\n    \"aws_lambda_event",
     );
     let found = after(&text, |module| Change::Alarm(module.span("\"orders\""))).unwrap();
     for part in [
