@@ -54,6 +54,7 @@ mod policies;
 mod programs;
 mod provenance;
 mod questions;
+mod quotas;
 mod readme;
 mod remote_modules;
 mod rule_names;

@@ -111,6 +111,7 @@ needs! {
         Runs(&["target/duckdb/bin/python", "-c", "import duckdb"]),
         Runs(&["python3", "-c", "import duckdb"]),
     ];
+    PYTHON: "python3", for "the comparison of our quotas with AWS's", [Runs(&["python3", "--version"])];
     PYYAML: "PyYAML", for "fixed templates read by another parser", [Runs(&["python3", "-c", "import yaml"])];
     JQ: "jq", for "the comment and the upload of the action", [Runs(&["jq", "--version"])];
     BASH: "bash", for "the script of the action, and completions", [Runs(&["bash", "--version"])];
