@@ -10,6 +10,7 @@ mod directive;
 mod written;
 
 pub use day::Day;
+pub use directive::sets_an_end;
 pub(crate) use written::MARKER;
 pub use written::{Content, Coverage, RawSuppression, SuppressionFields, directives, may_suppress};
 

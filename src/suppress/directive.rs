@@ -88,11 +88,26 @@ pub(super) fn parse(text: &str) -> Result<Directive, String> {
             range: Some(at..at + word.len()),
         });
     }
+    let rest = inside.get(close + 1..).unwrap_or("");
+    if sets_an_end(rest) {
+        return Err("its `until=` is outside the brackets; write `ignore[rule until=2027-03-31] reason`".to_owned());
+    }
     checked(Directive {
         whole_file,
         names,
         until,
-        reason: reason(inside.get(close + 1..).unwrap_or("")),
+        reason: reason(rest),
+    })
+}
+
+/// Returns `true` if a reason contains `until=`. As a part of the reason, it would never end the suppression.
+pub fn sets_an_end(reason: &str) -> bool {
+    let reason = reason.to_ascii_lowercase();
+    let mut places = reason.match_indices("until");
+    places.any(|(at, word)| {
+        let (before, rest) = (reason.get(..at).unwrap_or(""), reason.get(at + word.len()..));
+        let is_word = !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '-' | '_'));
+        is_word && rest.is_some_and(|rest| rest.trim_start().starts_with('='))
     })
 }
 
@@ -108,6 +123,9 @@ pub(super) fn of_fields(fields: &SuppressionFields) -> Result<Directive, String>
     }
     if fields.rules.iter().all(|name| name.trim().is_empty()) {
         return Err("it names no rule; write `{rule: …, reason: …}`".to_owned());
+    }
+    if fields.reason.as_deref().is_some_and(sets_an_end) {
+        return Err("its reason contains `until=`; write `{rule: …, reason: …, until: 2027-03-31}`".to_owned());
     }
     let names = fields.rules.iter();
     checked(Directive {
@@ -166,6 +184,11 @@ mod tests {
             ("ignore[a until=2027-03-31] why", "false a 2027-03-31 why"),
             ("ignore[a, until=soon]: why", "false a !soon why"),
             ("ignore[ a\tb ] [see x]", "false a+b - [see x]"),
+            (
+                "ignore[a] accepted until 2027-03-31",
+                "false a - accepted until 2027-03-31",
+            ),
+            ("ignore[a] not_until=x", "false a - not_until=x"),
         ];
         for (text, expected) in cases {
             let read = parse(text).unwrap();
@@ -198,9 +221,26 @@ mod tests {
             ("ignore[a, b", "its bracket `[` is not closed"),
             ("ignore[é", "its bracket `[` is not closed"),
         ];
+        const END: &str = "its `until=` is outside the brackets; write `ignore[rule until=2027-03-31] reason`";
+        let ends = [
+            "ignore[a] until=2027-03-31",
+            "ignore[a] why until=2027-03-31",
+            "ignore[a](until = soon): why",
+            "ignore-file[a] why, UNTIL=2027-03-31",
+            "ignore[a until=2027-03-31] until=2028-03-31",
+        ];
+        let cases = cases.into_iter().chain(ends.map(|text| (text, END)));
         for (text, why) in cases {
             assert_eq!(parse(text), Err(why.to_owned()), "{text}");
         }
         assert!(parse(&format!("ignore[{}]", "a ".repeat(65))).is_err());
+        let mut fields = SuppressionFields {
+            rules: vec!["a".to_owned()],
+            reason: Some("why until the end".to_owned()),
+            ..SuppressionFields::default()
+        };
+        assert!(of_fields(&fields).is_ok());
+        fields.reason = Some("why until=2027-03-31".to_owned());
+        assert!(of_fields(&fields).is_err());
     }
 }
