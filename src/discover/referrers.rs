@@ -2,7 +2,8 @@
 //! the file or imports a value that it exports.
 //!
 //! The search looks at text, not at syntax, because units that it finds are merely read in addition to others. It
-//! misses names that are assembled (`"${each.key}.json"`). It is limited to one repository and to a number of files.
+//! misses names that are assembled (`"${each.key}.json"`). An export whose name contains that of its stack counts only if
+//! the stack is known, because every importer of `${AnyStack}-Arn` shares its suffix with every exporter. It is limited to one repository and to a number of files.
 
 use super::Input;
 use super::content::readable;
@@ -11,6 +12,7 @@ use super::recognise::recognise;
 use super::walk::Walk;
 use rayon::prelude::*;
 use source::files::{Files, clean};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
@@ -21,6 +23,10 @@ const LARGEST: u64 = 1 << 20;
 const DATA: [&str; 11] = [
     "json", "yaml", "yml", "template", "hcl", "tfvars", "toml", "tpl", "tftpl", "tmpl", "txt",
 ];
+/// Files that name the stacks of a template in the same directory.
+const SAM_CONFIGURATIONS: [&str; 3] = ["samconfig.toml", "samconfig.yaml", "samconfig.yml"];
+/// Parameter of templates whose value is the name of the stack.
+const STACK_NAME: &str = "AWS::StackName";
 /// Words for the attribute that an export returns.
 const GENERIC: [&str; 6] = ["arn", "id", "name", "ref", "url", "value"];
 /// Maximum length up to which names are compared.
@@ -33,7 +39,7 @@ struct Targets<'f> {
     /// Files by their names.
     files: BTreeMap<&'f str, Vec<&'f Path>>,
     /// Names of exports.
-    exports: Vec<Name>,
+    exports: Vec<Export>,
 }
 
 /// Properties of one text.
@@ -109,7 +115,8 @@ impl<'f> Targets<'f> {
             }
             if may_be_template(name) {
                 let text = small(path, of).unwrap_or_default();
-                sought.exports.extend(exports(&text));
+                let stacks = stacks_of(path, of);
+                sought.exports.extend(exports(&text, &stacks));
             }
         }
         sought
@@ -126,9 +133,8 @@ impl<'f> Targets<'f> {
         } else {
             Vec::new()
         };
-        let is_ours = |import: &Name, export: &Name| export.may_be(import) && export.shares_a_word(import);
-        let may_be_ours = |import: &Name| self.exports.iter().any(|export| is_ours(import, export));
-        let imports = !self.exports.is_empty() && names_after(&text, "ImportValue").iter().any(may_be_ours);
+        let is_ours = |rest: &str| self.exports.iter().any(|export| export.may_be_imported(rest, &text));
+        let imports = !self.exports.is_empty() && texts_after(&text, "ImportValue").any(is_ours);
         let names = (imports && may_be_template(name)) || self.names_file(&text, path, root);
         if calls.is_empty() && !names {
             return None;
@@ -237,9 +243,9 @@ impl Name {
         Name(vec![None])
     }
 
-    /// Reads the name at the start of `text`, with or without quotes, which may contain `${…}`. Results of functions
-    /// are unknown.
-    fn read(text: &str) -> Self {
+    /// Reads the name at the start of `text`, with or without quotes, which may contain `${…}`: texts that `value` knows
+    /// or not. Results of functions are unknown.
+    fn read(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Self {
         let mut rest = text;
         loop {
             let before = rest.len();
@@ -264,8 +270,11 @@ impl Name {
         while let Some(letter) = left.next() {
             match letter {
                 '$' if left.as_str().starts_with('{') => {
-                    letters.push(None);
-                    let _ = left.by_ref().find(|c| *c == '}');
+                    let name: String = left.by_ref().skip(1).take_while(|c| *c != '}').collect();
+                    match value(name.trim()) {
+                        Some(known) => letters.extend(known.chars().map(Some)),
+                        None => letters.push(None),
+                    }
                 }
                 '"' | '\'' | '\n' | '\r' | ',' | '}' | ' ' | '#' => break,
                 _ => letters.push(Some(letter)),
@@ -333,8 +342,65 @@ impl Name {
     }
 }
 
-/// Returns the names under which a template exports values.
-fn exports(text: &str) -> Vec<Name> {
+/// Name under which a template exports a value.
+struct Export {
+    name: Name,
+    /// `true` if the name contains that of the stack.
+    is_of_stack: bool,
+}
+
+impl Export {
+    /// Returns `true` if the import whose name starts `rest`, in the template `text`, may be one of this export.
+    fn may_be_imported(&self, rest: &str, text: &str) -> bool {
+        if self.is_of_stack {
+            return self.name == Name::read(rest, &|parameter| default_of(parameter, text));
+        }
+        let import = Name::read(rest, &|_| None);
+        self.name.may_be(&import) && self.name.shares_a_word(&import)
+    }
+}
+
+/// Returns the default of a parameter of the template `text`.
+fn default_of(parameter: &str, text: &str) -> Option<String> {
+    let mut places = text.match_indices(parameter);
+    places.find_map(|(at, _)| {
+        let line = text.get(..at)?.rsplit('\n').next()?;
+        let rest = text.get(at + parameter.len()..)?.trim_start_matches(['"', '\'']);
+        let rest = rest
+            .strip_prefix(':')
+            .filter(|_| !line.ends_with(char::is_alphanumeric))?;
+        let indent = |line: &str| line.len() - line.trim_start().len();
+        let is_within = |other: &&str| other.trim().is_empty() || indent(other) > indent(line);
+        let declaration: String = match rest.trim_start().strip_prefix('{') {
+            Some(entries) => entries.split('}').next()?.to_owned(),
+            None => rest
+                .lines()
+                .skip(1)
+                .take_while(is_within)
+                .map(|line| format!("{line}\n"))
+                .collect(),
+        };
+        let value = texts_after(&declaration, "Default").next()?;
+        Name::read(value, &|_| None).0.into_iter().collect()
+    })
+}
+
+/// Returns the names of the stacks that the configuration of SAM next to the template at `path` deploys.
+fn stacks_of(path: &Path, files: &Files) -> Vec<String> {
+    let places = SAM_CONFIGURATIONS.iter().map(|name| path.with_file_name(name));
+    let texts = places.filter_map(|place| small(&place, files));
+    let names = texts.flat_map(|text| {
+        let names =
+            texts_after(&text, "stack_name").map(|rest| Name::read(rest.trim_start_matches([' ', '=']), &|_| None));
+        names
+            .filter_map(|name| name.0.into_iter().collect())
+            .collect::<Vec<String>>()
+    });
+    names.collect()
+}
+
+/// Returns the names under which a template exports values, in each of its `stacks`.
+fn exports(text: &str, stacks: &[String]) -> Vec<Export> {
     let places = text.match_indices("Export").filter_map(|(at, word)| {
         // The name follows on the same line or on one of the next two.
         let behind = text.get(at + word.len()..)?;
@@ -342,15 +408,29 @@ fn exports(text: &str) -> Vec<Name> {
         let name = behind.get(..end)?.find("Name")?;
         behind.get(name + "Name".len()..)
     });
-    places.map(Name::read).collect()
+    let names = places.flat_map(|place| {
+        let is_of_stack = Cell::new(false);
+        let name = Name::read(place, &|value| {
+            is_of_stack.set(is_of_stack.get() || value == STACK_NAME);
+            None
+        });
+        if !is_of_stack.get() {
+            let is_of_stack = false;
+            return vec![Export { name, is_of_stack }];
+        }
+        let of = |stack: &String| Export {
+            name: Name::read(place, &|value| (value == STACK_NAME).then(|| stack.clone())),
+            is_of_stack: true,
+        };
+        stacks.iter().map(of).collect()
+    });
+    names.collect()
 }
 
-/// Returns the names that follow each occurrence of `word`.
-fn names_after(text: &str, word: &str) -> Vec<Name> {
+/// Returns the text after each occurrence of `word`.
+fn texts_after<'t>(text: &'t str, word: &str) -> impl Iterator<Item = &'t str> {
     let places = text.match_indices(word);
-    places
-        .filter_map(|(at, word)| text.get(at + word.len()..).map(Name::read))
-        .collect()
+    places.filter_map(|(at, word)| text.get(at + word.len()..))
 }
 
 impl Walk {
@@ -398,12 +478,11 @@ mod tests {
 
     #[test]
     fn import_depends_on_exports_with_a_possible_name() {
-        let text = "Outputs:\n  Arn:\n    Value: x\n    Export:\n      Name: !Sub \"${AWS::StackName}-orders-arn\"\n";
-        let [export] = exports(text).try_into().unwrap();
+        let text = "Outputs:\n  Arn:\n    Value: x\n    Export:\n      Name: !Sub \"${Env}-orders-arn\"\n";
+        let [export] = <[Export; 1]>::try_from(exports(text, &[])).ok().unwrap();
         let is_it = |text: &str| {
-            names_after(text, "ImportValue")
-                .iter()
-                .any(|import: &Name| export.may_be(import))
+            let mut imports = texts_after(text, "ImportValue").map(|rest| Name::read(rest, &|_| None));
+            imports.any(|import| export.name.may_be(&import))
         };
         for import in [
             "!ImportValue prod-orders-arn\n",
@@ -423,6 +502,47 @@ mod tests {
         ] {
             assert!(!is_it(import), "{import}");
         }
-        assert!(exports("Export: {Name: orders}\n")[0].may_be(&Name::read("orders\n")));
+        assert!(exports("Export: {Name: orders}\n", &[])[0].may_be_imported("orders\n", ""));
+    }
+
+    #[test]
+    fn import_from_a_stack_needs_its_whole_name() {
+        let text = "Export: {Name: !Sub '${AWS::StackName}-RoleArn'}\n";
+        assert!(exports(text, &[]).is_empty(), "the stack is unknown");
+        let exports = exports(text, &["dev".to_owned(), "prod".to_owned()]);
+        for (import, parameters, expected) in [
+            ("prod-RoleArn\n", "", true),
+            ("test-RoleArn\n", "", false),
+            ("!Sub '${Stack}-RoleArn'", "Parameters: {Stack: {Type: String}}", false),
+            (
+                "!Sub '${Stack}-RoleArn'",
+                "Parameters: {Stack: {Type: String, Default: prod}}",
+                true,
+            ),
+            (
+                "!Sub '${Stack}-RoleArn'",
+                "Parameters:\n  Stack:\n    Default: dev\n    Type: String\n",
+                true,
+            ),
+            (
+                "!Sub '${Stack}-RoleArn'",
+                r#"{"Parameters": {"Stack": {"Default": "dev"}}}"#,
+                true,
+            ),
+            (
+                "!Sub '${Stack}-RoleArn'",
+                "Parameters:\n  Stack:\n    Type: String\n  Other:\n    Default: dev\n",
+                false,
+            ),
+            (
+                "!Sub '${Stack}-RoleArn'",
+                "Parameters: {MyStack: {Default: dev}}",
+                false,
+            ),
+            ("!Sub '${Stack}-Arn'", "Parameters: {Stack: {Default: dev}}", false),
+        ] {
+            let is_ours = exports.iter().any(|export| export.may_be_imported(import, parameters));
+            assert_eq!(is_ours, expected, "{import} {parameters}");
+        }
     }
 }

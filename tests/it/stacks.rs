@@ -666,10 +666,26 @@ Resources:
         )
     };
     let (generic, specific) = (importer("${Stack}-Arn"), importer("orders-Arn"));
-    for (importer, units) in [(&generic, 1), (&specific, 1)] {
-        let files = [("queue.yaml", exporter), ("worker.yaml", importer)];
-        let (_, _, outcome) = read(&files, &["queue.yaml"]);
-        assert_eq!(outcome.graph.units().len(), units, "{importer}");
+    let deployed = generic.replace("Type: String", "Type: String, Default: orders");
+    let other = generic.replace("Type: String", "Type: String, Default: others");
+    for (importer, alone, in_stack) in [(&generic, 1, 1), (&specific, 1, 2), (&deployed, 1, 2), (&other, 1, 1)] {
+        // A longer suffix is as generic as a short one.
+        for suffix in ["Arn", "RoleName", "OrdersQueueArn"] {
+            let exporter = exporter.replace("-Arn", &format!("-{suffix}"));
+            let importer = importer.replace("-Arn", &format!("-{suffix}"));
+            let files = [
+                ("queue/template.yaml", &*exporter),
+                ("worker.yaml", &*importer),
+                (
+                    "queue/samconfig.toml",
+                    "[default.deploy.parameters]\nstack_name = \"orders\"\n",
+                ),
+            ];
+            let (_, _, outcome) = read(&files, &["queue/template.yaml"]);
+            assert_eq!(outcome.graph.units().len(), in_stack, "{importer}");
+            let (_, _, outcome) = read(&files[..2], &["queue/template.yaml"]);
+            assert_eq!(outcome.graph.units().len(), alone, "{importer}");
+        }
     }
     let named = exporter.replace("!Sub '${AWS::StackName}-Arn'", "orders-Arn");
     let (_, _, outcome) = read(&[("queue.yaml", &named), ("worker.yaml", &specific)], &["queue.yaml"]);
