@@ -184,3 +184,14 @@ pub(crate) fn functions(count: usize) -> Vec<File> {
         format!("service: s\nprovider: {{name: aws}}\nfunctions:\n{functions}resources:\n  Resources:\n{queues}");
     vec![("serverless.yml".to_owned(), text)]
 }
+
+/// Templates without a version, which may be parts of each other, with queues that get dead-letter queues as fixes.
+pub(crate) fn fragments(count: usize) -> Vec<File> {
+    let service = "  Q#: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: 30}}\n  F#: {Type: AWS::Lambda::Function}\n  \
+                   M#: {Type: AWS::Lambda::EventSourceMapping, Properties: {EventSourceArn: !GetAtt Q#.Arn, FunctionName: !Ref F#}}\n";
+    let file = |at: usize| {
+        let services: String = (0..10).map(|of| service.replace('#', &format!("{at}n{of}"))).collect();
+        (format!("t{at}.yaml"), format!("Resources:\n{services}"))
+    };
+    (0..count).map(file).collect()
+}

@@ -265,6 +265,7 @@ impl Sources {
             ids: self.ids.clone(),
             reads: Some(reads.clone()),
             is_cancelled: self.is_cancelled.clone(),
+            derived: self.derived.clone(),
         };
         let value = make(&view);
         let reads = std::mem::take(&mut *reads.lock().unwrap_or_else(PoisonError::into_inner));

@@ -109,6 +109,23 @@ const MAX_TEXT_WITH_TREES: usize = 1 << 20;
 type DerivedValues = Vec<(TypeId, Slot)>;
 type Slot = Arc<OnceLock<Arc<dyn Any + Send + Sync>>>;
 
+/// Returns the value of type `T`, which `make` creates at most once.
+fn derived<T: Any + Send + Sync>(known: &Mutex<DerivedValues>, make: impl FnOnce() -> T) -> Arc<T> {
+    let slot = {
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_type = known.iter().find(|(id, _)| *id == TypeId::of::<T>());
+        let of_type = of_type.map(|(_, slot)| slot.clone());
+        of_type.unwrap_or_else(|| {
+            let slot = Slot::default();
+            known.push((TypeId::of::<T>(), slot.clone()));
+            slot
+        })
+    };
+    // Outside the lock, because `make` may request a value of another type.
+    let value = slot.get_or_init(|| Arc::new(make())).clone();
+    value.downcast().expect("a slot holds a value of its type")
+}
+
 /// Number of bytes between two entries of [`Index::characters`].
 const STRIDE: usize = 4096;
 
@@ -189,19 +206,7 @@ impl SourceFile {
     ///
     /// Never: values are stored by their type.
     pub fn derived<T: Any + Send + Sync>(&self, make: impl FnOnce(&str) -> T) -> Arc<T> {
-        let slot = {
-            let mut known = self.derived.lock().unwrap_or_else(PoisonError::into_inner);
-            let of_type = known.iter().find(|(id, _)| *id == TypeId::of::<T>());
-            let of_type = of_type.map(|(_, slot)| slot.clone());
-            of_type.unwrap_or_else(|| {
-                let slot = Slot::default();
-                known.push((TypeId::of::<T>(), slot.clone()));
-                slot
-            })
-        };
-        // Outside the lock, because `make` may request a value of another type.
-        let value = slot.get_or_init(|| Arc::new(make(&self.text))).clone();
-        value.downcast().expect("a slot holds a value of its type")
+        derived(&self.derived, || make(&self.text))
     }
 
     /// Drops the [derived values](Self::derived) if the texts of the run are too long to keep them.
@@ -313,6 +318,8 @@ pub struct Sources {
     reads: Option<Arc<Reads>>,
     /// Set once the result of the run is not wanted any more.
     is_cancelled: Option<Arc<AtomicBool>>,
+    /// Values of all texts.
+    derived: Arc<Mutex<DerivedValues>>,
 }
 
 impl Sources {
@@ -488,6 +495,16 @@ impl Sources {
         if self.is_large.load(Ordering::Relaxed) {
             self.all().iter().for_each(|(_, file)| file.drop_derived());
         }
+    }
+
+    /// Returns the value that `make` derives from all texts. It is computed at most once per type, so that all files must
+    /// have been read.
+    ///
+    /// # Panics
+    ///
+    /// Never: values are stored by their type.
+    pub fn derived<T: Any + Send + Sync>(&self, make: impl FnOnce(&Sources) -> T) -> Arc<T> {
+        derived(&self.derived, || make(self))
     }
 
     /// Returns all files, in arbitrary order.

@@ -11,8 +11,9 @@ mod resources;
 use crate::diagnostic::{Change, Edit};
 use crate::frontend::edits::piece::Style;
 use crate::frontend::edits::tree::{Editor, Step};
+use names::OtherNames;
 use rustc_hash::FxHashMap;
-use source::{SourceFile, Sources, Span};
+use source::{Sources, Span};
 use std::sync::{Arc, Mutex, PoisonError};
 use trees::Node;
 use trees::parsed;
@@ -63,8 +64,8 @@ struct Page<'t> {
     editor: Editor<'t>,
     root: &'t Node,
     learned: &'t Learned,
-    /// Other files with which this one may be merged.
-    others: Vec<Arc<SourceFile>>,
+    /// Names in other files with which this one may be merged.
+    others: Option<OtherNames>,
 }
 
 impl Page<'_> {
@@ -92,9 +93,7 @@ impl Page<'_> {
         let is_whole = ["AWSTemplateFormatVersion", "Transform"]
             .iter()
             .any(|key| root.get(key).is_some());
-        let all = if is_whole { Vec::new() } else { sources.all() };
-        let others = all.into_iter().filter(|(id, _)| *id != span.file);
-        let others = others.map(|(_, file)| file).collect();
+        let others = (!is_whole).then(|| OtherNames::of(span.file, sources));
         edit(&Page {
             editor,
             root,

@@ -3,7 +3,9 @@
 use super::Page;
 use crate::graph::FIFO_SUFFIX;
 use crate::graph::limits::QUEUE_NAME_LENGTH;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use source::{FileId, Sources};
+use std::hash::BuildHasher;
 use std::sync::Arc;
 use trees::{Entry, Node, Value};
 
@@ -51,6 +53,63 @@ impl Section {
     }
 }
 
+/// Names that are keys, or are quoted, in the files of the run except one.
+pub(super) struct OtherNames {
+    own: FileId,
+    all: Arc<Names>,
+}
+
+/// Hashes of the names in all files, each with the file if it is the only one. Of two names with one hash, one may be
+/// taken to be used.
+struct Names(FxHashMap<u64, Option<FileId>>);
+
+impl OtherNames {
+    pub(super) fn of(own: FileId, sources: &Sources) -> Self {
+        let all = sources.derived(|sources| {
+            let mut names = FxHashMap::default();
+            for (file, source) in sources.all() {
+                for name in names_in(source.text()) {
+                    let known = names.entry(hash(name)).or_insert(Some(file));
+                    *known = known.filter(|known| *known == file);
+                }
+            }
+            Names(names)
+        });
+        OtherNames { own, all }
+    }
+
+    /// Returns `true` if another file may contain the name `id`.
+    pub(super) fn contains(&self, id: &str) -> bool {
+        let is_elsewhere = |file: &Option<FileId>| *file != Some(self.own);
+        !id.chars().all(is_in_name) || self.all.0.get(&hash(id)).is_some_and(is_elsewhere)
+    }
+}
+
+fn hash(name: &str) -> u64 {
+    FxBuildHasher.hash_one(name)
+}
+
+fn is_in_name(letter: char) -> bool {
+    letter.is_alphanumeric() || matches!(letter, '_' | '-')
+}
+
+/// Returns the names in `text` that a colon follows or that are in double quotes.
+fn names_in(text: &str) -> impl Iterator<Item = &str> {
+    let mut end = 0;
+    let names = text.split(|letter| !is_in_name(letter)).map(move |name| {
+        let start = end;
+        end = start + name.len();
+        // Every name but the last is followed by another letter.
+        let next = text.get(end..).and_then(|rest| rest.chars().next());
+        let is_quoted = next == Some('"') && text.get(..start).is_some_and(|before| before.ends_with('"'));
+        end += next.map_or(0, char::len_utf8);
+        (name, next == Some(':') || is_quoted)
+    });
+    names
+        .filter(|(name, is_name)| *is_name && !name.is_empty())
+        .map(|(name, _)| name)
+}
+
 impl Page<'_> {
     /// Returns an unused logical id for the dead-letter queue of `id`.
     pub(super) fn dead_letter_id(&self, resources: &Node, id: &str) -> Option<String> {
@@ -75,11 +134,7 @@ impl Page<'_> {
     fn is_free(&self, resources: &Node, id: &str) -> bool {
         let sections = [Some(self.root), self.root.get("resources")].into_iter().flatten();
         let mut sections = sections.flat_map(|all| ["Parameters", "Conditions", "Mappings"].map(|name| all.get(name)));
-        let is_elsewhere = || {
-            let key = format!("{id}:");
-            let mut others = self.others.iter();
-            others.any(|file| file.text().contains(&key) || file.text().contains(&format!("\"{id}\"")))
-        };
+        let is_elsewhere = || self.others.as_ref().is_some_and(|others| others.contains(id));
         !self.section(resources).ids.contains(id)
             && !sections.any(|section| section.is_some_and(|section| section.get(id).is_some()))
             && !is_elsewhere()
