@@ -7,6 +7,10 @@ use cli::{Cli, Exit, Streams};
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
+/// Allocator of the program. That of musl is several times slower on several threads.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments = match Cli::try_parse() {
         Ok(arguments) => arguments,
