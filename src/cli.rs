@@ -231,6 +231,9 @@ fn reason(text: &str) -> Result<String, &'static str> {
     if text.is_empty() {
         return Err("say why the findings may stay");
     }
+    if sqslint::suppress::sets_an_end(text) {
+        return Err("`until=` belongs into the brackets of the suppression, not into its reason");
+    }
     Ok(text.to_owned())
 }
 

@@ -12,7 +12,7 @@ use names::{TERRAGRUNT, is_variables, name_of};
 use rayon::prelude::*;
 pub(crate) use recognise::input_of;
 pub use recognise::unreadable;
-use recognise::{NO_UNIT, is_assembly, named_file, recognise, touched_file};
+use recognise::{NO_UNIT, UNSHOWN_PLAN, is_assembly, named_file, recognise, touched_file};
 pub(crate) use referrers::is_data;
 use source::files::{Files, Refusal, named};
 use std::collections::{BTreeMap, BTreeSet};
@@ -352,7 +352,10 @@ pub fn stdin(text: &str, path: Option<&Path>, working_directory: &Path) -> Resul
         // A separate directory, so that no file of the working directory belongs to the same module.
         return Ok((path.join("main.tf"), Input::TerraformModule(path)));
     }
-    Err(format!("standard input {NO_UNIT}; `--stdin-filename` says what it is"))
+    Err(match content::is_unshown_plan(text.as_bytes()) {
+        true => format!("standard input {UNSHOWN_PLAN}"),
+        false => format!("standard input {NO_UNIT}; `--stdin-filename` says what it is"),
+    })
 }
 
 /// Returns the absolute path of a file that need not exist, in a directory that does.

@@ -14,7 +14,7 @@ mod snapshot;
 mod staged;
 
 pub use baseline::{Action, BaselineChoice, BaselineSummary};
-pub(crate) use baseline::{Baselines, CheckedPart, CurrentFindings, file_for, rewrite};
+pub(crate) use baseline::{Baselines, CheckedPart, CurrentFindings, file_for, no_baseline, rewrite};
 pub(crate) use commit::snapshot;
 pub use commit::{head, repository_name};
 pub(crate) use known::{FindingInEnvironments, KnownFindings};

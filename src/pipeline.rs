@@ -100,7 +100,9 @@ pub(crate) fn check(options: &Options) -> Outcome {
 pub(crate) fn check_here(options: &Options) -> Outcome {
     let context = RunContext::of(options);
     let configs = context.configs(options);
-    Run::new(options, &configs, &context)
+    context
+        .missing(options)
+        .and_then(|()| Run::new(options, &configs, &context))
         .and_then(|run| {
             let (before, queues) = since::before(&run)?.unzip();
             Ok(finish::finish(
@@ -178,6 +180,10 @@ pub(crate) fn check_part(part: ProjectPart<'_>) -> Option<Outcome> {
 /// Runs all steps but the last. Errors come from the configuration or from git.
 fn run_until_suppression(run: &Run<'_>, earlier: Option<&EarlierQueues>) -> Result<Unsuppressed, Vec<String>> {
     let mut loaded = load::load(run, select::select(run)?);
+    // A requested environment does not exist.
+    if let Some(error) = loaded.unknown {
+        return Err(vec![error]);
+    }
     if let Some(earlier) = earlier {
         for environment in &mut loaded.environments {
             environment.graph.find_replaced(earlier);

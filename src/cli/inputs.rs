@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 /// Values that are not in the files.
 #[derive(Debug, Args)]
 pub(super) struct InputArgs {
+    /// Judge only these environments, declared or found; `default` is the run without one (repeatable)
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Inputs")]
+    environment: Vec<String>,
     #[command(flatten)]
     variables: Variables,
     /// Set a parameter of templates, or several from a file in a format of AWS's tools: JSON, YAML, samconfig.toml
@@ -52,6 +55,7 @@ impl InputArgs {
                 parameters: self.parameters.clone(),
                 ..Inputs::default()
             },
+            environments: self.environment.clone(),
             config: config.source(),
             staged: self.staged,
             force_exclude: self.force_exclude,

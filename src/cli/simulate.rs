@@ -16,6 +16,7 @@ use sqs_model::Share;
 use sqs_model::traffic::{Outcome, Traffic, Variant, variants};
 use sqslint::Options;
 use sqslint::report::simulation::{self, Simulation};
+use sqslint::selection::Selection;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -183,6 +184,8 @@ fn settings(arguments: &SimulateArgs, streams: &mut Streams<'_>) -> io::Result<R
         paths,
         stdin,
         baseline: sqslint::history::BaselineChoice::Without,
+        // Only the graph is needed.
+        selection: Selection::new(Vec::new(), vec!["all".to_owned()], false),
         ..arguments.inputs.options(&arguments.config)
     };
     let outcome = sqslint::check(&options);

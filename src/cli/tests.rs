@@ -83,3 +83,76 @@ fn shells_complete_names_of_rules() {
         }
     }
 }
+
+/// Flags of other programs that texts mention without their command.
+const OF_OTHER_PROGRAMS: [&str; 1] = ["--time-limit"];
+
+/// Returns the pieces of code in `text`: between backticks, and the lines of fenced blocks.
+fn code(text: &str) -> Vec<&str> {
+    let mut is_fenced = false;
+    let mut found = Vec::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            is_fenced = !is_fenced;
+        } else if is_fenced {
+            found.push(line);
+        } else {
+            found.extend(line.split('`').skip(1).step_by(2));
+        }
+    }
+    found
+}
+
+/// Returns the long flags of `command` and of the commands below it.
+fn flags(command: &clap::Command) -> BTreeSet<String> {
+    let own = command.get_arguments().filter_map(|argument| argument.get_long());
+    let own = own.chain(["help", "version"]).map(|name| format!("--{name}"));
+    own.chain(command.get_subcommands().flat_map(flags)).collect()
+}
+
+#[test]
+fn flags_that_texts_mention_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let all = Cli::command();
+    let every = flags(&all);
+    let mut paths = vec![root.join("README.md"), root.join("editors/vscode/README.md")];
+    let mut directories = vec![root.join("rules"), root.join("docs"), root.join("src")];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).expect("the directory exists") {
+            let path = entry.expect("it can be read").path();
+            if path.is_dir() {
+                directories.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "md" || ending == "rs") {
+                paths.push(path);
+            }
+        }
+    }
+    let mut mentioned = 0;
+    for path in paths {
+        let text = std::fs::read_to_string(&path).expect("it is text");
+        for code in code(&text) {
+            let code = code.trim().trim_start_matches("$ ");
+            let known = match code.strip_prefix("sqslint ") {
+                None if code.starts_with("--") => &every,
+                None => continue,
+                Some(rest) => {
+                    let command = rest.split(' ').next().and_then(|name| all.find_subcommand(name));
+                    &command.map_or_else(|| every.clone(), flags)
+                }
+            };
+            let own = code.split(['|', '>', '&', ';']).next().unwrap_or(code);
+            let is_flag = |word: &&str| {
+                word.strip_prefix("--")
+                    .is_some_and(|name| name.starts_with(char::is_alphabetic))
+            };
+            for word in own.split(' ').filter(is_flag) {
+                let end = word.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+                let flag = word.get(..end.unwrap_or(word.len())).unwrap_or(word);
+                let is_known = known.contains(flag) || OF_OTHER_PROGRAMS.contains(&flag);
+                assert!(is_known, "{}: `{code}` names {flag}", path.display());
+                mentioned += 1;
+            }
+        }
+    }
+    assert!(mentioned > 100, "the search finds {mentioned} flags");
+}

@@ -95,6 +95,16 @@ pub(super) fn is_plan(bytes: &[u8]) -> bool {
         || (bytes.len() > HEAD && memchr::memmem::find(bytes, b"\"terraform_version\"").is_some() && is_plan(bytes))
 }
 
+/// Returns `true` if a file is a saved plan or the messages of `terraform plan -json`, from which `terraform show -json`
+/// makes a document.
+pub(super) fn is_unshown_plan(bytes: &[u8]) -> bool {
+    let head = bytes.get(..HEAD).unwrap_or(bytes);
+    let has = |text: &str| memchr::memmem::find(head, text.as_bytes()).is_some();
+    // A saved plan is a ZIP archive with a file of this name.
+    let is_saved = head.starts_with(b"PK\x03\x04") && has("tfplan");
+    is_saved || (has("\"@level\"") && (has("\"terraform.ui\"") || has("\"tofu.ui\"")))
+}
+
 /// Returns `true` if a line of the text begins a Terraform block.
 pub(super) fn is_terraform(text: &str) -> bool {
     const BLOCKS: [&str; 9] = [

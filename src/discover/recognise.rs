@@ -17,6 +17,9 @@ pub(super) const MANIFEST: &str = "manifest.json";
 /// if they are named.
 pub(super) const LARGEST_TEMPLATE: u64 = 16 << 20;
 
+/// Message for a plan that is not the output of `terraform show`.
+pub(super) const UNSHOWN_PLAN: &str = "is a plan that sqslint cannot read; save it with `terraform plan -out=FILE`, and check the output of \
+                                       `terraform show -json FILE`";
 /// Message for a file that sqslint cannot check.
 pub(super) const NO_UNIT: &str = "is not something sqslint can check; it looks for Terraform (`*.tf`, `*.tofu`, `terragrunt.hcl`; `terraform show -json` of a \
     plan or state, a state file), a template (`AWSTemplateFormatVersion`, `Transform`, or `Resources` with an `AWS::` \
@@ -130,7 +133,10 @@ pub(super) fn named_file(file: &Path, shown: &Path, files: &Files) -> Result<Inp
     };
     let (Ok(bytes) | Err(bytes)) = &read;
     let found = input_of(file, bytes).or_else(|| renamed_service(file, bytes));
-    let found = found.ok_or_else(|| format!("`{}` {NO_UNIT}", shown.display()))?;
+    let found = found.ok_or_else(|| {
+        let is_plan = content::is_unshown_plan(bytes);
+        format!("`{}` {}", shown.display(), if is_plan { UNSHOWN_PLAN } else { NO_UNIT })
+    })?;
     if let Ok(whole) = read {
         hold(&found, whole, files);
     }

@@ -304,3 +304,29 @@ fn units_that_depend_on_a_named_template_are_reported_separately() {
     assert_eq!(found.dependents, [tree.path().join("ours.yaml")]);
     assert_eq!(found.inputs.len(), 2);
 }
+
+#[test]
+fn plan_that_was_not_shown_names_the_command() {
+    let messages =
+        "{\"@level\":\"info\",\"@message\":\"Terraform 1.11.4\",\"@module\":\"terraform.ui\",\"type\":\"version\"}\n";
+    let tofu = messages.replace("terraform.ui", "tofu.ui");
+    let saved = "PK\u{3}\u{4}\u{14}\0\u{8}\0tfplan\0";
+    for (text, expected) in [
+        (messages, true),
+        (&*tofu, true),
+        (saved, true),
+        ("{\"level\": \"info\", \"module\": \"terraform.ui\"}\n", false),
+        ("PK\u{3}\u{4}other", false),
+    ] {
+        let directory = TemporaryDirectory::with_files([("plan.json", text)]);
+        let by_name = named_file(
+            &directory.path().join("plan.json"),
+            Path::new("plan.json"),
+            &Files::default(),
+        );
+        for error in [stdin(text, None, directory.path()).err(), by_name.err()] {
+            let error = error.expect("it cannot be checked");
+            assert_eq!(error.contains("terraform show -json FILE"), expected, "{error}");
+        }
+    }
+}

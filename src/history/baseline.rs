@@ -108,15 +108,38 @@ pub(crate) struct CheckedPart<'a> {
     pub(crate) walked: Vec<PathBuf>,
     /// Returns `true` if the rule (first argument) ran for the unit (second argument).
     pub(crate) runs: &'a dyn Fn(&str, &str) -> bool,
+    /// The environments that were checked; empty for all.
+    pub(crate) environments: &'a [String],
 }
 
 impl CheckedPart<'_> {
     fn judged(&self, entry: &Entry, root: &Path) -> bool {
+        if !self.covers(entry) {
+            return false;
+        }
         if self.units.contains(&entry.unit.as_str()) {
             return (self.runs)(&entry.rule, &entry.unit);
         }
         let path = root.join(&entry.unit);
         self.walked.iter().any(|walked| path.starts_with(walked))
+    }
+
+    /// Returns `true` if all environments of `entry` were checked.
+    fn covers(&self, entry: &Entry) -> bool {
+        let is_checked = |names: &Vec<String>| names.iter().all(|name| self.environments.contains(name));
+        self.environments.is_empty() || entry.environments.as_ref().is_some_and(is_checked)
+    }
+
+    /// Returns the entry for the finding of `now`, which also occurs in the environments of `before` that were not
+    /// checked.
+    fn joined(&self, before: Entry, mut now: Entry) -> Entry {
+        if !self.covers(&before) {
+            let names = before.environments.zip(now.environments);
+            let names = names.map(|(one, other)| one.into_iter().chain(other).collect::<BTreeSet<_>>());
+            now.environments = names.map(Vec::from_iter);
+        }
+        now.reason = before.reason;
+        now
     }
 }
 
@@ -276,11 +299,16 @@ impl Baselines {
     }
 }
 
+/// Returns the error for a baseline that does not exist.
+pub(crate) fn no_baseline(shown: &str) -> String {
+    format!("there is no baseline `{shown}`; `sqslint baseline create` writes it")
+}
+
 /// Reads a baseline, and returns its entries under the current ids of their rules, and the former ids.
 fn load(path: &Path, files: &Files) -> Result<(Vec<Entry>, Vec<FormerId>), String> {
     let shown = config::shown(path);
     let text = files.read(path, MAX_SIZE).map_err(|refusal| match refusal {
-        Refusal::Missing => format!("there is no baseline `{shown}`; `sqslint baseline create` writes it"),
+        Refusal::Missing => no_baseline(&shown),
         other => format!("cannot read the baseline `{shown}`: {other}"),
     })?;
     let mut file: File = serde_json::from_slice(&text).map_err(|error| {
@@ -332,7 +360,7 @@ pub struct BaselineSummary {
 /// Current findings and their context.
 pub(crate) struct CurrentFindings<'a> {
     pub(crate) found: &'a [FindingInEnvironments],
-    /// Returns the number of environments in which a unit is checked.
+    /// Returns the number of environments of a unit, of which some may not have been checked.
     pub(crate) environments: &'a dyn Fn(&str) -> usize,
     pub(crate) coverage: &'a CheckedPart<'a>,
     pub(crate) configs: Vec<&'a Config>,
@@ -435,12 +463,10 @@ fn merged(
     for entry in same.into_iter().chain(other) {
         let now = by_fingerprint.entry(entry.fingerprint.clone()).or_default();
         let exact = now.iter().position(|now| now.message == entry.message);
-        match exact.or((!now.is_empty()).then_some(0)).map(|at| now.remove(at)) {
+        let similar = (!now.is_empty() && judged.coverage.covers(&entry)).then_some(0);
+        match exact.or(similar).map(|at| now.remove(at)) {
             Some(_) if action == Action::Prune => kept.push(entry),
-            Some(now) => kept.push(Entry {
-                reason: entry.reason,
-                ..now
-            }),
+            Some(now) => kept.push(judged.coverage.joined(entry, now)),
             None if judged.coverage.judged(&entry, judged.root) => removed += 1,
             None => kept.push(entry),
         }

@@ -2,6 +2,8 @@
 
 use super::Options;
 use crate::config::Configs;
+use crate::history::{BaselineChoice, no_baseline};
+use crate::inputs::{Parameters, Variable};
 use source::files::{self, Files, named, real, repository_root};
 use std::path::{Path, PathBuf};
 
@@ -45,6 +47,38 @@ impl RunContext {
                     .chain(options.deployed.as_deref()),
             ),
         }
+    }
+
+    /// Returns errors for the files on the command line that do not exist.
+    pub(super) fn missing(&self, options: &Options) -> Result<(), Vec<String>> {
+        let variables = options.inputs.variables.iter().filter_map(|variable| match variable {
+            Variable::File(path) => Some(("--var-file", path)),
+            Variable::Assignment(_) => None,
+        });
+        let parameters = options
+            .inputs
+            .parameters
+            .iter()
+            .filter_map(|parameters| match parameters {
+                Parameters::File(path) => Some(("--parameters", path)),
+                Parameters::Assignment(_) => None,
+            });
+        let deployed = options.deployed.iter().map(|path| ("--deployed", path));
+        let missing = variables.chain(parameters).chain(deployed).filter_map(|(flag, path)| {
+            let why = match () {
+                () if files::is_directory(path) => "it is a directory",
+                () if !files::exists(path) => "no such file",
+                () => return None,
+            };
+            Some(format!("`{flag} {}`: {why}", path.display()))
+        });
+        let mut errors: Vec<String> = missing.collect();
+        if let BaselineChoice::File(path) = &options.baseline
+            && !files::exists(path)
+        {
+            errors.push(no_baseline(&path.display().to_string()));
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
     /// Returns the configurations for a run.

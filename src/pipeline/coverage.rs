@@ -26,13 +26,15 @@ struct Missing {
     is_in_other_files: bool,
 }
 
-/// Returns the coverage of all units.
-pub(super) fn coverage(graph: &Graph) -> Coverage {
-    let mappings = graph.mappings().iter();
+/// Returns the coverage of the units that are judged in any environment.
+pub(super) fn coverage(graph: &Graph, is_judged: &dyn Fn(&str) -> bool) -> Coverage {
+    let is_judged = |resource: &Resource| is_judged(&graph.unit(resource.unit).name);
+    let queues = graph.queues().iter().filter(|queue| is_judged(&queue.resource));
+    let mappings = graph.mappings().iter().filter(|mapping| is_judged(&mapping.resource));
     let mappings: Vec<_> = mappings
         .filter(|mapping| !polls_something_else(graph, mapping))
         .collect();
-    let queue_gaps = graph.queues().iter().filter_map(|queue| {
+    let queue_gaps = queues.clone().filter_map(|queue| {
         let missing = missing_of_queue(graph, queue)?;
         Some(gap(graph, &queue.resource, false, missing))
     });
@@ -41,14 +43,14 @@ pub(super) fn coverage(graph: &Graph) -> Coverage {
         Some(gap(graph, &mapping.resource, true, missing))
     });
     let is_unconsumed = |queue: &&Queue| !graph.is_consumed(queue) && !graph.is_dead_letter_queue(queue);
-    let unconsumed = graph.queues().iter().filter(is_unconsumed);
+    let unconsumed = queues.clone().filter(is_unconsumed);
     let unconsumed = unconsumed.map(|queue| Declaration {
         unit: graph.unit(queue.resource.unit).key.to_string(),
         address: queue.resource.address.to_string(),
         header: queue.resource.header,
     });
     Coverage {
-        queues: graph.queues().len(),
+        queues: queues.count(),
         mappings: mappings.len(),
         gaps: queue_gaps.chain(mapping_gaps).collect(),
         unconsumed: unconsumed.collect(),
@@ -67,11 +69,14 @@ pub(super) struct Instances {
 }
 
 impl Instances {
-    /// Adds the resources of an environment.
-    pub(super) fn add(&mut self, graph: &Graph) {
+    /// Adds the resources of an environment in the units that any environment judges.
+    pub(super) fn add(&mut self, graph: &Graph, is_judged: &dyn Fn(&str) -> bool) {
         let key = |resource: &Resource| (graph.unit(resource.unit).key.to_string(), resource.header);
         let mut counts: FxHashMap<(String, Span, bool), usize> = FxHashMap::default();
         let mut count = |resource: &Resource, is_mapping: bool| {
+            if !is_judged(&graph.unit(resource.unit).name) {
+                return;
+            }
             let (unit, header) = key(resource);
             *counts.entry((unit, header, is_mapping)).or_default() += 1;
         };

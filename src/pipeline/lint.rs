@@ -38,6 +38,7 @@ pub(super) fn lint(run: &Run<'_>, loaded: Loaded) -> Linted {
         mut environments,
         found,
         groups,
+        unknown: _,
         everywhere,
         mut policies,
         deployed,
@@ -69,12 +70,16 @@ pub(super) fn lint(run: &Run<'_>, loaded: Loaded) -> Linted {
         let further = linter.lint_found(found, &groups, first, (&mut policies, &mut outcome), &mut add_code);
         linted.extend(further);
     }
-    outcome.unmatched = declarations.unmatched(run);
-    let graphs: Vec<&Graph> = linted.iter().map(|one| &one.graph).collect();
-    let overrides = overrides::unmatched(run, &graphs, &policies, &sources);
-    outcome.unmatched.extend(overrides);
+    // What matches nothing here may match a resource of another environment.
+    if run.options.environments.is_empty() {
+        outcome.unmatched = declarations.unmatched(run);
+        let graphs: Vec<&Graph> = linted.iter().map(|one| &one.graph).collect();
+        let overrides = overrides::unmatched(run, &graphs, &policies, &sources);
+        outcome.unmatched.extend(overrides);
+    }
     if run.options.notes_reach {
-        let whole = linted.iter().filter(|one| one.units.is_none());
+        let is_whole = |one: &&Environment| one.units.is_none() || !run.options.environments.is_empty();
+        let whole = linted.iter().filter(is_whole);
         let graphs = whole.map(|one| (&one.name, &one.graph));
         outcome.shared = SharedNode::all(graphs, &run.session, &sources);
     }
@@ -118,6 +123,7 @@ impl Linter<'_> {
                     name: Some((*name).clone()),
                     groups: &groups,
                     own,
+                    others: load::NONE,
                     context,
                 };
                 let (mut one, _) = load::environment(self.run, inputs, self.sources, policies, outcome);
@@ -157,7 +163,13 @@ impl Linter<'_> {
             all.map(|(one, settings)| self.judge_policies(one, settings, policies))
                 .collect::<Vec<_>>()
         };
-        let cover = || graphs.iter().map(|(graph, _)| coverage(graph)).collect::<Vec<_>>();
+        let cover = || {
+            let is_judged = |unit: &str| (environments.iter()).any(|one| self.is_judged(one.units.as_ref(), unit));
+            graphs
+                .iter()
+                .map(|(graph, _)| coverage(graph, &is_judged))
+                .collect::<Vec<_>>()
+        };
         let (outcomes, (of_policies, coverage)) = rayon::join(judge, || rayon::join(judge_policies, cover));
         for (one, (coverage, (_, steps))) in environments.iter_mut().zip(coverage.into_iter().zip(&of_policies)) {
             one.coverage = coverage;

@@ -13,7 +13,7 @@ use crate::inputs::{Inputs, UnitInputs, Variable};
 use crate::rules::Judgement;
 use rustc_hash::FxHashSet;
 use source::Sources;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The graphs of a run.
@@ -25,6 +25,8 @@ pub(super) struct Loaded {
     pub(super) found: BTreeMap<String, FoundEnvironments>,
     /// The units that `found` may concern.
     pub(super) groups: Vec<Group>,
+    /// Error about requested environments that do not exist.
+    pub(super) unknown: Option<String>,
     /// Findings to be made in every environment.
     pub(super) everywhere: Vec<Diagnostic>,
     pub(super) policies: Policies,
@@ -73,12 +75,22 @@ pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
         found.extend(loaded.1);
     }
     let mut found = by_name(found, &mut outcome);
-    if !run.options.environments.is_empty() {
-        found.retain(|name, _| run.options.environments.contains(name));
+    let wanted = &run.options.environments;
+    let unknown = unknown(wanted, &groups, &found);
+    // An environment concerns only units that have it, or none at all.
+    let named: FoundEnvironments = found.values().flatten().cloned().collect();
+    if !wanted.is_empty() {
+        let units = all.iter().flat_map(|base| with_calls(&named, &base.graph, &sources));
+        outcome.named = units.collect();
     }
     let size = size(&all, &sources);
     outcome.reach.size = size.next_power_of_two();
-    let left_out = leave_out(&mut found, most_environments(size));
+    let mut left_out = BTreeMap::new();
+    if wanted.is_empty() {
+        left_out = leave_out(&mut found, most_environments(size));
+    } else {
+        found.retain(|name, _| wanted.contains(name));
+    }
     outcome.environments = found.iter().map(|(name, own)| described(name, own, &sources)).collect();
     if let (Some(first), false) = (all.first_mut(), found.is_empty()) {
         first.name.get_or_insert_with(|| DEFAULT_ENVIRONMENT.to_owned());
@@ -86,13 +98,19 @@ pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
     let snapshot = run.options.deployed.as_ref();
     let mut wholly = BTreeMap::new();
     // A snapshot is compared with all environments, and a trace shows them, before any is judged.
-    if snapshot.is_some() || run.options.trace {
+    if snapshot.is_some() || run.options.trace || !wanted.is_empty() {
         std::mem::swap(&mut wholly, &mut found);
     }
+    if !wanted.is_empty() && !wanted.iter().any(|name| name == DEFAULT_ENVIRONMENT) {
+        all.retain(|base| base.name.as_deref() != Some(DEFAULT_ENVIRONMENT));
+        all.iter_mut().for_each(|base| base.leave_out(&outcome.named));
+    }
     for (name, own) in wholly {
-        let inputs = EnvironmentInputs::of_all(Some(name), &groups, &own);
+        let mut inputs = EnvironmentInputs::of_all(Some(name), &groups, &own);
+        inputs.others = if wanted.is_empty() { &none } else { &named };
         all.push(environment(run, inputs, &sources, &mut policies, &mut outcome).0);
     }
+    all.sort_by_key(|one| wanted.iter().position(|name| Some(name) == one.name.as_ref()));
     let mut everywhere = Vec::new();
     for unjudged in unjudged(&left_out, &sources) {
         let config = run.configs.for_path(&unit_path(&unjudged.subject.unit, &sources));
@@ -117,6 +135,7 @@ pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
         environments: all,
         found,
         groups,
+        unknown,
         everywhere,
         policies,
         deployed,
@@ -170,6 +189,8 @@ pub(super) struct EnvironmentInputs<'e> {
     /// Inputs of individual units. All others have those that their configuration declares for the environment. If this
     /// is not empty, the environment applies to these units only.
     pub(super) own: &'e FoundEnvironments,
+    /// All environments, if this one also applies to the units that have none.
+    pub(super) others: &'e FoundEnvironments,
     /// Parts of units that are not loaded.
     pub(super) context: Vec<UnitGraph>,
 }
@@ -180,9 +201,34 @@ impl<'e> EnvironmentInputs<'e> {
             name,
             groups,
             own,
+            others: NONE,
             context: Vec::new(),
         }
     }
+}
+
+/// No environments.
+pub(super) static NONE: &FoundEnvironments = &Vec::new();
+
+impl Environment {
+    /// Removes the units `others`, which have other environments.
+    fn leave_out(&mut self, others: &FxHashSet<String>) {
+        if !others.is_empty() {
+            self.limit_to(&units_except(others, &self.graph));
+        }
+    }
+
+    /// Limits the environment to `units`.
+    fn limit_to(&mut self, units: &FxHashSet<String>) {
+        self.findings.retain(|found| units.contains(&found.subject.unit));
+        self.not_evaluated.retain(|open| units.contains(&open.subject.unit));
+        self.units = Some(units.clone());
+    }
+}
+
+fn units_except(others: &FxHashSet<String>, graph: &Graph) -> FxHashSet<String> {
+    let units = graph.units().iter().map(|unit| &unit.name);
+    units.filter(|unit| !others.contains(*unit)).cloned().collect()
 }
 
 /// Loads one environment. Also returns the environments that files name for its units.
@@ -197,6 +243,7 @@ pub(super) fn environment(
         name,
         groups,
         own,
+        others,
         context,
     } = inputs;
     let (mut parts, mut findings, mut found) = (Vec::new(), Vec::new(), Vec::new());
@@ -210,7 +257,7 @@ pub(super) fn environment(
         let own = own.iter();
         let unit_inputs = UnitInputs {
             own: own
-                .map(|one| (one.path.clone(), all.overridden_by(&one.inputs)))
+                .map(|one| (one.path.clone(), one.inputs.overridden_by(&all)))
                 .collect(),
             all,
             finds_environments: group.uses_found_environments(run),
@@ -252,15 +299,14 @@ pub(super) fn environment(
     } else {
         Graph::assemble(parts)
     };
-    let units = (!own.is_empty()).then(|| with_calls(own, &graph, sources));
-    if let Some(units) = &units {
-        findings.retain(|found: &Diagnostic| units.contains(&found.subject.unit));
-        not_evaluated.retain(|open: &NotEvaluated| units.contains(&open.subject.unit));
+    let mut units = with_calls(own, &graph, sources);
+    if !others.is_empty() {
+        units.extend(units_except(&with_calls(others, &graph, sources), &graph));
     }
-    let environment = Environment {
+    let mut environment = Environment {
         name,
         graph,
-        units,
+        units: None,
         findings,
         not_evaluated,
         broken,
@@ -269,6 +315,9 @@ pub(super) fn environment(
         judgements: Vec::new(),
         steps: 0,
     };
+    if !own.is_empty() {
+        environment.limit_to(&units);
+    }
     (environment, found)
 }
 
@@ -398,6 +447,26 @@ fn unused_variables(groups: &[Group], inputs: &Inputs) -> Option<String> {
     is_unused.then(|| "`--var` and `--var-file`: no Terraform module is checked that could take them".to_owned())
 }
 
+/// Returns an error if one of the `wanted` environments does not exist.
+fn unknown(wanted: &[String], groups: &[Group], found: &BTreeMap<String, FoundEnvironments>) -> Option<String> {
+    const NAMED: usize = 50;
+    let declared = groups.iter().flat_map(|group| &group.config.environments);
+    let mut known: BTreeSet<&str> = declared.map(|environment| &*environment.name).collect();
+    known.extend(found.keys().map(String::as_str));
+    if groups.iter().any(|group| group.config.environments.is_empty()) {
+        known.insert(DEFAULT_ENVIRONMENT);
+    }
+    let unknown = wanted.iter().find(|name| !known.contains(name.as_str()))?;
+    let listed: Vec<String> = known.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+    let more = match known.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let listed = listed.join(", ");
+    (!known.is_empty())
+        .then(|| format!("`--environment`: there is no environment `{unknown}`; there are {listed}{more}"))
+}
+
 /// Returns the names of all environments in the order of the files, limited to `only` unless that is empty; a single
 /// `None` if there are no environments.
 fn environments(groups: &[Group], only: &[String]) -> Vec<Option<String>> {
@@ -430,13 +499,14 @@ impl Group {
     }
 
     /// Returns `true` if environments that the files themselves name apply: no environments are declared, and the
-    /// command line sets no values.
+    /// command line requests one, or sets no values and the configuration does not exclude them.
     fn uses_found_environments(&self, run: &Run<'_>) -> bool {
         let inputs = &run.options.inputs;
         let is_given = inputs.stage.is_some()
             || inputs.workspace.is_some()
             || !(inputs.variables.is_empty() && inputs.parameters.is_empty());
-        self.config.environments.is_empty() && !self.config.default_environment_only && !is_given
+        let applies = !(self.config.default_environment_only || is_given) || !run.options.environments.is_empty();
+        self.config.environments.is_empty() && applies
     }
 }
 

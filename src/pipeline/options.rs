@@ -19,7 +19,8 @@ pub struct Options {
     pub selection: Selection,
     /// Values for variables and parameters.
     pub inputs: Inputs,
-    /// Environments to check, declared in configurations or named by files; all of them if empty.
+    /// Environments to check, declared in configurations or named by files; all of them if empty. `default` is the run
+    /// without an environment.
     pub environments: Vec<String>,
     /// Source of the configuration.
     pub config: config::Source,

@@ -7,6 +7,7 @@ use crate::graph::{Connections, Graph};
 use crate::history::History;
 use crate::rules::{Catalogue, Judgement};
 use crate::selection::FormerId;
+use rustc_hash::FxHashSet;
 use source::Sources;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,6 +40,8 @@ pub struct Outcome {
     pub unread_queues: usize,
     /// Environments that files name and that were checked in addition to the default values, one line each.
     pub environments: Vec<String>,
+    /// Units with environments that files name, if only some environments were checked.
+    pub(crate) named: FxHashSet<String>,
     /// Number of units that the configuration or the command line excludes.
     pub excluded: usize,
     /// Declared consumers that match nothing, one line each.

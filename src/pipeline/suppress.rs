@@ -50,6 +50,8 @@ pub(super) fn suppress(run: &Run<'_>, linted: Linted) -> Unsuppressed {
         faults = apply_suppressions(run, &mut all, &mut policies, &mut outcome);
     }
     let environments = counts_of(&all);
+    let units: Option<Vec<FxHashSet<String>>> = all.iter().map(|one| one.units.clone()).collect();
+    let is_judged = |unit: &str| (units.as_ref()).is_none_or(|units| units.iter().any(|units| units.contains(unit)));
     let mut instances = (all.len() > 1).then(Instances::default);
     let mut found = Vec::new();
     for (at, one) in all.into_iter().enumerate() {
@@ -58,12 +60,14 @@ pub(super) fn suppress(run: &Run<'_>, linted: Linted) -> Unsuppressed {
             outcome.reach.add(reach);
         }
         if let Some(instances) = &mut instances {
-            instances.add(&one.graph);
+            instances.add(&one.graph, &is_judged);
             if at > 0 {
                 instances.merge(&mut outcome.coverage, one.coverage);
             } else {
                 outcome.coverage = one.coverage;
-                (outcome.coverage.gaps).retain(|gap| !environments.has_own(&gap.subject.unit));
+                if one.units.is_none() {
+                    (outcome.coverage.gaps).retain(|gap| !environments.has_own(&gap.subject.unit));
+                }
             }
         } else {
             outcome.coverage = one.coverage;
@@ -75,7 +79,9 @@ pub(super) fn suppress(run: &Run<'_>, linted: Linted) -> Unsuppressed {
             outcome.graph = one.graph;
             // A value that is resolved in the environments of a unit is resolved.
             outcome.not_evaluated = one.not_evaluated;
-            let is_open = |one: &Subject| one.attribute == ENVIRONMENT || !environments.has_own(&one.unit);
+            let is_limited = one.units.is_some();
+            let is_open =
+                |open: &Subject| open.attribute == ENVIRONMENT || is_limited || !environments.has_own(&open.unit);
             outcome.not_evaluated.retain(|open| is_open(&open.subject));
             continue;
         }
@@ -130,6 +136,7 @@ impl Unsuppressed {
                 .collect(),
             walked: walked.filter(|path| is_directory(path)).collect(),
             runs: &runs,
+            environments: &run.options.environments,
         })
     }
 }
@@ -254,6 +261,8 @@ impl About {
 /// Context of a run for suppressions.
 struct View<'a> {
     selection: &'a Selection,
+    /// `true` if only some environments are judged, of which others may need a suppression.
+    is_partial: bool,
     policies: Policies,
     sources: &'a Sources,
     files: FxHashMap<FileId, About>,
@@ -289,6 +298,7 @@ impl<'a> View<'a> {
         }
         View {
             selection: &run.options.selection,
+            is_partial: !run.options.environments.is_empty(),
             policies: policies.clone(),
             sources,
             files,
@@ -321,7 +331,7 @@ impl Policy for View<'_> {
         }
         let is_whole =
             |unit: &String| !self.broken.contains(unit) && !self.open.contains(&(rule.shared_id(), unit.clone()));
-        !about.units.is_empty() && about.units.iter().all(is_whole)
+        !self.is_partial && !about.units.is_empty() && about.units.iter().all(is_whole)
     }
 
     fn wants_reason(&self, file: FileId) -> bool {

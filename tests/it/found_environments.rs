@@ -2,6 +2,7 @@
 //! the default values.
 
 mod many;
+mod requested;
 mod services;
 mod values;
 
