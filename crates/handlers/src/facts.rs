@@ -112,8 +112,14 @@ pub struct Handler {
     pub response: Response,
     /// Fate of a message whose work fails.
     pub outcome: Outcome,
+    /// Fate of a message that is alone in its batch.
+    pub outcome_alone: Outcome,
+    /// Request whose failure is caught although other work may raise an exception; the label is its name.
+    pub caught_call: Option<Fact>,
     /// A response with failed messages in a form that Lambda does not accept.
     pub malformed_response: Option<Fact>,
+    /// Failed messages in a place of the response that Lambda does not read.
+    pub misplaced_failures: Option<Fact>,
     /// Code that handles every failure without reporting it to Lambda.
     pub swallowed_failure: Option<Fact>,
     /// Work on messages that is started but not awaited.
@@ -128,6 +134,8 @@ pub struct Handler {
     pub deadline_unaware_idempotency: Option<Fact>,
     /// A read, work, and an unconditional write.
     pub unconditional_write: Option<Fact>,
+    /// `true` if that work is a payment or a message to a person, without a key against repetition.
+    pub pays_unconditionally: bool,
     /// A conditional write that stays after the work failed, and makes the next delivery skip it.
     pub unreleased_claim: Option<Fact>,
     /// A loop over the records that never checks the remaining time.

@@ -102,20 +102,25 @@ impl<'s> Reader<'s> {
             let (codes, located): (Vec<&Code>, Vec<Located>) = handlers.into_iter().unzip();
             let found = understood(&located, self.sources);
             for ((code, located), found) in codes.into_iter().zip(located).zip(found) {
-                let other = match &found {
-                    _ if is_followed => None,
-                    Err(Unread::NotJudged(_)) => locate::factory(&located, self.sources),
-                    Ok((_, Some((function, made)))) => {
-                        let found = imported::function(&located, function, self.sources);
-                        found.map(|found| Located { made: *made, ..found })
+                let following: Vec<Located> = match &found {
+                    _ if is_followed => Vec::new(),
+                    Err(Unread::NotJudged(_)) => locate::factory(&located, self.sources).into_iter().collect(),
+                    Ok((_, delegates)) => {
+                        let each = delegates.iter().filter_map(|(function, made)| {
+                            let found = imported::function(&located, function, self.sources);
+                            found.map(|found| Located { made: *made, ..found })
+                        });
+                        each.collect()
                     }
-                    _ => None,
+                    Err(_) => Vec::new(),
                 };
-                if let Some(Ok(other)) = other.map(|other| self.admitted(other)) {
-                    others.entry(other.origin.clone()).or_default().push((code, other));
+                for other in following {
+                    if let Ok(other) = self.admitted(other) {
+                        others.entry(other.origin.clone()).or_default().push((code, other));
+                    }
                 }
-                if located.made == Made::OfMessage {
-                    self.merge(code, found.ok().map(|(of_message, _)| of_message));
+                if let Made::OfMessage(is_only) = located.made {
+                    self.merge(code, is_only, found.ok().map(|(of_message, _)| of_message));
                     continue;
                 }
                 // Nothing is better than what is known already.
@@ -131,13 +136,20 @@ impl<'s> Reader<'s> {
     }
 
     /// Adds to the facts about the handler at `code` where a function that it calls for each message ends its failures.
-    fn merge(&mut self, code: &Code, of_message: Option<Handler>) {
-        let swallowed = of_message.and_then(|found| found.swallowed_failure);
-        if let (Some(Ok(known)), Some(swallowed)) = (self.known.get_mut(code), swallowed) {
-            let known = Arc::make_mut(known);
-            known.outcome = Outcome::Deleted;
-            known.swallowed_failure = Some(swallowed);
+    fn merge(&mut self, code: &Code, is_only: bool, of_message: Option<Handler>) {
+        let Some(Ok(known)) = self.known.get_mut(code) else {
+            return;
+        };
+        let outcome = of_message.as_ref().map_or(Outcome::Unknown, |found| found.outcome);
+        if matches!(outcome, Outcome::Raised | Outcome::NoWork) {
+            return;
         }
+        let known = Arc::make_mut(known);
+        let swallowed = of_message.and_then(|found| found.swallowed_failure);
+        let is_lost = is_only && outcome == Outcome::Deleted && swallowed.is_some();
+        known.outcome = if is_lost { Outcome::Deleted } else { Outcome::Unknown };
+        known.outcome_alone = known.outcome;
+        known.swallowed_failure = swallowed.filter(|_| is_lost);
     }
 
     /// Returns the facts about the function at `code`, if it was read.
@@ -181,8 +193,8 @@ fn located(code: &Code, is_only: bool, search: &Search<'_>, sources: &Sources) -
     }
 }
 
-/// Facts about a handler, and the imported function that decides the rest.
-type Understood = (Handler, Option<(Arc<str>, Made)>);
+/// Facts about a handler, and the imported functions that decide the rest.
+type Understood = (Handler, Vec<(Arc<str>, Made)>);
 
 /// Analyses the handlers of one source.
 fn understood(handlers: &[Located], sources: &Sources) -> Vec<Result<Understood, Unread>> {
@@ -203,8 +215,8 @@ fn understood(handlers: &[Located], sources: &Sources) -> Vec<Result<Understood,
             let facts = each.map(|located| {
                 let facts = scenario::facts(&loaded, &located.name, located.made, text);
                 let facts = facts.map(|mut facts| {
-                    let delegate = facts.delegate.take();
-                    (Places::new(located, sources).handler(facts), delegate)
+                    let delegates = std::mem::take(&mut facts.delegates);
+                    (Places::new(located, sources).handler(facts), delegates)
                 });
                 facts.ok_or_else(|| not_judged(format!("not understood, or has no handler `{}`", located.name)))
             });
@@ -213,7 +225,7 @@ fn understood(handlers: &[Located], sources: &Sources) -> Vec<Result<Understood,
         Ok(Syntax::Unparsed(language)) => {
             let facts = each.map(|located| {
                 let scanned = scan::handler(text, &located.name);
-                let scanned = scanned.map(|scanned| (Places::new(located, sources).scanned(&scanned), None));
+                let scanned = scanned.map(|scanned| (Places::new(located, sources).scanned(&scanned), Vec::new()));
                 scanned.ok_or_else(|| not_judged(format!("not judged in {}", language.name())))
             });
             facts.collect()
@@ -349,7 +361,10 @@ impl<'l> Places<'l> {
                 scenario::Response::Empty | scenario::Response::Unknown => Response::Unknown,
             },
             outcome: facts.outcome,
-            malformed_response: fact(facts.malformed, "Lambda does not accept this response"),
+            malformed_response: facts.malformed.map(|(at, why)| self.fact(&at, &why)),
+            misplaced_failures: facts.misplaced.map(|(at, why)| self.fact(&at, &why)),
+            outcome_alone: facts.outcome_alone,
+            caught_call: facts.caught_call.map(|(name, at)| self.fact(&at, &name)),
             swallowed_failure: fact(facts.swallowed, "a failure ends here, and the message is deleted"),
             unawaited: fact(
                 facts.unawaited,
@@ -363,6 +378,7 @@ impl<'l> Places<'l> {
             }),
             deadline_unaware_idempotency: fact(facts.undated, "it is not informed when Lambda ends the invocation"),
             unconditional_write: fact(facts.unconditional_write, "written without a condition, after the work"),
+            pays_unconditionally: facts.pays_unconditionally,
             unreleased_claim: fact(facts.unreleased_claim, "the claim stays if the work fails"),
             unchecked_time_left: fact(facts.untimed, "one message after the other, until the time is out"),
         }
@@ -384,6 +400,9 @@ impl<'l> Places<'l> {
             },
             outcome: Outcome::Unknown,
             malformed_response: None,
+            misplaced_failures: None,
+            outcome_alone: Outcome::Unknown,
+            caught_call: None,
             swallowed_failure: None,
             unawaited: None,
             first_record_only: None,
@@ -391,6 +410,7 @@ impl<'l> Places<'l> {
             continues: None,
             deadline_unaware_idempotency: None,
             unconditional_write: None,
+            pays_unconditionally: false,
             unreleased_claim: None,
             unchecked_time_left: None,
         }

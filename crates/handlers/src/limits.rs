@@ -60,6 +60,12 @@ pub(crate) const MAX_RECURSION: usize = 3;
 pub(crate) const MAX_ITERATIONS: usize = 8;
 /// Maximum number of steps of one run.
 pub(crate) const MAX_RUN_STEPS: u32 = 6_000;
+/// Maximum number of texts that a run notes.
+pub(crate) const MAX_NOTED_TEXTS: usize = 60;
+/// Maximum number of items that one run, or the loading of a module, copies or looks through in lists and objects.
+pub(crate) const MAX_COPIED: usize = 60_000;
+/// Number of copied items that count as a step of all paths.
+pub(crate) const COPIED_PER_STEP: usize = 16;
 /// Maximum depth of nested execution.
 pub(crate) const MAX_EXECUTION_DEPTH: u32 = 160;
 /// Maximum number of paths.

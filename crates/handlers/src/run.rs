@@ -2,10 +2,12 @@
 //! common syntax, and no place of a file.
 
 mod calls;
+mod classes;
 mod classifiers;
 mod evaluate;
 pub(crate) mod imported;
 mod layers;
+mod lazy;
 mod libraries;
 pub(crate) mod machine;
 mod processors;

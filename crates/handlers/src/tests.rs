@@ -42,6 +42,98 @@ fn analysis_of_cyclic_names_ends() {
     );
 }
 
+/// Every operation that copies items is repeated until it would have made 2^40 items, or 300 copies of 1,000.
+#[test]
+fn copies_are_bounded() {
+    let python = [
+        "a += a",
+        "a = a + a",
+        "a.extend(a)",
+        "a = [*a, *a]",
+        "a = list(a) + list(a)",
+        "a = [a, a]\n        a = [x for y in a for x in y]",
+        "a = [y for x in (1, 2) for y in a]",
+        "a = sorted(a) + a[0:]",
+        "a = [a, a]",
+        "a = {**a, **a} if False else dict(x=a, y=a)",
+        "d = {**d, **d}",
+        "d = {'a': d, 'b': d}",
+        "d[record] = d",
+        "d.update(d)\n        d[record['body']] = 1\n        d = {**d, **d}",
+        "a = tuple(a) + tuple(reversed(a))",
+        "a = [b for p in zip(a, a) for b in p]",
+        "a = [b for p in enumerate(a) for b in p]",
+        "a += (b for b in a)",
+        "a.append(a)\n        a = a + a",
+    ];
+    let script = [
+        "a = [...a, ...a];",
+        "a.push(...a);",
+        "a = a.concat(a);",
+        "a = [a, a].flat();",
+        "a = [1, 2].flatMap(() => a);",
+        "a = [1, 2].map(() => a);",
+        "a = [a, a];",
+        "d = { ...d, ...d };",
+        "d = { a: d, b: d };",
+        "d = Object.assign({}, d, d, { [record.body]: 1 }, d); d = { ...d, ...d };",
+        "a = [...a.slice(), ...a.map((x) => x)];",
+        "a = Array.from(a).concat(Array.from(a));",
+        "a = Object.values({ ...[a, a] }).flat();",
+        "a.unshift(...a);",
+        "a = [...a.entries()].flat().concat(a);",
+        "a = a.reduce((all, one) => [...all, one, one], []);",
+    ];
+    let check = |text: &str, is_script: bool| {
+        let start = Instant::now();
+        let module = if is_script {
+            script::read(text)
+        } else {
+            python::read(text)
+        }
+        .unwrap();
+        scenario::facts(&Machine::load(&module), "handler", Made::Here, text);
+        assert!(
+            start.elapsed() < Duration::from_secs(2),
+            "{:?} for\n{text}",
+            start.elapsed()
+        );
+    };
+    let big: String = (0..1_000).map(|at| format!("'{at}',")).collect();
+    for operation in python {
+        let start = "def handler(event, context):\n    for record in event['Records']:\n        a = [record]\n        d = {'x': record}\n";
+        check(
+            &format!("{start}{}", format!("        {operation}\n").repeat(40)),
+            false,
+        );
+        let start = start.replace("[record]", "list(BIG)");
+        check(
+            &format!("BIG = [{big}]\n{start}{}", format!("        {operation}\n").repeat(300)),
+            false,
+        );
+        let operation = operation.replace("        ", "").replace("record", "BIG");
+        check(
+            &format!(
+                "BIG = [{big}]\na = BIG\nd = {{}}\n{}",
+                format!("{operation}\n").repeat(300)
+            ),
+            false,
+        );
+    }
+    for operation in script {
+        let start = "exports.handler = async (event) => { for (const record of event.Records) { let a = [record], d = { x: record };\n";
+        check(&format!("{start}{}}} }};", format!("{operation}\n").repeat(40)), true);
+        let start = start.replace("[record]", "[...BIG]");
+        check(
+            &format!(
+                "const BIG = [{big}];\n{start}{}}} }};",
+                format!("{operation}\n").repeat(300)
+            ),
+            true,
+        );
+    }
+}
+
 #[test]
 fn broken_text_is_not_understood() {
     for text in ["def handler(:", "\0\0", "lambda: (", "\u{202e}="] {
@@ -131,13 +223,13 @@ fn failure_that_a_function_of_another_file_ends_is_found() {
     for (app, ship, outcome) in [
         (each, logs, Outcome::Deleted),
         (each, throws, Outcome::Raised),
-        (each, outside, Outcome::Raised),
-        (each, keeps, Outcome::Raised),
-        (each, other, Outcome::Raised),
+        (each, outside, Outcome::Unknown),
+        (each, keeps, Outcome::Unknown),
+        (each, other, Outcome::Unknown),
         (
             &handler("for (const one of event.Records) await ship(one, true);"),
             logs,
-            Outcome::Raised,
+            Outcome::Unknown,
         ),
         (
             &handler("for (const one of event.Records) await ship(JSON.parse(one.body));"),
@@ -148,7 +240,7 @@ fn failure_that_a_function_of_another_file_ends_is_found() {
         (
             &handler("for (const one of event.Records) { if (!await ship(one)) throw new Error(); }"),
             logs,
-            Outcome::Raised,
+            Outcome::Unknown,
         ),
     ] {
         let found = handler_of([("app.ts", &**app), ("ship.ts", ship)]).unwrap();
@@ -182,6 +274,126 @@ fn call_of_a_function_that_returns_a_promise_has_to_be_awaited() {
         let found = handler_of([("app.ts", &*handler.replace("<call>", call)), ("other.ts", other)]);
         assert_eq!(found.unwrap().outcome, outcome, "{call}");
     }
+}
+
+/// A status that is read and skipped is a claim if the handler writes it before the work, to the same record.
+#[test]
+fn status_that_is_skipped_and_never_released_is_a_claim() {
+    let handler = "import boto3\ntable = boto3.resource('dynamodb').Table('orders')\ndef handler(event, context):\n    \
+                   for record in event['Records']:\n        id = record['messageId']\n        \
+                   item = table.get_item(Key={'id': id}).get('Item')\n        \
+                   if item and item['status'] in <skipped>:\n            continue\n        <write>\n        \
+                   ship(record)\n        table.put_item(Item={'id': id, 'status': 'done'})\n";
+    let put = "table.put_item(Item={'id': id, 'status': 'working'})";
+    let update = "table.update_item(Key={'id': id}, UpdateExpression='SET s = :s', \
+                  ExpressionAttributeValues={':s': 'working'})";
+    for (skipped, write, is_claim) in [
+        ("('working', 'done')", put, true),
+        ("('working',)", update, true),
+        // Only what is done is skipped.
+        ("('done',)", put, false),
+        // Another record, and another status.
+        ("('working',)", &*put.replace("'id': id", "'id': 1"), false),
+        ("('working',)", &*put.replace("working", "started"), false),
+        ("('working',)", &*put.replace("table", "other"), false),
+        // The record expires, or the handler watches the time.
+        (
+            "('working',)",
+            &*put.replace("'id': id", "'id': id, 'ttl': soon()"),
+            false,
+        ),
+        (
+            "('working',)",
+            &*format!("context.get_remaining_time_in_millis(); {put}"),
+            false,
+        ),
+        ("('working',)", "pass", false),
+    ] {
+        let app = handler.replace("<skipped>", skipped).replace("<write>", write);
+        let found = handler_of([("app.py", &*app), ("other.py", "")]).unwrap();
+        assert_eq!(found.unreleased_claim.is_some(), is_claim, "{app}");
+    }
+}
+
+/// The fact names the key that Lambda does not read.
+#[test]
+fn failures_under_another_key_are_misplaced() {
+    let handler = "def handler(event, context):\n    failed = []\n    for record in event['Records']:\n        try:\n            \
+                   ship(record)\n        except Exception:\n            failed.append({<item>: record['messageId']})\n    \
+                   return <response>\n";
+    for (item, response, misplaced, malformed) in [
+        ("'itemIdentifier'", "{'batchItemFailures': failed}", None, None),
+        (
+            "'itemIdentifier'",
+            "{'BatchItemFailures': failed}",
+            Some("`BatchItemFailures`"),
+            None,
+        ),
+        (
+            "'itemIdentifier'",
+            "{'batch_item_failures': failed}",
+            Some("`batch_item_failures`"),
+            None,
+        ),
+        (
+            "'itemIdentifier'",
+            "{'batchItemFailure': failed}",
+            Some("`batchItemFailure`"),
+            None,
+        ),
+        (
+            "'itemIdentifier'",
+            "{'statusCode': 200, 'body': json.dumps({'batchItemFailures': failed})}",
+            Some("`body`"),
+            None,
+        ),
+        (
+            "'itemIdentifier'",
+            "{'body': {'batchItemFailures': failed}}",
+            Some("`body`"),
+            None,
+        ),
+        (
+            "'messageId'",
+            "{'batchItemFailures': failed}",
+            None,
+            Some("`messageId`"),
+        ),
+        (
+            "'ItemIdentifier'",
+            "{'batchItemFailures': failed}",
+            None,
+            Some("`ItemIdentifier`"),
+        ),
+        ("'itemIdentifier'", "{'failed': failed}", None, None),
+    ] {
+        let app = handler.replace("<item>", item).replace("<response>", response);
+        let found = handler_of([("app.py", &*app), ("other.py", "")]).unwrap();
+        for (fact, expected) in [
+            (&found.misplaced_failures, misplaced),
+            (&found.malformed_response, malformed),
+        ] {
+            let words = fact.as_ref().map(|fact| &*fact.words);
+            assert_eq!(words.is_some(), expected.is_some(), "{app}");
+            assert!(
+                words.is_none_or(|words| words.contains(expected.unwrap_or_default())),
+                "{words:?}\n{app}"
+            );
+        }
+    }
+}
+
+/// A batch of one message fails as a whole.
+#[test]
+fn message_alone_in_its_batch_has_an_outcome_of_its_own() {
+    let all = "exports.handler = async (event) => {\n  const all = await Promise.allSettled(event.Records.map((one) => \
+               ship(one)));\n  const failed = all.filter((one) => one.status === 'rejected');\n  \
+               if (failed.length === event.Records.length) throw failed[0].reason;\n};\n";
+    let found = handler_of([("app.js", all), ("other.js", "")]).unwrap();
+    assert_eq!(
+        (found.outcome, found.outcome_alone),
+        (Outcome::Deleted, Outcome::Raised)
+    );
 }
 
 /// A call without `await` whose function may return a promise leaves the fate of the message unknown.

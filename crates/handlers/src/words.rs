@@ -49,7 +49,7 @@ pub(crate) const MIDDLEWARE: &str = "@middy/sqs-partial-batch-failure";
 /// Decorators and wrappers that pass on the return value of a handler.
 static TRANSPARENT: Words = Words::new(|| {
     words(
-        "async_batch_processor batch_processor bind capture captureLambdaHandler capture_lambda_handler \
+        "async_batch_processor batch_processor asynccontextmanager bind cached_property contextmanager capture captureLambdaHandler capture_lambda_handler \
      capture_method event_parser event_source idempotent idempotent_function injectLambdaContext \
      inject_lambda_context logMetrics log_metrics middy staticmethod wraps",
     )
@@ -85,6 +85,15 @@ static METHODS: Words = Words::new(|| {
     )
 });
 
+/// Methods of a span or a segment of a trace.
+static SPAN_METHODS: Words = Words::new(|| {
+    words(
+        "addAnnotation addAttribute addAttributes addError addEvent addMetadata add_event close end finish log_kv \
+         put_annotation put_metadata recordException record_exception setAttribute setAttributes setStatus setTag \
+         set_attribute set_attributes set_status set_tag",
+    )
+});
+
 /// Objects whose `get` is a request, not a lookup of a key.
 static REQUESTS: Words = Words::new(|| words("axios client got http httpx requests session"));
 
@@ -100,7 +109,8 @@ pub(crate) fn is_harmless(callee: &Expression) -> bool {
             let is_lookup = &**name == "get" && !REQUESTS.contains(root);
             let is_of_text = matches!(of.kind, Term::Text(_) | Term::Other(_));
             let of_name = of.last_name().unwrap_or_default().to_ascii_lowercase();
-            let is_of_span = ["span", "segment"].iter().any(|end| of_name.ends_with(end));
+            let is_of_span =
+                ["span", "segment"].iter().any(|end| of_name.ends_with(end)) && SPAN_METHODS.contains(&**name);
             is_lookup || is_of_text || is_of_span || OBJECTS.contains(root) || METHODS.contains(&**name)
         }
         _ => false,

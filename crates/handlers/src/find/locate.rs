@@ -76,8 +76,8 @@ pub(crate) enum Made {
     ByCall,
     /// A wrapper in another file calls the function.
     Wrapped,
-    /// A handler in another file calls the function for each message.
-    OfMessage,
+    /// A handler in another file calls the function for each message; the flag is set if nothing else may fail.
+    OfMessage(bool),
 }
 
 /// Origin of the text.

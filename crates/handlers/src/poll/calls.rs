@@ -200,7 +200,8 @@ impl<'m> Calls<'m> {
             StatementKind::Function(function) => self.function(function),
             StatementKind::Class(class) => self.class(class),
             StatementKind::Import(names) => names.iter().for_each(|name| self.constants.bind_name(name)),
-            StatementKind::Break(_) | StatementKind::Continue(_) | StatementKind::Nothing => {}
+            StatementKind::Break(_) | StatementKind::Continue(_) | StatementKind::Field(_) | StatementKind::Nothing => {
+            }
         }
     }
 

@@ -3,8 +3,8 @@
 use super::nesting;
 use super::reader::{SyntaxReader, expression};
 use super::syntax::{
-    Case, Catch, Class, Clause, Declares, Expression, Function, Logic, Loop, Module, Operator, Parameter, Statement,
-    StatementKind, Takes, Term, TextRange,
+    Case, Catch, Class, Clause, Declares, Expression, Function, Logic, Loop, Module, Operator, Parameter, Role,
+    Statement, StatementKind, Takes, Term, TextRange,
 };
 use ruff_python_ast as ast;
 use ruff_python_ast::{Expr, Pattern, Stmt};
@@ -62,9 +62,16 @@ impl Python<'_> {
             Stmt::AnnAssign(one) => match &one.value {
                 Some(value) => {
                     let value = self.expression(value);
-                    self.assigned(&one.target, value)
+                    StatementKind::Assign {
+                        target: self.expression(&one.target),
+                        value,
+                        declares: Declares::Block,
+                    }
                 }
-                None => StatementKind::Nothing,
+                None => match &*one.target {
+                    Expr::Name(name) => StatementKind::Field(self.word(&name.id)),
+                    _ => StatementKind::Nothing,
+                },
             },
             Stmt::AugAssign(one) => {
                 let (target, value) = (self.expression(&one.target), self.expression(&one.value));
@@ -114,6 +121,11 @@ impl Python<'_> {
                     .arguments
                     .as_ref()
                     .map_or_else(Vec::new, |bases| self.all(&bases.args)),
+                decorators: self.decorators(&one.decorator_list),
+                is_created_elsewhere: one.arguments.as_ref().is_some_and(|bases| {
+                    let mut names = bases.keywords.iter().map(|keyword| keyword.arg.as_deref());
+                    names.any(|name| !matches!(name, Some("frozen" | "total" | "kw_only" | "slots" | "table")))
+                }),
                 body: self.statements(&one.body),
             })),
             Stmt::Break(_) => StatementKind::Break(None),
@@ -122,7 +134,9 @@ impl Python<'_> {
             Stmt::Nonlocal(one) => self.outside(&one.names),
             Stmt::Import(one) => self.imported(None, &one.names),
             Stmt::ImportFrom(one) => self.imported(one.module.as_ref(), &one.names),
-            Stmt::Delete(one) => StatementKind::Expression(expression(Term::Other(self.all(&one.targets)), at.clone())),
+            Stmt::Delete(one) => {
+                StatementKind::Expression(expression(Term::Delete(self.all(&one.targets)), at.clone()))
+            }
             Stmt::Pass(_) | Stmt::TypeAlias(_) | Stmt::IpyEscapeCommand(_) => StatementKind::Nothing,
         };
         Statement { kind, at }
@@ -140,6 +154,10 @@ impl Python<'_> {
                 StatementKind::Expression(chained)
             }
         }
+    }
+
+    fn decorators(&mut self, all: &[ast::Decorator]) -> Vec<Expression> {
+        all.iter().map(|one| self.expression(&one.expression)).collect()
     }
 
     fn branch(&mut self, one: &ast::StmtIf) -> StatementKind {
@@ -209,12 +227,34 @@ impl Python<'_> {
     fn case(&mut self, case: &ast::MatchCase) -> Case {
         let mut all = Vec::new();
         let mut matches_all = false;
+        let is_capture = |pattern: &Pattern| matches!(pattern, Pattern::MatchAs(one) if one.pattern.is_none());
         let mut open = vec![&case.pattern];
         while let Some(pattern) = open.pop() {
             match pattern {
                 Pattern::MatchValue(one) => all.push(self.expression(&one.value)),
                 Pattern::MatchOr(one) => open.extend(&one.patterns),
                 Pattern::MatchAs(one) if one.pattern.is_none() => matches_all = true,
+                Pattern::MatchAs(one) => open.extend(one.pattern.as_deref()),
+                Pattern::MatchSingleton(one) => {
+                    let kind = match one.value {
+                        ast::Singleton::None => Term::Null,
+                        ast::Singleton::True => Term::Bool(true),
+                        ast::Singleton::False => Term::Bool(false),
+                    };
+                    all.push(expression(kind, range(pattern)));
+                }
+                Pattern::MatchClass(one)
+                    if one.arguments.patterns.iter().all(is_capture)
+                        && one
+                            .arguments
+                            .keywords
+                            .iter()
+                            .all(|keyword| is_capture(&keyword.pattern)) =>
+                {
+                    let at = range(pattern);
+                    let parts = [expression(Term::Null, at.clone()), self.expression(&one.cls)];
+                    all.push(expression(Term::Binary(Operator::InstanceOf, Box::new(parts)), at));
+                }
                 _ => all.push(expression(Term::Other(Vec::new()), range(pattern))),
             }
         }
@@ -253,6 +293,7 @@ impl Python<'_> {
         };
         let all = parameters.iter().map(|one| {
             let takes = match one {
+                ast::AnyParameterRef::NonVariadic(one) if parameters.posonlyargs.contains(one) => Takes::Positional,
                 ast::AnyParameterRef::NonVariadic(_) => Takes::One,
                 ast::AnyParameterRef::Variadic(rest) if parameters.vararg.as_deref() == Some(rest) => Takes::Rest,
                 ast::AnyParameterRef::Variadic(_) => Takes::Named,
@@ -269,10 +310,20 @@ impl Python<'_> {
     fn function(&mut self, one: &ast::StmtFunctionDef) -> Function {
         let outer = std::mem::take(&mut self.outer);
         let yields = std::mem::replace(&mut self.yields, false);
-        let decorators = one.decorator_list.iter();
-        let decorators = decorators
-            .map(|decorator| self.expression(&decorator.expression))
-            .collect();
+        let mut decorators = self.decorators(&one.decorator_list);
+        let role = decorators.iter().find_map(|one| match one.last_name()? {
+            "property" | "cached_property" | "computed_field" => Some(Role::Get),
+            "setter" => Some(Role::Set),
+            "staticmethod" => Some(Role::Static),
+            _ => None,
+        });
+        let is_role = |one: &Expression| {
+            matches!(
+                one.last_name(),
+                Some("property" | "cached_property" | "computed_field" | "setter" | "staticmethod" | "classmethod")
+            )
+        };
+        decorators.retain(|one| !is_role(one));
         let body = self.statements(&one.body);
         let start = range(&one.name).start;
         let from = self.syntax.head(range(one));
@@ -291,6 +342,7 @@ impl Python<'_> {
             returns_failures: false,
             is_generator: std::mem::replace(&mut self.yields, yields),
             is_arrow: false,
+            role: role.unwrap_or_default(),
             outer: std::mem::replace(&mut self.outer, outer),
             at,
         }
@@ -340,11 +392,17 @@ impl Python<'_> {
             Expr::Dict(one) => Term::Object(one.items.iter().map(|item| self.entry(item)).collect()),
             Expr::List(one) => Term::List(self.all(&one.elts)),
             Expr::Tuple(one) => Term::List(self.all(&one.elts)),
-            Expr::Set(one) => Term::List(self.all(&one.elts)),
-            Expr::ListComp(one) => self.each(&one.generators, &one.elt),
-            Expr::SetComp(one) => self.each(&one.generators, &one.elt),
-            Expr::Generator(one) => self.each(&one.generators, &one.elt),
-            Expr::DictComp(one) => self.each(&one.generators, &one.value),
+            Expr::Set(one) => {
+                let list = expression(Term::List(self.all(&one.elts)), range(node));
+                Term::Set(Box::new(list))
+            }
+            Expr::ListComp(one) => self.each(&one.generators, &one.elt, false),
+            Expr::SetComp(one) => {
+                let list = self.each(&one.generators, &one.elt, false);
+                Term::Set(Box::new(expression(list, range(node))))
+            }
+            Expr::Generator(one) => self.each(&one.generators, &one.elt, true),
+            Expr::DictComp(one) => self.each(&one.generators, &one.value, false),
             Expr::StringLiteral(one) => Term::Text(self.word(one.value.to_str())),
             Expr::FString(one) => {
                 let parts = one
@@ -369,6 +427,13 @@ impl Python<'_> {
             Expr::BoolOp(one) => self.logic(one),
             Expr::UnaryOp(one) => match one.op {
                 ast::UnaryOp::Not => Term::Not(self.boxed(&one.operand)),
+                ast::UnaryOp::USub => {
+                    let parts = [
+                        expression(Term::Number(0.0), range(node)),
+                        self.expression(&one.operand),
+                    ];
+                    Term::Binary(Operator::Subtract, Box::new(parts))
+                }
                 _ => Term::Other(vec![self.expression(&one.operand)]),
             },
             Expr::BinOp(one) => {
@@ -380,11 +445,11 @@ impl Python<'_> {
             Expr::Starred(one) => Term::Spread(self.boxed(&one.value)),
             Expr::Yield(one) => {
                 self.yields = true;
-                Term::Other(one.value.iter().map(|value| self.expression(value)).collect())
+                Term::Yield(one.value.as_deref().map(|value| self.boxed(value)), false)
             }
             Expr::YieldFrom(one) => {
                 self.yields = true;
-                Term::Other(vec![self.expression(&one.value)])
+                Term::Yield(Some(self.boxed(&one.value)), true)
             }
             Expr::Slice(one) => {
                 let ends = [&one.lower, &one.upper].into_iter().flatten();
@@ -415,10 +480,26 @@ impl Python<'_> {
                 let parts = [self.expression(&one.left), self.expression(right)];
                 Term::Binary(compared(*operator), Box::new(parts))
             }
-            (_, rest) => {
-                let mut parts = vec![self.expression(&one.left)];
-                parts.extend(self.all(rest));
-                Term::Other(parts)
+            // `200 <= status < 300`: the one in the middle is evaluated once.
+            (operators, rest) => {
+                let mut left = self.expression(&one.left);
+                let mut all: Option<Expression> = None;
+                for (operator, right) in operators.iter().zip(rest) {
+                    let at = range(right);
+                    let value = self.expression(right);
+                    let middle = |kind| expression(kind, at.clone());
+                    let name = self.word("<middle>");
+                    let target = middle(Term::Name(name.clone()));
+                    let kept = middle(Term::assign(target, value, None));
+                    let kind = Term::Binary(compared(*operator), Box::new([left, kept]));
+                    let next = middle(kind);
+                    all = Some(match all {
+                        Some(all) => middle(Term::Logic(Logic::And, Box::new([all, next]))),
+                        None => next,
+                    });
+                    left = middle(Term::Name(name));
+                }
+                all.map_or(Term::Null, |all| all.kind)
             }
         }
     }
@@ -460,7 +541,7 @@ impl Python<'_> {
         }
     }
 
-    fn each(&mut self, clauses: &[ast::Comprehension], made: &Expr) -> Term {
+    fn each(&mut self, clauses: &[ast::Comprehension], made: &Expr, is_lazy: bool) -> Term {
         let clauses = clauses.iter().map(|clause| Clause {
             target: self.expression(&clause.target),
             over: self.expression(&clause.iter),
@@ -469,6 +550,7 @@ impl Python<'_> {
         Term::Each {
             clauses: clauses.collect(),
             made: self.boxed(made),
+            is_lazy,
         }
     }
 }
@@ -478,14 +560,18 @@ fn computed(operator: ast::Operator) -> Operator {
         ast::Operator::Add => Operator::Add,
         ast::Operator::Sub => Operator::Subtract,
         ast::Operator::Mult => Operator::Multiply,
+        ast::Operator::FloorDiv => Operator::Floor,
+        ast::Operator::Mod => Operator::Remainder,
         _ => Operator::Other,
     }
 }
 
 fn compared(operator: ast::CmpOp) -> Operator {
     match operator {
-        ast::CmpOp::Eq | ast::CmpOp::Is => Operator::Equal,
-        ast::CmpOp::NotEq | ast::CmpOp::IsNot => Operator::NotEqual,
+        ast::CmpOp::Eq => Operator::Equal,
+        ast::CmpOp::Is => Operator::Same,
+        ast::CmpOp::IsNot => Operator::NotSame,
+        ast::CmpOp::NotEq => Operator::NotEqual,
         ast::CmpOp::Lt => Operator::Less,
         ast::CmpOp::LtE => Operator::AtMost,
         ast::CmpOp::Gt => Operator::Greater,

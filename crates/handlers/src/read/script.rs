@@ -7,8 +7,8 @@ use super::nesting;
 use super::reader::{SyntaxReader, expression, named};
 use super::scan::RESPONSES;
 use super::syntax::{
-    Case, Catch, Class, Declares, Expression, Function, Loop, Module, Parameter, Statement, StatementKind, Takes, Term,
-    TextRange,
+    Case, Catch, Class, Declares, Expression, Function, Loop, Module, Parameter, Role, Statement, StatementKind, Takes,
+    Term, TextRange,
 };
 use oxc_allocator::Allocator;
 use oxc_ast::ast;
@@ -332,14 +332,26 @@ impl Script<'_> {
                 ast::ClassElement::MethodDefinition(one) => {
                     let mut function = self.function(&one.value, at.clone());
                     function.name = one.key.name().map(|name| self.word(&name));
+                    function.role = match one.kind {
+                        ast::MethodDefinitionKind::Get => Role::Get,
+                        ast::MethodDefinitionKind::Set => Role::Set,
+                        _ => Role::Plain,
+                    };
                     let kind = StatementKind::Function(Arc::new(function));
                     body.push(Statement { kind, at });
                 }
                 ast::ClassElement::PropertyDefinition(one) => {
-                    if let (Some(name), Some(value)) = (one.key.name(), &one.value) {
-                        let (name, value) = (self.word(&name), self.expression(value));
-                        body.push(named(name, value, at));
+                    let Some(name) = one.key.name() else { continue };
+                    let name = self.word(&name);
+                    let value = match &one.value {
+                        Some(value) => self.expression(value),
+                        None => expression(Term::Null, at.clone()),
+                    };
+                    let mut field = named(name, value, at);
+                    if let (StatementKind::Assign { declares, .. }, true) = (&mut field.kind, one.r#static) {
+                        *declares = Declares::Function;
                     }
+                    body.push(field);
                 }
                 _ => {}
             }
@@ -352,6 +364,8 @@ impl Script<'_> {
                 .iter()
                 .map(|base| self.expression(&base.expression))
                 .collect(),
+            decorators: Vec::new(),
+            is_created_elsewhere: false,
             body,
         }
     }

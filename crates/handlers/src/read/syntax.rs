@@ -44,10 +44,24 @@ pub(crate) struct Function {
     pub(crate) is_generator: bool,
     /// `true` if `this` is that of the surrounding function.
     pub(crate) is_arrow: bool,
+    pub(crate) role: Role,
     /// Variables of surrounding functions that Python's `global` and `nonlocal` name.
     pub(crate) outer: Vec<Arc<str>>,
     /// First line.
     pub(crate) at: TextRange,
+}
+
+/// Relation of a method to its object.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Role {
+    #[default]
+    Plain,
+    /// A read of the member calls it: a property.
+    Get,
+    /// An assignment to the member calls it.
+    Set,
+    /// It gets no object.
+    Static,
 }
 
 /// A parameter of a function.
@@ -62,6 +76,8 @@ pub(crate) struct Parameter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Takes {
     One,
+    /// An argument by position, never one by name.
+    Positional,
     /// All remaining arguments.
     Rest,
     /// All remaining named arguments.
@@ -73,7 +89,10 @@ pub(crate) enum Takes {
 pub(crate) struct Class {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) bases: Vec<Expression>,
-    /// Methods, and fields as assignments to their name.
+    pub(crate) decorators: Vec<Expression>,
+    /// `true` if other code than its bases and decorators creates it: a metaclass.
+    pub(crate) is_created_elsewhere: bool,
+    /// Methods, and fields as assignments to their name. A field that each instance has is declared in the block.
     pub(crate) body: Vec<Statement>,
 }
 
@@ -145,6 +164,8 @@ pub(crate) enum StatementKind {
     Continue(Option<Arc<str>>),
     Function(Arc<Function>),
     Class(Arc<Class>),
+    /// A field of a class with a type and without a value.
+    Field(Arc<str>),
     /// Names from other files.
     Import(Vec<Arc<str>>),
     /// A statement without an effect on the analysis: a type declaration.
@@ -210,6 +231,12 @@ pub(crate) enum Operator {
     Add,
     Subtract,
     Multiply,
+    /// Division that rounds down.
+    Floor,
+    Remainder,
+    /// `===`, and `is`.
+    Same,
+    NotSame,
     Equal,
     NotEqual,
     Less,
@@ -249,11 +276,19 @@ pub(crate) enum Term {
     /// Keys with values; a spread or computed value has no key.
     Object(Vec<(Option<Arc<str>>, Expression)>),
     List(Vec<Expression>),
+    /// A set with the items of a list.
+    Set(Box<Expression>),
     /// A value for each item of others.
     Each {
         clauses: Vec<Clause>,
         made: Box<Expression>,
+        /// `true` if the values are made when they are used.
+        is_lazy: bool,
     },
+    /// A value for the user of a generator; the flag is set for all values of another one.
+    Yield(Option<Box<Expression>>, bool),
+    /// Removal of variables or members.
+    Delete(Vec<Expression>),
     Await(Box<Expression>),
     If(Box<[Expression; 3]>),
     Logic(Logic, Box<[Expression; 2]>),
@@ -269,7 +304,10 @@ pub(crate) enum Term {
     Text(Arc<str>),
     Number(f64),
     Bool(bool),
+    /// `None`, or `undefined`.
     Null,
+    /// `null` of JavaScript.
+    Nil,
     /// Any other expression with parts.
     Other(Vec<Expression>),
 }
@@ -339,9 +377,13 @@ impl Expression {
             | Term::Number(_)
             | Term::Bool(_)
             | Term::Null
+            | Term::Nil
             | Term::Function(_)
             | Term::Class(_) => Vec::new(),
-            Term::Member(inner, _) | Term::Await(inner) | Term::Not(inner) | Term::Spread(inner) => vec![inner],
+            Term::Member(inner, _) | Term::Await(inner) | Term::Not(inner) | Term::Set(inner) | Term::Spread(inner) => {
+                vec![inner]
+            }
+            Term::Yield(inner, _) => inner.iter().map(|inner| &**inner).collect(),
             Term::Index(of, index) => vec![of, index],
             Term::Call {
                 callee,
@@ -353,11 +395,11 @@ impl Expression {
                 std::iter::once(&**callee).chain(arguments).chain(named).collect()
             }
             Term::Object(entries) => entries.iter().map(|(_, value)| value).collect(),
-            Term::List(all) | Term::Other(all) => all.iter().collect(),
+            Term::List(all) | Term::Delete(all) | Term::Other(all) => all.iter().collect(),
             Term::If(parts) => parts.iter().collect(),
             Term::Logic(_, parts) | Term::Binary(_, parts) => parts.iter().collect(),
             Term::Assign { target, value, .. } => vec![target, value],
-            Term::Each { clauses, made } => {
+            Term::Each { clauses, made, .. } => {
                 let of = clauses
                     .iter()
                     .flat_map(|clause| std::iter::once(&clause.over).chain(&clause.tests));

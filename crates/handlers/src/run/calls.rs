@@ -1,23 +1,57 @@
 //! Calls: of functions in the file, and of code elsewhere, which may fail.
 
 use super::machine::{Frame, Machine};
-use super::values::{ALL, Closure, Evaluated, Flow, Id, Object, Value};
+use super::values::{ALL, Closure, Evaluated, Flow, Id, Object, Scheduled, Value};
 use crate::limits;
-use crate::read::syntax::{Declares, Expression, Function, StatementKind, Takes, Term, TextRange};
+use crate::read::syntax::{Declares, Expression, Function, Role, StatementKind, Takes, Term, TextRange};
 use crate::words::{PROMISE_MEMBERS, is_transparent};
 use std::sync::Arc;
 
 /// Methods of a list that call a function with its items.
 const ITERATES: [&str; 8] = ["every", "filter", "find", "flatMap", "forEach", "map", "some", "sort"];
 
+/// Functions of Python that use all items of a collection at once.
+const CONSUMES: [&str; 20] = [
+    "Counter",
+    "all",
+    "any",
+    "deque",
+    "dict",
+    "extend",
+    "frozenset",
+    "from",
+    "gather",
+    "join",
+    "len",
+    "list",
+    "max",
+    "min",
+    "next",
+    "set",
+    "sorted",
+    "sum",
+    "tuple",
+    "update",
+];
+
 /// Arguments of a call.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Arguments {
     pub(super) values: Vec<Value>,
     pub(super) named: Vec<(Option<Arc<str>>, Value)>,
+    /// `true` if there may be others.
+    pub(super) is_open: bool,
 }
 
 impl Arguments {
+    /// Returns arguments by position.
+    pub(super) fn of(values: Vec<Value>) -> Self {
+        Arguments {
+            values,
+            ..Arguments::default()
+        }
+    }
+
     pub(super) fn get(&self, at: usize) -> Option<&Value> {
         self.values.get(at)
     }
@@ -62,8 +96,31 @@ impl<'m> Machine<'m> {
         };
         let called = match (&receiver, &callee.kind) {
             (Some(receiver), Term::Member(_, name)) => match receiver {
-                Value::Object(_) => self.method(receiver, name),
-                Value::Class(id) => self.class_member(*id, name, receiver, 0),
+                Value::Object(id) => match self.method(receiver, name) {
+                    Some(function) if self.is_getter(&function) => Some(self.member(receiver, name)?),
+                    // A function in an object of JavaScript gets the object.
+                    Some(Value::Function(function)) if self.module.is_script && !self.is_arrow(function) => {
+                        Some(self.bound(function, Some(receiver), Vec::new()))
+                    }
+                    None if matches!(&self.heap[*id], Object::Entries { class: Some(_), .. })
+                        && !self.is_fields(callee) =>
+                    {
+                        // It comes from a base class elsewhere, which may change the object.
+                        self.forget(receiver);
+                        None
+                    }
+                    found => found,
+                },
+                Value::Class(id) => match self.class_member(*id, name, receiver) {
+                    // `Base.run(self)` gets its object as an argument.
+                    Some(Value::Function(function)) if !self.module.is_script => Some(self.unbound(function, *id)),
+                    found => found,
+                },
+                Value::Super(home, this) => self.inherited(*home, name, this),
+                _ => None,
+            },
+            (_, Term::Name(name)) if &**name == "super" => match (self.home, &self.this) {
+                (Some(home), Some(this)) => Some(Value::Super(home, Box::new(this.clone()))),
                 _ => None,
             },
             (_, Term::Name(name)) => self.variable(name),
@@ -71,23 +128,41 @@ impl<'m> Machine<'m> {
         };
         let (values, is_open) = self.arguments(arguments)?;
         let mut arguments = Arguments {
-            values,
-            named: Vec::new(),
+            is_open,
+            ..Arguments::of(values)
         };
         for (name, value) in named {
             let value = self.evaluate(value)?;
-            arguments.named.push((name.clone(), value));
+            match (name, self.known_entries(&value).map(<[_]>::to_vec)) {
+                // `**options`
+                (None, Some(entries)) if self.counts(entries.len()) => {
+                    arguments.is_open |= entries.iter().any(|(key, _)| key.is_none());
+                    arguments.named.extend(entries);
+                }
+                (None, _) => {
+                    arguments.is_open = true;
+                    arguments.named.push((None, value));
+                }
+                _ => arguments.named.push((name.clone(), value)),
+            }
+        }
+        if let Some(Value::Super(..)) = &called
+            && !self.module.is_script
+        {
+            // `super()` of Python is an object whose members are those of the bases.
+            return Ok(called.unwrap_or(Value::Null));
         }
         if arguments.all().any(|one| *one == Value::Event) {
             self.run.read = ALL;
         }
         match called {
             Some(function @ (Value::Function(_) | Value::Class(_) | Value::Object(_) | Value::Idempotent(_))) => {
-                if is_open {
-                    self.run.is_uncertain |= !self.is_loading;
+                if arguments.is_open {
+                    self.doubt();
                 }
-                return self.call(&function, arguments.values, arguments.named, whole);
+                return self.invoke(&function, arguments, whole);
             }
+            Some(base @ Value::Super(..)) => return self.invoke(&base, arguments, whole),
             Some(Value::Callback) => {
                 self.answer(&arguments);
                 return Ok(Value::Null);
@@ -99,6 +174,11 @@ impl<'m> Machine<'m> {
             self.end(name, &arguments);
             return Ok(Value::Null);
         }
+        if let (Some(Value::Super(home, this)), Some("__init__")) = (&receiver, callee.last_name()) {
+            self.construct_base(*home, this, arguments, whole)?;
+            return Ok(Value::Null);
+        }
+        self.force_arguments(callee, &mut arguments)?;
         if let Some(known) = self.library(whole, callee, receiver.as_ref(), &arguments)? {
             return Ok(known);
         }
@@ -112,6 +192,52 @@ impl<'m> Machine<'m> {
             return Ok(known);
         }
         self.elsewhere(whole, callee, &receiver, &arguments, *is_new, is_awaited)
+    }
+
+    /// Makes the lazy values among the arguments of code elsewhere.
+    fn force_arguments(&mut self, callee: &Expression, arguments: &mut Arguments) -> Result<(), Flow> {
+        let name = callee.last_name().unwrap_or_default();
+        for value in &mut arguments.values {
+            if matches!(value, Value::Lazy(_)) && !matches!(name, "map" | "filter") {
+                if !CONSUMES.contains(&name) {
+                    self.doubt();
+                }
+                *value = self.forced(std::mem::replace(value, Value::Null))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns `true` for `object.__dict__.update`.
+    fn is_fields(&self, callee: &Expression) -> bool {
+        matches!(&callee.kind, Term::Member(of, _) if of.last_name() == Some("__dict__"))
+    }
+
+    fn is_arrow(&self, id: Id) -> bool {
+        matches!(&self.heap[id], Object::Function(closure) if closure.function.is_arrow)
+    }
+
+    /// Returns `true` for a function that a read of its member calls.
+    pub(super) fn is_getter(&self, function: &Value) -> bool {
+        matches!(function, Value::Function(id)
+            if matches!(&self.heap[*id], Object::Function(closure) if closure.function.role == Role::Get))
+    }
+
+    /// Returns a method of a class in Python that gets its object as an argument, unless it gets the class.
+    fn unbound(&mut self, id: Id, class: Id) -> Value {
+        let Object::Function(closure) = &self.heap[id] else {
+            return Value::Unknown(0);
+        };
+        let mut closure = closure.clone();
+        let first = closure
+            .function
+            .parameters
+            .first()
+            .and_then(|first| first.pattern.name());
+        if closure.this == Some(Value::Class(class)) && first.is_none_or(|first| &**first != "cls") {
+            closure.this = None;
+        }
+        self.function_value(closure)
     }
 
     /// Returns an unknown value that gets a function of this file for its items as a list.
@@ -158,59 +284,15 @@ impl<'m> Machine<'m> {
         }))
     }
 
-    /// Returns a method of a class or its bases, bound to `this`.
-    pub(super) fn class_member(&mut self, id: Id, name: &str, this: &Value, depth: usize) -> Option<Value> {
-        let Object::Class { class, scope } = self.heap[id] else {
-            return None;
-        };
-        if depth > limits::MAX_CALL_DEPTH {
-            return None;
-        }
-        let is_it = |of: &Arc<Function>| of.name.as_deref() == Some(name);
-        for member in &class.body {
-            match &member.kind {
-                StatementKind::Function(function) if is_it(function) => {
-                    let mut around: Vec<&'m Expression> = function.decorators.iter().collect();
-                    let is_static = around
-                        .iter()
-                        .any(|one| one.name().is_some_and(|name| &**name == "staticmethod"));
-                    around.retain(|one| {
-                        one.name()
-                            .is_none_or(|name| !matches!(&**name, "classmethod" | "staticmethod"))
-                    });
-                    let this = (!is_static).then(|| this.clone());
-                    return Some(Value::Function(self.add(Object::Function(Closure {
-                        function,
-                        scope,
-                        this,
-                        around,
-                    }))));
-                }
-                StatementKind::Assign { target, value, .. } if target.name().is_some_and(|own| **own == *name) => {
-                    let outer = self.this.replace(this.clone());
-                    let value = self.within(scope, |machine| machine.evaluate(value));
-                    self.this = outer;
-                    return value.ok();
-                }
-                _ => {}
-            }
-        }
-        class.bases.iter().find_map(|base| {
-            let base = base.name().and_then(|base| self.variable(base));
-            match base {
-                Some(Value::Class(base)) => self.class_member(base, name, this, depth + 1),
-                _ => None,
-            }
-        })
-    }
-
-    pub(super) fn bound(&mut self, id: Id, this: Option<&Value>) -> Value {
+    /// Returns a function with its object, and with the first arguments of its calls.
+    pub(super) fn bound(&mut self, id: Id, this: Option<&Value>, values: Vec<Value>) -> Value {
         let Object::Function(closure) = &self.heap[id] else {
             return Value::Unknown(0);
         };
         let mut closure = closure.clone();
         closure.this = closure.this.or_else(|| this.cloned());
-        Value::Function(self.add(Object::Function(closure)))
+        closure.given.values.extend(values);
+        self.function_value(closure)
     }
 
     /// Calls a function, class or callable object.
@@ -221,7 +303,12 @@ impl<'m> Machine<'m> {
         named: Vec<(Option<Arc<str>>, Value)>,
         at: &'m Expression,
     ) -> Evaluated {
-        let mut arguments = Arguments { values, named };
+        let is_open = false;
+        self.invoke(callee, Arguments { values, named, is_open }, at)
+    }
+
+    /// Calls a function, class or callable object.
+    pub(super) fn invoke(&mut self, callee: &Value, arguments: Arguments, at: &'m Expression) -> Evaluated {
         match callee {
             Value::Function(id) => {
                 let Object::Function(closure) = &self.heap[*id] else {
@@ -230,40 +317,13 @@ impl<'m> Machine<'m> {
                 let closure = closure.clone();
                 self.call_closure(&closure, arguments, at)
             }
-            Value::Class(id) => {
-                let instance = self.object(Vec::new(), at.at.clone());
-                if let Value::Object(made) = instance
-                    && let Object::Entries { class, .. } = &mut self.heap[made]
-                {
-                    *class = Some(*id);
-                }
-                self.fields(*id, &instance, 0)?;
-                let mask = self.masks(&arguments.all().cloned().collect::<Vec<_>>());
-                let constructor = if self.module.is_script {
-                    "constructor"
-                } else {
-                    "__init__"
-                };
-                if let Some(constructor) = self.class_member(*id, constructor, &instance, 0) {
-                    self.call(&constructor, arguments.values, arguments.named, at)?;
-                }
-                let Object::Class { class, .. } = self.heap[*id] else {
-                    return Ok(instance);
-                };
-                let is_error = |base: &Expression| {
-                    let name = base.last_name().unwrap_or_default();
-                    name.ends_with("Error") || name.ends_with("Exception")
-                };
-                if class.bases.iter().any(is_error) {
-                    return Ok(Value::Error(class.name.clone(), mask));
-                }
-                Ok(instance)
+            Value::Class(id) => self.instance(*id, arguments, at),
+            Value::Super(home, this) => {
+                self.construct_base(*home, this, arguments, at)?;
+                Ok(Value::Null)
             }
             Value::Object(_) => match self.method(callee, "__call__") {
-                Some(method) => {
-                    let values = std::mem::take(&mut arguments.values);
-                    self.call(&method, values, arguments.named, at)
-                }
+                Some(method) => self.invoke(&method, arguments, at),
                 None => Ok(Value::Unknown(0)),
             },
             Value::Callback => {
@@ -288,29 +348,6 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// Sets the fields of a new instance, those of base classes first.
-    fn fields(&mut self, class: Id, instance: &Value, depth: usize) -> Result<(), Flow> {
-        let Object::Class { class, scope } = self.heap[class] else {
-            return Ok(());
-        };
-        for base in class.bases.iter().filter_map(Expression::name) {
-            if let (Some(Value::Class(base)), true) = (self.variable(base), depth < limits::MAX_CALL_DEPTH) {
-                self.fields(base, instance, depth + 1)?;
-            }
-        }
-        for member in &class.body {
-            if let StatementKind::Assign { target, value, .. } = &member.kind
-                && let Some(name) = target.name()
-            {
-                let outer = self.this.replace(instance.clone());
-                let value = self.within(scope, |machine| machine.evaluate(value));
-                self.this = outer;
-                self.set_entry(instance, Some(name.clone()), value?);
-            }
-        }
-        Ok(())
-    }
-
     fn call_closure(&mut self, closure: &Closure<'m>, arguments: Arguments, at: &'m Expression) -> Evaluated {
         let function = closure.function;
         let own = std::ptr::from_ref::<Function>(function) as usize;
@@ -330,30 +367,58 @@ impl<'m> Machine<'m> {
             return Err(Flow::Stop);
         }
         self.check_idempotency(&closure.around, &arguments);
-        let outer_this = self.this.clone();
-        let mut values = arguments.values;
-        if self.module.is_script {
-            if !function.is_arrow || closure.this.is_some() {
-                self.this.clone_from(&closure.this);
-            }
-        } else if let Some(this) = &closure.this
-            && !function.is_arrow
-        {
-            values.insert(0, this.clone());
+        let mut arguments = arguments;
+        if !closure.given.values.is_empty() {
+            arguments.values.splice(0..0, closure.given.values.iter().cloned());
         }
+        for (name, value) in &closure.given.named {
+            if !arguments.named.iter().any(|(known, _)| known == name) {
+                arguments.named.push((name.clone(), value.clone()));
+            }
+        }
+        if function.is_generator {
+            let closure = Closure {
+                given: Arguments::default(),
+                ..closure.clone()
+            };
+            return Ok(self.lazy(Scheduled::Called(closure, arguments, at)));
+        }
+        self.run_closure(closure, arguments, at)
+    }
+
+    /// Executes the body of a function.
+    pub(super) fn run_closure(
+        &mut self,
+        closure: &Closure<'m>,
+        mut arguments: Arguments,
+        at: &'m Expression,
+    ) -> Evaluated {
+        let function = closure.function;
+        let own = std::ptr::from_ref::<Function>(function) as usize;
+        let (outer_this, outer_home) = (self.this.clone(), self.home);
+        if !function.is_arrow || closure.this.is_some() {
+            self.this.clone_from(&closure.this);
+        }
+        self.home = closure.home;
+        if let (Some(this), false) = (&closure.this, self.module.is_script) {
+            arguments.values.insert(0, this.clone());
+        }
+        let within = self.next_within.take();
         self.frames.push(Frame {
             is_async: function.is_async,
             is_slow: false,
             function: own,
+            within,
         });
         let (current, loops) = (self.current, self.loops.len());
         let done = self.scoped(closure.scope, Some(function), |machine| {
-            machine.parameters(function, values, arguments.named)?;
+            machine.parameters(function, arguments)?;
             machine.statements(&function.body)
         });
         self.loops.truncate(loops);
         self.current = current;
         self.this = outer_this;
+        self.home = outer_home;
         let frame = self.frames.pop().unwrap_or_default();
         let result = match done {
             Ok(()) => Ok(Value::Null),
@@ -366,9 +431,7 @@ impl<'m> Machine<'m> {
             self.run.is_uncertain = true;
         }
         if function.is_generator {
-            self.run.is_uncertain |= !self.is_loading;
-            let mask = result.as_ref().map_or(0, |value| self.mask(value));
-            return Ok(Value::Unknown(mask | self.current));
+            return result.map_err(Flow::Raise);
         }
         if !function.is_async {
             return result.map_err(Flow::Raise);
@@ -397,27 +460,29 @@ impl<'m> Machine<'m> {
         }
     }
 
-    fn parameters(
-        &mut self,
-        function: &'m Function,
-        values: Vec<Value>,
-        named: Vec<(Option<Arc<str>>, Value)>,
-    ) -> Result<(), Flow> {
-        let mut values = values.into_iter();
+    fn parameters(&mut self, function: &'m Function, arguments: Arguments) -> Result<(), Flow> {
+        let (mut values, mut named) = (arguments.values.into_iter(), arguments.named);
         for parameter in &function.parameters {
             let value = match parameter.takes {
                 Takes::Rest => {
                     let rest = values.by_ref().collect();
-                    self.list(rest)
+                    let rest = self.list(rest);
+                    self.opened(rest, arguments.is_open)
                 }
-                Takes::Named => self.object(named.clone(), 0..0),
-                Takes::One => {
-                    let by_name = parameter.pattern.name().and_then(|name| {
-                        let found = named.iter().find(|(known, _)| known.as_ref() == Some(name));
-                        found.map(|(_, value)| value.clone())
-                    });
+                Takes::Named => self.object(std::mem::take(&mut named), 0..0),
+                Takes::One | Takes::Positional => {
+                    let by_name = parameter
+                        .pattern
+                        .name()
+                        .filter(|_| parameter.takes == Takes::One)
+                        .and_then(|name| {
+                            let found = named.iter().rposition(|(known, _)| known.as_ref() == Some(name));
+                            found.map(|at| named.remove(at).1)
+                        });
                     match (by_name.or_else(|| values.next()), &parameter.default) {
+                        (Some(Value::Null), Some(default)) if self.module.is_script => self.evaluate(default)?,
                         (Some(value), _) => value,
+                        (None, _) if arguments.is_open => Value::Unknown(0),
                         (None, Some(default)) => self.evaluate(default)?,
                         (None, None) => Value::Null,
                     }

@@ -2,7 +2,7 @@
 //! branch that only logs. A path for each of its branches would be too many.
 
 use super::machine::Machine;
-use super::values::{Flow, Value};
+use super::values::{Flow, Object, Value};
 use crate::read::syntax::{Declares, Expression, Function, Statement, StatementKind, Term};
 use crate::words::is_harmless;
 
@@ -40,7 +40,7 @@ impl<'m> Machine<'m> {
     /// Returns `true` for values of which no caller reads a part.
     fn is_literal(&self, value: &Expression) -> bool {
         match &value.kind {
-            Term::Text(_) | Term::Number(_) | Term::Bool(_) | Term::Null => true,
+            Term::Text(_) | Term::Number(_) | Term::Bool(_) | Term::Null | Term::Nil => true,
             Term::Other(_) => self.is_pure(value),
             _ => false,
         }
@@ -83,6 +83,18 @@ impl<'m> Machine<'m> {
         }))
     }
 
+    /// Returns `true` for a function of this file that does more than compute a value.
+    pub(super) fn may_have_effects(&self, value: &Value) -> bool {
+        let Value::Function(id) = value else { return false };
+        let Object::Function(closure) = &self.heap[*id] else {
+            return false;
+        };
+        !closure.function.body.iter().all(|one| match &one.kind {
+            StatementKind::Return(value) => value.as_ref().is_none_or(|value| self.is_pure(value)),
+            _ => false,
+        })
+    }
+
     /// Returns `true` if evaluating `value` changes nothing and cannot fail.
     fn is_pure(&self, value: &Expression) -> bool {
         let mut is_pure = true;
@@ -93,7 +105,12 @@ impl<'m> Machine<'m> {
                 let removes = matches!(callee.last_name(), Some("pop" | "shift"));
                 is_pure &= is_elsewhere && !removes && is_harmless(callee);
             }
-            Term::Await(_) | Term::Assign { .. } | Term::Function(_) | Term::Class(_) => is_pure = false,
+            Term::Await(_)
+            | Term::Assign { .. }
+            | Term::Function(_)
+            | Term::Class(_)
+            | Term::Yield(..)
+            | Term::Delete(_) => is_pure = false,
             _ => {}
         });
         is_pure

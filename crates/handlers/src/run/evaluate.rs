@@ -1,7 +1,9 @@
 //! Evaluates expressions.
 
-use super::machine::Machine;
+use super::calls::Arguments;
+use super::machine::{Machine, NOWHERE};
 use super::values::{Evaluated, Executed, Flow, Id, Object, Value, bit};
+use crate::limits;
 use crate::read::syntax::{Clause, Declares, Expression, Logic, Operator, Term};
 use crate::words::PROMISE_MEMBERS;
 use std::sync::Arc;
@@ -17,31 +19,49 @@ impl<'m> Machine<'m> {
     fn term(&mut self, value: &'m Expression) -> Evaluated {
         Ok(match &value.kind {
             Term::Name(name) => match &**name {
+                "super" if self.module.is_script => match (self.home, &self.this) {
+                    (Some(home), Some(this)) => Value::Super(home, Box::new(this.clone())),
+                    _ => Value::Unknown(0),
+                },
                 "this" if self.module.is_script => self.this.clone().unwrap_or(Value::Unknown(0)),
                 _ => self.variable(name).unwrap_or(Value::Unknown(0)),
             },
             Term::Member(of, name) => {
                 let of = self.evaluate(of)?;
-                self.member(&of, name)
+                return self.member(&of, name);
             }
             Term::Index(of, key) => {
                 let whole = self.evaluate(of)?;
                 let key = self.evaluate(key)?;
-                self.index(&whole, &key, value)
+                return self.index(&whole, &key, value);
             }
             Term::Call { .. } => return self.call_expression(value, false),
             Term::Function(function) => self.closure(function),
-            Term::Class(class) => self.class(class),
+            Term::Class(class) => return self.class(class),
             Term::Object(entries) => self.entries(entries, value)?,
             Term::List(items) => {
                 let (items, is_open) = self.arguments(items)?;
                 Value::List(self.add(Object::List { items, is_open }))
             }
-            Term::Each { clauses, made } => {
+            Term::Set(inner) => {
+                let list = self.evaluate(inner)?;
+                if let Value::List(id) = &list {
+                    self.sets.insert(*id);
+                }
+                list
+            }
+            Term::Yield(value, is_each) => return self.yielded(value.as_deref(), *is_each),
+            Term::Delete(targets) => return self.deleted(targets),
+            Term::Each {
+                clauses,
+                made,
+                is_lazy: true,
+            } => return self.each_later(clauses, made),
+            Term::Each { clauses, made, .. } => {
                 let mut items = Vec::new();
                 let parent = self.scope();
                 let current = self.current;
-                let done = self.scoped(parent, None, |machine| machine.each(clauses, made, &mut items));
+                let done = self.scoped(parent, None, |machine| machine.each(clauses, made, None, &mut items));
                 self.current = current;
                 done?;
                 self.list(items)
@@ -62,18 +82,24 @@ impl<'m> Machine<'m> {
                 if let Some(joined) = self.joined(&tested, &[yes, no])? {
                     return Ok(joined);
                 }
-                let arm = if self.truth(&tested, test) { yes } else { no };
+                let arm = if self.truth(&tested, test)? { yes } else { no };
                 return self.evaluate(arm);
             }
             Term::Logic(logic, parts) => return self.logic(*logic, parts),
             Term::Not(inner) => {
                 let tested = self.evaluate(inner)?;
-                Value::Bool(!self.truth(&tested, inner))
+                Value::Bool(!self.truth(&tested, inner)?)
             }
             Term::Binary(operator, parts) => {
                 let [left, right] = &**parts;
-                let (left, right) = (self.evaluate(left)?, self.evaluate(right)?);
-                self.computed(*operator, &left, &right)
+                let (first, second) = (self.evaluate(left)?, self.evaluate(right)?);
+                match operator {
+                    Operator::InstanceOf => match self.is_instance(&first, right, &second) {
+                        Some(known) => Value::Bool(known),
+                        None => Value::Unknown(self.mask(&first)),
+                    },
+                    _ => self.computed(*operator, &first, &second),
+                }
             }
             Term::Assign {
                 target,
@@ -85,6 +111,7 @@ impl<'m> Machine<'m> {
             Term::Number(number) => Value::Number(*number),
             Term::Bool(known) => Value::Bool(*known),
             Term::Null => Value::Null,
+            Term::Nil => Value::Nil,
             Term::Other(parts) => {
                 let mut mask = 0;
                 for part in parts {
@@ -108,12 +135,12 @@ impl<'m> Machine<'m> {
         }
         let takes_first = match logic {
             Logic::IfNull => match &first {
-                Value::Null => false,
+                Value::Null | Value::Nil => false,
                 Value::Unknown(_) => self.choose(left, 2) == 0,
                 _ => true,
             },
-            Logic::And => !self.truth(&first, left),
-            Logic::Or => self.truth(&first, left),
+            Logic::And => !self.truth(&first, left)?,
+            Logic::Or => self.truth(&first, left)?,
         };
         match first {
             // Its truth was chosen.
@@ -138,13 +165,21 @@ impl<'m> Machine<'m> {
         Ok(value)
     }
 
-    fn each(&mut self, clauses: &'m [Clause], made: &'m Expression, items: &mut Vec<Value>) -> Executed {
+    /// Makes a value for each item; `first` are the items of the first clause if they are known already.
+    pub(super) fn each(
+        &mut self,
+        clauses: &'m [Clause],
+        made: &'m Expression,
+        first: Option<Value>,
+        items: &mut Vec<Value>,
+    ) -> Executed {
         let Some((clause, rest)) = clauses.split_first() else {
             items.push(self.evaluate(made)?);
             return Ok(());
         };
-        let over = self.evaluate(&clause.over)?;
+        let over = first.map_or_else(|| self.evaluate(&clause.over), Ok)?;
         let over = self.awaited(over)?;
+        let over = self.forced(over)?;
         let all = match self.items(&over) {
             Some(all) => all,
             None => self.unknown_items(&over, &clause.over),
@@ -156,11 +191,11 @@ impl<'m> Machine<'m> {
             self.bind(&clause.target, item, Declares::Block)?;
             for test in &clause.tests {
                 let tested = self.evaluate(test)?;
-                if !self.truth(&tested, test) {
+                if !self.truth(&tested, test)? {
                     continue 'items;
                 }
             }
-            self.each(rest, made, items)?;
+            self.each(rest, made, None, items)?;
         }
         self.current = outer;
         Ok(())
@@ -170,7 +205,10 @@ impl<'m> Machine<'m> {
     pub(super) fn arguments(&mut self, all: &'m [Expression]) -> Result<(Vec<Value>, bool), Flow> {
         let (mut items, mut is_open) = (Vec::new(), false);
         for one in all {
-            let value = self.evaluate(one)?;
+            let mut value = self.evaluate(one)?;
+            if matches!(one.kind, Term::Spread(_)) {
+                value = self.forced(value)?;
+            }
             match (&one.kind, self.items(&value)) {
                 (Term::Spread(_), Some(several)) => items.extend(several),
                 (Term::Spread(_), None) => {
@@ -209,11 +247,13 @@ impl<'m> Machine<'m> {
                         ..
                     } = &self.heap[*id]
                     {
-                        entries.extend(others.iter().cloned());
                         open |= is_open;
+                        if self.counts(others.len()) {
+                            entries.extend(others.iter().cloned());
+                        }
                     }
                 }
-                (Term::Spread(_), Value::Null) => {}
+                (Term::Spread(_), Value::Null | Value::Nil) => {}
                 (Term::Spread(_), _) => {
                     open = true;
                     entries.push((None, evaluated));
@@ -239,12 +279,13 @@ impl<'m> Machine<'m> {
     pub(super) fn items(&self, value: &Value) -> Option<Vec<Value>> {
         match value {
             Value::List(id) => match &self.heap[*id] {
-                Object::List { items, is_open: false } => Some(items.clone()),
+                Object::List { items, is_open: false } if self.counts(items.len()) => Some(items.clone()),
                 _ => None,
             },
-            Value::Null => Some(Vec::new()),
+            Value::Null | Value::Nil => Some(Vec::new()),
             _ => {
-                let keys = self.known_entries(value)?.iter().map(|(key, value)| match key {
+                let entries = self.known_entries(value).filter(|entries| self.counts(entries.len()))?;
+                let keys = entries.iter().map(|(key, value)| match key {
                     Some(key) => Value::Text(key.clone()),
                     None => Value::Unknown(self.mask(value)),
                 });
@@ -267,6 +308,14 @@ impl<'m> Machine<'m> {
         }
     }
 
+    /// Returns the known items of a list, which may have more.
+    pub(super) fn known_items(&self, list: Id) -> Vec<Value> {
+        match &self.heap[list] {
+            Object::List { items, .. } if self.counts(items.len()) => items.clone(),
+            _ => Vec::new(),
+        }
+    }
+
     pub(super) fn extend(&mut self, list: Id, with: &Value) {
         let more = self.items(with);
         let mask = self.mask(with);
@@ -285,7 +334,47 @@ impl<'m> Machine<'m> {
         let Object::Entries { class, .. } = &self.heap[*id] else {
             return None;
         };
-        self.class_member((*class)?, name, of, 0)
+        self.class_member((*class)?, name, of)
+    }
+
+    /// Returns the method `name` of an instance of a class of this file.
+    pub(super) fn instance_method(&mut self, of: &Value, name: &str) -> Option<Value> {
+        let Value::Object(id) = of else { return None };
+        match self.heap[*id] {
+            Object::Entries { class: Some(class), .. } => self.class_member(class, name, of),
+            _ => None,
+        }
+    }
+
+    /// Removes variables, items or entries.
+    fn deleted(&mut self, targets: &'m [Expression]) -> Evaluated {
+        for target in targets {
+            let (of, key) = match &target.kind {
+                Term::Member(of, name) => (self.evaluate(of)?, Some(name.clone())),
+                Term::Index(of, key) => {
+                    let of = self.evaluate(of)?;
+                    match self.evaluate(key)? {
+                        Value::Text(key) => (of, Some(key)),
+                        _ => (of, None),
+                    }
+                }
+                // `del items[:]`
+                Term::Call { callee, .. } => match &callee.kind {
+                    Term::Member(of, _) => (self.evaluate(of)?, None),
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            match (&of, key) {
+                (Value::Object(id), Some(key)) => {
+                    if let Object::Entries { entries, .. } = &mut self.heap[*id] {
+                        entries.retain(|(known, _)| known.as_ref() != Some(&key));
+                    }
+                }
+                (of, _) => self.forget(of),
+            }
+        }
+        Ok(Value::Bool(true))
     }
 
     /// Returns the number of items of a list, if it is known.
@@ -310,7 +399,19 @@ impl<'m> Machine<'m> {
     }
 
     /// Returns the member `name` of a value.
-    pub(super) fn member(&mut self, of: &Value, name: &str) -> Value {
+    pub(super) fn member(&mut self, of: &Value, name: &str) -> Evaluated {
+        let found = self.found_member(of, name);
+        if self.is_getter(&found) {
+            let found = match (&found, of) {
+                (Value::Function(id), Value::Object(_)) => self.bound(*id, Some(of), Vec::new()),
+                _ => found,
+            };
+            return self.invoke(&found, Arguments::default(), &NOWHERE);
+        }
+        Ok(found)
+    }
+
+    fn found_member(&mut self, of: &Value, name: &str) -> Value {
         self.run.is_impossible |= self.is_late(of) && !PROMISE_MEMBERS.contains(&name);
         match of {
             Value::Event if matches!(name, "Records" | "records") => Value::List(self.records),
@@ -336,12 +437,24 @@ impl<'m> Machine<'m> {
                     return found;
                 }
                 match self.known_entries(of) {
+                    _ if name == "__dict__" => of.clone(),
+                    _ if name == "__class__" || name == "constructor" => match self.heap[*id] {
+                        Object::Entries { class: Some(class), .. } => Value::Class(class),
+                        _ => Value::Unknown(0),
+                    },
                     Some(_) if name == "size" => self.length(*id),
                     Some(entries) if entries.iter().all(|(key, _)| key.is_some()) => Value::Null,
                     _ => Value::Unknown(self.mask(of)),
                 }
             }
-            Value::Class(id) => self.class_member(*id, name, of, 0).unwrap_or(Value::Unknown(0)),
+            Value::Class(id) if name == "__name__" || name == "name" => {
+                self.class_name(*id).map_or(Value::Unknown(0), Value::Text)
+            }
+            Value::Class(id) => match self.class_member(*id, name, of) {
+                Some(found) if !self.is_getter(&found) => found,
+                _ => Value::Unknown(0),
+            },
+            Value::Super(home, this) => self.inherited(*home, name, this).unwrap_or(Value::Unknown(0)),
             Value::Claimed => match name {
                 "name" | "code" | "Code" | "__type" => Value::Text("ConditionalCheckFailedException".into()),
                 "response" | "Error" => Value::Claimed,
@@ -353,10 +466,31 @@ impl<'m> Machine<'m> {
         }
     }
 
-    fn index(&mut self, of: &Value, key: &Value, at: &Expression) -> Value {
+    fn index(&mut self, of: &Value, key: &Value, at: &Expression) -> Evaluated {
         if let Value::Text(key) = key {
             return self.member(of, key);
         }
+        if let (Value::List(_) | Value::Object(_), Value::Unknown(_), false) = (of, key, self.is_records(of)) {
+            // Any of its parts may change under another name.
+            let (Value::List(id) | Value::Object(id)) = of else {
+                return Ok(Value::Unknown(0));
+            };
+            let parts = match &self.heap[*id] {
+                Object::Entries { entries, .. } if self.counts(entries.len()) => {
+                    entries.iter().map(|(_, value)| value.clone()).collect()
+                }
+                _ => self.known_items(*id),
+            };
+            for part in parts {
+                if matches!(part, Value::List(_) | Value::Object(_)) {
+                    self.escape(&part, 1);
+                }
+            }
+        }
+        Ok(self.item(of, key, at))
+    }
+
+    fn item(&mut self, of: &Value, key: &Value, at: &Expression) -> Value {
         let (Value::List(id), Value::Number(number)) = (of, key) else {
             return Value::Unknown(self.mask(of));
         };
@@ -382,22 +516,79 @@ impl<'m> Machine<'m> {
     /// Returns whether two values are equal, if that is known.
     pub(super) fn is_equal(&self, left: &Value, right: &Value) -> Option<bool> {
         Some(match (left, right) {
+            (Value::Null | Value::Nil, Value::Null | Value::Nil) => true,
+            (Value::Nil, other) | (other, Value::Nil) => return self.is_equal(&Value::Null, other),
+            (Value::Object(left), Value::Object(_))
+                if matches!(&self.heap[*left], Object::Entries { class: Some(_), .. }) && !self.module.is_script =>
+            {
+                return None;
+            }
             (Value::Unknown(_), _) | (_, Value::Unknown(_)) => return None,
             (Value::Number(left), Value::Number(right)) => left.total_cmp(right).is_eq(),
             (Value::Text(left), Value::Text(right)) => left == right,
             (Value::Bool(left), Value::Bool(right)) => left == right,
             (Value::MessageId(left), Value::MessageId(right)) => left == right,
-            (Value::Null, Value::Null) => true,
             (Value::Null, _) | (_, Value::Null) => false,
             _ if left == right => true,
             _ => return None,
         })
     }
 
+    /// Notes the texts that an unknown value is compared with.
+    pub(super) fn note_compared(&mut self, left: &Value, right: &Value) {
+        let ((Value::Unknown(_), other) | (other, Value::Unknown(_))) = (left, right) else {
+            return;
+        };
+        let texts = match other {
+            Value::List(id) => self.known_items(*id),
+            other => vec![other.clone()],
+        };
+        for text in texts {
+            if let Value::Text(text) = text
+                && self.run.compared.len() < limits::MAX_NOTED_TEXTS
+            {
+                self.run.compared.push(text);
+            }
+        }
+    }
+
+    /// Returns the texts in a value.
+    pub(super) fn texts(&self, value: &Value, depth: usize, texts: &mut Vec<Arc<str>>) {
+        let parts = match value {
+            Value::Text(text) if texts.len() < limits::MAX_NOTED_TEXTS => return texts.push(text.clone()),
+            Value::List(id) if depth > 0 => self.known_items(*id),
+            Value::Object(id) if depth > 0 => match &self.heap[*id] {
+                Object::Entries { entries, .. } if self.counts(entries.len()) => {
+                    entries.iter().map(|(_, value)| value.clone()).collect()
+                }
+                _ => return,
+            },
+            _ => return,
+        };
+        for part in parts {
+            self.texts(&part, depth - 1, texts);
+        }
+    }
+
     fn computed(&mut self, operator: Operator, left: &Value, right: &Value) -> Value {
+        if matches!(
+            operator,
+            Operator::Equal | Operator::NotEqual | Operator::Same | Operator::NotSame | Operator::In | Operator::NotIn
+        ) {
+            self.note_compared(left, right);
+        }
         let unknown = Value::Unknown(self.mask(left) | self.mask(right));
         let compared = |known: Option<bool>| known.map_or(unknown.clone(), Value::Bool);
         match (operator, left, right) {
+            (Operator::Same | Operator::NotSame, Value::Nil, Value::Null)
+            | (Operator::Same | Operator::NotSame, Value::Null, Value::Nil) => {
+                Value::Bool(operator == Operator::NotSame)
+            }
+            (Operator::Same | Operator::NotSame, Value::Object(left), Value::Object(right)) => {
+                Value::Bool((left == right) == (operator == Operator::Same))
+            }
+            (Operator::Same, ..) => compared(self.is_equal(left, right)),
+            (Operator::NotSame, ..) => compared(self.is_equal(left, right).map(|is_equal| !is_equal)),
             (Operator::Equal, ..) => compared(self.is_equal(left, right)),
             (Operator::NotEqual, ..) => compared(self.is_equal(left, right).map(|is_equal| !is_equal)),
             (Operator::In, _, _) => compared(self.contains(right, left)),
@@ -405,6 +596,10 @@ impl<'m> Machine<'m> {
             (_, Value::Number(left), Value::Number(right)) => match operator {
                 Operator::Add => Value::Number(left + right),
                 Operator::Subtract => Value::Number(left - right),
+                Operator::Multiply => Value::Number(left * right),
+                Operator::Floor if *right != 0.0 => Value::Number((left / right).floor()),
+                Operator::Remainder if *right != 0.0 && self.module.is_script => Value::Number(left % right),
+                Operator::Remainder if *right != 0.0 => Value::Number(left - right * (left / right).floor()),
                 Operator::Less => Value::Bool(left < right),
                 Operator::AtMost => Value::Bool(left <= right),
                 Operator::Greater => Value::Bool(left > right),
@@ -425,6 +620,9 @@ impl<'m> Machine<'m> {
 
     /// Returns whether a collection contains an item or key, if that is known.
     pub(super) fn contains(&self, collection: &Value, item: &Value) -> Option<bool> {
+        if let (Value::Text(text), Value::Text(part)) = (collection, item) {
+            return Some(text.contains(&**part));
+        }
         let items = self.items(collection)?;
         let known: Vec<Option<bool>> = items.iter().map(|one| self.is_equal(one, item)).collect();
         if known.contains(&Some(true)) {

@@ -240,6 +240,7 @@ fn is_plain(value: &Expression, constants: &Constants<'_>, depth: usize) -> bool
         | Term::Number(_)
         | Term::Bool(_)
         | Term::Null
+        | Term::Nil
         | Term::Object(_)
         | Term::List(_)
         | Term::Not(_)

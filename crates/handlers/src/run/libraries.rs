@@ -3,7 +3,7 @@
 use super::calls::Arguments;
 use super::evaluate::count;
 use super::machine::Machine;
-use super::values::{Evaluated, Flow, Id, Object, Value};
+use super::values::{Evaluated, Flow, Id, Object, Scheduled, Value};
 use crate::read::syntax::{Expression, Term};
 use crate::words::{BATCH_FUNCTIONS, FAILURES, FIFO_PROCESSORS, STANDARD_PROCESSORS};
 use std::sync::Arc;
@@ -27,7 +27,8 @@ impl<'m> Machine<'m> {
         let first = arguments.get(0).cloned().unwrap_or(Value::Null);
         if STANDARD_PROCESSORS.contains(&name) || FIFO_PROCESSORS.contains(&name) {
             let is_fifo = FIFO_PROCESSORS.contains(&name);
-            return Ok(Some(Value::Processor(self.processor(is_fifo, whole))));
+            let never_raises = arguments.named("raise_on_entire_batch_failure") == Some(&Value::Bool(false));
+            return Ok(Some(Value::Processor(self.processor(is_fifo, !never_raises, whole))));
         }
         if BATCH_FUNCTIONS.contains(&name) && !self.is_loading {
             return self.partial_response(whole, name, arguments).map(Some);
@@ -65,6 +66,23 @@ impl<'m> Machine<'m> {
                 first
             }
             ("Object", "keys" | "values" | "entries") => self.parts_of(&first, name),
+            ("Reflect", "set") => {
+                let key = match arguments.get(1) {
+                    Some(Value::Text(key)) => Some(key.clone()),
+                    _ => None,
+                };
+                let value = arguments.get(2).cloned().unwrap_or(Value::Unknown(0));
+                self.set_entry(&first, key, value);
+                Value::Bool(true)
+            }
+            ("Reflect" | "Object", "defineProperty" | "defineProperties" | "deleteProperty" | "setPrototypeOf") => {
+                self.forget(&first);
+                if !matches!(first, Value::Object(_)) {
+                    self.doubt();
+                }
+                first
+            }
+            ("Object", "freeze" | "seal") => first,
             ("Array", "from") => match (self.items(&first), arguments.get(1)) {
                 (Some(items), Some(function)) => return self.mapped(items, false, &function.clone(), whole).map(Some),
                 (Some(items), None) => self.list(items),
@@ -79,7 +97,6 @@ impl<'m> Machine<'m> {
                 let mask = self.masks(&arguments.values);
                 Value::Error(Some(name.into()), mask)
             }
-            (_, "super") => Value::Null,
             _ if is_member => return Ok(None),
             _ => return self.builtin(whole, name, arguments, first),
         }))
@@ -159,7 +176,49 @@ impl<'m> Machine<'m> {
                 _ => return Ok(None),
             },
             "enumerate" => self.numbered(&first),
-            "range" => self.range(&first, arguments.get(1)),
+            "range" => self.range(&first, arguments),
+            "partial" => match &first {
+                Value::Function(id) => {
+                    let made = self.bound(*id, None, arguments.values.get(1..).unwrap_or_default().to_vec());
+                    if let Value::Function(id) = &made
+                        && let Object::Function(closure) = &mut self.heap[*id]
+                    {
+                        closure.given.named.extend(arguments.named.iter().cloned());
+                    }
+                    made
+                }
+                _ => return Ok(None),
+            },
+            "setattr" | "delattr" => {
+                let value = arguments.get(2).cloned().unwrap_or(Value::Unknown(0));
+                match arguments.get(1) {
+                    Some(Value::Text(key)) if name == "setattr" => self.set_entry(&first, Some(key.clone()), value),
+                    _ => {
+                        self.forget(&first);
+                        if !matches!(first, Value::Object(_)) {
+                            self.doubt();
+                        }
+                    }
+                }
+                Value::Null
+            }
+            "getattr" => match (&first, arguments.get(1)) {
+                (Value::Object(_) | Value::Class(_), Some(Value::Text(key))) => match self.member(&first, key)? {
+                    Value::Null => arguments.get(2).cloned().unwrap_or(Value::Null),
+                    found => found,
+                },
+                (Value::Object(_), _) => {
+                    self.escape(&first, 2);
+                    Value::Unknown(self.mask(&first))
+                }
+                _ => return Ok(None),
+            },
+            "vars" if matches!(first, Value::Object(_)) => first,
+            "type" if arguments.values.len() == 1 => self.member(&first, "__class__")?,
+            "eval" | "exec" | "globals" | "locals" => {
+                self.doubt();
+                Value::Unknown(0)
+            }
             "zip" => match (self.items(&first), arguments.get(1).and_then(|right| self.items(right))) {
                 (Some(left), Some(right)) => {
                     let pairs = left.into_iter().zip(right);
@@ -169,36 +228,47 @@ impl<'m> Machine<'m> {
                 _ => Value::Unknown(self.masks(&arguments.values)),
             },
             "any" | "all" => self.any_or_all(&first, name == "any"),
-            "map" | "filter" => match arguments.get(1).and_then(|items| self.items(items)) {
-                Some(items) if name == "map" => return self.mapped(items, false, &first, whole).map(Some),
-                Some(items) => return self.filtered(items, false, &first, whole).map(Some),
-                None => Value::Unknown(self.masks(&arguments.values)),
-            },
+            "map" | "filter" if !self.is_loading && arguments.values.len() == 2 => {
+                let items = arguments.get(1).cloned().unwrap_or(Value::Null);
+                self.lazy(match name {
+                    "map" => Scheduled::Mapped(first, items, whole),
+                    _ => Scheduled::Filtered(first, items, whole),
+                })
+            }
             "isinstance" => {
                 let Term::Call { arguments: types, .. } = &whole.kind else {
                     return Ok(None);
                 };
-                let class = types.get(1).and_then(Expression::last_name).unwrap_or_default();
-                let is_exception = matches!(first, Value::Failure | Value::Error(..) | Value::Claimed);
-                match class {
-                    "Exception" | "BaseException" if is_exception => Value::Bool(true),
-                    "Exception" | "BaseException" if !matches!(first, Value::Unknown(_)) => Value::Bool(false),
-                    _ => Value::Unknown(self.mask(&first)),
+                let of = arguments.get(1).cloned().unwrap_or(Value::Null);
+                match types.get(1).and_then(|class| self.is_instance(&first, class, &of)) {
+                    Some(known) => Value::Bool(known),
+                    None => Value::Unknown(self.mask(&first)),
                 }
             }
             _ => return Ok(None),
         }))
     }
 
-    /// Returns the numbers of a `range` from 0 to 8 at most.
-    fn range(&mut self, first: &Value, second: Option<&Value>) -> Value {
-        let (from, to) = match (first, second) {
-            (Value::Number(to), None) if (0.0..=8.0).contains(to) => (0.0, *to),
-            (Value::Number(from), Some(Value::Number(to))) if *from >= 0.0 && *to <= 8.0 => (*from, *to),
+    /// Returns the numbers of a `range`, if they are 8 at most.
+    fn range(&mut self, first: &Value, arguments: &Arguments) -> Value {
+        let step = match arguments.get(2) {
+            None => 1.0,
+            Some(Value::Number(step)) if *step != 0.0 => *step,
             _ => return Value::Unknown(0),
         };
-        let numbers = (0..8).map(count).filter(|at| *at >= from && *at < to);
-        self.list(numbers.map(Value::Number).collect())
+        let (from, to) = match (first, arguments.get(1)) {
+            (Value::Number(to), None) => (0.0, *to),
+            (Value::Number(from), Some(Value::Number(to))) => (*from, *to),
+            _ => return Value::Unknown(0),
+        };
+        let numbers = (0..=8).map(|at| from + step * count(at));
+        let numbers: Vec<f64> = numbers
+            .take_while(|at| if step > 0.0 { *at < to } else { *at > to })
+            .collect();
+        if numbers.len() > 8 {
+            return Value::Unknown(0);
+        }
+        self.list(numbers.into_iter().map(Value::Number).collect())
     }
 
     /// Returns `decides` if an item has this truth, and the opposite if all have the other one.
@@ -226,7 +296,7 @@ impl<'m> Machine<'m> {
         let first = arguments.get(0).cloned().unwrap_or(Value::Null);
         match receiver {
             Value::List(id) => self.list_method(whole, *id, name, arguments, first),
-            Value::Object(id) => self.object_method(*id, name, arguments, &first),
+            Value::Object(id) => self.object_method(whole, *id, name, arguments, &first),
             Value::Promise(id) => self.promise_method(whole, *id, name, arguments, &first),
             Value::Unknown(_) | Value::Client if matches!(name, "then" | "catch" | "finally") => {
                 let result = Ok(Value::Unknown(self.mask(receiver)));
@@ -236,16 +306,27 @@ impl<'m> Machine<'m> {
                 }
             }
             Value::Event | Value::Record(_) if name == "get" => Ok(Some(match (first, receiver) {
-                (Value::Text(key), _) => self.member(receiver, &key),
+                (Value::Text(key), _) => self.member(receiver, &key)?,
                 (_, Value::Record(_)) => Value::Unknown(self.mask(receiver)),
                 _ => Value::Unknown(0),
             })),
             Value::Function(id) if !self.is_loading => match name {
                 "call" => {
                     let values = arguments.values.get(1..).unwrap_or_default().to_vec();
-                    self.call(receiver, values, Vec::new(), whole).map(Some)
+                    let bound = self.bound(*id, arguments.get(0), Vec::new());
+                    self.call(&bound, values, Vec::new(), whole).map(Some)
                 }
-                "bind" => Ok(Some(Value::Function(*id))),
+                "bind" => {
+                    let values = arguments.values.get(1..).unwrap_or_default().to_vec();
+                    Ok(Some(self.bound(*id, arguments.get(0), values)))
+                }
+                "apply" => {
+                    let values = arguments.get(1).and_then(|values| self.items(values));
+                    match values {
+                        Some(values) => self.call(receiver, values, Vec::new(), whole).map(Some),
+                        None => Ok(None),
+                    }
+                }
                 _ => Ok(None),
             },
             Value::Pool => match name {
@@ -342,7 +423,13 @@ impl<'m> Machine<'m> {
     }
 
     /// Calls a function for each item, also with its position in the list if `has_positions`.
-    fn mapped(&mut self, items: Vec<Value>, has_positions: bool, function: &Value, at: &'m Expression) -> Evaluated {
+    pub(super) fn mapped(
+        &mut self,
+        items: Vec<Value>,
+        has_positions: bool,
+        function: &Value,
+        at: &'m Expression,
+    ) -> Evaluated {
         let mut results = Vec::new();
         for (position, item) in items.into_iter().enumerate() {
             let position = has_positions.then_some(position);
@@ -351,7 +438,13 @@ impl<'m> Machine<'m> {
         Ok(self.list(results))
     }
 
-    fn filtered(&mut self, items: Vec<Value>, has_positions: bool, function: &Value, at: &'m Expression) -> Evaluated {
+    pub(super) fn filtered(
+        &mut self,
+        items: Vec<Value>,
+        has_positions: bool,
+        function: &Value,
+        at: &'m Expression,
+    ) -> Evaluated {
         let mut kept = Vec::new();
         for (position, item) in items.into_iter().enumerate() {
             let position = has_positions.then_some(position);
@@ -361,7 +454,7 @@ impl<'m> Machine<'m> {
                     .called_with(function, item.clone(), position, at)?
                     .map_err(Flow::Raise)?,
             };
-            if self.truth(&result, at) {
+            if self.truth(&result, at)? {
                 kept.push(item);
             }
         }
@@ -387,7 +480,8 @@ impl<'m> Machine<'m> {
     }
 
     fn parts_of(&mut self, of: &Value, parts: &str) -> Value {
-        let Some(entries) = self.known_entries(of).map(<[_]>::to_vec) else {
+        let entries = self.known_entries(of).filter(|entries| self.counts(entries.len()));
+        let Some(entries) = entries.map(<[_]>::to_vec) else {
             return Value::Unknown(self.mask(of));
         };
         let parts: Vec<Value> = entries
@@ -411,7 +505,9 @@ impl<'m> Machine<'m> {
     fn update(&mut self, of: &Value, with: &Value) {
         let entries = match with {
             Value::Object(id) => match &self.heap[*id] {
-                Object::Entries { entries, is_open, .. } => Some((entries.clone(), *is_open)),
+                Object::Entries { entries, is_open, .. } if self.counts(entries.len() * entries.len() / 8) => {
+                    Some((entries.clone(), *is_open))
+                }
                 _ => None,
             },
             _ => None,
@@ -432,13 +528,8 @@ impl<'m> Machine<'m> {
 
     fn list_method(&mut self, whole: &'m Expression, id: Id, name: &str, arguments: &Arguments, first: Value) -> Known {
         let list = Value::List(id);
-        let items = self.items(&list);
-        let is_open = items.is_none();
+        let is_open = matches!(&self.heap[id], Object::List { is_open: true, .. });
         let has_positions = self.module.is_script && !is_open;
-        let known = match &self.heap[id] {
-            Object::List { items, .. } => items.clone(),
-            _ => Vec::new(),
-        };
         Ok(Some(match name {
             "push" | "append" | "add" | "insert" | "unshift" => {
                 let added = match name {
@@ -453,18 +544,18 @@ impl<'m> Machine<'m> {
                 Value::Null
             }
             "forEach" => {
-                self.mapped(known, has_positions, &first, whole)?;
+                self.mapped(self.known_items(id), has_positions, &first, whole)?;
                 Value::Null
             }
             "map" | "flatMap" => {
-                let mut made = self.mapped(known, has_positions, &first, whole)?;
+                let mut made = self.mapped(self.known_items(id), has_positions, &first, whole)?;
                 if name == "flatMap" {
                     made = self.flat(&made);
                 }
                 self.opened(made, is_open)
             }
             "reduce" => {
-                let mut items = known.into_iter();
+                let mut items = self.known_items(id).into_iter();
                 let start = arguments.get(1).cloned().or_else(|| items.next());
                 self.run.is_uncertain |= is_open && !self.is_loading;
                 items.try_fold(start.unwrap_or(Value::Null), |made, item| {
@@ -476,12 +567,12 @@ impl<'m> Machine<'m> {
                 let is_boolean = matches!(&whole.kind, Term::Call { arguments, .. }
                     if arguments.first().and_then(Expression::name).is_some_and(|name| &**name == "Boolean"));
                 let test = if is_boolean { Value::Null } else { first };
-                let kept = self.filtered(known, has_positions, &test, whole)?;
+                let kept = self.filtered(self.known_items(id), has_positions, &test, whole)?;
                 self.opened(kept, is_open)
             }
             "some" | "every" | "find" => {
                 let decides = name != "every";
-                let found = self.first_with(known, &first, decides, whole)?;
+                let found = self.first_with(self.known_items(id), &first, decides, whole)?;
                 match (name, found) {
                     (_, None) if is_open => Value::Unknown(self.mask(&list)),
                     ("find", found) => found.unwrap_or(Value::Null),
@@ -500,8 +591,51 @@ impl<'m> Machine<'m> {
                     self.run.first.get_or_insert(whole.at.clone());
                 }
                 let is_last = name == "pop" && first == Value::Null || name == "at" && first == Value::Number(-1.0);
+                let is_first =
+                    name != "pop" && matches!(first, Value::Null | Value::Number(0.0)) || first == Value::Number(0.0);
+                if !is_last && !is_first {
+                    // An item at an unknown place.
+                    let mask = self.mask(&list);
+                    if name == "pop" {
+                        self.forget(&list);
+                    }
+                    return Ok(Some(Value::Unknown(mask)));
+                }
                 let item = self.take(id, is_last, name != "at");
                 item.unwrap_or(if is_open { Value::Unknown(0) } else { Value::Null })
+            }
+            "clear" => {
+                self.clear(id);
+                Value::Null
+            }
+            "remove" | "discard" | "delete" => {
+                let known = self.known_items(id);
+                let at = known.iter().position(|one| self.is_equal(one, &first) == Some(true));
+                let differs = |one: &Value| self.is_equal(one, &first) == Some(false);
+                match at {
+                    Some(at) if known[..at].iter().all(differs) => {
+                        if let Object::List { items, .. } = &mut self.heap[id] {
+                            items.remove(at);
+                        }
+                    }
+                    None if !is_open && known.iter().all(differs) => {}
+                    _ => self.forget(&list),
+                }
+                Value::Unknown(0)
+            }
+            "splice"
+            | "difference_update"
+            | "intersection_update"
+            | "symmetric_difference_update"
+            | "copyWithin"
+            | "fill"
+            | "__delitem__"
+            | "__setitem__"
+            | "popleft"
+            | "rotate" => {
+                let mask = self.mask(&list);
+                self.forget(&list);
+                Value::Unknown(mask)
             }
             _ => {
                 let mask = self.mask(&list) | self.masks(&arguments.values);
@@ -549,7 +683,7 @@ impl<'m> Machine<'m> {
             let result = self
                 .called_with(function, item.clone(), None, at)?
                 .map_err(Flow::Raise)?;
-            if self.truth(&result, at) == truth {
+            if self.truth(&result, at)? == truth {
                 return Ok(Some(item));
             }
         }
@@ -559,11 +693,8 @@ impl<'m> Machine<'m> {
     /// Returns a list with the items of another one, or some of them.
     fn list_part(&mut self, whole: &Expression, id: Id, name: &str, arguments: &Arguments, first: &Value) -> Value {
         let list = Value::List(id);
-        let is_open = self.items(&list).is_none();
-        let mut items = match &self.heap[id] {
-            Object::List { items, .. } => items.clone(),
-            _ => Vec::new(),
-        };
+        let is_open = matches!(&self.heap[id], Object::List { is_open: true, .. });
+        let mut items = self.known_items(id);
         match (name, first, arguments.get(1)) {
             ("slice", Value::Number(from), _) if *from < 0.0 => return Value::Unknown(self.mask(&list)),
             ("slice", Value::Number(from), to) => {
@@ -600,9 +731,11 @@ impl<'m> Machine<'m> {
         value
     }
 
-    fn object_method(&mut self, id: Id, name: &str, arguments: &Arguments, first: &Value) -> Known {
+    fn object_method(&mut self, whole: &Expression, id: Id, name: &str, arguments: &Arguments, first: &Value) -> Known {
+        let is_fields = matches!(&whole.kind, Term::Call { callee, .. } if matches!(&callee.kind,
+            Term::Member(of, _) if matches!(of.last_name(), Some("__dict__" | "vars")) || matches!(of.kind, Term::Call { .. })));
         let of = Value::Object(id);
-        if matches!(&self.heap[id], Object::Entries { class: Some(_), .. }) {
+        if matches!(&self.heap[id], Object::Entries { class: Some(_), .. }) && !is_fields {
             return Ok(None);
         }
         let key = match first {
@@ -612,13 +745,29 @@ impl<'m> Machine<'m> {
         Ok(Some(match name {
             "get" | "pop" => {
                 let default = arguments.get(1).cloned().unwrap_or(Value::Null);
-                match &key {
-                    Some(key) => match self.member(&of, key) {
+                let found = match &key {
+                    Some(key) => match self.member(&of, key)? {
                         Value::Null => default,
                         found => found,
                     },
                     None => Value::Unknown(self.mask(&of)),
+                };
+                match (name, &key, &mut self.heap[id]) {
+                    ("pop", Some(key), Object::Entries { entries, .. }) => {
+                        entries.retain(|(known, _)| known.as_ref() != Some(key));
+                    }
+                    ("pop", None, _) => self.forget(&of),
+                    _ => {}
                 }
+                found
+            }
+            "clear" => {
+                self.clear(id);
+                Value::Null
+            }
+            "delete" | "popitem" | "__setitem__" | "__delitem__" => {
+                self.forget(&of);
+                Value::Unknown(self.mask(&of))
             }
             "setdefault" => {
                 let found = key.as_deref().and_then(|key| self.entry(id, key));

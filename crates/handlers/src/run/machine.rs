@@ -5,12 +5,15 @@
 //! objects are here, statements in [`statements`](super::statements), expressions in [`evaluate`](super::evaluate), calls
 //! in [`calls`](super::calls).
 
+use super::calls::Arguments;
 use super::layers::Layers;
+use super::lazy::Within;
 use super::values::{ALL, Choices, Closure, Executed, Flow, Id, Mask, Object, Scope, Value, bit};
 use crate::limits;
 use crate::read::syntax::{Class, Declares, Expression, Function, Module, Statement, StatementKind, Term, TextRange};
 use indexmap::IndexMap;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// State of one run.
@@ -21,16 +24,28 @@ pub(crate) struct Machine<'m> {
     scopes: Layers<Scope<'m>>,
     pub(super) scope: usize,
     pub(super) this: Option<Value>,
-    pub(super) frames: Vec<Frame>,
+    /// Class of the method that runs.
+    pub(super) home: Option<Id>,
+    /// Values that the running generators have made, innermost last.
+    pub(super) yielded: Vec<Vec<Value>>,
+    /// Statements that the next generator runs where it yields.
+    pub(super) next_within: Option<Box<Within<'m>>>,
+    /// End of such statements, which follows that of the generator.
+    pub(super) pending: Option<Flow>,
+    /// Lists that are sets.
+    pub(super) sets: FxHashSet<Id>,
+    pub(super) frames: Vec<Frame<'m>>,
     /// Calls that make functions from elsewhere idempotent.
     pub(super) idempotent: Vec<&'m Expression>,
     /// Exceptions that `catch` blocks handle, innermost last.
     pub(super) caught: Vec<Value>,
-    decided: FxHashMap<(Choice, usize), usize>,
+    decided: FxHashMap<(Choice, usize, bool), usize>,
     pub(super) choices: Choices,
     /// `true` while the statements outside of functions run.
     pub(super) is_loading: bool,
     pub(super) steps: u32,
+    /// Number of items that were copied, or looked through.
+    pub(super) copied: Cell<usize>,
     depth: u32,
     /// Records that the current iteration or call works on.
     pub(super) current: Mask,
@@ -76,6 +91,12 @@ pub(super) struct Run<'m> {
     pub(super) collects: Option<TextRange>,
     /// Idempotency that is not informed of the end of the invocation.
     pub(super) undated: Option<TextRange>,
+    /// Texts that an unknown value was compared with.
+    pub(super) compared: Vec<Arc<str>>,
+    /// Texts in the requests of writes.
+    pub(super) written: Vec<(&'m Expression, Arc<str>)>,
+    /// Texts in the command that was created last.
+    pub(super) command: Vec<Arc<str>>,
     /// Reads and writes of stores, and work, in order.
     pub(super) events: Vec<Event<'m>>,
 }
@@ -87,8 +108,13 @@ pub(super) struct Failure<'m> {
     pub(super) site: usize,
     /// `true` if it returns a promise that is rejected later.
     pub(super) is_late: bool,
+    pub(super) call: &'m Expression,
+    /// `true` if it is a request to a service.
+    pub(super) is_request: bool,
     /// `true` if it got the whole event.
     pub(super) has_event: bool,
+    /// `true` if it got nothing but the message.
+    pub(super) is_simple: bool,
     /// Function of another file, if it got the event or the message first.
     pub(super) function: Option<&'m Arc<str>>,
 }
@@ -120,6 +146,8 @@ impl PartialEq for Expression {
     }
 }
 
+impl Eq for Expression {}
+
 /// Kinds of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EventKind {
@@ -133,14 +161,22 @@ pub(super) enum EventKind {
 }
 
 /// A call of an asynchronous function, or the handler.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Frame {
+#[derive(Debug, Clone, Default)]
+pub(super) struct Frame<'m> {
     pub(super) is_async: bool,
     /// `true` once it waited for something.
     pub(super) is_slow: bool,
     /// Address of the function.
     pub(super) function: usize,
+    /// Statements that it runs where it yields.
+    pub(super) within: Option<Box<Within<'m>>>,
 }
+
+/// Place that is not in the source.
+pub(super) static NOWHERE: Expression = Expression {
+    kind: Term::Null,
+    at: 0..0,
+};
 
 impl<'m> Machine<'m> {
     /// Executes the statements of a module outside of functions.
@@ -151,6 +187,11 @@ impl<'m> Machine<'m> {
             scopes: vec![Scope::default()].into(),
             scope: 0,
             this: None,
+            home: None,
+            yielded: Vec::new(),
+            next_within: None,
+            pending: None,
+            sets: FxHashSet::default(),
             frames: vec![Frame::default()],
             idempotent: Vec::new(),
             caught: Vec::new(),
@@ -158,6 +199,7 @@ impl<'m> Machine<'m> {
             choices: Choices::default(),
             is_loading: true,
             steps: 0,
+            copied: Cell::new(0),
             depth: 0,
             current: 0,
             records: 0,
@@ -175,21 +217,30 @@ impl<'m> Machine<'m> {
         for statement in &module.body {
             // A statement that fails leaves its names unknown.
             if machine.statement(statement).is_err() {
-                machine.forget(statement);
+                machine.forget_statement(statement);
             }
             machine.steps = 0;
         }
         machine.is_loading = false;
+        machine.copied.set(0);
         machine.heap = machine.heap.shared();
         machine.scopes = machine.scopes.shared();
         machine
     }
 
-    fn forget(&mut self, statement: &Statement) {
-        if let StatementKind::Assign { target, .. } = &statement.kind
-            && let Some(name) = target.name()
-        {
-            self.declare(name, Value::Unknown(0));
+    fn forget_statement(&mut self, statement: &Statement) {
+        match &statement.kind {
+            StatementKind::Assign { target, .. } => {
+                if let Some(name) = target.name() {
+                    self.declare(name, Value::Unknown(0));
+                }
+            }
+            StatementKind::Class(class) => {
+                if let Some(name) = &class.name {
+                    self.declare(name, Value::Unknown(0));
+                }
+            }
+            _ => {}
         }
     }
 
@@ -213,6 +264,11 @@ impl<'m> Machine<'m> {
             .or_else(|| names.get(name).cloned())
     }
 
+    /// Notes that code which is not understood may decide the path.
+    pub(super) fn doubt(&mut self) {
+        self.run.is_uncertain |= !self.is_loading;
+    }
+
     /// Returns `true` if a run may have changed variables or objects of the module.
     pub(super) fn has_changed_module(&self) -> bool {
         self.scopes.has_changed() || self.heap.has_changed()
@@ -231,7 +287,32 @@ impl<'m> Machine<'m> {
         result
     }
 
-    pub(super) fn add(&mut self, object: Object<'m>) -> Id {
+    /// Counts items that are copied or looked through. Returns `false` if they are too many: the run ends with its next
+    /// step, so that the result does not matter.
+    pub(super) fn counts(&self, items: usize) -> bool {
+        let copied = self.copied.get().saturating_add(items);
+        self.copied.set(copied);
+        copied <= limits::MAX_COPIED
+    }
+
+    /// Creates an object. Equal keys replace each other.
+    pub(super) fn add(&mut self, mut object: Object<'m>) -> Id {
+        match &mut object {
+            Object::List { items, .. } if !self.counts(items.len()) => items.clear(),
+            Object::Entries { entries, .. } if !self.counts(entries.len()) => entries.clear(),
+            Object::Entries { entries, .. } if entries.len() > 1 => {
+                let mut seen = FxHashSet::default();
+                let mut at = entries.len();
+                let mut is_last = vec![true; at];
+                for (key, _) in entries.iter().rev() {
+                    at -= 1;
+                    is_last[at] = key.is_none() || seen.insert(key.clone());
+                }
+                let mut kept = is_last.into_iter();
+                entries.retain(|_| kept.next().unwrap_or(true));
+            }
+            _ => {}
+        }
         self.heap.push(object);
         self.heap.len() - 1
     }
@@ -258,8 +339,12 @@ impl<'m> Machine<'m> {
     pub(super) fn entry(&self, id: Id, key: &str) -> Option<Value> {
         match &self.heap[id] {
             Object::Entries { entries, .. } => {
-                let mut found = entries.iter().rev().filter(|(known, _)| known.as_deref() == Some(key));
-                found.next().map(|(_, value)| value.clone())
+                let at = entries.iter().rposition(|(known, _)| known.as_deref() == Some(key))?;
+                // An unknown key after it may be the same.
+                match entries[at..].iter().find(|(known, _)| known.is_none()) {
+                    Some((_, other)) => Some(Value::Unknown(self.mask(&entries[at].1) | self.mask(other))),
+                    None => Some(entries[at].1.clone()),
+                }
             }
             _ => None,
         }
@@ -271,11 +356,18 @@ impl<'m> Machine<'m> {
     }
 
     fn mask_within(&self, value: &Value, depth: usize) -> Mask {
+        if !self.counts(1) {
+            return 0;
+        }
         match value {
             Value::Unknown(mask) | Value::Error(_, mask) => *mask,
             Value::Event => ALL,
             Value::Record(record) | Value::MessageId(record) | Value::ReceiptHandle(record) => bit(*record),
             Value::Failure => self.failing,
+            Value::Lazy(id) => match &self.heap[*id] {
+                Object::Lazy { mask, .. } => *mask,
+                _ => 0,
+            },
             _ if depth == 0 => 0,
             Value::List(id) | Value::Object(id) | Value::Json(id) | Value::Promise(id) => {
                 let deeper = |value: &Value| self.mask_within(value, depth - 1);
@@ -305,7 +397,7 @@ impl<'m> Machine<'m> {
     /// Counts a step and enters a nested construct. [`leave`](Self::leave) follows if it succeeds.
     pub(super) fn enter(&mut self) -> Executed {
         self.steps += 1;
-        if self.steps > limits::MAX_RUN_STEPS || self.depth >= limits::MAX_EXECUTION_DEPTH {
+        if self.steps > limits::MAX_RUN_STEPS || !self.counts(0) || self.depth >= limits::MAX_EXECUTION_DEPTH {
             return Err(Flow::Stop);
         }
         self.depth += 1;
@@ -316,7 +408,7 @@ impl<'m> Machine<'m> {
         self.depth -= 1;
     }
 
-    /// Chooses an option for an unknown condition, once for all iterations of a run.
+    /// Chooses an option for an unknown condition: once for the messages before the failure, and once after it.
     pub(super) fn choose(&mut self, site: &Expression, options: usize) -> usize {
         self.chosen(Choice::Branch, site, options)
     }
@@ -325,7 +417,8 @@ impl<'m> Machine<'m> {
         if self.is_loading {
             return 0;
         }
-        let site = (choice, std::ptr::from_ref(site) as usize);
+        let is_after = choice == Choice::Branch && self.run.failed.is_some();
+        let site = (choice, std::ptr::from_ref(site) as usize, is_after);
         if let Some(chosen) = self.decided.get(&site) {
             return *chosen;
         }
@@ -338,21 +431,23 @@ impl<'m> Machine<'m> {
     pub(super) fn known_truth(&self, value: &Value) -> Option<bool> {
         Some(match value {
             Value::Unknown(_) | Value::Event => return None,
-            Value::Null => false,
+            Value::Null | Value::Nil => false,
             Value::Bool(value) => *value,
             Value::Number(number) => *number != 0.0,
             Value::Text(text) => !text.is_empty(),
             Value::List(id) => match &self.heap[*id] {
-                Object::List { items, .. } if self.module.is_script || !items.is_empty() => true,
-                Object::List { is_open: false, .. } => false,
+                Object::List { .. } if self.module.is_script => true,
+                Object::List { items, is_open: false } => !items.is_empty(),
+                // The items that are not known may be none.
+                Object::List { items, .. } if items.iter().any(|item| !matches!(item, Value::Unknown(_))) => true,
                 _ => return None,
             },
             Value::Object(id) => match &self.heap[*id] {
-                Object::Entries { entries, class, .. }
-                    if self.module.is_script || class.is_some() || !entries.is_empty() =>
-                {
-                    true
+                _ if self.module.is_script => true,
+                Object::Entries { class: Some(class), .. } => {
+                    return (!self.has_own_truth(*class)).then_some(true);
                 }
+                Object::Entries { entries, .. } if !entries.is_empty() => true,
                 Object::Entries { is_open: false, .. } => false,
                 _ => return None,
             },
@@ -360,12 +455,33 @@ impl<'m> Machine<'m> {
         })
     }
 
-    pub(super) fn truth(&mut self, value: &Value, site: &Expression) -> bool {
+    /// Returns `true` if instances of a class of Python may be false.
+    fn has_own_truth(&self, class: Id) -> bool {
+        let decides = |class: &Class| {
+            class.body.iter().any(|member| {
+                matches!(&member.kind, StatementKind::Function(function)
+                    if matches!(function.name.as_deref(), Some("__bool__" | "__len__")))
+            })
+        };
+        self.has_unknown_base(class) || self.any_class(class, &decides)
+    }
+
+    /// Returns the truth of a value as a condition.
+    pub(super) fn truth(&mut self, value: &Value, site: &'m Expression) -> Result<bool, Flow> {
         self.run.is_impossible |= self.is_late(value);
-        match self.known_truth(value) {
-            Some(known) => known,
-            None => self.choose(site, 2) == 0,
+        if let Some(known) = self.known_truth(value) {
+            return Ok(known);
         }
+        for name in ["__bool__", "__len__"] {
+            if let Some(method) = self.instance_method(value, name) {
+                let result = self.invoke(&method, Arguments::default(), site)?;
+                return Ok(match self.known_truth(&result) {
+                    Some(known) => known,
+                    None => self.choose(site, 2) == 0,
+                });
+            }
+        }
+        Ok(self.choose(site, 2) == 0)
     }
 
     // Variables
@@ -380,7 +496,7 @@ impl<'m> Machine<'m> {
     /// Makes unknown what a loop changes: everything that differs from the state one iteration `before`, and all
     /// conditions.
     pub(super) fn widen(&mut self, (scopes, heap): &State<'m>) {
-        self.decided.retain(|(choice, _), _| *choice != Choice::Branch);
+        self.decided.retain(|(choice, ..), _| *choice != Choice::Branch);
         let existed = |len: usize| move |at: &usize| *at < len;
         for at in self.scopes.own().into_iter().filter(existed(scopes.len())) {
             for (name, before) in scopes[at].names.values().enumerate() {
@@ -522,20 +638,17 @@ impl<'m> Machine<'m> {
     }
 
     pub(super) fn closure(&mut self, function: &'m Arc<Function>) -> Value {
-        let this = self.this.clone().filter(|_| function.is_arrow);
-        let scope = self.scope;
-        let around = Vec::new();
-        Value::Function(self.add(Object::Function(Closure {
-            function,
-            scope,
+        let this = self.this.clone().filter(|_| function.is_arrow && self.module.is_script);
+        self.function_value(Closure {
+            scope: self.scope,
             this,
-            around,
-        })))
+            home: self.home,
+            ..Closure::of(function)
+        })
     }
 
-    pub(super) fn class(&mut self, class: &'m Class) -> Value {
-        let scope = self.scope;
-        Value::Class(self.add(Object::Class { class, scope }))
+    pub(super) fn function_value(&mut self, closure: Closure<'m>) -> Value {
+        Value::Function(self.add(Object::Function(closure)))
     }
 
     /// Assigns a value to a pattern.
@@ -544,7 +657,15 @@ impl<'m> Machine<'m> {
             Term::Name(name) => self.assign(name, value, declares),
             Term::Member(of, name) => {
                 let of = self.evaluate(of)?;
-                self.set_entry(&of, Some(name.clone()), value);
+                if let Some(setter) = self.setter(&of, name) {
+                    self.invoke(&setter, Arguments::of(vec![value]), target)?;
+                } else if let (Value::List(id), "length", false) = (&of, &**name, value == Value::Number(0.0)) {
+                    self.forget(&Value::List(*id));
+                } else if let (Value::List(id), "length") = (&of, &**name) {
+                    self.clear(*id);
+                } else {
+                    self.set_entry(&of, Some(name.clone()), value);
+                }
             }
             Term::Index(of, key) => {
                 let of = self.evaluate(of)?;
@@ -564,20 +685,41 @@ impl<'m> Machine<'m> {
                 self.bind(target, value, declares)?;
             }
             Term::List(targets) => {
+                let value = self.forced(value)?;
                 let items = match self.items(&value) {
-                    Some(items) => items,
+                    Some(items) => {
+                        let is_rest = |one: &Expression| matches!(one.kind, Term::Spread(_));
+                        let rest = targets.iter().filter(|one| is_rest(one)).count();
+                        let is_other = if rest == 0 {
+                            items.len() != targets.len()
+                        } else {
+                            items.len() + rest < targets.len()
+                        };
+                        if is_other && !self.module.is_script {
+                            // Too many values to unpack, or too few.
+                            return Err(Flow::Raise(Value::Error(Some("ValueError".into()), self.mask(&value))));
+                        }
+                        items
+                    }
                     None => vec![Value::Unknown(self.mask(&value)); targets.len()],
                 };
                 if self.is_records(&value) && targets.len() < items.len() {
                     self.run.first.get_or_insert(target.at.clone());
                 }
+                let mut shift = 1;
                 for (at, target) in targets.iter().enumerate() {
                     if let Term::Spread(rest) = &target.kind {
-                        let rest_items = items.get(at..).unwrap_or_default().to_vec();
+                        // `first, *rest, last = items`
+                        let end = items.len().saturating_sub(targets.len() - at - 1);
+                        shift = (end + 1).saturating_sub(at + 1);
+                        let rest_items = items.get(at..end).unwrap_or_default().to_vec();
                         let rest_value = self.list(rest_items);
                         self.bind(rest, rest_value, declares)?;
                     } else {
-                        let item = items.get(at).cloned().unwrap_or(Value::Null);
+                        let item = items
+                            .get((at + shift).saturating_sub(1))
+                            .cloned()
+                            .unwrap_or(Value::Null);
                         self.bind(target, item, declares)?;
                     }
                 }
@@ -585,7 +727,7 @@ impl<'m> Machine<'m> {
             Term::Object(entries) => {
                 for (key, target) in entries {
                     let item = match (key, &target.kind) {
-                        (Some(key), _) => self.member(&value, key),
+                        (Some(key), _) => self.member(&value, key)?,
                         _ => Value::Unknown(self.mask(&value)),
                     };
                     let target = match &target.kind {
@@ -600,6 +742,40 @@ impl<'m> Machine<'m> {
         Ok(())
     }
 
+    /// Removes the items of a list, or the entries of an object.
+    pub(super) fn clear(&mut self, id: Id) {
+        match &mut self.heap[id] {
+            Object::List { items, is_open } => {
+                items.clear();
+                *is_open = false;
+            }
+            Object::Entries { entries, is_open, .. } => {
+                entries.clear();
+                *is_open = false;
+            }
+            _ => {}
+        }
+    }
+
+    /// Makes the contents of a list or an object unknown.
+    pub(super) fn forget(&mut self, value: &Value) {
+        let mask = self.mask(value);
+        let (Value::List(id) | Value::Object(id)) = value else {
+            return;
+        };
+        match &mut self.heap[*id] {
+            Object::List { items, is_open } => {
+                *items = vec![Value::Unknown(mask)];
+                *is_open = true;
+            }
+            Object::Entries { entries, is_open, .. } => {
+                entries.push((None, Value::Unknown(mask)));
+                *is_open = true;
+            }
+            _ => {}
+        }
+    }
+
     pub(super) fn is_records(&self, value: &Value) -> bool {
         matches!(value, Value::List(id) if *id == self.records) && !self.is_loading
     }
@@ -609,9 +785,15 @@ impl<'m> Machine<'m> {
         let mask = self.mask(&value);
         match of {
             Value::Object(id) => {
-                if let Object::Entries { entries, .. } = &mut self.heap[*id] {
-                    match entries.iter_mut().find(|(known, _)| key.is_some() && *known == key) {
-                        Some((_, known)) => *known = value,
+                let may_grow = matches!(&self.heap[*id], Object::Entries { entries, .. } if self.counts(entries.len()));
+                if let (Object::Entries { entries, .. }, true) = (&mut self.heap[*id], may_grow) {
+                    match entries.iter().position(|(known, _)| key.is_some() && *known == key) {
+                        // An unknown key after it may be the same.
+                        Some(at) if entries[at..].iter().all(|(known, _)| known.is_some()) => entries[at].1 = value,
+                        Some(at) => {
+                            entries.remove(at);
+                            entries.push((key, value));
+                        }
                         None => entries.push((key, value)),
                     }
                 }
@@ -622,7 +804,12 @@ impl<'m> Machine<'m> {
                     items.push(value);
                 }
             }
-            Value::Class(_) | Value::Function(_) => self.run.is_uncertain |= !self.is_loading,
+            Value::Class(id) => {
+                if let Object::Class { statics, .. } = self.heap[*id] {
+                    self.set_entry(&Value::Object(statics), key, value);
+                }
+            }
+            Value::Function(_) | Value::Super(..) => self.doubt(),
             _ => {
                 self.run.used |= mask;
                 self.run.is_parked |= self.run.failed.is_some() && mask & self.failing != 0;

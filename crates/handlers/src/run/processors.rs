@@ -8,10 +8,15 @@ use crate::words::FAILURES;
 
 impl<'m> Machine<'m> {
     /// Creates a batch processor without failures.
-    pub(super) fn processor(&mut self, is_fifo: bool, whole: &Expression) -> Id {
+    pub(super) fn processor(&mut self, is_fifo: bool, may_raise: bool, whole: &Expression) -> Id {
         let failures = self.list_id(Vec::new());
         let at = whole.at.clone();
-        self.add(Object::Processor { failures, is_fifo, at })
+        self.add(Object::Processor {
+            failures,
+            is_fifo,
+            may_raise,
+            at,
+        })
     }
 
     /// Runs the handler of a batch processor for each record, and returns its response.
@@ -19,7 +24,7 @@ impl<'m> Machine<'m> {
         let processor = arguments.either("processor", 2).cloned();
         let id = match processor {
             Some(Value::Processor(id)) => id,
-            _ => self.processor(false, whole),
+            _ => self.processor(false, true, whole),
         };
         let handler = arguments
             .either("record_handler", 1)
@@ -31,7 +36,19 @@ impl<'m> Machine<'m> {
             Value::Object(id) => self.entry(*id, "context"),
             _ => None,
         };
-        self.run_processor(id, &records, &handler, context, whole)?;
+        let never_raises = match &options {
+            Value::Object(id) => self.entry(*id, "throwOnFullBatchFailure") == Some(Value::Bool(false)),
+            _ => false,
+        };
+        if let (true, Object::Processor { may_raise, .. }) = (never_raises, &mut self.heap[id]) {
+            *may_raise = false;
+        }
+        let done = self.run_processor(id, &records, &handler, context, whole);
+        if let (Err(Flow::Raise(raised)), true, false) = (&done, self.module.is_script, name.ends_with("Sync")) {
+            let raised = Err(raised.clone());
+            return Ok(self.promise(raised, true, whole.at.clone()));
+        }
+        done?;
         let Object::Processor { failures, .. } = &self.heap[id] else {
             return Ok(Value::Unknown(0));
         };
@@ -61,10 +78,17 @@ impl<'m> Machine<'m> {
         context: Option<Value>,
         whole: &'m Expression,
     ) -> Result<(), Flow> {
-        let Object::Processor { failures, is_fifo, .. } = self.heap[id].clone() else {
+        let Object::Processor {
+            failures,
+            is_fifo,
+            may_raise,
+            ..
+        } = self.heap[id].clone()
+        else {
             return Ok(());
         };
         let records = self.items(records).unwrap_or_default();
+        let count = records.len();
         let mut is_stopped = false;
         for record in records {
             let Value::Record(number) = record else { continue };
@@ -87,6 +111,16 @@ impl<'m> Machine<'m> {
                 items.push(item);
             }
             is_stopped = is_fifo;
+        }
+        let Object::List { items, .. } = &self.heap[failures] else {
+            return Ok(());
+        };
+        if may_raise && count > 0 && items.len() == count {
+            // A batch of which every message failed fails as a whole.
+            return Err(Flow::Raise(Value::Error(
+                Some("BatchProcessingError".into()),
+                self.failing,
+            )));
         }
         Ok(())
     }

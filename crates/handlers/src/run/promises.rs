@@ -111,6 +111,9 @@ impl<'m> Machine<'m> {
         let Object::List { items, .. } = &self.heap[*id] else {
             return None;
         };
+        if !self.counts(items.len()) {
+            return None;
+        }
         let is_rejected = |item: &Value| match item {
             Value::Promise(id) => matches!(&self.heap[*id], Object::Promise { result: Err(_), .. }),
             _ => false,
@@ -122,7 +125,8 @@ impl<'m> Machine<'m> {
 
     /// Returns the results of the promises in `list`, which has more if `list` does.
     fn results_of(&mut self, list: &Value, results: Vec<Value>) -> Value {
-        let is_open = self.items(list).is_none();
+        let is_open =
+            !matches!(list, Value::List(id) if matches!(&self.heap[*id], Object::List { is_open: false, .. }));
         let results = self.list(results);
         self.opened(results, is_open)
     }

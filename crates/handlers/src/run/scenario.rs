@@ -3,7 +3,7 @@
 //! The work on the second message fails in each place where it may. A fact needs all paths: `swallowed` if the failed
 //! message is deleted on each of them. A handler with too many paths has no facts.
 
-use super::machine::{Event, EventKind, Machine, Run};
+use super::machine::{Event, EventKind, Machine, NOWHERE, Run};
 use super::stores;
 use super::values::{Choices, Flow, Mask, Object, Value, bit};
 use crate::facts::Outcome;
@@ -11,19 +11,17 @@ use crate::find::locate::Made;
 use crate::limits;
 use crate::read::syntax::{Expression, Function, Module, Statement, StatementKind, Term, TextRange};
 use crate::words::{FAILURES, FIFO_PROCESSORS, MIDDLEWARE, STANDARD_PROCESSORS, is_transparent};
-use std::sync::{Arc, LazyLock};
-
-/// Place of the call by Lambda, which is not in the source.
-static LAMBDA: LazyLock<Expression> = LazyLock::new(|| Expression {
-    kind: Term::Null,
-    at: 0..0,
-});
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Functions that return the remaining time of the invocation.
 const CLOCKS: [&str; 2] = ["getRemainingTimeInMillis", "get_remaining_time_in_millis"];
 
 /// Libraries that delete the messages that were processed.
 const DELETES: [&str; 2] = ["PartialSQSProcessor", "sqs_batch_processor"];
+
+/// Code that names failed messages in a form that Lambda does not read, and the reason.
+pub(crate) type Malformed = (TextRange, String);
 
 /// Response of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,19 +39,27 @@ pub(crate) struct Facts<'m> {
     pub(crate) function: &'m Arc<Function>,
     pub(crate) outcome: Outcome,
     pub(crate) response: Response,
-    pub(crate) malformed: Option<TextRange>,
+    pub(crate) malformed: Option<Malformed>,
+    /// Failed messages in a place of the response that Lambda does not read.
+    pub(crate) misplaced: Option<Malformed>,
     pub(crate) swallowed: Option<TextRange>,
     pub(crate) unawaited: Option<TextRange>,
     pub(crate) first_only: Option<TextRange>,
     pub(crate) continues: Option<(TextRange, Option<&'static str>)>,
     pub(crate) undated: Option<TextRange>,
     pub(crate) unconditional_write: Option<TextRange>,
+    /// `true` if a payment or a message to a person is between the read and the write.
+    pub(crate) pays_unconditionally: bool,
     pub(crate) unreleased_claim: Option<TextRange>,
     pub(crate) untimed: Option<TextRange>,
     /// `true` if it deletes processed messages itself.
     pub(crate) deletes: bool,
-    /// Imported function that decides the rest: it gets the event, and its result is returned, or it gets each message.
-    pub(crate) delegate: Option<(Arc<str>, Made)>,
+    /// Imported functions that decide the rest: one gets the event, and its result is returned, or each gets messages.
+    pub(crate) delegates: Vec<(Arc<str>, Made)>,
+    /// Fate of a message that is alone in its batch.
+    pub(crate) outcome_alone: Outcome,
+    /// Request whose failure is caught, if other work may raise an exception.
+    pub(crate) caught_call: Option<(Arc<str>, TextRange)>,
 }
 
 /// A path.
@@ -63,7 +69,8 @@ struct Path<'m> {
     /// Fate of the failed message; `None` if nothing failed.
     outcome: Option<Outcome>,
     response: Option<Response>,
-    malformed: Option<TextRange>,
+    malformed: Option<Malformed>,
+    misplaced: Option<Malformed>,
     unawaited: Option<TextRange>,
     processor: Option<TextRange>,
     /// `true` if some code waits for the failed call, which therefore returns a promise.
@@ -78,11 +85,11 @@ struct Path<'m> {
 pub(crate) fn facts<'m>(loaded: &Machine<'m>, name: &str, made: Made, source: &str) -> Option<Facts<'m>> {
     let (mut entry, machine) = match made {
         Made::ByCall => Entry::made_by(loaded, name),
-        Made::Here | Made::Wrapped | Made::OfMessage => Entry::of(loaded, name),
+        Made::Here | Made::Wrapped | Made::OfMessage(_) => Entry::of(loaded, name),
     }?;
     match made {
-        Made::Wrapped => entry.around.push(&LAMBDA),
-        Made::OfMessage => entry.is_of_message = true,
+        Made::Wrapped => entry.around.push(&NOWHERE),
+        Made::OfMessage(_) => entry.is_of_message = true,
         Made::Here | Made::ByCall => {}
     }
     Some(entry.facts(&machine, source))
@@ -166,7 +173,7 @@ impl<'m> Entry<'m> {
         let mut machine = loaded.clone();
         let factory = machine.global(name)?;
         machine.is_loading = true;
-        let made = machine.call(&factory, Vec::new(), Vec::new(), &LAMBDA).ok()?;
+        let made = machine.call(&factory, Vec::new(), Vec::new(), &NOWHERE).ok()?;
         machine.is_loading = false;
         Entry::with(machine, made)
     }
@@ -199,12 +206,9 @@ impl<'m> Entry<'m> {
             // Its batches have one message, or it loses the others in any case.
             (paths, is_complete) = self.explore(loaded, 1, bit(0));
         }
-        let mut outcomes = paths.iter().filter_map(|path| path.outcome);
-        let outcome = match outcomes.next() {
-            Some(first) if is_complete && outcomes.all(|other| other == first) => first,
-            None if is_complete && paths.iter().all(|path| !path.run.is_uncertain) => Outcome::NoWork,
-            _ => Outcome::Unknown,
-        };
+        let explored = (paths, is_complete);
+        let outcome = outcome_of(&explored);
+        let (paths, is_complete) = explored;
         let failed = || paths.iter().filter(|path| path.outcome.is_some());
         // A function that gets all messages, and whose result is returned, may report those that failed.
         let is_delegated = response == Response::Unknown
@@ -222,9 +226,25 @@ impl<'m> Entry<'m> {
             path.run.failed.is_some() || path.has_returned && !path.run.is_uncertain && is_silent
         };
         let has_event = failed().any(|path| path.run.failed.is_some_and(|failure| failure.has_event));
-        let is_of_message = matches!(outcome, Outcome::Raised | Outcome::Reported) && is_one && !has_event;
-        let of_message = function.filter(|_| is_of_message && paths.iter().all(is_indifferent));
-        let delegate = delegate.or_else(|| Some((of_message?.clone(), Made::OfMessage)));
+        let is_of_message = matches!(outcome, Outcome::Raised | Outcome::Reported) && !has_event;
+        let is_simple = failed().all(|path| path.run.failed.is_some_and(|failure| failure.is_simple));
+        let is_only = is_one && is_simple && paths.iter().all(is_indifferent);
+        let mut delegates: Vec<_> = delegate.into_iter().collect();
+        if delegates.is_empty() && is_of_message {
+            let of_message: BTreeSet<&Arc<str>> = failed().filter_map(|path| path.run.failed?.function).collect();
+            delegates.extend(
+                of_message
+                    .into_iter()
+                    .map(|name| (name.clone(), Made::OfMessage(is_only))),
+            );
+        }
+        let outcome_alone = match outcome {
+            Outcome::Deleted if first_only.is_none() => outcome_of(&self.explore(loaded, 1, bit(0))),
+            outcome => outcome,
+        };
+        let caught_call = (outcome == Outcome::Unknown && is_complete)
+            .then(|| caught_call(&paths))
+            .flatten();
         let outcome = if is_passed_on { Outcome::Unknown } else { outcome };
         let is_declared = self.function.returns_failures
             && response == Response::Unknown
@@ -235,14 +255,20 @@ impl<'m> Entry<'m> {
             response
         };
         let is_lost = outcome == Outcome::Deleted;
+        let misplaced = paths.iter().find_map(|path| path.misplaced.clone());
         let unawaited = failed().find_map(|path| path.unawaited.clone()).filter(|_| is_lost);
-        let swallowed = failed().find_map(|path| path.run.vanished.clone());
+        let is_caught = |path: &&Path<'_>| caught_call.is_none() || path.outcome == Some(Outcome::Deleted);
+        let swallowed = failed().filter(is_caught).find_map(|path| path.run.vanished.clone());
         Facts {
             function: self.function,
             outcome,
             response,
             malformed: paths.iter().find_map(|path| path.malformed.clone()),
-            swallowed: swallowed.filter(|_| is_lost && unawaited.is_none()),
+            misplaced: misplaced.clone(),
+            swallowed: swallowed
+                .filter(|_| (is_lost || caught_call.is_some()) && unawaited.is_none() && misplaced.is_none()),
+            caught_call,
+            outcome_alone,
             unawaited,
             first_only,
             continues: continues(&paths, module),
@@ -251,12 +277,15 @@ impl<'m> Entry<'m> {
                 .find_map(|path| path.run.undated.clone())
                 .filter(|_| !module.says(&["register_lambda_context", "registerLambdaContext"])),
             unconditional_write: unconditional_write(&paths, source),
-            unreleased_claim: unreleased_claim(&paths).filter(|_| is_complete && !module.says(&stores::ENDS)),
+            pays_unconditionally: unconditional_write(&paths, source).is_some() && paths.iter().any(pays),
+            unreleased_claim: unreleased_claim(&paths)
+                .or_else(|| unreleased_status(&paths, module, source))
+                .filter(|_| is_complete && !module.says(&stores::ENDS)),
             untimed: paths
                 .iter()
                 .find_map(|path| path.run.waits.clone())
                 .filter(|_| !module.says(&CLOCKS)),
-            delegate,
+            delegates,
             deletes: module.says(&DELETES) || module.words.iter().any(|word| deletes_messages(word)),
         }
     }
@@ -272,6 +301,7 @@ impl<'m> Entry<'m> {
             machine.records = machine.list_id(batch);
             let result = self.run(&mut machine);
             steps += machine.steps as usize + machine.heap.own_len();
+            steps += machine.copied.get() / limits::COPIED_PER_STEP;
             choices = std::mem::take(&mut machine.choices);
             match result {
                 _ if machine.run.is_impossible => {}
@@ -307,7 +337,7 @@ impl<'m> Entry<'m> {
         } else {
             vec![Value::Event, Value::Unknown(0)]
         };
-        let result = machine.call(&self.value, arguments, Vec::new(), &LAMBDA);
+        let result = machine.call(&self.value, arguments, Vec::new(), &NOWHERE);
         match (result, failed_batch) {
             // The decorator of Powertools 1 deletes the other messages and raises.
             (Ok(_), Some(raised)) => Err(Flow::Raise(raised)),
@@ -337,7 +367,7 @@ impl<'m> Entry<'m> {
             machine.process(*id, &arguments, around)?;
             return Ok(None);
         }
-        let id = machine.processor(false, around);
+        let id = machine.processor(false, true, around);
         machine.process(id, &arguments, around)?;
         let has_failed = machine.run.failed.is_some();
         Ok(has_failed.then_some(Value::Failure))
@@ -348,9 +378,17 @@ impl<'m> Entry<'m> {
         // What a function keeps in its module, another one may read.
         machine.run.is_uncertain |= self.is_of_message && machine.has_changed_module();
         let is_promise = matches!(result, Ok(Value::Promise(_)));
+        let is_script = machine.module.is_script;
+        let unmarshalable = || Err(Flow::Raise(Value::Error(None, 0)));
         let settled = match result {
+            // Lambda does not run a coroutine of Python.
+            Ok(Value::Promise(_)) if !is_script && !self.is_of_message => unmarshalable(),
             Ok(value) => machine.awaited(value),
             failed => failed,
+        };
+        let settled = match settled {
+            Ok(value) if !is_script && !self.is_of_message && is_unmarshalable(&machine, &value, 3) => unmarshalable(),
+            settled => settled,
         };
         let is_async = is_promise || !machine.module.is_script;
         let settled = match (settled, machine.run.answer.clone()) {
@@ -364,6 +402,7 @@ impl<'m> Entry<'m> {
             outcome: None,
             response: None,
             malformed: None,
+            misplaced: None,
             unawaited: None,
             processor: processor(&machine),
             is_awaited: machine
@@ -399,6 +438,8 @@ impl<'m> Entry<'m> {
                     (outcome, None) => outcome,
                 }
             }
+            // The middleware may name all messages.
+            Err(_) if has_middleware => Outcome::Unknown,
             Err(_) if is_transparent => Outcome::Raised,
             Err(_) => Outcome::Unknown,
         };
@@ -427,6 +468,14 @@ impl<'m> Entry<'m> {
         }
         if let Some(middleware) = self.middleware(machine.module) {
             let failures = Response::Failures(middleware.at.clone());
+            if let Value::Object(id) = value
+                && let (Object::Entries { at, .. }, Some(_)) = (&machine.heap[*id], machine.entry(*id, FAILURES))
+            {
+                set(failures);
+                let why = "the middleware creates the response from settled promises: return `Promise.allSettled(…)`";
+                path.misplaced = Some((at.clone(), why.to_owned()));
+                return Outcome::Unknown;
+            }
             let Some(settled) = machine.items(value) else {
                 set(failures);
                 return Outcome::Unknown;
@@ -456,11 +505,17 @@ impl<'m> Entry<'m> {
                         path.malformed = malformed;
                         return outcome;
                     }
-                    None if *is_open || class.is_some() => {
-                        set(Response::Unknown);
-                        return Outcome::Unknown;
+                    None => {
+                        if let Some(why) = misplaced(machine, *id) {
+                            path.misplaced = Some((at.clone(), why));
+                            set(Response::Unknown);
+                        } else if *is_open || class.is_some() {
+                            set(Response::Unknown);
+                            return Outcome::Unknown;
+                        } else {
+                            set(Response::Nothing);
+                        }
                     }
-                    None => set(Response::Nothing),
                 }
                 Outcome::Deleted
             }
@@ -468,7 +523,7 @@ impl<'m> Entry<'m> {
                 set(Response::Nothing);
                 match (&machine.heap[*id], machine.entry(*id, FAILURES)) {
                     (Object::Entries { at, .. }, Some(_)) => {
-                        path.malformed = Some(at.clone());
+                        path.malformed = Some((at.clone(), "Lambda does not accept this response".to_owned()));
                         Outcome::Unknown
                     }
                     _ => Outcome::Deleted,
@@ -492,6 +547,51 @@ impl<'m> Entry<'m> {
         }
         self.around.iter().find(|one| uses(one)).copied()
     }
+}
+
+/// Returns the outcome of all paths.
+fn outcome_of((paths, is_complete): &(Vec<Path<'_>>, bool)) -> Outcome {
+    let mut outcomes = paths.iter().filter_map(|path| path.outcome);
+    match outcomes.next() {
+        Some(first) if *is_complete && outcomes.all(|other| other == first) => first,
+        None if *is_complete && paths.iter().all(|path| !path.run.is_uncertain) => Outcome::NoWork,
+        _ => Outcome::Unknown,
+    }
+}
+
+/// Returns the requests whose failure is caught on every path, if other calls raise exceptions and none of them is a
+/// request: the request is what the message is for.
+fn caught_call(paths: &[Path<'_>]) -> Option<(Arc<str>, TextRange)> {
+    let failed = || paths.iter().filter_map(|path| Some((path.outcome?, path.run.failed?)));
+    let requests = failed().filter(|(_, failure)| failure.is_request);
+    let others = || failed().filter(|(_, failure)| !failure.is_request);
+    let is_known = failed().all(|(outcome, _)| matches!(outcome, Outcome::Deleted | Outcome::Raised));
+    let mut requests = requests.map(|(outcome, failure)| (outcome, failure.call));
+    let (first, call) = requests.next()?;
+    let is_lost = first == Outcome::Deleted && requests.all(|(outcome, _)| outcome == Outcome::Deleted);
+    let Term::Call { callee, .. } = &call.kind else {
+        return None;
+    };
+    let is_raised = others().next().is_some() && others().all(|(outcome, _)| outcome == Outcome::Raised);
+    (is_known && is_lost && is_raised).then(|| Some((callee.last_name()?.into(), call.at.clone())))?
+}
+
+/// Returns `true` if Lambda cannot convert a response of Python to JSON.
+fn is_unmarshalable(machine: &Machine<'_>, value: &Value, depth: usize) -> bool {
+    let parts = match value {
+        Value::Failure | Value::Error(..) | Value::Claimed | Value::Function(_) | Value::Lazy(_) | Value::Class(_) => {
+            return true;
+        }
+        Value::List(id) if machine.sets.contains(id) => return true,
+        Value::List(id) => machine.known_items(*id),
+        Value::Object(id) => match &machine.heap[*id] {
+            Object::Entries { class: Some(class), .. } if !machine.has_unknown_base(*class) => return true,
+            Object::Entries { entries, .. } => entries.iter().map(|(_, value)| value.clone()).collect(),
+            _ => return false,
+        },
+        _ => return false,
+    };
+    depth > 0 && parts.iter().any(|part| is_unmarshalable(machine, part, depth - 1))
 }
 
 /// Returns `true` for names of functions and commands that delete messages: `deleteMessageBatch`, `delete_from_queue`, but
@@ -526,8 +626,31 @@ fn without_impossible(mut paths: Vec<Path<'_>>) -> Vec<Path<'_>> {
     paths
 }
 
+/// Returns the reason that Lambda does not read the failed messages in a response: their key, or the one around it.
+fn misplaced(machine: &Machine<'_>, id: usize) -> Option<String> {
+    let Object::Entries { entries, .. } = &machine.heap[id] else {
+        return None;
+    };
+    entries.iter().find_map(|(key, value)| {
+        let key = key.as_deref()?;
+        let plain = key.to_ascii_lowercase().replace(['_', '-'], "");
+        let has_failed = |list: &Value| machine.mask(list) & machine.failing != 0;
+        if matches!(
+            &*plain,
+            "batchitemfailures" | "batchitemfailure" | "batchfailures" | "itemfailures"
+        ) {
+            return has_failed(value).then(|| format!("Lambda reads `{FAILURES}`; this is `{key}`"));
+        }
+        let (Value::Json(inner) | Value::Object(inner)) = value else {
+            return None;
+        };
+        let list = machine.entry(*inner, FAILURES)?;
+        has_failed(&list).then(|| format!("Lambda reads `{FAILURES}` of the response itself; this is in `{key}`"))
+    })
+}
+
 /// Reads a list of failed messages.
-fn failures(machine: &Machine<'_>, list: &Value, at: &TextRange) -> (Response, Outcome, Option<TextRange>) {
+fn failures(machine: &Machine<'_>, list: &Value, at: &TextRange) -> (Response, Outcome, Option<Malformed>) {
     let unknown = (Response::Failures(at.clone()), Outcome::Unknown, None);
     let Value::List(id) = list else { return unknown };
     let Object::List { items, is_open } = &machine.heap[*id] else {
@@ -553,7 +676,22 @@ fn failures(machine: &Machine<'_>, list: &Value, at: &TextRange) -> (Response, O
     };
     let known: Vec<_> = items.iter().map(identifier).collect();
     if known.contains(&Err(())) {
-        return (Response::Failures(at.clone()), Outcome::Unknown, Some(at.clone()));
+        let keys = items.iter().find_map(|item| match item {
+            Value::Object(id) => match &machine.heap[*id] {
+                Object::Entries { entries, .. } => entries.iter().find_map(|(key, _)| key.clone()),
+                _ => None,
+            },
+            _ => None,
+        });
+        let why = match keys.filter(|key| &**key != "itemIdentifier") {
+            Some(key) => format!("Lambda reads `itemIdentifier` of each failure; this is `{key}`"),
+            None => "Lambda does not accept this response".to_owned(),
+        };
+        return (
+            Response::Failures(at.clone()),
+            Outcome::Unknown,
+            Some((at.clone(), why)),
+        );
     }
     let reports = |one: &Result<Option<Value>, ()>| match one {
         Ok(Some(Value::MessageId(record))) => bit(*record) & machine.failing != 0,
@@ -683,6 +821,84 @@ fn unconditional_write(paths: &[Path<'_>], source: &str) -> Option<TextRange> {
             |event: &&Event<'_>| event.kind == EventKind::Write && stores::is_of_same(read.call, event.call, source);
         let write = events[work..].iter().find(is_same)?;
         done().any(skips).then(|| write.call.at.clone())
+    })
+}
+
+/// Calls that charge money or write to a person, by their names.
+const PAYS: [&str; 12] = [
+    "charge",
+    "capture",
+    "pay",
+    "payout",
+    "refund",
+    "sendEmail",
+    "sendMail",
+    "send_email",
+    "send_mail",
+    "send_raw_email",
+    "send_sms",
+    "transfer",
+];
+
+/// Returns `true` if the work of a path is a payment or a message to a person, without a key against repetition.
+fn pays(path: &Path<'_>) -> bool {
+    let is_payment = |event: &Event<'_>| {
+        let Term::Call { callee, .. } = &event.call.kind else {
+            return false;
+        };
+        let name = callee.last_name().unwrap_or_default();
+        let is_known = PAYS.contains(&name) || callee.first_name() == Some("stripe") && name.starts_with("create");
+        is_known
+            && !event
+                .call
+                .says(&["IdempotencyKey", "idempotencyKey", "idempotency_key"])
+    };
+    path.run.failed.is_none()
+        && path
+            .run
+            .events
+            .iter()
+            .any(|event| event.kind == EventKind::Work && is_payment(event))
+}
+
+/// Words in a source that handles a claim which is too old, or the end of the invocation.
+const OLD: [&str; 7] = ["expir", "lease", "older", "stale", "timeout", "ttl", "until"];
+
+/// Returns the write of a status before the work that makes the next delivery skip the work: the status is read first,
+/// and a record with it is skipped. A handler that the end of the invocation stops never changes the status again.
+fn unreleased_status(paths: &[Path<'_>], module: &Module, source: &str) -> Option<TextRange> {
+    let is_old = |word: &Arc<str>| {
+        let lower = word.to_ascii_lowercase();
+        OLD.iter().any(|old| lower.contains(old))
+    };
+    if module.says(&CLOCKS) || module.words.iter().any(is_old) {
+        return None;
+    }
+    let position = |path: &Path<'_>, kind: EventKind| path.run.events.iter().position(|event| event.kind == kind);
+    let skipping = |read: &Expression, status: &str| {
+        paths.iter().any(|path| {
+            let events = &path.run.events;
+            let reads = events
+                .iter()
+                .any(|event| event.kind == EventKind::Read && event.call == read);
+            let only_reads = events.iter().all(|event| event.kind == EventKind::Read);
+            let compares = path.run.compared.iter().any(|text| text.eq_ignore_ascii_case(status));
+            reads && only_reads && compares && path.has_returned && path.run.failed.is_none()
+        })
+    };
+    paths.iter().filter(|path| !path.run.is_uncertain).find_map(|path| {
+        let events = &path.run.events;
+        let (read, work) = (position(path, EventKind::Read)?, position(path, EventKind::Work)?);
+        let read = events.get(read).filter(|_| read < work)?.call;
+        events[..work].iter().find_map(|event| {
+            let is_write = matches!(event.kind, EventKind::Write | EventKind::Claim);
+            let is_same = is_write && stores::is_of_same(read, event.call, source);
+            let written = path.run.written.iter().filter(|(call, _)| *call == event.call);
+            let mut statuses = written
+                .flat_map(|(_, text)| text.split('\''))
+                .filter(|text| !text.contains(' '));
+            (is_same && statuses.any(|status| skipping(read, status))).then(|| event.call.at.clone())
+        })
     })
 }
 

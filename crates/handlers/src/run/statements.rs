@@ -3,7 +3,9 @@
 use super::machine::Machine;
 use super::values::{Evaluated, Executed, Flow, Id, Object, Value, bit};
 use crate::limits;
-use crate::read::syntax::{Case, Catch, Declares, Expression, Function, Loop, Statement, StatementKind, TextRange};
+use crate::read::syntax::{
+    Case, Catch, Declares, Expression, Function, Loop, Operator, Statement, StatementKind, Term, TextRange,
+};
 use std::sync::Arc;
 
 impl<'m> Machine<'m> {
@@ -81,7 +83,7 @@ impl<'m> Machine<'m> {
                 if matches!(value, Value::Unknown(_)) && self.is_idle(yes) && self.is_idle(no) {
                     return Ok(());
                 }
-                let arm = if self.truth(&value, test) { yes } else { no };
+                let arm = if self.truth(&value, test)? { yes } else { no };
                 self.block(arm)
             }
             StatementKind::Switch {
@@ -101,7 +103,7 @@ impl<'m> Machine<'m> {
             StatementKind::Continue(label) => Err(Flow::Continue(label.clone())),
             StatementKind::Function(function) => self.define(function),
             StatementKind::Class(class) => {
-                let value = self.class(class);
+                let value = self.class(class)?;
                 if let Some(name) = &class.name {
                     self.declare(name, value);
                 }
@@ -113,7 +115,7 @@ impl<'m> Machine<'m> {
                 }
                 Ok(())
             }
-            StatementKind::Nothing => Ok(()),
+            StatementKind::Nothing | StatementKind::Field(_) => Ok(()),
         }
     }
 
@@ -141,8 +143,14 @@ impl<'m> Machine<'m> {
                 continue;
             };
             for test in tests {
-                let value = self.evaluate(test)?;
-                let is_equal = self.is_equal(&subject, &value);
+                let is_equal = if let Term::Binary(Operator::InstanceOf, parts) = &test.kind {
+                    let class = self.evaluate(&parts[1])?;
+                    self.is_instance(&subject, &parts[1], &class)
+                } else {
+                    let value = self.evaluate(test)?;
+                    self.note_compared(&subject, &value);
+                    self.is_equal(&subject, &value)
+                };
                 if is_equal.unwrap_or_else(|| self.choose(test, 2) == 0) {
                     matched = Some(at);
                 }
@@ -163,6 +171,10 @@ impl<'m> Machine<'m> {
         if let Some(over) = &one.over {
             let value = self.evaluate(over)?;
             let value = self.awaited(value)?;
+            let value = self.forced(value)?;
+            if self.instance_method(&value, "__iter__").is_some() {
+                self.doubt();
+            }
             let items = match self.items(&value) {
                 Some(items) => items,
                 None => self.unknown_items(&value, over),
@@ -201,6 +213,8 @@ impl<'m> Machine<'m> {
                 }
             }
             if iteration > limits::MAX_ITERATIONS {
+                // Work on another message that never ends says nothing about the one that failed.
+                self.run.is_impossible |= self.current != 0 && self.current & self.failing == 0;
                 return Err(Flow::Endless);
             }
             if iteration + 1 == limits::MAX_ITERATIONS {
@@ -315,47 +329,6 @@ impl<'m> Machine<'m> {
         })
     }
 
-    fn with(&mut self, items: &'m [(Expression, Option<Expression>)], body: &'m [Statement]) -> Executed {
-        let mut managers = Vec::new();
-        for (item, target) in items {
-            let value = self.evaluate(item)?;
-            if let Some(target) = target {
-                let entered = match &value {
-                    Value::Object(_) => match self.method(&value, "__enter__") {
-                        Some(enter) => self.call(&enter, Vec::new(), Vec::new(), item)?,
-                        None => value.clone(),
-                    },
-                    _ => value.clone(),
-                };
-                self.bind(target, entered, Declares::No)?;
-            }
-            managers.push((value, &item.at));
-        }
-        let done = self.block(body);
-        let Err(Flow::Raise(raised)) = &done else { return done };
-        for ((manager, at), (item, _)) in managers.into_iter().zip(items) {
-            let is_caught = match &manager {
-                Value::Suppress(is_general) => *is_general || self.choose(item, 2) == 0,
-                Value::Object(_) => match self.method(&manager, "__exit__") {
-                    Some(exit) => {
-                        let arguments = vec![Value::Unknown(0), raised.clone(), Value::Unknown(0)];
-                        let result = self.call(&exit, arguments, Vec::new(), item)?;
-                        self.truth(&result, item)
-                    }
-                    None => false,
-                },
-                _ => false,
-            };
-            if is_caught {
-                if self.is_failure(raised) {
-                    self.run.vanished = Some(at.clone());
-                }
-                return Ok(());
-            }
-        }
-        done
-    }
-
     pub(super) fn class_name(&self, id: Id) -> Option<Arc<str>> {
         match &self.heap[id] {
             Object::Class { class, .. } => class.name.clone(),
@@ -364,11 +337,12 @@ impl<'m> Machine<'m> {
     }
 
     /// Applies decorators, innermost first.
-    fn decorated(&mut self, function: Value, decorators: &'m [Expression]) -> Evaluated {
+    pub(super) fn decorated(&mut self, function: Value, decorators: &'m [Expression]) -> Evaluated {
         let mut value = function;
         for decorator in decorators.iter().rev() {
             let wrapper = self.evaluate(decorator)?;
             value = match (&wrapper, &value) {
+                (Value::Class(_), Value::Function(_)) => self.call(&wrapper, vec![value], Vec::new(), decorator)?,
                 (Value::Function(id), _) if matches!(&self.heap[*id], Object::Function(one) if one.around.is_empty()) => {
                     self.call(&wrapper, vec![value], Vec::new(), decorator)?
                 }

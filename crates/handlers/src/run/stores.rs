@@ -96,11 +96,18 @@ pub(super) fn event(call: &Expression) -> Option<EventKind> {
         };
     }
     let (name, request) = request(call);
-    if READS.contains(&name) {
+    if READS.contains(&name) || name == "get" && argument(request, "TableName").is_some() {
         return Some(EventKind::Read);
     }
     if name == "setnx" || WRITES.contains(&name) && request.says(&conditions()) {
         return Some(EventKind::Claim);
+    }
+    if matches!(name, "put" | "update") && argument(request, "TableName").is_some() {
+        return Some(if request.says(&conditions()) {
+            EventKind::Claim
+        } else {
+            EventKind::Write
+        });
     }
     let is_redis = matches!(&request.kind, Term::Call { arguments, .. } if arguments.len() >= 2);
     (WRITES.contains(&name) && (name != "set" || is_redis)).then_some(EventKind::Write)
@@ -164,7 +171,8 @@ pub(super) fn is_of_same(read: &Expression, write: &Expression, source: &str) ->
                 (!table.is_empty()).then(|| table.to_owned())
             };
             let table = after(&read, " FROM ");
-            return table.is_some() && table == after(&write, " INTO ");
+            let written = after(&write, " INTO ").or_else(|| after(&write, "UPDATE "));
+            return table.is_some() && table == written;
         }
         (None, None) => {}
         _ => return false,

@@ -1,6 +1,7 @@
 //! Values of the abstract interpreter.
 
-use crate::read::syntax::{Class, Expression, Function, TextRange};
+use super::calls::Arguments;
+use crate::read::syntax::{Class, Clause, Expression, Function, TextRange};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
@@ -24,7 +25,10 @@ pub(super) type Id = usize;
 pub(super) enum Value {
     /// Any value; the records that it may contain.
     Unknown(Mask),
+    /// `None`, or `undefined`.
     Null,
+    /// `null` of JavaScript.
+    Nil,
     Bool(bool),
     Number(f64),
     Text(Arc<str>),
@@ -62,6 +66,10 @@ pub(super) enum Value {
     /// A function from elsewhere that Powertools makes idempotent, as an index of calls.
     Idempotent(usize),
     Class(Id),
+    /// The members that the bases of a class have, for an instance.
+    Super(Id, Box<Value>),
+    /// Values that are made when they are used.
+    Lazy(Id),
     /// A promise, a coroutine, a task or a future.
     Promise(Id),
     /// Batch processor of Powertools for AWS Lambda.
@@ -90,6 +98,17 @@ pub(super) enum Object<'m> {
     Class {
         class: &'m Class,
         scope: usize,
+        /// Bases; `None` for one of another file.
+        bases: Vec<Option<Id>>,
+        /// Object with the values that all instances share.
+        statics: Id,
+    },
+    Lazy {
+        /// `None` once they were made.
+        scheduled: Option<Scheduled<'m>>,
+        mask: Mask,
+        /// Records that the code works on that created it.
+        current: Mask,
     },
     Promise {
         result: Result<Value, Value>,
@@ -103,6 +122,8 @@ pub(super) enum Object<'m> {
         /// Identifiers of failed messages.
         failures: Id,
         is_fifo: bool,
+        /// `true` if it raises an exception when all messages failed.
+        may_raise: bool,
         at: TextRange,
     },
 }
@@ -113,8 +134,44 @@ pub(super) struct Closure<'m> {
     pub(super) function: &'m Arc<Function>,
     pub(super) scope: usize,
     pub(super) this: Option<Value>,
+    /// Class that defines the method.
+    pub(super) home: Option<Id>,
+    /// Arguments that precede those of a call.
+    pub(super) given: Arguments,
     /// Decorators and wrappers from other files.
     pub(super) around: Vec<&'m Expression>,
+}
+
+impl<'m> Closure<'m> {
+    pub(super) fn of(function: &'m Arc<Function>) -> Self {
+        Closure {
+            function,
+            scope: 0,
+            this: None,
+            home: None,
+            given: Arguments::default(),
+            around: Vec::new(),
+        }
+    }
+}
+
+/// Values that are made when they are used.
+#[derive(Debug, Clone)]
+pub(super) enum Scheduled<'m> {
+    /// Results of a function for the items of a collection.
+    Mapped(Value, Value, &'m Expression),
+    /// Items for which a function returns a true value.
+    Filtered(Value, Value, &'m Expression),
+    /// A generator expression, whose first collection is known.
+    Each {
+        clauses: &'m [Clause],
+        made: &'m Expression,
+        first: Value,
+        scope: usize,
+        this: Option<Value>,
+    },
+    /// A call of a generator.
+    Called(Closure<'m>, Arguments, &'m Expression),
 }
 
 /// Variables of a block or function.

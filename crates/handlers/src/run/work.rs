@@ -55,6 +55,11 @@ impl<'m> Machine<'m> {
                 self.escape(value, 2);
             }
         }
+        if is_new && name.ends_with("Command") {
+            let mut texts = Vec::new();
+            all.iter().for_each(|value| self.texts(value, 5, &mut texts));
+            self.run.command = texts;
+        }
         if is_new || name.starts_with(char::is_uppercase) && !is_awaited {
             let is_error = name.ends_with("Error") || name.ends_with("Exception") || name.ends_with("Failed");
             return Ok(if is_error {
@@ -64,6 +69,9 @@ impl<'m> Machine<'m> {
             });
         }
         if is_harmless {
+            if all.iter().any(|one| self.may_have_effects(one)) {
+                self.doubt();
+            }
             return Ok(Value::Unknown(given));
         }
         let function = all.iter().find_map(|value| match value {
@@ -80,7 +88,10 @@ impl<'m> Machine<'m> {
         }
         if let (Value::Function(id), true) = (receiver, self.is_loading) {
             return Ok(match name {
-                "bind" => self.bound(*id, arguments.get(0)),
+                "bind" => {
+                    let values = arguments.values.get(1..).unwrap_or_default().to_vec();
+                    self.bound(*id, arguments.get(0), values)
+                }
                 _ => self.around(*id, whole),
             });
         }
@@ -96,6 +107,13 @@ impl<'m> Machine<'m> {
         self.run.used |= part.unwrap_or(record);
         self.note(callee, record, is_awaited);
         let kind = stores::event(whole).unwrap_or(EventKind::Work);
+        if matches!(kind, EventKind::Write | EventKind::Claim)
+            && !self.run.written.iter().any(|(call, _)| *call == whole)
+        {
+            let mut texts = std::mem::take(&mut self.run.command);
+            all.iter().for_each(|value| self.texts(value, 5, &mut texts));
+            self.run.written.extend(texts.into_iter().map(|text| (whole, text)));
+        }
         if let Some(refused) = self.refused(whole, kind, record)? {
             return Ok(refused);
         }
@@ -130,9 +148,18 @@ impl<'m> Machine<'m> {
             }
             Value::List(id) | Value::Object(id) if *id != self.records && depth > 0 => {
                 self.set_open(*id);
+                if let Object::Entries { entries, .. } = &mut self.heap[*id] {
+                    for (_, value) in entries {
+                        if matches!(value, Value::Null | Value::Nil | Value::Bool(_) | Value::Number(_)) {
+                            *value = Value::Unknown(0);
+                        }
+                    }
+                }
                 match &self.heap[*id] {
-                    Object::List { items, .. } => items.clone(),
-                    Object::Entries { entries, .. } => entries.iter().map(|(_, value)| value.clone()).collect(),
+                    Object::List { .. } => self.known_items(*id),
+                    Object::Entries { entries, .. } if self.counts(entries.len()) => {
+                        entries.iter().map(|(_, value)| value.clone()).collect()
+                    }
                     _ => return,
                 }
             }
@@ -197,10 +224,11 @@ impl<'m> Machine<'m> {
         };
         let has_message = match values {
             [Value::Event, ..] => true,
-            [only] => named.is_empty() && self.mask(only) & self.failing != 0,
-            _ => false,
+            values => self.masks(values) & self.failing != 0,
         };
+        let is_simple = matches!(values, [_]) && named.is_empty();
         if let Some(failure) = &mut self.run.failed {
+            failure.is_simple = is_simple;
             failure.has_event = values.contains(&Value::Event);
             failure.function = callee.name().filter(|_| has_message);
         }
@@ -226,10 +254,18 @@ impl<'m> Machine<'m> {
                     let chosen = self.chosen(Choice::Fail, site, options);
                     if chosen > 0 {
                         let is_late = is_certain || chosen == 2;
+                        let root = match &site.kind {
+                            Term::Call { callee, .. } => callee.first_name().unwrap_or_default(),
+                            _ => "",
+                        };
+                        let is_client = matches!(self.variable(root), Some(Value::Client));
                         self.run.failed = Some(Failure {
                             site: address,
+                            call: site,
+                            is_request: is_client || is_request(root) || is_command(site),
                             is_late,
                             has_event: false,
+                            is_simple: false,
                             function: None,
                         });
                         return self.failed(is_late, site);
@@ -243,7 +279,7 @@ impl<'m> Machine<'m> {
     /// Returns whether `call` returns a promise, by the declaration of an imported function, or as one of Node.js or of
     /// a library for requests; `None` if this is unknown.
     fn returns_promise(&self, call: &Expression) -> Option<bool> {
-        let Term::Call { callee, arguments, .. } = &call.kind else {
+        let Term::Call { callee, .. } = &call.kind else {
             return None;
         };
         if let Some(known) = callee.name().and_then(|name| self.module.promises.get(name)) {
@@ -253,10 +289,6 @@ impl<'m> Machine<'m> {
         if SYNCHRONOUS.contains(&name) {
             return Some(false);
         }
-        let is_command = |one: &Expression| {
-            matches!(&one.kind, Term::Call { callee, is_new: true, .. }
-                if callee.last_name().is_some_and(|name| name.ends_with("Command")))
-        };
         let is_library = match callee.first_name() {
             Some("axios" | "got") => true,
             // An import may have the name of the global function.
@@ -264,7 +296,7 @@ impl<'m> Machine<'m> {
             _ => false,
         };
         let is_request = is_library && REQUESTS.contains(&name);
-        let is_sent = name == "send" && arguments.first().is_some_and(is_command);
+        let is_sent = name == "send" && is_command(call);
         let is_promised = name == "promise" || self.promised == std::ptr::from_ref(call) as usize;
         (self.module.is_script && (is_request || is_sent || is_promised)).then_some(true)
     }
@@ -287,4 +319,15 @@ fn has_no_effect(whole: &Expression, callee: &Expression, all: &[Value]) -> bool
     let may_call = says_log(callee) || callee.first_name() == Some("tracer");
     let gets_function = all.iter().any(|value| matches!(value, Value::Function(_)));
     is_harmless(callee) && !(may_call && gets_function) && stores::event(whole).is_none()
+}
+
+/// Returns `true` if a call gets a command of the AWS SDK.
+fn is_command(call: &Expression) -> bool {
+    let Term::Call { arguments, .. } = &call.kind else {
+        return false;
+    };
+    arguments.first().is_some_and(|one| {
+        matches!(&one.kind, Term::Call { callee, is_new: true, .. }
+            if callee.last_name().is_some_and(|name| name.ends_with("Command")))
+    })
 }

@@ -3,7 +3,7 @@
 use super::{Script, range};
 use crate::read::reader::expression;
 use crate::read::syntax::{
-    Expression, Function, Logic, Operator, Parameter, Statement, StatementKind, Takes, Term, TextRange,
+    Expression, Function, Logic, Operator, Parameter, Role, Statement, StatementKind, Takes, Term, TextRange,
 };
 use oxc_ast::ast;
 use oxc_span::GetSpan;
@@ -187,7 +187,7 @@ impl Script<'_> {
             ast::Expression::StringLiteral(one) => Term::Text(self.word(&one.value)),
             ast::Expression::NumericLiteral(one) => Term::Number(one.value),
             ast::Expression::BooleanLiteral(one) => Term::Bool(one.value),
-            ast::Expression::NullLiteral(_) => Term::Null,
+            ast::Expression::NullLiteral(_) => Term::Nil,
             ast::Expression::TemplateLiteral(one) => self.template(one),
             ast::Expression::TaggedTemplateExpression(one) => self.tagged(one),
             ast::Expression::AwaitExpression(one) => Term::Await(self.boxed(&one.argument)),
@@ -213,6 +213,11 @@ impl Script<'_> {
             }
             ast::Expression::UnaryExpression(one) => match one.operator {
                 UnaryOperator::LogicalNot => Term::Not(self.boxed(&one.argument)),
+                UnaryOperator::Delete => Term::Delete(vec![self.expression(&one.argument)]),
+                UnaryOperator::UnaryNegation => {
+                    let zero = expression(Term::Number(0.0), range(one.span));
+                    Term::Binary(Operator::Subtract, Box::new([zero, self.expression(&one.argument)]))
+                }
                 _ => self.other(&[&one.argument]),
             },
             ast::Expression::UpdateExpression(one) => {
@@ -229,7 +234,7 @@ impl Script<'_> {
                 Term::Other(one.expressions.iter().map(|part| self.expression(part)).collect())
             }
             ast::Expression::YieldExpression(one) => {
-                Term::Other(one.argument.iter().map(|value| self.expression(value)).collect())
+                Term::Yield(one.argument.as_ref().map(|value| self.boxed(value)), one.delegate)
             }
             ast::Expression::ImportExpression(one) => self.other(&[&one.source]),
             ast::Expression::ParenthesizedExpression(one) => self.term(&one.expression),
@@ -345,7 +350,23 @@ impl Script<'_> {
             ast::ObjectPropertyKind::SpreadProperty(spread) => (None, self.spread(spread)),
             ast::ObjectPropertyKind::ObjectProperty(one) => {
                 let key = one.key.static_name().map(|key| self.word(&key));
-                let value = self.expression(&one.value);
+                let value = match (&one.value, one.kind) {
+                    (
+                        ast::Expression::FunctionExpression(function),
+                        ast::PropertyKind::Get | ast::PropertyKind::Set,
+                    ) => {
+                        let at = range(function.span);
+                        let mut accessor = self.function(function, at.clone());
+                        accessor.role = Role::Get;
+                        let value = expression(Term::Function(Arc::new(accessor)), at.clone());
+                        if one.kind == ast::PropertyKind::Set {
+                            // What an assignment to it does is not known.
+                            return (None, expression(Term::Other(vec![value]), at));
+                        }
+                        value
+                    }
+                    _ => self.expression(&one.value),
+                };
                 if key.is_some() {
                     return (key, value);
                 }
@@ -362,8 +383,11 @@ impl Script<'_> {
 
 fn binary(operator: BinaryOperator) -> Operator {
     match operator {
-        BinaryOperator::Equality | BinaryOperator::StrictEquality => Operator::Equal,
-        BinaryOperator::Inequality | BinaryOperator::StrictInequality => Operator::NotEqual,
+        BinaryOperator::Equality => Operator::Equal,
+        BinaryOperator::StrictEquality => Operator::Same,
+        BinaryOperator::Inequality => Operator::NotEqual,
+        BinaryOperator::StrictInequality => Operator::NotSame,
+        BinaryOperator::Remainder => Operator::Remainder,
         BinaryOperator::LessThan => Operator::Less,
         BinaryOperator::LessEqualThan => Operator::AtMost,
         BinaryOperator::GreaterThan => Operator::Greater,
