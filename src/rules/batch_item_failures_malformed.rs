@@ -14,7 +14,12 @@ pub(super) static RULE: Rule = rule!(
 fn check(findings: &mut Findings<'_>) {
     for mapping in findings.graph.mappings() {
         for handled in findings.handled_bodies(mapping) {
-            let Some(returned) = &handled.handler.malformed_response else {
+            let handler = handled.handler;
+            let returned = handler
+                .malformed_response
+                .as_ref()
+                .or(handler.misplaced_failures.as_ref());
+            let Some(returned) = returned else {
                 let accepted = fact(true, || "no malformed response was found".to_owned());
                 findings.satisfied(&handled.when, mapping, accepted);
                 continue;
@@ -30,10 +35,17 @@ fn check(findings: &mut Findings<'_>) {
 }
 
 fn malformed(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>, returned: &Fact) -> Finding {
-    let headline = format!(
-        "{} names failed messages in a form that Lambda does not accept: every message of the batch is processed again",
-        handled.function
-    );
+    let headline = if handled.handler.malformed_response.is_some() {
+        format!(
+            "{} names failed messages in a form that Lambda does not accept: every message of the batch is processed again",
+            handled.function
+        )
+    } else {
+        format!(
+            "{} names failed messages where Lambda does not look for them: it deletes them as processed",
+            handled.function
+        )
+    };
     Finding::new("response", headline, returned.span, &*returned.words)
         .severity_if_enabled(Severity::Warning, mapping)
         .label(mapping.resource.header, invokes(mapping))

@@ -6,9 +6,8 @@ use crate::rules::shared::handlers::{InvokedHandler, invokes};
 pub(super) static RULE: Rule = rule!(
     "check-then-act",
     Category::Handlers,
-    Severity::Info,
-    "the function looks for a record and writes it later without a condition: two workers both find nothing",
-    set = Set::Pedantic
+    Severity::Warning,
+    "the function looks for a record and writes it later without a condition: two workers both find nothing"
 );
 
 fn check(findings: &mut Findings<'_>) {
@@ -21,7 +20,13 @@ fn unconditional(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>) -> 
         "{} looks for a record before the work and writes it afterwards without a condition: a message that two workers receive is processed twice",
         handled.function
     );
+    let severity = if handled.handler.pays_unconditionally {
+        Severity::Warning
+    } else {
+        Severity::Info
+    };
     let finding = Finding::new("idempotency", headline, written.span, &*written.words)
+        .severity_if_enabled(severity, mapping)
         .label(mapping.resource.header, invokes(mapping))
         .help("write the record before the work, on the condition that it does not exist, with a time after which it expires");
     Some(finding)

@@ -16,11 +16,15 @@ pub(super) static RULE: Rule = rule!(
 fn check(findings: &mut Findings<'_>) {
     for mapping in findings.graph.mappings() {
         for handled in findings.handled_bodies(mapping) {
+            let sizes = findings.without_notes(|findings| findings.batch_sizes(&handled.when, mapping));
+            let may_be_alone = sizes.is_empty() || sizes.iter().any(|size| size.value == 1);
+            let is_retried = may_be_alone && handled.handler.outcome_alone != handled.handler.outcome;
             for source in findings.polled_queues(mapping, &handled.when) {
                 let lost = unawaited(mapping, &handled, &source).or_else(|| swallowed(mapping, &handled, &source));
+                let lost = lost.filter(|_| !is_retried);
                 if let Some(finding) = lost {
                     findings.report(&source.when, mapping, finding);
-                } else if handled.handler.outcome == Outcome::Unknown {
+                } else if handled.handler.outcome == Outcome::Unknown || is_retried {
                     let reason = "what becomes of a message that fails is not known, or not the same on all paths";
                     findings.not_read(mapping, handled.function, &source.when, reason);
                 } else {
@@ -34,10 +38,16 @@ fn check(findings: &mut Findings<'_>) {
 
 fn swallowed(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>, source: &PolledQueue<'_>) -> Option<Finding> {
     let caught = handled.handler.swallowed_failure.as_ref()?;
-    let headline = format!(
-        "{} catches every failure of a message of {} and returns as if it were done: Lambda deletes the message",
-        handled.function, source.shown
-    );
+    let headline = match &handled.handler.caught_call {
+        Some(call) => format!(
+            "{} catches a failure of `{}` and returns as if the message of {} were done: Lambda deletes the message",
+            handled.function, call.words, source.shown
+        ),
+        None => format!(
+            "{} catches every failure of a message of {} and returns as if it were done: Lambda deletes the message",
+            handled.function, source.shown
+        ),
+    };
     let help = "throw the failure again, or return its message in `batchItemFailures`, so that SQS delivers it again";
     Some(lost(mapping, headline, caught).help(help))
 }
