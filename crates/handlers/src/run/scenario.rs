@@ -379,15 +379,16 @@ impl<'m> Entry<'m> {
         machine.run.is_uncertain |= self.is_of_message && machine.has_changed_module();
         let is_promise = matches!(result, Ok(Value::Promise(_)));
         let is_script = machine.module.is_script;
+        let is_response = !self.is_of_message && !self.is_of_library;
         let unmarshalable = || Err(Flow::Raise(Value::Error(None, 0)));
         let settled = match result {
             // Lambda does not run a coroutine of Python.
-            Ok(Value::Promise(_)) if !is_script && !self.is_of_message => unmarshalable(),
+            Ok(Value::Promise(_)) if !is_script && is_response => unmarshalable(),
             Ok(value) => machine.awaited(value),
             failed => failed,
         };
         let settled = match settled {
-            Ok(value) if !is_script && !self.is_of_message && is_unmarshalable(&machine, &value, 3) => unmarshalable(),
+            Ok(value) if !is_script && is_response && is_unmarshalable(&machine, &value, 3) => unmarshalable(),
             settled => settled,
         };
         let is_async = is_promise || !machine.module.is_script;
