@@ -93,6 +93,19 @@ except ClientError as error:
     }
 
     #[test]
+    fn claim_that_ends_by_other_means_is_accepted() {
+        let of_delivery = PUT.replace(
+            "record['messageId']",
+            "record['messageId'] + record['attributes']['ApproximateReceiveCount']",
+        );
+        python(&claimed(&of_delivery, "ship(record)").replace(MARK, ""));
+        let redis = "if not r.setnx(record['messageId'], 1): <mark>\n    continue\n<expiry>ship(record)";
+        python(&redis.replace("<mark>", MARK).replace("<expiry>", ""));
+        let expires = "r.expire(record['messageId'], 30)\n";
+        python(&redis.replace("<mark>", "").replace("<expiry>", expires));
+    }
+
+    #[test]
     fn claim_after_the_work_is_accepted() {
         python(&format!("ship(record)\n{}", claimed(PUT, "").replace(MARK, "")));
     }

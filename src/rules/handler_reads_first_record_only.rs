@@ -79,6 +79,25 @@ mod tests {
     }
 
     #[test]
+    fn records_that_the_response_returns_are_not_unread() {
+        let stopped = "    failures, stopped = [], False
+    for record in event['Records']:
+        if stopped:
+            failures.append({'itemIdentifier': record['messageId']})
+            continue
+        try:
+            ship(record['body'])
+        except Exception:
+            failures.append({'itemIdentifier': record['messageId']})
+            stopped = True
+    return {'batchItemFailures': failures}
+
+def ship(body):
+    raise NotImplementedError(body)";
+        python("", stopped);
+    }
+
+    #[test]
     fn early_return_on_every_path_is_flagged() {
         let looped = "    for record in event['Records']:";
         python("", &format!("{looped} {MARK}\n        ship(record)\n        return"));

@@ -204,6 +204,27 @@ exports.handler = async (event) => {
     }
 
     #[test]
+    fn constant_key_of_the_response_is_read() {
+        for key in ["'batchItemFailures'", "os.environ['KEY']"] {
+            check_python(
+                &RULE,
+                &format!(
+                    "KEY = {key}
+def handler(event, context):
+    failures = []
+    for record in event['Records']:
+        try:
+            ship(record)
+        except Exception:
+            failures.append({{'itemIdentifier': record['messageId']}})
+    return {{KEY: failures}}
+"
+                ),
+            );
+        }
+    }
+
+    #[test]
     fn comment_in_source_suppresses_finding() {
         check_python(
             &RULE,

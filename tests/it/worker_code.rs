@@ -312,6 +312,24 @@ fn declaration_wins_over_code() {
 }
 
 #[test]
+fn options_that_change_later_state_nothing() {
+    for (change, expected) in [
+        ("", &[TOO_SHORT] as &[&str]),
+        ("options.visibilityTimeout = 60;", NOTHING),
+        ("options['visibilityTimeout'] = 60;", NOTHING),
+        ("options.batchSize = 10;", &[TOO_SHORT]),
+        ("Object.assign(options, overrides);", NOTHING),
+        ("app.updateOption('visibilityTimeout', 60);", NOTHING),
+    ] {
+        let code = format!(
+            "import {{ Consumer }} from 'sqs-consumer';\nconst options = {{ queueUrl: process.env.QUEUE_URL, \
+             handleMessageTimeout: 45000, handleMessage }};\n{change}\nconst app = Consumer.create(options);\napp.start();\n"
+        );
+        assert_eq!(with_code("", "w.js", &code), expected, "{change}");
+    }
+}
+
+#[test]
 fn programs_that_differ_state_nothing() {
     let code = |limit: u32| {
         format!(

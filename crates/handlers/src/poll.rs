@@ -388,6 +388,11 @@ fn of_sqs_consumer<'m>(
         }
     })?;
     let queue = options.queue("queueUrl")?;
+    // Options that change after the program was created state nothing.
+    let times = ["handleMessageTimeout", "heartbeatInterval", "visibilityTimeout"];
+    if module.says(&["assign", "updateOption"]) || times.iter().any(|option| constants.is_assigned(option)) {
+        return None;
+    }
     let visibility = options.time("visibilityTimeout", 1000.0);
     let every = options.time("heartbeatInterval", 1000.0);
     let longest = options.time("handleMessageTimeout", 1.0).ok()?;
@@ -397,8 +402,6 @@ fn of_sqs_consumer<'m>(
         // The library rejects an interval without a timeout.
         _ => FoundRenewal::Unknown,
     };
-    // An option may change after the program was created.
-    let is_known = visibility.is_ok() && !module.says(&["assign", "updateOption"]);
     let visibility = visibility.ok().flatten();
     // Other functions of the library delete only the messages that they return.
     let handler = options.any("handleMessage").ok().flatten();
@@ -413,7 +416,7 @@ fn of_sqs_consumer<'m>(
     });
     Some(Found {
         visibility,
-        longest: longest.filter(|_| is_known),
+        longest,
         renewal,
         losses: losses.into_iter().collect(),
         ..Found::new(queue, call.at.clone())
