@@ -4,7 +4,7 @@ mod coverage;
 mod remedy;
 mod rule_id;
 
-pub use coverage::{Coverage, CoveredHandler, Declaration, Gap, Step};
+pub use coverage::{Coverage, CoveredHandler, Declaration, Gap, ONLY_TYPE, Step};
 pub use remedy::{Change, Destination, Edit, Fix, MissingDeadLetterQueue, Place, REPORT_FAILURES, Remedy, Safety};
 pub use rule_id::RuleId;
 
@@ -125,6 +125,10 @@ pub struct Diagnostic {
     pub subject: Subject,
     /// Instances with the same finding, if there are several or a call creates the only one.
     pub calls: Vec<Instance>,
+    /// Remark on the use of its unit, as "nothing in these files calls this module".
+    pub remark: Option<&'static str>,
+    /// `true` if it is reported only with pedantic rules, although its rule runs by default.
+    pub is_pedantic: bool,
     /// `true` if several roots share its block and no label shows for which of them it is.
     pub names_root: bool,
     /// Headers of the calls that contain its subject, outermost first.
@@ -162,6 +166,8 @@ impl Diagnostic {
             when: None,
             subject,
             calls: Vec::new(),
+            remark: None,
+            is_pedantic: false,
             names_root: false,
             through: Vec::new(),
             written: None,

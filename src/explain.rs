@@ -64,7 +64,8 @@ pub fn explain_outcome(outcome: Outcome, asked: ExplainedLocation<'_>) -> Explan
         return explained;
     };
     let file = explained.outcome.sources.file(id);
-    let seen = FileElements::in_file(explained.graphs().map(|(_, graph)| graph), id);
+    let mut seen = FileElements::in_file(explained.graphs().map(|(_, graph)| graph), id);
+    conclusions::findings(&explained.outcome).for_each(|found| seen.add_labels(found, id));
     explained.place = ExplainedRange::find(&seen, &frontend::elements(id, &file), id, &file, asked);
     if explained.place.is_none() {
         explained.nearest = seen.nearest(file.line_range(asked.line.saturating_sub(1)).start);

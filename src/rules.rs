@@ -265,6 +265,8 @@ impl Category {
 pub enum Set {
     /// Rules that always run.
     Default,
+    /// Rules that always run, but report their milder findings only if pedantic rules are selected.
+    DefaultInPart,
     /// Rules that run only if selected.
     Pedantic,
 }
@@ -273,7 +275,7 @@ impl Set {
     /// Returns the name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Set::Default => "default",
+            Set::Default | Set::DefaultInPart => "default",
             Set::Pedantic => "pedantic",
         }
     }
@@ -322,6 +324,16 @@ impl<'r> Rule<'r> {
             settings: &[],
             check: None,
         }
+    }
+
+    /// Returns the rule in the set of one of its findings.
+    pub(crate) fn for_finding(&self, is_pedantic: bool) -> Rule<'r> {
+        let set = match self.set {
+            Set::DefaultInPart if is_pedantic => Set::Pedantic,
+            Set::DefaultInPart => Set::Default,
+            set => set,
+        };
+        Rule { set, ..*self }
     }
 
     /// Returns `true` if the pipeline raises the rule; no comment can suppress such a rule.

@@ -100,7 +100,7 @@ impl Selection {
     pub fn selects(&self, rule: &Rule, select: Option<&[String]>, ignore: &[String]) -> bool {
         let any = |names: &[String]| names.iter().any(|name| covers(name, rule));
         let chosen = match (self.select.as_slice(), select) {
-            ([], None) => rule.set == Set::Default,
+            ([], None) => rule.set != Set::Pedantic,
             ([], Some(names)) => any(names),
             (names, _) => any(names),
         };
@@ -133,7 +133,8 @@ pub fn check(name: &str, known: &Catalogue) -> Result<(), UnknownRule> {
 
 /// Returns `true` if `name`, which is that of a rule, a category or a set, includes `rule`.
 pub fn covers(name: &str, rule: &Rule<'_>) -> bool {
-    current(name) == rule.id || name == rule.category.name() || name == rule.set.name() || name == "all"
+    let is_set = name == rule.set.name() || rule.set == Set::DefaultInPart && name == Set::Pedantic.name();
+    current(name) == rule.id || name == rule.category.name() || is_set || name == "all"
 }
 
 /// Returns the names of the categories in the order of the rules, with that of policies last.
@@ -185,6 +186,29 @@ pub fn nearest<'k>(name: &str, known: impl Iterator<Item = &'k str>) -> Option<&
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rule_in_both_sets_reports_its_pedantic_findings_on_request() {
+        let rule = RULES
+            .iter()
+            .find(|rule| rule.set == Set::DefaultInPart)
+            .expect("such a rule exists");
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        for (select, pedantic, expected) in [
+            (&[][..], false, [true, false]),
+            (&[][..], true, [true, true]),
+            (&["default"][..], false, [true, false]),
+            (&["pedantic"][..], false, [false, true]),
+            (&[rule.id][..], false, [true, true]),
+            (&[rule.category.name()][..], false, [true, true]),
+        ] {
+            let selection = Selection::new(names(select), Vec::new(), pedantic);
+            let reported =
+                [false, true].map(|is_pedantic| selection.selects(&rule.for_finding(is_pedantic), None, &[]));
+            assert_eq!(reported, expected, "{select:?} {pedantic}");
+            assert!(selection.selects(rule, None, &[]), "{select:?}: it has to run");
+        }
+    }
 
     #[test]
     fn each_category_is_listed_once() {

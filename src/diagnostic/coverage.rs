@@ -30,6 +30,9 @@ pub struct Declaration {
     pub header: Span,
 }
 
+/// Reason for which only some rules judge a handler.
+pub const ONLY_TYPE: &str = "only the type of a handler in Java, C# or Go is read";
+
 /// The handler of a function that a queue invokes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoveredHandler {
@@ -39,6 +42,8 @@ pub struct CoveredHandler {
     pub span: Span,
     /// Name and span of the handler, or the reason why it was not read.
     pub read: Result<(String, Span), String>,
+    /// The reason in brief for which rules cannot judge it, or not all of them.
+    pub gap: Option<&'static str>,
 }
 
 /// A queue or mapping that is not judged.
@@ -111,9 +116,9 @@ impl Coverage {
         self.gaps.iter().partition(is_found)
     }
 
-    /// Returns the number of handlers whose source was read.
+    /// Returns the number of handlers whose source was read, in a language that all rules know.
     pub fn read_handlers(&self) -> usize {
-        self.handlers.iter().filter(|handler| handler.read.is_ok()).count()
+        self.handlers.iter().filter(|handler| handler.gap.is_none()).count()
     }
 
     /// Returns the number of mappings that are judged.

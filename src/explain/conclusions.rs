@@ -35,6 +35,12 @@ struct LocationScope<'p> {
     headed: FxHashSet<(String, String)>,
 }
 
+/// Returns all findings of a run, including those that are suppressed or known.
+pub(super) fn findings(outcome: &Outcome) -> impl Iterator<Item = &Diagnostic> {
+    let hidden = outcome.suppressed.iter().chain(&outcome.history.known);
+    outcome.findings.iter().chain(hidden.map(|one| &one.finding))
+}
+
 /// Returns the conclusions of rules at `place`, with those of the worst findings first.
 pub(super) fn at<'o>(outcome: &'o Outcome, place: &ExplainedRange) -> Vec<Concluded<'o>> {
     let here = LocationScope::new(outcome, place);

@@ -1,6 +1,7 @@
 //! Determines what a line is about: the values that begin on it, or else the block that contains it.
 
 use super::ExplainedLocation;
+use crate::diagnostic::Diagnostic;
 use crate::graph::values::{self, ListedValue};
 use crate::graph::{Graph, Resource};
 use source::{FileId, SourceFile, Span};
@@ -13,7 +14,7 @@ pub(super) struct FileElements {
     headers: BTreeSet<(Span, String)>,
     /// Headers of calls that contain resources.
     calls: BTreeSet<Span>,
-    /// Spans and origins of values.
+    /// Spans and origins of values, and labels of findings.
     values: BTreeSet<Span>,
 }
 
@@ -35,6 +36,12 @@ impl FileElements {
         seen.calls.retain(|span| span.file == file);
         seen.values.retain(|span| span.file == file);
         seen
+    }
+
+    /// Adds the labels of `found`, which may mark resources that have no values in the graph.
+    pub(super) fn add_labels(&mut self, found: &Diagnostic, file: FileId) {
+        let spans = found.labels().iter().map(|label| label.span);
+        self.values.extend(spans.filter(|span| span.file == file));
     }
 
     /// Returns the closest resources on both sides of `offset`.

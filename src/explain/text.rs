@@ -19,7 +19,7 @@ pub(super) fn render(explained: &Explanation, subject: &str, all: bool) -> Strin
     };
     page.write(0, subject);
     let told = explained.resources();
-    if told.is_empty() {
+    if told.is_empty() && explained.conclusions().is_empty() {
         page.nothing();
     }
     for one in told.iter().take(MANY) {

@@ -86,6 +86,7 @@ pub(super) fn load(
         if let Some(named) = &named {
             loaded.graph.forget_inputs(&named.variables);
             loaded.graph.note_switches(|name| named.variables.contains(name));
+            loaded.graph.unit.is_uncalled &= named.inputs.is_empty();
             let named = named.inputs.iter().map(|(name, inputs)| NamedEnvironment {
                 name: name.clone(),
                 path: root.directory.clone(),
@@ -241,6 +242,7 @@ fn load_root(
     let directory = call.map_or(&root.directory, |call| &call.directory);
     let mut unit = Unit::new(sources.name_of(directory), UnitKind::TerraformModule);
     unit.notes.clone_from(&root.notes);
+    unit.is_uncalled = call.is_none() && root.expects_call();
     unit.notes.extend(call.iter().flat_map(|call| call.notes.clone()));
     let name = unit.name.clone();
     let mut evaluator = Evaluator::new(sources, modules, root.clone(), &name);

@@ -564,7 +564,7 @@ fn is_code(kind: UnitKind) -> bool {
 
 /// Returns `true` if the value is, or follows from, the default of an input that a deployment may set.
 fn is_replaceable<T>(case: &Case<T>) -> bool {
-    case.origins.iter().any(|origin| origin.is_input_default)
+    case.origins.deciding().is_some() || case.origins.iter().any(|origin| origin.is_input_default)
 }
 
 /// Returns `true` if the code leaves changes of the argument `name` to others.

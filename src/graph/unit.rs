@@ -46,6 +46,8 @@ pub struct Unit {
     pub unread_modules: BTreeMap<String, UnreadCalls>,
     /// Key that links of other units use for it: its name, or its call by another unit.
     pub key: UnitKey,
+    /// `true` for a module that expects a call, if these files contain none.
+    pub is_uncalled: bool,
 }
 
 /// Numbers of calls of a module that is not read.
@@ -66,7 +68,29 @@ impl Unit {
             kind,
             notes: Vec::new(),
             unread_modules: BTreeMap::new(),
+            is_uncalled: false,
         }
+    }
+
+    /// Returns a remark on the use of the unit, for its findings.
+    pub fn remark(&self) -> Option<&'static str> {
+        if self.is_for_local_use() {
+            return Some("this is for local use, as its path says");
+        }
+        self.is_uncalled.then_some("nothing in these files calls this module")
+    }
+
+    /// Returns `true` if its path marks it as one that runs on a developer's machine: `local_testing/template.yaml`,
+    /// `serverless.localstack.yml`, `template.local.yaml`.
+    pub fn is_for_local_use(&self) -> bool {
+        let is_local = |part: &str| {
+            let words: Vec<String> = part.split(['.', '-', '_']).map(str::to_ascii_lowercase).collect();
+            let is_trial = |word: &String| matches!(&**word, "dev" | "development" | "test" | "testing" | "tests");
+            words.iter().any(|word| word == "localstack")
+                || words.windows(2).any(|pair| pair[0] == "local" && is_trial(&pair[1]))
+                || part.to_ascii_lowercase().contains(".local.")
+        };
+        self.name.split('/').any(is_local)
     }
 }
 
@@ -193,5 +217,28 @@ impl UnitGraph {
         self.queues.shrink_to_fit();
         self.functions.shrink_to_fit();
         self.mappings.shrink_to_fit();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Unit, UnitKind};
+
+    #[test]
+    fn path_marks_a_unit_for_local_use() {
+        for (name, is_local) in [
+            ("local_testing/template.yaml", true),
+            ("app/local-dev", true),
+            ("localstack/main", true),
+            ("serverless.localstack.yml", true),
+            ("template.local.yaml", true),
+            ("local/template.yaml", false),
+            ("locals.tf", false),
+            ("testing/template.yaml", false),
+            ("localized_testing/template.yaml", false),
+        ] {
+            let unit = Unit::new(name.to_owned(), UnitKind::Template);
+            assert_eq!(unit.is_for_local_use(), is_local, "{name}");
+        }
     }
 }

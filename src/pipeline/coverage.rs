@@ -9,7 +9,7 @@
 //! which no file declares. The function's timeout is unknown, so the mapping has a gap with the cause
 //! [`Cause::Elsewhere`].
 
-use crate::diagnostic::{Coverage, CoveredHandler, Declaration, Gap, Step, Subject};
+use crate::diagnostic::{Coverage, CoveredHandler, Declaration, Gap, ONLY_TYPE, Step, Subject};
 use crate::graph::{
     Attribute, Case, Cause, Condition, End, EventSourceMapping, Function, Graph, Link, Queue, Reason, Resource, State,
     Target, UnitId, UnitKind,
@@ -126,14 +126,18 @@ impl Instances {
 
 /// Returns the handler of a function that a queue invokes.
 fn handler(function: &Function) -> Option<CoveredHandler> {
-    let read = match &function.handler {
-        Ok(handler) => Ok((handler.name.to_string(), handler.place)),
-        Err(unread) => Err(unread.words()?.to_string()),
+    let (read, gap) = match &function.handler {
+        Ok(handler) => {
+            let read = Ok((handler.name.to_string(), handler.place));
+            (read, (!handler.has_body).then_some(ONLY_TYPE))
+        }
+        Err(unread) => (Err(unread.words()?.to_string()), Some(unread.kind())),
     };
     Some(CoveredHandler {
         function: function.resource.address.to_string(),
         span: function.resource.header,
         read,
+        gap,
     })
 }
 

@@ -77,7 +77,9 @@ fn shared(graphs: &[&Graph]) -> FxHashSet<String> {
 
 #[cfg(test)]
 mod tests {
+    use crate::diagnostic::ONLY_TYPE;
     use crate::{rules, testing};
+    use rustc_hash::FxHashSet;
 
     /// Returns cause and reason of each note that the function's source in `file` was not read.
     fn unread(file: &str, handler: &str, source: &str) -> Vec<(String, String)> {
@@ -91,6 +93,52 @@ mod tests {
         let outcome = testing::run_files(rule, &[("template.yaml", &*template), (&*path, source)]);
         let notes = outcome.not_evaluated.into_iter();
         notes.map(|note| (note.reason, note.cause.to_owned())).collect()
+    }
+
+    #[test]
+    fn unread_handlers_are_counted_by_reason() {
+        let service = "service: s\nprovider: {name: aws, runtime: <runtime>}\nfunctions:\n  f:\n    handler: <handler>\n    \
+                       events: [{sqs: {arn: 'arn:aws:sqs:eu-west-1:111122223333:q'}}]\n";
+        let go = "package main\n\nimport \"github.com/aws/aws-lambda-go/events\"\n\nfunc main() { lambda.Start(handle) }\n\nfunc \
+                  handle(event events.SQSEvent) error { return nil }\n";
+        let config = "{\"compilerOptions\": {\"outDir\": \"dist\", \"rootDir\": \".\"}, \"include\": [\"src\"]}";
+        let rule = rules::by_id("batch-item-failures-ignored").expect("the rule exists");
+        for (runtime, handler, file, text, gap) in [
+            (
+                "nodejs22.x",
+                "dist/worker.handler",
+                "tsconfig.json",
+                config,
+                Some("source not found"),
+            ),
+            (
+                "python3.13",
+                "app.handler",
+                "app.py",
+                "def handler(:\n",
+                Some("source not parsed"),
+            ),
+            ("provided.al2023", "cmd/f", "cmd/f/main.go", go, Some(ONLY_TYPE)),
+            (
+                "python3.13",
+                "app.handler",
+                "app.py",
+                "def handler(event, context):\n    return None\n",
+                None,
+            ),
+        ] {
+            let service = service.replace("<runtime>", runtime).replace("<handler>", handler);
+            let outcome = testing::run_files(rule, &[("serverless.yml", &*service), (file, text)]);
+            let [handler] = &*outcome.coverage.handlers else {
+                panic!("{:?}", outcome.coverage.handlers);
+            };
+            assert_eq!(handler.gap, gap, "{handler:?}");
+            if let Err(reason) = &handler.read {
+                let paths: Vec<&str> = reason.split('`').skip(1).step_by(2).collect();
+                let once: FxHashSet<&str> = paths.iter().copied().collect();
+                assert_eq!(paths.len(), once.len(), "{reason}");
+            }
+        }
     }
 
     #[test]

@@ -354,6 +354,7 @@ pub(super) fn asked_for(
     selection: &Selection,
     sources: &Sources,
 ) -> Option<Diagnostic> {
+    let rule = &rule.for_finding(found.is_pedantic);
     let file = sources.file(found.primary().span.file);
     let ignoring = config.ignoring_override(rule, file.path(), &found.subject.address);
     if ignoring.is_some() || !config.runs(rule, selection) {

@@ -325,6 +325,8 @@ impl Policy for View<'_> {
         let Some(about) = self.files.get(&file) else {
             return false;
         };
+        // A suppression may be for a finding that this run does not report.
+        let rule = &rule.for_finding(true);
         let mut overrides = about.config.overrides.iter().flat_map(|(_, rules)| &rules.ignore);
         if !about.config.runs(rule, self.selection) || overrides.any(|name| covers(name, rule)) {
             return false;

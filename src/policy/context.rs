@@ -7,7 +7,7 @@ use super::value::{
 };
 use crate::graph::access::QueuePolicy;
 use crate::graph::{
-    Alarm, AsPlain, Attribute, Bounds, Cause, Graph, Link, Origin, Plain, Queue, Reason, Resource, Target, UnitId,
+    Alarm, AsPlain, Attribute, Bounds, Cause, Graph, Link, Origins, Plain, Queue, Reason, Resource, Target, UnitId,
     Unresolved,
 };
 use crate::graph::{State as Known, attribute};
@@ -24,7 +24,7 @@ pub(super) const MAX_ITEMS: usize = 1_000;
 #[derive(Debug, Clone)]
 pub(super) struct Reading<'g> {
     pub(super) span: Span,
-    pub(super) origins: &'g [Origin],
+    pub(super) origins: &'g Origins,
     pub(super) shown: LabelText<'g>,
     pub(super) is_default: bool,
 }
@@ -152,7 +152,7 @@ impl<'g> Context<'g> {
     pub(super) fn note_resource(&self, resource: &'g Resource, what: &'static str) -> ReadingIndex {
         self.note(Reading {
             span: resource.header,
-            origins: &[],
+            origins: Origins::NONE,
             shown: LabelText::Resource(resource, what),
             is_default: false,
         })
@@ -162,7 +162,7 @@ impl<'g> Context<'g> {
     pub(super) fn note_words(&self, span: Span, words: &'static str) -> ReadingIndex {
         self.note(Reading {
             span,
-            origins: &[],
+            origins: Origins::NONE,
             shown: LabelText::Words(words),
             is_default: false,
         })

@@ -144,6 +144,7 @@ fn unit<'a>(
         let notes = [
             ("calculation", found.calculation.as_deref()),
             ("only if", found.when.as_deref()),
+            ("note", found.remark),
             ("help", found.help.as_deref()),
         ];
         let mut list = String::new();

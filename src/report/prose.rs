@@ -52,6 +52,7 @@ pub(super) fn notes(found: &Diagnostic, left_out: usize) -> Vec<(&'static str, S
     let optional = [
         ("calculation", found.calculation.as_deref()),
         ("only if", found.when.as_deref()),
+        ("note", found.remark),
     ];
     notes.extend(
         optional

@@ -21,6 +21,7 @@ pub fn lines(report: &Report<'_>) -> Vec<String> {
         lines.push(format!("sqslint: {judged}"));
         lines.extend(unjudged(report).into_iter().map(|line| format!("  {line}")));
     }
+    lines.extend(unread_handlers(report));
     lines.extend(unread(report).into_iter().map(|line| format!("sqslint: {line}")));
     lines.push(format!("sqslint: {}", found(report)));
     lines
@@ -206,6 +207,26 @@ fn advice(step: Step) -> &'static str {
     }
 }
 
+/// Formats the share of handlers that all rules can judge, and the reasons for the others, most frequent first. Returns
+/// nothing if it is complete.
+fn unread_handlers(report: &Report<'_>) -> Vec<String> {
+    let mut by_reason: BTreeMap<&str, usize> = BTreeMap::new();
+    for gap in report.coverage.handlers.iter().filter_map(|handler| handler.gap) {
+        *by_reason.entry(gap).or_default() += 1;
+    }
+    let mut ranked: Vec<_> = by_reason.into_iter().collect();
+    ranked.sort_by_key(|&(reason, count)| (std::cmp::Reverse(count), reason));
+    let reasons = ranked.iter().map(|(reason, count)| format!("  {count}: {reason}"));
+    let title = (!ranked.is_empty()).then(|| format!("sqslint: {}", handlers_title(report)));
+    title.into_iter().chain(reasons).collect()
+}
+
+/// Formats the share of handlers: `read 12 of 30 handlers`.
+fn handlers_title(report: &Report<'_>) -> String {
+    let all = counted(report.coverage.handlers.len(), "handler");
+    format!("read {} of {all}", report.coverage.read_handlers())
+}
+
 /// Lists what was not looked at apart from values: queues without a known consumer, and parts that were not read.
 pub(super) fn unread(report: &Report<'_>) -> Vec<String> {
     let modules = &report.units.unread_modules;
@@ -258,18 +279,16 @@ pub fn write_not_evaluated(report: &Report<'_>, out: &mut dyn io::Write) -> io::
         format!("{}:{}", file.shown(), file.position(span.start as usize).line)
     };
     let texts = handlers.iter().map(|one| match &one.read {
-        Ok((name, span)) => format!("`{name}` at {}", shown(*span)),
+        Ok((name, span)) => {
+            let gap = one.gap.map(|gap| format!(": {gap}")).unwrap_or_default();
+            format!("`{name}` at {}{gap}", shown(*span))
+        }
         Err(reason) => reason.clone(),
     });
     let texts: Vec<String> = texts.collect();
     let entries = texts.iter().zip(handlers);
     let entries = entries.map(|(text, one)| (text.as_str(), one.span, &*one.function, None));
-    let title = format!(
-        "read {} of {}",
-        report.coverage.read_handlers(),
-        counted(handlers.len(), "handler")
-    );
-    write_by_reason(&title, entries, report, out)?;
+    write_by_reason(&handlers_title(report), entries, report, out)?;
     let lacks = report.not_evaluated.iter();
     let lacks = lacks.map(|open| (&*open.reason, open.span, &*open.subject.address, Some(&*open.rule)));
     let rules: BTreeSet<&str> = report.not_evaluated.iter().map(|open| &*open.rule).collect();

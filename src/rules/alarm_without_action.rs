@@ -72,6 +72,7 @@ fn judge(findings: &mut Findings<'_>, alarm: &Alarm, queue: &Queue, what: &str) 
 #[cfg(test)]
 mod tests {
     use super::RULE;
+    use crate::diagnostic::Diagnostic;
     use crate::testing::Dialect::{CloudFormation, Terraform};
 
     const ALARM: &str = r#"
@@ -107,6 +108,34 @@ resource "aws_cloudwatch_metric_alarm" "a" {
             actions_enabled = var.open                                                        |
             "#,
         );
+    }
+
+    #[test]
+    fn default_that_empties_the_list_is_named() {
+        let list = "[\"arn:aws:sns:eu-west-1:111122223333:t\"]";
+        for (actions, named) in [
+            (format!("var.email != \"\" ? {list} : []"), true),
+            (format!("length(var.emails) > 0 ? {list} : []"), true),
+            (format!("concat(var.email == \"\" ? [] : {list}, [])"), true),
+            ("compact([var.email])".to_owned(), true),
+            ("[for email in var.emails : email]".to_owned(), true),
+            ("local.actions".to_owned(), true),
+            ("{ none = [] }[var.email == \"\" ? \"none\" : \"all\"]".to_owned(), true),
+            ("local.never ? [var.email] : []".to_owned(), false),
+            ("[]".to_owned(), false),
+        ] {
+            let text = ALARM.replace("<actions>", &format!("alarm_actions = {actions}"))
+                + "variable \"email\" { default = \"\" }\nvariable \"emails\" { default = [] }\n"
+                + &format!("locals {{\n  never = false\n  actions = var.email != \"\" ? {list} : []\n}}\n");
+            let found = Terraform.findings(&RULE, &text);
+            let labels: Vec<&str> = found
+                .iter()
+                .flat_map(Diagnostic::labels)
+                .map(|label| &*label.message)
+                .collect();
+            let is_named = labels.iter().any(|label| label.contains("the default of `var.email"));
+            assert_eq!((found.len(), is_named), (1, named), "{actions}: {labels:?}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = rule!(
     Category::Permissions,
     Severity::Warning,
     "a queue policy lets a service send for any account, without `aws:SourceArn` or `aws:SourceAccount`",
-    set = Set::Pedantic
+    set = Set::DefaultInPart
 );
 
 const SEND: &str = "sqs:SendMessage";
@@ -142,7 +142,12 @@ fn require(
     let scoped = fact(is_scoped, || "the statement says for whom".to_owned()).depending_on(&statement.span);
     findings.require(when, resource, scoped, || {
         if narrowing.is_empty() {
-            unscoped(shown, statement, (sender, conditions))
+            let finding = unscoped(shown, statement, (sender, conditions));
+            if sender == Sender::Anybody && conditions.is_empty() {
+                finding
+            } else {
+                finding.pedantic()
+            }
         } else {
             without_account(shown, statement)
         }
@@ -207,13 +212,14 @@ fn without_account(shown: &str, statement: &Statement) -> Finding {
     let label = "once the bucket is deleted, anybody may take its name";
     Finding::new("policy_source", headline, statement.span, label)
         .severity(Severity::Info)
+        .pedantic()
         .help("add a condition `StringEquals` on `aws:SourceAccount` with your account")
 }
 
 #[cfg(test)]
 mod tests {
     use super::{RULE, is_anything};
-    use crate::testing::Dialect::{Sam, Terraform};
+    use crate::testing::Dialect::{CloudFormation, Sam, Serverless, Terraform};
 
     const POLICY: &str = r#"
 variable "open" {}
@@ -287,6 +293,46 @@ resource "aws_sqs_queue_policy" "p" {
             Effect = var.open, Action = "sqs:*", Principal = "*"                                       |
             "#,
         );
+    }
+
+    #[test]
+    fn only_a_public_queue_without_any_condition_is_reported_by_default() {
+        let condition = |text: &str| format!(", Condition = {{ {text} }}");
+        let secure = condition("Bool = { \"aws:SecureTransport\" = \"true\" }");
+        for (principal, condition, is_default) in [
+            ("\"*\"", "", true),
+            ("{ AWS = \"*\" }", "", true),
+            ("{ AWS = [\"*\"] }", "", true),
+            ("\"*\"", &*secure, false),
+            ("{ Service = \"sns.amazonaws.com\" }", "", false),
+        ] {
+            let statement =
+                format!("Effect = \"Allow\", Action = \"sqs:SendMessage\", Principal = {principal}{condition}");
+            let found = Terraform.findings(&RULE, &POLICY.replace("<statement>", &statement));
+            let found: Vec<bool> = found.iter().map(|found| !found.is_pedantic).collect();
+            assert_eq!(found, [is_default], "{statement}");
+        }
+        let policy = "
+  Q: {Type: AWS::SQS::Queue}
+  P:
+    Type: AWS::SQS::QueuePolicy
+    Properties:
+      Queues: [!Ref Q]
+      PolicyDocument: {Statement: [{Effect: Allow, Action: 'sqs:SendMessage', Principal: '*', Resource: !GetAtt Q.Arn}]}
+";
+        let indented = policy.replace('\n', "\n  ");
+        for (dialect, text) in [
+            (CloudFormation, format!("Resources:{policy}")),
+            (Sam, format!("Resources:{policy}")),
+            (
+                Serverless,
+                format!("service: s\nprovider: {{name: aws}}\nresources:\n  Resources:{indented}\n"),
+            ),
+        ] {
+            let found = dialect.findings(&RULE, &text);
+            let found: Vec<bool> = found.iter().map(|found| found.is_pedantic).collect();
+            assert_eq!(found, [false], "{dialect:?}");
+        }
     }
 
     #[test]

@@ -4,10 +4,11 @@
 use crate::inputs::{LISTS, check, directories, entries, json};
 use needs::{PROJECTS, RECORDINGS};
 use serde_json::Value;
-use sqslint::Outcome;
 use sqslint::diagnostic::{RuleId, Subject};
+use sqslint::explain::{ExplainedLocation, explain_outcome};
 use sqslint::graph::Graph;
 use sqslint::testing::{graph_json, graph_json_by_default};
+use sqslint::{Options, Outcome};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -381,4 +382,42 @@ fn real_projects_are_checked_without_a_problem() {
     assert!(totals.linked >= 274, "{} links lead to a resource", totals.linked);
     let unresolved: usize = totals.unresolved.values().sum();
     assert!(unresolved <= 290, "{unresolved} values are unresolved");
+}
+
+/// Every line that `check` reports is explained by `explain` and the editor's hover, for the file alone.
+#[test]
+fn every_reported_line_is_explained() {
+    let Some(shared) = PROJECTS.found() else { return };
+    let mut unexplained = Vec::new();
+    for project in directories(&shared.join("corpus/dev")) {
+        let outcome = check(&project);
+        let mut places: BTreeMap<PathBuf, Vec<(usize, &RuleId)>> = BTreeMap::new();
+        for found in &outcome.findings {
+            let file = outcome.sources.file(found.primary().span.file);
+            let line = file.position(found.primary().span.start as usize).line;
+            let place = (line as usize, &found.rule);
+            places.entry(file.path().to_owned()).or_default().push(place);
+        }
+        for (path, lines) in places {
+            let mut outcome = sqslint::check(&Options {
+                paths: vec![path.clone()],
+                trace: true,
+                ..Options::default()
+            });
+            for (line, rule) in lines {
+                let asked = ExplainedLocation {
+                    file: &path,
+                    line,
+                    column: None,
+                };
+                let explained = explain_outcome(outcome, asked);
+                let is_named = explained.conclusions().iter().any(|one| one.rule.id == **rule);
+                if !is_named {
+                    unexplained.push(format!("{}:{line}: {}", path.display(), &**rule));
+                }
+                outcome = explained.outcome;
+            }
+        }
+    }
+    assert!(unexplained.is_empty(), "{unexplained:#?}");
 }

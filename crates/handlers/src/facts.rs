@@ -88,6 +88,17 @@ pub enum Unread {
 }
 
 impl Unread {
+    /// Returns the reason without details.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Unread::NotSearched => "source not searched",
+            Unread::NotFound(_) => "source not found",
+            Unread::NotJudged(_) => "source not judged",
+            Unread::Refused(_) => "source too large, or not text",
+            Unread::NotParsed(_) => "source not parsed",
+        }
+    }
+
     /// Returns the clause for people; `None` if nothing was searched.
     pub fn words(&self) -> Option<&Arc<str>> {
         match self {

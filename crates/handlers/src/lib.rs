@@ -13,6 +13,7 @@ pub use poll::{Loss, LossKind, PolledQueue, PollingProgram, Programs, Renewal, S
 
 use find::locate::{self, FoundSource, Located, Made, Origin, locate};
 use find::search::Search;
+use indexmap::IndexSet;
 use read::language::Language;
 use read::nesting::Refusal;
 use read::syntax::{Function, Module, TextRange};
@@ -183,8 +184,11 @@ fn located(code: &Code, is_only: bool, search: &Search<'_>, sources: &Sources) -
             Err(Unread::Refused(reason.into()))
         }
         Some(FoundSource::Missing(paths)) => {
-            let shown = paths.iter().map(|path| format!("`{}`", sources.shown_of(path)));
-            let shown: Vec<String> = shown.collect();
+            // Several spellings of a handler lead to one path.
+            let shown: IndexSet<String> = (paths.iter())
+                .map(|path| format!("`{}`", sources.shown_of(path)))
+                .collect();
+            let shown: Vec<String> = shown.into_iter().collect();
             Err(not_found(format!("source not found (looked for {})", shown.join(", "))))
         }
         None => Err(not_found(

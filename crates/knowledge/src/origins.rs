@@ -15,6 +15,9 @@ pub struct Origin {
     pub computes: bool,
     /// `true` if this is the default of an input of the run, which a deployment may set to another value.
     pub is_input_default: bool,
+    /// `true` if the value does not come from here: this input decides that it is used, through a condition, a key or a
+    /// list.
+    pub decides: bool,
 }
 
 impl Origin {
@@ -25,6 +28,7 @@ impl Origin {
             what: what.into(),
             computes: false,
             is_input_default: false,
+            decides: false,
         }
     }
 
@@ -39,14 +43,23 @@ impl Origin {
     }
 }
 
-/// Origins of a value, nearest first. An empty list needs no allocation.
+/// Origins of a value, nearest first, followed by the input that decides that it is used. It dereferences to the former.
+/// An empty list needs no allocation.
 #[derive(Debug, Clone, Default)]
 pub struct Origins(Option<Arc<Vec<Origin>>>);
 
 impl Origins {
+    /// The empty list.
+    pub const NONE: &Origins = &Origins::none();
+
     /// Creates an empty list: the value is written where it is used.
     pub const fn none() -> Self {
         Origins(None)
+    }
+
+    /// Returns the input whose default decides that the value is used.
+    pub fn deciding(&self) -> Option<&Origin> {
+        self.0.as_ref()?.last().filter(|origin| origin.decides)
     }
 }
 
@@ -54,12 +67,15 @@ impl Deref for Origins {
     type Target = [Origin];
 
     fn deref(&self) -> &[Origin] {
-        self.0.as_deref().map_or(&[], Vec::as_slice)
+        let all = self.0.as_deref().map_or(&[][..], Vec::as_slice);
+        all.strip_suffix(self.deciding().map_or(&[][..], std::slice::from_ref))
+            .unwrap_or(all)
     }
 }
 
 impl From<Vec<Origin>> for Origins {
-    fn from(origins: Vec<Origin>) -> Self {
+    fn from(mut origins: Vec<Origin>) -> Self {
+        origins.sort_by_key(|origin| origin.decides);
         Origins((!origins.is_empty()).then(|| Arc::new(origins)))
     }
 }

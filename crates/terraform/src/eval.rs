@@ -317,11 +317,11 @@ impl Evaluator<'_> {
         let asked = self.question(asked, test, scope);
         let mut branches: [Option<Value>; 2] = [None, None];
         // The spans of the branches are more specific than that of the whole conditional.
-        Value::cases(asked.each_case().map(|answer| {
-            let Some(answer) = answer.to_bool() else {
+        Value::cases(asked.each_case().map(|asked| {
+            let Some(answer) = asked.to_bool() else {
                 let both = [true, false].map(|answer| self.branch(&mut branches, yes, no, answer, scope));
                 let kinds: Vec<types::Type> = both.iter().filter(|value| !value.is_null()).map(types::of).collect();
-                return answer.of_type(types::unify(&kinds));
+                return asked.of_type(types::unify(&kinds));
             };
             let value = self.branch(&mut branches, yes, no, answer, scope);
             if value.as_unknown().is_some() {
@@ -331,7 +331,7 @@ impl Evaluator<'_> {
             // Both branches convert to one type, so the other branch is evaluated for its type only. Terraform ignores
             // errors in it, and so does `conform`.
             let other = self.branch(&mut branches, yes, no, !answer, scope);
-            self.conform(value, &other)
+            self.conform(value, &other).decided_by([&asked])
         }))
     }
 
@@ -562,7 +562,12 @@ impl Evaluator<'_> {
                 let value = this.eval(&parts.value, &inner);
                 entries.push((key, value));
             }
-            this.collect(entries, parts)
+            let made = this.collect(entries, parts);
+            if made.is_empty() {
+                made.decided_by([&collection])
+            } else {
+                made
+            }
         })
     }
 

@@ -96,6 +96,7 @@ pub(crate) fn call(
                     identified(&name, &operands, apply(eval, &name, values, scope))
                 })
             }
+            _ if answer.is_empty() || answer.is_brief() => answer.decided_by(&operands),
             _ => answer,
         }
     })

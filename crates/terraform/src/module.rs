@@ -63,6 +63,18 @@ pub struct Module {
 pub type Spelling = BTreeMap<(Arc<str>, Arc<str>, Arc<str>), Arc<str>>;
 
 impl Module {
+    /// Returns `true` if the module is not usable as a root: it configures no provider, no variable file is next to it,
+    /// and it requires values or is one of several below `modules`.
+    pub fn expects_call(&self) -> bool {
+        let requires = |block: &Arc<Block>| block.body.attribute("default").is_none();
+        let is_library = self
+            .directory
+            .parent()
+            .is_some_and(|parent| parent.ends_with("modules"));
+        let has_inputs = !self.providers.is_empty() || !self.settings.is_empty();
+        !has_inputs && (is_library || self.variables.values().any(requires))
+    }
+
     /// Returns the directories of the modules that it calls or may call.
     pub fn called(&self) -> impl Iterator<Item = &PathBuf> {
         let own = self.calls.values().flat_map(|call| match &call.source {

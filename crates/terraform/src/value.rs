@@ -28,6 +28,9 @@ const TOO_MIXED: &str = "it is a string of more than 256 unknown parts";
 /// The reason for a value with more than [`conditions::MAX_CASES`] cases.
 pub const TOO_MANY_CASES: &str = "it depends on too many conditions";
 
+/// Maximum number of elements of a list that are searched for the default of an input.
+const MAX_SEARCHED: usize = 64;
+
 /// A value, the span where it is written, and its origins.
 #[derive(Debug, Clone)]
 pub struct Value {
@@ -139,7 +142,7 @@ impl Value {
     pub(crate) fn element(&self, found: &Value) -> Value {
         let mut found = found.clone();
         if found.origins.is_empty() {
-            found.origins = self.origins.narrowed(found.span);
+            found.origins = found.origins.or(&self.origins.narrowed(found.span));
         }
         found
     }
@@ -151,9 +154,7 @@ impl Value {
         };
         Cases::clone(cases).map(|mut value| {
             value.span = value.span.or(self.span);
-            if value.origins.is_empty() {
-                value.origins = self.origins.clone();
-            }
+            value.origins = value.origins.or(&self.origins);
             value
         })
     }
@@ -251,13 +252,31 @@ impl Value {
     /// takes only those of unknown or conditional values, because a known value cannot be the reason why the result is
     /// unknown.
     pub(crate) fn from(mut self, from: &[Value]) -> Value {
+        let is_open = self.is_partly_unknown();
         if self.origins.is_empty() {
-            let is_open = self.is_partly_unknown();
             let may_be = |value: &&Value| value.is_partly_unknown() || matches!(value.kind, ValueKind::Cases(_));
             let mut from = from.iter().filter(|value| !is_open || may_be(value));
             if let Some(value) = from.find(|value| !value.origins.is_empty()) {
-                self.origins = value.origins.clone();
+                self.origins = self.origins.or(&value.origins);
             }
+        }
+        if is_open { self } else { self.decided_by(from) }
+    }
+
+    /// Records the default of an input that decides about the value if one of `operands`, or an element of it, depends
+    /// on one.
+    pub(crate) fn decided_by<'v>(mut self, operands: impl IntoIterator<Item = &'v Value>) -> Value {
+        let elements = |value: &'v Value| {
+            value
+                .items()
+                .into_iter()
+                .flat_map(|items| items.iter().take(MAX_SEARCHED))
+        };
+        let mut all = operands
+            .into_iter()
+            .flat_map(|value| [value].into_iter().chain(elements(value)));
+        if let Some(of_input) = all.find(|value| value.origins.has_default()) {
+            self.origins = self.origins.decided_by(&of_input.origins);
         }
         self
     }
@@ -304,6 +323,14 @@ impl Value {
                 _ => None,
             },
             _ => None,
+        }
+    }
+
+    /// Returns `true` for null, a boolean, a number or an empty string.
+    pub(crate) fn is_brief(&self) -> bool {
+        match &self.kind {
+            ValueKind::Text(text) => text.is_empty(),
+            kind => matches!(kind, ValueKind::Null | ValueKind::Bool(_) | ValueKind::Number(_)),
         }
     }
 

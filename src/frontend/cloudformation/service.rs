@@ -129,12 +129,7 @@ fn respell_function(function: &mut Function, header: Span, timeout: Timeout) {
             function.timeout.name = "timeout".into();
             for case in &mut function.timeout.cases {
                 case.span = header;
-                let origin = Origin {
-                    span,
-                    what: "`provider.timeout`".into(),
-                    computes: false,
-                    is_input_default: false,
-                };
+                let origin = Origin::new(span, "`provider.timeout`");
                 let earlier = case.origins.iter().cloned();
                 case.origins = std::iter::once(origin).chain(earlier).collect::<Vec<_>>().into();
             }

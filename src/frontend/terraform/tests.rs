@@ -312,3 +312,33 @@ fn diagnostics_belong_to_the_unit_that_calls_the_module() {
         .collect();
     assert_eq!(shown, ["a: ", "b: b", "x: x x"]);
 }
+
+#[test]
+fn module_that_expects_a_call_is_marked() {
+    let queue = "resource \"aws_sqs_queue\" \"q\" {}\n";
+    let required = format!("variable \"name\" {{}}\n{queue}");
+    let provider = format!("provider \"aws\" {{}}\n{required}");
+    let call = "module \"q\" {\n  source = \"../modules/q\"\n  name = \"x\"\n}\n";
+    for (files, uncalled) in [
+        (&[("modules/q/main.tf", queue)][..], Some("modules/q")),
+        (&[("q/main.tf", &*required)], Some("q")),
+        (&[("q/main.tf", &*provider)], None),
+        (
+            &[("q/main.tf", &*required), ("q/terraform.tfvars", "name = \"x\"\n")],
+            None,
+        ),
+        (&[("q/main.tf", &*required), ("q/prod.tfvars", "name = \"x\"\n")], None),
+        (&[("q/main.tf", queue)], None),
+        (&[("modules/q/main.tf", &*required), ("app/main.tf", call)], None),
+    ] {
+        let scratch = TemporaryDirectory::with_files(files.iter().copied());
+        let sources = Sources::new(Some(scratch.path().to_owned()), scratch.path().to_owned());
+        let code = files.iter().filter(|(path, _)| path.ends_with(".tf"));
+        let directories: Vec<PathBuf> = code
+            .map(|(path, _)| scratch.path().join(path).parent().unwrap().canonicalize().unwrap())
+            .collect();
+        let loaded = load(&directories, &[], &crate::inputs::UnitInputs::default(), &sources);
+        let marked = loaded.iter().find(|one| one.graph.unit.is_uncalled);
+        assert_eq!(marked.map(|one| &*one.graph.unit.name), uncalled, "{files:?}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Evaluates lists and maps, whose elements may or may not exist, and macros over them.
 
 use super::{Evaluator, missing, unknown_part, with_readings};
-use crate::graph::{Bounds, Cause, Tag, Tags};
+use crate::graph::{Bounds, Cause, Origins, Tag, Tags};
 use crate::policy::code::Code;
 use crate::policy::context::{LabelText, MAX_ITEMS, Reading, list, too_many_cases};
 use crate::policy::syntax::Macro;
@@ -132,7 +132,7 @@ impl<'g> Evaluator<'_, 'g> {
         let open = tags.opaque.clone();
         let place = self.context.note(Reading {
             span,
-            origins: &[],
+            origins: Origins::NONE,
             shown: LabelText::Words("its tags"),
             is_default: false,
         });

@@ -3,6 +3,7 @@
 //! This module knows the fields of the document and their order. It knows neither rules nor how the graph was built.
 
 use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription};
+use crate::graph::workers::WorkerConsumption;
 use crate::graph::{
     Alarm, AsPlain, Attribute, Case, Condition, End, EventSourceMapping, Function, Graph, Link, Plain, Queue, Resource,
     State, Tags, UnitId,
@@ -147,7 +148,19 @@ impl Serialize for Writer<'_> {
             "targets",
             &self.nodes(&deliveries.targets, |n| &n.resource, Self::target),
         )?;
-        map.serialize_entry("consumers", &[(); 0])?;
+        let workers = || {
+            let of_queue = |queue| {
+                self.graph
+                    .worker_consumptions(queue)
+                    .iter()
+                    .map(move |worker| (queue, worker))
+            };
+            graph.queues().iter().flat_map(of_queue)
+        };
+        let exists = |one: &WorkerConsumption| !self.by_default || one.when.holds_by_default() != Some(false);
+        let workers = workers().filter(|(_, worker)| exists(worker));
+        let workers: Vec<Json> = workers.map(|(queue, worker)| self.worker(queue, worker)).collect();
+        map.serialize_entry("consumers", &workers)?;
         map.end()
     }
 }
@@ -307,6 +320,10 @@ impl<'g> Writer<'g> {
 
     /// Starts a node with the fields that all nodes share.
     fn node(&self, resource: &'g Resource) -> Node<'_, 'g> {
+        self.node_under(&resource.when, resource)
+    }
+
+    fn node_under(&self, when: &Condition, resource: &'g Resource) -> Node<'_, 'g> {
         let file = self.sources.file(resource.header.file);
         let line = self.sources.start(resource.header).line;
         let mut fields = vec![
@@ -315,7 +332,7 @@ impl<'g> Writer<'g> {
             ("file", text(file.name())),
             ("line", Json::Number(line.into())),
         ];
-        if let Some(when) = resource.when.describe().filter(|_| !self.holds(&resource.when)) {
+        if let Some(when) = when.describe().filter(|_| !self.holds(when)) {
             fields.push(("when", text(when)));
         }
         if let Some(reason) = &resource.uncertain {
@@ -361,6 +378,24 @@ impl<'g> Writer<'g> {
             State::Unresolved(reason) => (case.when.clone(), unresolved(reason)),
         });
         self.in_cases(shown.collect())
+    }
+
+    fn worker(&self, queue: &Queue, worker: &'g WorkerConsumption) -> Json {
+        let mut node = self.node_under(&worker.when, &worker.resource);
+        let of = &queue.resource;
+        let queue = if of.unit == worker.resource.unit {
+            text(&*of.address)
+        } else {
+            let unit = &*self.graph.unit(of.unit).name;
+            Json::Object(vec![("unit", text(unit)), ("address", text(&*of.address))])
+        };
+        let rest = [
+            ("kind", text("worker")),
+            ("queue", queue),
+            ("evidence", text(&worker.evidence)),
+        ];
+        node.fields.extend(rest);
+        node.finish()
     }
 
     fn pipe(&self, pipe: &'g Pipe) -> Json {

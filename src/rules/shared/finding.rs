@@ -4,7 +4,7 @@
 use super::names::QueueName;
 use super::operands::{Known, Operand, Provenance};
 use crate::diagnostic::{Change, Diagnostic, Remedy, RuleId, Severity, Subject};
-use crate::graph::{Case, Condition, EventSourceMapping, LastUsed, Origin, Queue};
+use crate::graph::{Case, Condition, EventSourceMapping, LastUsed, Origin, Origins, Queue};
 use crate::rules::Rule;
 use source::Span;
 use sqs_model::scenario::Scenario;
@@ -15,6 +15,7 @@ use std::cmp::Reverse;
 pub(crate) struct Finding {
     /// Severity; `None` for that of the rule.
     severity: Option<Severity>,
+    is_pedantic: bool,
     pub(super) attribute: &'static str,
     headline: String,
     primary: (Span, String),
@@ -34,14 +35,17 @@ pub(crate) struct Finding {
 pub(crate) struct LabelSpan<'a> {
     span: Span,
     origins: &'a [Origin],
+    /// Input whose default decides that the value is used.
+    deciding: Option<&'a Origin>,
 }
 
 impl<'a> LabelSpan<'a> {
-    fn new(span: Span, origins: &'a [Origin]) -> Self {
+    fn new(span: Span, origins: &'a Origins) -> Self {
         let is_elsewhere = origins.last().is_some_and(|origin| origin.span != span);
         LabelSpan {
             span,
             origins: if is_elsewhere { origins } else { &[] },
+            deciding: origins.deciding(),
         }
     }
 }
@@ -56,12 +60,16 @@ impl LabelSpan<'_> {
 
 impl From<Span> for LabelSpan<'_> {
     fn from(span: Span) -> Self {
-        LabelSpan { span, origins: &[] }
+        LabelSpan {
+            span,
+            origins: &[],
+            deciding: None,
+        }
     }
 }
 
-impl<'a> From<(Span, &'a [Origin])> for LabelSpan<'a> {
-    fn from((span, origins): (Span, &'a [Origin])) -> Self {
+impl<'a> From<(Span, &'a Origins)> for LabelSpan<'a> {
+    fn from((span, origins): (Span, &'a Origins)) -> Self {
         LabelSpan::new(span, origins)
     }
 }
@@ -114,6 +122,7 @@ impl Finding {
         let label_span = place.into();
         let finding = Finding {
             severity: None,
+            is_pedantic: false,
             attribute,
             headline: headline.into(),
             primary: (label_span.span, label.into()),
@@ -133,6 +142,13 @@ impl Finding {
     #[must_use]
     pub(crate) fn severity(mut self, severity: Severity) -> Self {
         self.severity = Some(severity);
+        self
+    }
+
+    /// Reports the finding of a rule that runs by default only with pedantic rules.
+    #[must_use]
+    pub(crate) fn pedantic(mut self) -> Self {
+        self.is_pedantic = true;
         self
     }
 
@@ -187,6 +203,10 @@ impl Finding {
         }
         let from = from.filter(|(origin, _)| is_new(origin));
         self.labels.extend(from.map(|(origin, shown)| (origin.span, shown)));
+        let deciding = label_span
+            .deciding
+            .map(|default| (default.span, format!("with {}", default.what)));
+        self.labels.extend(deciding);
         self
     }
 
@@ -265,6 +285,7 @@ impl Finding {
             diagnostic = diagnostic.label(place, texts.shared(message));
         }
         diagnostic.calculation = self.calculation.map(|text| texts.shared(text));
+        diagnostic.is_pedantic = self.is_pedantic;
         diagnostic.written = self.written;
         diagnostic.scenario = self.scenario.map(Box::new);
         diagnostic.help = self.help.map(|text| texts.shared(text));

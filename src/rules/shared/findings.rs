@@ -10,7 +10,7 @@ use super::operands::Known;
 use super::settings::{Settings, SettingsOf};
 use super::settle::{Judge, RuleResults};
 use super::trace::{ReadValue, Verdict};
-use crate::diagnostic::{Instance, Subject};
+use crate::diagnostic::{Instance, Severity, Subject};
 use crate::graph::{self, Attribute, Case, Condition, Graph, Reason, Resource, State, Unresolved};
 use crate::rules::Cause;
 use source::Span;
@@ -221,7 +221,12 @@ impl<'g> Findings<'g> {
         let mut diagnostic = finding
             .into_diagnostic(&judge.rule, judge.id.clone(), subject, &mut self.results.texts)
             .through(resource.calls.clone());
-        let key = &self.graph.unit(resource.unit).key;
+        let unit = self.graph.unit(resource.unit);
+        diagnostic.remark = unit.remark();
+        if unit.is_for_local_use() {
+            diagnostic.severity = Severity::Info;
+        }
+        let key = &unit.key;
         if let Some(call) = key.calls() {
             diagnostic.calls.push(Instance {
                 unit: diagnostic.subject.unit.clone(),

@@ -3,6 +3,7 @@
 use super::compare::fact;
 use super::finding::Finding;
 use super::findings::Findings;
+use crate::diagnostic::ONLY_TYPE;
 use crate::graph::{Cause, Condition, EventSourceMapping, Function, Handler, Reason, Unread};
 
 /// Function that a mapping invokes, with the analysis of its source.
@@ -100,8 +101,7 @@ impl<'g> Findings<'g> {
         let mut handled = self.handled(mapping, &mapping.resource.when);
         handled.retain(|one| {
             if !one.handler.has_body {
-                let reason = "only the type of a handler in Java, C# or Go is read";
-                self.not_read(mapping, one.function, &one.when, reason);
+                self.not_read(mapping, one.function, &one.when, ONLY_TYPE);
             }
             one.handler.has_body
         });

@@ -10,7 +10,7 @@ use super::trace::{ReadValue, UnknownPart};
 use crate::diagnostic::{Change, Place};
 use crate::graph::limits::{self, Quota, Unit};
 use crate::graph::{
-    Attribute, Case, Condition, EventSourceMapping, Link, Origin, PolicyErrorKind, Queue, RedrivePolicy, Resource,
+    Attribute, Case, Condition, EventSourceMapping, Link, Origins, PolicyErrorKind, Queue, RedrivePolicy, Resource,
     Seconds,
 };
 use crate::rules::Cause;
@@ -28,7 +28,7 @@ pub(crate) struct Provenance<'g> {
     /// `true` if the attribute is absent and the default applies.
     pub(crate) is_default: bool,
     /// Steps from `span` to where the value itself is written, nearest first.
-    pub(crate) origins: &'g [Origin],
+    pub(crate) origins: &'g Origins,
     header: Span,
 }
 

@@ -367,6 +367,7 @@ impl<'a> Resolver<'a> {
             what: what.into(),
             computes: false,
             is_input_default: self.asked.is_none(),
+            decides: false,
         };
         Resolved::Value(literal(&stage, true, at), vec![origin])
     }

@@ -118,7 +118,7 @@ impl Evaluator<'_> {
                     self.lift(vec![value, index], &mut |this, values| {
                         let key = this.key_of(&values[0], &values[1]);
                         this.lift(vec![values[0].clone(), key], &mut |this, values| {
-                            this.index(&values[0], &values[1])
+                            this.index(&values[0], &values[1]).decided_by(&values[1..])
                         })
                     })
                 }

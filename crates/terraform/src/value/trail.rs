@@ -32,18 +32,49 @@ impl Trail {
         self.preceded(origin)
     }
 
+    /// Adds the default of an input that the value traced by `other` comes from or depends on, because `other` decides
+    /// that this value is used. Adds nothing if this value itself depends on a default.
+    pub(crate) fn decided_by(self, other: &Trail) -> Trail {
+        let mut defaults = other.nodes().filter(|origin| origin.is_input_default);
+        match defaults.next() {
+            Some(default) if !self.has_default() => self.preceded(Origin {
+                decides: true,
+                ..default.clone()
+            }),
+            _ => self,
+        }
+    }
+
+    /// Returns `other` if this trail has no origin, with the default that decides about this one.
+    #[must_use]
+    pub(crate) fn or(&self, other: &Trail) -> Trail {
+        if self.is_empty() {
+            other.clone().decided_by(self)
+        } else {
+            self.clone()
+        }
+    }
+
+    /// Returns `true` if the value comes from the default of an input or depends on one.
+    pub(crate) fn has_default(&self) -> bool {
+        self.nodes().any(|origin| origin.is_input_default)
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = &Origin> {
+        std::iter::successors(self.0.as_deref(), |(_, rest)| rest.0.as_deref()).map(|(origin, _)| origin)
+    }
+
     /// Returns the origins, nearest first, at most eight.
     pub fn list(&self) -> Vec<Origin> {
-        let nodes = || std::iter::successors(self.0.as_deref(), |(_, rest)| rest.0.as_deref()).take(8);
         // Of exact size, because nearly every list has one element and the graph keeps it.
-        let mut all = Vec::with_capacity(nodes().count());
-        all.extend(nodes().map(|(origin, _)| origin.clone()));
+        let mut all = Vec::with_capacity(self.nodes().take(8).count());
+        all.extend(self.nodes().take(8).cloned());
         all
     }
 
-    /// Returns `true` if there is no origin.
+    /// Returns `true` if there is no origin, except a default that decides that the value is used.
     pub fn is_empty(&self) -> bool {
-        self.0.is_none()
+        self.nodes().all(|origin| origin.decides)
     }
 
     /// Narrows the nearest origin that contains `span` to that span. In `cfg = each.value`, where `each.value` comes

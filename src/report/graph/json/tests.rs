@@ -195,3 +195,37 @@ Resources:
     let by_default = tags(graph_json_by_default(&outcome.graph, &outcome.sources));
     assert_eq!(by_default, json!({ "owner": null, "team": "shop" }));
 }
+
+#[test]
+fn workers_are_listed_as_consumers() {
+    let worker = r#"
+resource "aws_sqs_queue" "jobs" {}
+resource "aws_iam_role" "task" {
+  assume_role_policy = jsonencode({ Statement = [{ Effect = "Allow", Action = "sts:AssumeRole", Principal = { Service = "ecs-tasks.amazonaws.com" } }] })
+}
+resource "aws_iam_role_policy" "task" {
+  role   = aws_iam_role.task.id
+  policy = jsonencode({ Statement = [{ Effect = "Allow", Action = ["sqs:ReceiveMessage", "sqs:DeleteMessage"], Resource = aws_sqs_queue.jobs.arn }] })
+}
+resource "aws_ecs_task_definition" "worker" {
+  family                = "worker"
+  task_role_arn         = aws_iam_role.task.arn
+  container_definitions = jsonencode([{ name = "w", image = "w" }])
+}
+"#;
+    let rule = crate::rules::by_id("visibility-timeout-zero").expect("it is a rule");
+    let outcome = crate::testing::run_files(rule, &[("main.tf", worker)]);
+    let document = graph_json(&outcome.graph, &outcome.sources);
+    let document: serde_json::Value = serde_json::from_str(&document).expect("it is JSON");
+    let [worker] = document["consumers"].as_array().map_or(&[][..], Vec::as_slice) else {
+        panic!("{}", document["consumers"]);
+    };
+    assert_eq!(
+        (&worker["address"], &worker["queue"], &worker["kind"]),
+        (
+            &"aws_ecs_task_definition.worker".into(),
+            &"aws_sqs_queue.jobs".into(),
+            &"worker".into()
+        )
+    );
+}
