@@ -114,7 +114,11 @@ enum Command {
         script: bool,
     },
     /// Write a sqslint.toml that lists every setting, commented out
-    Init,
+    Init {
+        /// Append a stub for each queue, module and source that other files own
+        #[arg(long)]
+        external: bool,
+    },
     /// Print completions for a shell
     Completions {
         /// Shell to complete for
@@ -413,7 +417,7 @@ impl Cli {
             Command::Config { command } => config::run(&command, streams),
             Command::Server { stdio: _ } => server(streams),
             Command::Snapshot { script: _ } => snapshot::run(streams),
-            Command::Init => config::init(streams),
+            Command::Init { external } => config::init(external, streams),
             Command::Completions { shell } => {
                 clap_complete::generate(shell, &mut Cli::command(), "sqslint", streams.out);
                 Ok(Exit::Clean)

@@ -7,6 +7,7 @@ mod check;
 mod consumer;
 mod duration;
 mod error;
+mod external;
 mod file;
 mod load;
 pub mod packs;
@@ -15,6 +16,7 @@ mod policy;
 pub use consumer::{ConfigText, Consumer, Heartbeat, Located, NamePattern};
 pub use duration::Duration;
 pub use error::{ConfigError, shown};
+pub use external::{External, Owned, StatedQueue};
 pub use load::{Configs, NAMES, Source};
 
 use crate::diagnostic::{RuleId, Severity};
@@ -137,6 +139,8 @@ pub struct Config {
     pub environments: Vec<Environment>,
     /// Declared consumers.
     pub consumers: Vec<Consumer>,
+    /// Queues, modules and sources of functions that other files own.
+    pub externals: Vec<External>,
     /// Origins of the settings, by key.
     origins: FxHashMap<String, String>,
 }
@@ -145,6 +149,15 @@ impl Config {
     /// Returns the known rules: the built-in ones and the policies.
     pub fn catalogue(&self) -> Catalogue {
         Catalogue::with(self.policies.iter().map(|policy| policy.facts().clone()))
+    }
+
+    /// Returns the patterns of the sources of modules that local directories contain, with the directories.
+    pub fn local_modules(&self) -> Vec<(String, PathBuf)> {
+        let local = self.externals.iter().filter_map(|external| match &external.what {
+            Owned::Module(path) => Some((external.name.value.written.clone(), path.clone()?)),
+            _ => None,
+        });
+        local.collect()
     }
 
     /// Returns `true` if `rule` runs under this configuration and the selection on the command line.

@@ -13,6 +13,7 @@ pub mod declared;
 pub mod delivery;
 pub mod deployed;
 mod ends;
+pub mod external;
 pub mod limits;
 mod lookup;
 mod name;

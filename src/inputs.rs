@@ -25,6 +25,8 @@ pub struct Inputs {
     pub region: Option<String>,
     /// Account of `AWS::AccountId` and of the caller; unresolved if absent.
     pub account: Option<String>,
+    /// Local directories of modules, each with a pattern of their sources.
+    pub modules: Vec<(String, PathBuf)>,
 }
 
 /// Inputs of a run, with different ones for individual units.
@@ -86,6 +88,7 @@ impl Inputs {
             is_workspace_unresolved: self.is_workspace_unresolved || other.is_workspace_unresolved,
             region: either(&self.region, &other.region),
             account: either(&self.account, &other.account),
+            modules: self.modules.iter().chain(&other.modules).cloned().collect(),
         }
     }
 
@@ -97,6 +100,7 @@ impl Inputs {
             is_workspace_unresolved: self.is_workspace_unresolved,
             region: self.region.clone(),
             account: self.account.clone(),
+            modules: self.modules.clone(),
         }
     }
 

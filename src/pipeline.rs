@@ -23,6 +23,7 @@ mod context;
 mod coverage;
 mod declarations;
 mod environments;
+mod externals;
 mod finish;
 mod handlers;
 mod lint;

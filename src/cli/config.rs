@@ -2,12 +2,14 @@
 
 use super::{Exit, Streams};
 use clap::{Args, Subcommand};
+use source::Span;
 use source::files::{self, Files};
-use sqslint::Options;
 use sqslint::config::{Config, Configs, FailLevel, NAMES, SCHEMA, Source};
 use sqslint::published::Published;
-use sqslint::report::{printable, printable_error};
+use sqslint::report::{counted, printable, printable_error};
 use sqslint::rules::{RULES, Rule};
+use sqslint::{Options, check};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -228,6 +230,9 @@ fn shown(config: &Config) -> String {
     for consumer in &config.consumers {
         line("consumer", consumer.described());
     }
+    for external in &config.externals {
+        line("external", quoted(&external.name.value.written));
+    }
     for policy in &config.policies {
         line("policy", quoted(policy.rule().id));
     }
@@ -269,19 +274,75 @@ pub(super) fn template() -> String {
 }
 
 /// Runs `sqslint init`.
-pub(super) fn init(streams: &mut Streams<'_>) -> io::Result<Exit> {
-    let name = NAMES[0];
-    if let Some(there) = NAMES.iter().find(|name| files::exists(Path::new(name))) {
+pub(super) fn init(external: bool, streams: &mut Streams<'_>) -> io::Result<Exit> {
+    let there = NAMES.iter().find(|name| files::exists(Path::new(name)));
+    if let (Some(there), false) = (there, external) {
         writeln!(streams.err, "sqslint: `{there}` already exists and was not changed")?;
         return Ok(Exit::Failed);
     }
-    if let Err(error) = files::write::create(Path::new(name), &template()) {
+    let name = there.unwrap_or(&NAMES[0]);
+    let stubs = external.then(stubs);
+    if stubs.as_ref().is_some_and(Vec::is_empty) {
+        writeln!(streams.out, "a run meets nothing that other files own")?;
+        return Ok(Exit::Clean);
+    }
+    let text = stubs.as_ref().map_or_else(template, |stubs| stubs.concat());
+    let written = match there {
+        Some(_) => files::write::append(Path::new(name), &text),
+        None => files::write::create(Path::new(name), &text),
+    };
+    if let Err(error) = written {
         writeln!(streams.err, "sqslint: cannot write `{name}`: {error}")?;
         return Ok(Exit::Failed);
     }
-    writeln!(
-        streams.out,
-        "wrote {name}: every setting with its default, commented out"
-    )?;
+    match stubs {
+        Some(stubs) => {
+            let count = counted(stubs.len(), "stub");
+            writeln!(
+                streams.out,
+                "wrote {count} to {name}: state what is known, and the reasons"
+            )?;
+        }
+        None => writeln!(
+            streams.out,
+            "wrote {name}: every setting with its default, commented out"
+        )?,
+    }
     Ok(Exit::Clean)
+}
+
+/// Returns an entry for each queue, module and source that other files own, as a run of the working directory finds them.
+fn stubs() -> Vec<String> {
+    let outcome = check(&Options {
+        paths: vec![PathBuf::from(".")],
+        ..Options::default()
+    });
+    let stub = |table: &str, name: &str, rest: &str, span: Option<Span>| {
+        let place = span.map(|span| {
+            let file = outcome.sources.file(span.file);
+            format!("# {}:{}\n", file.shown(), file.position(span.start as usize).line)
+        });
+        let (place, name) = (place.unwrap_or_default(), quoted(name));
+        printable_lines(&format!(
+            "\n{place}[[{table} = {name}\n{rest}reason = \"TODO: who owns it?\"\n"
+        ))
+    };
+    let queues = outcome.graph.undeclared_queues().into_iter().map(|(queue, span)| {
+        // The unknown parts of an ARN are those of a pattern, so its name is all that can be stated.
+        let is_open = queue.contains(['{', '*', '?']);
+        let name = queue.rsplit([':', '/']).next().filter(|_| is_open).unwrap_or(&queue);
+        let rest = "# visibility-timeout = \"30s\"\n# retention = \"4d\"\n# dead-letter = true\n";
+        stub("external]]\nqueue", name, rest, Some(span))
+    });
+    let units = outcome.graph.units().iter();
+    let modules: BTreeSet<&String> = units.flat_map(|unit| unit.unread_modules.keys()).collect();
+    let modules =
+        (modules.into_iter()).map(|source| stub("external]]\nmodule", source, "# path = \"../modules\"\n", None));
+    let unread = outcome.coverage.handlers.iter().filter(|handler| handler.read.is_err());
+    let functions: BTreeMap<&str, Span> = unread.map(|one| (&*one.function.address, one.span)).collect();
+    let functions = functions.into_iter().map(|(function, span)| {
+        let rest = "# path = \"src\"\nelsewhere = true\n";
+        stub("source]]\nfunction", function, rest, Some(span))
+    });
+    queues.chain(modules).chain(functions).collect()
 }

@@ -1,6 +1,7 @@
 //! Resolves the contents of a file. Every unknown name is an error with its location.
 
 mod consumer;
+mod external;
 mod policies;
 
 use policies::nameless;
@@ -51,7 +52,9 @@ pub(super) struct FileChecker<'t> {
 }
 
 /// Keys whose values accumulate over the files.
-const ACCUMULATED_KEYS: [&str; 6] = ["ignore", "exclude", "override", "consumer", "packs", "policy"];
+const ACCUMULATED_KEYS: [&str; 8] = [
+    "ignore", "exclude", "override", "consumer", "external", "source", "packs", "policy",
+];
 
 type Checks<T> = Result<T, ConfigError>;
 
@@ -104,6 +107,7 @@ impl Checked {
         }
         config.consumers.extend(own.consumers);
         config.former.extend(own.former);
+        config.externals.extend(own.externals);
     }
 }
 
@@ -184,6 +188,7 @@ impl FileChecker<'_> {
             .iter()
             .map(|rules| Ok((self.base.to_owned(), self.override_of(rules, written_in.clone())?)));
         let keys = keys(&file);
+        let externals = self.externals(&file)?;
         let named = file.overrides.iter().flat_map(|rules| &rules.ignore);
         let named = named.chain(file.select.iter().flatten()).chain(&file.ignore);
         let former = named
@@ -206,6 +211,7 @@ impl FileChecker<'_> {
             overrides: overrides.collect::<Checks<Vec<_>>>()?,
             environments: self.environments(file.declared_environments)?,
             consumers: self.consumers(&file.consumers)?,
+            externals,
             policies: self.with_packs(self.policies(&file.own_policies)?, &file.packs)?,
         };
         let own = file.own_policies.len();
@@ -412,6 +418,8 @@ fn keys(file: &File) -> Vec<String> {
         ("baseline", file.baseline.is_some()),
         ("override", !file.overrides.is_empty()),
         ("consumer", !file.consumers.is_empty()),
+        ("external", !file.externals.is_empty()),
+        ("source", !file.sources.is_empty()),
         ("packs", !file.packs.is_empty()),
         ("policy", !file.own_policies.is_empty() || !file.policies.is_empty()),
     ];

@@ -3,6 +3,7 @@
 use crate::policy::Target;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use toml::Spanned;
 
 /// Settings of sqslint
@@ -11,7 +12,7 @@ use toml::Spanned;
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(title = "sqslint.toml"))]
 pub(super) struct File {
     /// Another configuration to extend, relative to this file. Settings in this file override it; `ignore`, `exclude`,
-    /// `[[override]]` and `[[consumer]]` accumulate.
+    /// `[[override]]`, `[[consumer]]`, `[[external]]` and `[[source]]` accumulate.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub(super) extend: Option<Spanned<String>>,
     /// Range of sqslint versions that may use this file, such as `>=0.1`.
@@ -50,6 +51,12 @@ pub(super) struct File {
     /// Consumers that no template links to their queue, and processing times.
     #[serde(rename = "consumer")]
     pub(super) consumers: Vec<Consumer>,
+    /// Queues and Terraform modules that other files own.
+    #[serde(rename = "external")]
+    pub(super) externals: Vec<External>,
+    /// Files with the source of functions.
+    #[serde(rename = "source")]
+    pub(super) sources: Vec<FunctionSource>,
     /// Files with further policies, as globs relative to this file and limited to its directory.
     #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub(super) policies: Vec<Spanned<String>>,
@@ -255,6 +262,74 @@ pub(super) struct Heartbeat {
     /// Visibility timeout that each call sets.
     #[cfg_attr(test, schemars(with = "String"))]
     pub(super) extend_to: Spanned<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct External {
+    /// ARN or name of a queue that no file declares, or a glob of these.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub(super) queue: Option<Spanned<String>>,
+    /// Source of a Terraform module that is not read, as its call writes it, or a glob.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub(super) module: Option<Spanned<String>>,
+    /// Local directory that contains the module, relative to this file.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub(super) path: Option<Spanned<String>>,
+    /// Visibility timeout of the queue, with a unit: `30s`.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub(super) visibility_timeout: Option<Spanned<String>>,
+    /// Retention period of the queue, with a unit: `4d`.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub(super) retention: Option<Spanned<String>>,
+    /// `true` for a FIFO queue; by default its name decides.
+    #[cfg_attr(test, schemars(with = "Option<bool>"))]
+    pub(super) fifo: Option<Spanned<bool>>,
+    /// ARN or name of the queue's dead-letter queue; `true` if it has one, `false` if it has none.
+    #[cfg_attr(test, schemars(with = "Option<DeadLetter>"))]
+    pub(super) dead_letter: Option<Spanned<toml::Value>>,
+    /// Owner of the queue or module; required without `path`.
+    pub(super) reason: Option<String>,
+}
+
+impl External {
+    /// Returns the span of its name.
+    pub(super) fn span(&self) -> Range<usize> {
+        let name = self.queue.as_ref().or(self.module.as_ref()).or(self.path.as_ref());
+        name.map_or(0..0, Spanned::span)
+    }
+
+    /// Returns `true` if it states an attribute of a queue.
+    pub(super) fn states_queue(&self) -> bool {
+        let times = self.visibility_timeout.is_some() || self.retention.is_some();
+        times || self.fifo.is_some() || self.dead_letter.is_some()
+    }
+}
+
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+enum DeadLetter {
+    Exists(bool),
+    Name(String),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct FunctionSource {
+    /// Address, logical id or name of the function, or a glob of these.
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub(super) function: Spanned<String>,
+    /// File or directory with its source, relative to this file.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub(super) path: Option<Spanned<String>>,
+    /// `true` if the source is in another repository.
+    pub(super) elsewhere: Option<bool>,
+    /// Location of the source, if it is elsewhere.
+    pub(super) reason: Option<String>,
 }
 
 #[cfg(test)]

@@ -36,8 +36,8 @@ pub const ONLY_TYPE: &str = "only the type of a handler in Java, C# or Go is rea
 /// The handler of a function that a queue invokes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoveredHandler {
-    /// Address of the function.
-    pub function: String,
+    /// The function.
+    pub function: Subject,
     /// Span of the function's header.
     pub span: Span,
     /// Name and span of the handler, or the reason why it was not read.

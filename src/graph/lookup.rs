@@ -22,7 +22,7 @@ use handlers::PollingProgram;
 use index::Index;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock, PoisonError};
 
 /// All units of a project, linked.
@@ -72,6 +72,8 @@ pub struct Graph {
     queues_passed_to_missing_code: FxHashMap<usize, bool>,
     /// Deployed resources, and the number of units before those of the snapshot.
     pub(super) deployed: Option<(Arc<Deployed>, u32)>,
+    /// Spans of statements on queues that no file declares.
+    external_spans: BTreeSet<Span>,
     /// Declared consumers by queue.
     pub(super) declared: FxHashMap<usize, Vec<Arc<DeclaredConsumer>>>,
     /// Programs that poll queues in the code of functions, by function.
@@ -159,6 +161,11 @@ impl Graph {
     /// Returns all queues, by unit and address.
     pub fn queues(&self) -> &Nodes<Queue> {
         &self.queues
+    }
+
+    /// Returns `true` if `span` is that of a statement on a queue that no file declares.
+    pub fn is_external(&self, span: Span) -> bool {
+        self.external_spans.contains(&span)
     }
 
     /// Returns all functions, by unit and address.

@@ -46,6 +46,8 @@ pub struct Unit {
     pub unread_modules: BTreeMap<String, UnreadCalls>,
     /// Key that links of other units use for it: its name, or its call by another unit.
     pub key: UnitKey,
+    /// Sources of remote modules that a team acknowledges not to be read.
+    pub acknowledged_modules: BTreeSet<String>,
     /// `true` for a module that expects a call, if these files contain none.
     pub is_uncalled: bool,
 }
@@ -68,6 +70,7 @@ impl Unit {
             kind,
             notes: Vec::new(),
             unread_modules: BTreeMap::new(),
+            acknowledged_modules: BTreeSet::new(),
             is_uncalled: false,
         }
     }
@@ -75,7 +78,7 @@ impl Unit {
     /// Returns a remark on the use of the unit, for its findings.
     pub fn remark(&self) -> Option<&'static str> {
         if self.is_for_local_use() {
-            return Some("this is for local use, as its path says");
+            return Some("this is for local use, according to its path");
         }
         self.is_uncalled.then_some("nothing in these files calls this module")
     }

@@ -29,17 +29,26 @@ struct Missing {
 /// Returns the coverage of the units that are judged in any environment.
 pub(super) fn coverage(graph: &Graph, is_judged: &dyn Fn(&str) -> bool) -> Coverage {
     let is_judged = |resource: &Resource| is_judged(&graph.unit(resource.unit).name);
-    let queues = graph.queues().iter().filter(|queue| is_judged(&queue.resource));
+    let queues = declared_queues(graph).filter(|queue| is_judged(&queue.resource));
     let mappings = graph.mappings().iter().filter(|mapping| is_judged(&mapping.resource));
     let mappings: Vec<_> = mappings
         .filter(|mapping| !polls_something_else(graph, mapping))
         .collect();
+    // What a statement on a queue leaves out is acknowledged.
+    let acknowledged = graph.units().iter().flat_map(|unit| &unit.acknowledged_modules);
+    let acknowledged: BTreeSet<&str> = acknowledged.map(String::as_str).collect();
+    let is_open = |missing: &Missing| {
+        let mut quoted = missing.reason.split('`').skip(1).step_by(2);
+        let is_acknowledged =
+            missing.reason.cause() == Cause::MissingModule && quoted.any(|source| acknowledged.contains(source));
+        !graph.is_external(missing.span) && !is_acknowledged
+    };
     let queue_gaps = queues.clone().filter_map(|queue| {
-        let missing = missing_of_queue(graph, queue)?;
+        let missing = missing_of_queue(graph, queue).filter(is_open)?;
         Some(gap(graph, &queue.resource, false, missing))
     });
     let mapping_gaps = mappings.iter().filter_map(|mapping| {
-        let missing = missing_of_mapping(graph, mapping)?;
+        let missing = missing_of_mapping(graph, mapping).filter(is_open)?;
         Some(gap(graph, &mapping.resource, true, missing))
     });
     let is_unconsumed = |queue: &&Queue| !graph.is_consumed(queue) && !graph.is_dead_letter_queue(queue);
@@ -54,8 +63,13 @@ pub(super) fn coverage(graph: &Graph, is_judged: &dyn Fn(&str) -> bool) -> Cover
         mappings: mappings.len(),
         gaps: queue_gaps.chain(mapping_gaps).collect(),
         unconsumed: unconsumed.collect(),
-        handlers: graph.functions().iter().filter_map(handler).collect(),
+        handlers: graph.functions().iter().filter_map(|one| handler(graph, one)).collect(),
     }
+}
+
+/// Returns the queues that files declare.
+fn declared_queues(graph: &Graph) -> impl Iterator<Item = &Queue> + Clone {
+    graph.queues().iter().filter(|queue| !queue.is_external())
 }
 
 /// Resources of all environments, each counted once. Its address may contain the name of the environment, but its header
@@ -80,7 +94,7 @@ impl Instances {
             let (unit, header) = key(resource);
             *counts.entry((unit, header, is_mapping)).or_default() += 1;
         };
-        graph.queues().iter().for_each(|queue| count(&queue.resource, false));
+        declared_queues(graph).for_each(|queue| count(&queue.resource, false));
         let mappings = graph.mappings().iter();
         let mappings = mappings.filter(|mapping| !polls_something_else(graph, mapping));
         mappings.for_each(|mapping| count(&mapping.resource, true));
@@ -125,7 +139,7 @@ impl Instances {
 }
 
 /// Returns the handler of a function that a queue invokes.
-fn handler(function: &Function) -> Option<CoveredHandler> {
+fn handler(graph: &Graph, function: &Function) -> Option<CoveredHandler> {
     let (read, gap) = match &function.handler {
         Ok(handler) => {
             let read = Ok((handler.name.to_string(), handler.place));
@@ -134,7 +148,7 @@ fn handler(function: &Function) -> Option<CoveredHandler> {
         Err(unread) => (Err(unread.words()?.to_string()), Some(unread.kind())),
     };
     Some(CoveredHandler {
-        function: function.resource.address.to_string(),
+        function: Subject::whole(&*graph.unit(function.resource.unit).name, &*function.resource.address),
         span: function.resource.header,
         read,
         gap,

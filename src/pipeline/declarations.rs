@@ -3,7 +3,7 @@
 
 use super::policies::Policies;
 use super::{Options, Run};
-use crate::config::{Consumer, Duration, Located, NamePattern};
+use crate::config::{ConfigText, Consumer, Duration, Located, NamePattern};
 use crate::graph::declared::{self, DeclaredConsumer, Measured};
 use crate::graph::{Attribute, EventSourceMapping, Function, Graph, Queue, Resource, ResourceKey, UnitId};
 use crate::selection;
@@ -24,7 +24,35 @@ pub(super) struct Declarations<'s> {
     all: BTreeMap<(PathBuf, usize), Option<UnmatchedDeclaration>>,
 }
 
+/// Statements by location, each with its missing resource, unless an environment has contained it.
+#[derive(Debug, Default)]
+pub(super) struct Missing(BTreeMap<(PathBuf, usize), Option<UnmatchedDeclaration>>);
+
+impl Missing {
+    /// Notes that the statement on `name` applies in an environment, or the reason why it does not.
+    pub(super) fn note(&mut self, file: Option<&ConfigText>, name: &Located<NamePattern>, unused: Option<String>) {
+        let file = file.map(|file| file.path.clone());
+        let key = (file.clone().unwrap_or_default(), name.range.start);
+        let is_used = unused.is_none();
+        let unmatched = unused.map(|why| UnmatchedDeclaration {
+            file,
+            at: name.range.start,
+            message: format!("{why} `{}`", name.value.written),
+        });
+        let known = self.0.entry(key).or_insert(unmatched);
+        if is_used {
+            *known = None;
+        }
+    }
+
+    /// Describes the statements that match nothing, one line each.
+    pub(super) fn described(self, run: &Run<'_>, sources: &Sources) -> Vec<String> {
+        describe_missing(run, sources, self.0.into_values().flatten())
+    }
+}
+
 /// Resource that a declaration refers to, but that does not exist.
+#[derive(Debug)]
 pub(super) struct UnmatchedDeclaration {
     pub(super) file: Option<PathBuf>,
     pub(super) at: usize,
@@ -259,7 +287,10 @@ fn has_name(queue: &Queue, written: &str) -> bool {
     names_of(&queue.resource, &queue.name).any(|name| name == written)
 }
 
-fn names_of<'r>(resource: &'r Resource, name: &'r Attribute<Option<String>>) -> impl Iterator<Item = &'r str> {
+pub(super) fn names_of<'r>(
+    resource: &'r Resource,
+    name: &'r Attribute<Option<String>>,
+) -> impl Iterator<Item = &'r str> {
     let address = &*resource.address;
     let all = address.strip_suffix(']').and_then(|address| address.rsplit_once('['));
     let physical = name.cases.iter().filter_map(|case| case.value()?.as_deref());

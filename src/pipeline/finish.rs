@@ -94,7 +94,10 @@ fn failing(run: &Run<'_>, policies: &Policies, outcome: &Outcome) -> Failing {
     });
     let directory = outcome.sources.name_of(run.context.root());
     let queues = std::iter::once((("queue", "not read"), &*directory, outcome.unread_queues));
-    for (kind, unit, count) in gaps.chain(parts).chain(calls).chain(queues) {
+    let handlers = outcome.coverage.handlers.iter().filter(|handler| handler.gap.is_some());
+    let handlers = handlers.map(|handler| (("handler", "not read"), &*handler.function.unit, 1));
+    let all = gaps.chain(parts).chain(calls).chain(queues).chain(handlers);
+    for (kind, unit, count) in all {
         if count > 0 && (run.options.fail_on_unjudged || policies.of(unit).fail_on_unjudged) {
             *failing.unjudged.entry(kind).or_default() += count;
         }

@@ -76,6 +76,8 @@ pub(super) fn lint(run: &Run<'_>, loaded: Loaded) -> Linted {
         let graphs: Vec<&Graph> = linted.iter().map(|one| &one.graph).collect();
         let overrides = overrides::unmatched(run, &graphs, &policies, &sources);
         outcome.unmatched.extend(overrides);
+        let missing = std::mem::take(&mut outcome.unstated);
+        outcome.unmatched.extend(missing.described(run, &sources));
     }
     if run.options.notes_reach {
         let is_whole = |one: &&Environment| one.units.is_none() || !run.options.environments.is_empty();

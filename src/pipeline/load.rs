@@ -1,5 +1,6 @@
 //! Reads and links the units, once for each environment.
 
+use super::externals;
 use super::policies::Policies;
 use super::select::{Group, Selected};
 use super::{Outcome, Run};
@@ -251,9 +252,10 @@ pub(super) fn environment(
     let mut broken = FxHashSet::default();
     for group in groups {
         let declared = if own.is_empty() { name.as_deref() } else { None };
-        let Some(all) = group.inputs_of(declared, &run.options.inputs) else {
+        let Some(mut all) = group.inputs_of(declared, &run.options.inputs) else {
             continue;
         };
+        all.modules = group.config.local_modules();
         let own = own.iter();
         let unit_inputs = UnitInputs {
             own: own
@@ -293,6 +295,7 @@ pub(super) fn environment(
         parts.extend(context.into_iter().chain(outside));
         parts.sort_by(|one, other| one.unit.name.cmp(&other.unit.name));
     }
+    externals::apply(&mut parts, policies, sources, &mut outcome.unstated);
     // What a named environment concerns depends on the names that rules look up.
     let graph = if run.options.notes_reach || !(found.is_empty() && own.is_empty()) {
         Graph::assemble_recording_lookups(parts)

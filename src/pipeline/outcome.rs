@@ -1,5 +1,6 @@
 //! Outcome of a run.
 
+use super::declarations::Missing;
 use super::order::in_order;
 use super::{RunContext, SharedNode};
 use crate::diagnostic::{Coverage, Diagnostic, NotEvaluated, Severity, Suppressed};
@@ -46,6 +47,8 @@ pub struct Outcome {
     pub excluded: usize,
     /// Declared consumers that match nothing, one line each.
     pub unmatched: Vec<String>,
+    /// Statements on what other files own, until those that match nothing are described.
+    pub(super) unstated: Missing,
     /// Properties that relate the checked units to the rest of the project, if requested.
     pub(crate) reach: Connections,
     /// Nodes that concern the rest of the project, if requested.

@@ -120,12 +120,14 @@ resource "aws_cloudwatch_metric_alarm" "a" {
             ("compact([var.email])".to_owned(), true),
             ("[for email in var.emails : email]".to_owned(), true),
             ("local.actions".to_owned(), true),
+            ("aws_sns_topic.none[*].arn".to_owned(), true),
             ("{ none = [] }[var.email == \"\" ? \"none\" : \"all\"]".to_owned(), true),
             ("local.never ? [var.email] : []".to_owned(), false),
             ("[]".to_owned(), false),
         ] {
             let text = ALARM.replace("<actions>", &format!("alarm_actions = {actions}"))
                 + "variable \"email\" { default = \"\" }\nvariable \"emails\" { default = [] }\n"
+                + "resource \"aws_sns_topic\" \"none\" {\n  count = length(var.emails)\n}\n"
                 + &format!("locals {{\n  never = false\n  actions = var.email != \"\" ? {list} : []\n}}\n");
             let found = Terraform.findings(&RULE, &text);
             let labels: Vec<&str> = found

@@ -411,7 +411,7 @@ fn every_reported_line_is_explained() {
                     column: None,
                 };
                 let explained = explain_outcome(outcome, asked);
-                let is_named = explained.conclusions().iter().any(|one| one.rule.id == **rule);
+                let is_named = explained.conclusions().iter().any(|one| *one.rule.id == **rule);
                 if !is_named {
                     unexplained.push(format!("{}:{line}: {}", path.display(), &**rule));
                 }

@@ -307,3 +307,42 @@ fn rules_with_the_worst_findings_are_first() {
     assert!(severities.first() > severities.last(), "{severities:?}");
     assert!(severities.is_sorted_by(|first, next| first >= next), "{severities:?}");
 }
+
+/// Lines of resources without values in the graph, and of files that cannot be parsed.
+#[test]
+fn every_line_with_a_finding_is_explained() {
+    let policy = "resource \"aws_sqs_queue\" \"q\" {}\nresource \"aws_sqs_queue_policy\" \"p\" {\n  queue_url = aws_sqs_queue.q.url\n  \
+                  policy = jsonencode({ Statement = [{ Effect = \"Allow\", Principal = \"*\", Action = \"sqs:SendMessage\" }] })\n}\n";
+    let template = "Transform: AWS::Serverless-2016-10-31\nResources:\n  Q: {Type: AWS::SQS::Queue}\n  P:\n    \
+                    Type: AWS::SQS::QueuePolicy\n    Properties:\n      Queues: [!Ref Q]\n      PolicyDocument:\n        \
+                    Statement:\n          - {Effect: Allow, Principal: '*', Action: 'sqs:SendMessage'}\n";
+    let service = "service: s\nprovider:\n  name: aws\n  iam: {role: {statements: []}}\nresources:\n  Resources:\n    \
+                   Q: {Type: AWS::SQS::Queue}\n    P:\n      Type: AWS::SQS::QueuePolicy\n      Properties:\n        \
+                   Queues: [!Ref Q]\n        PolicyDocument:\n          \
+                   Statement: [{Effect: Allow, Principal: '*', Action: 'sqs:SendMessage'}]\n";
+    for (name, text, rule) in [
+        ("main.tf", policy, "queue-policy-source-unscoped"),
+        ("template.yaml", template, "queue-policy-source-unscoped"),
+        ("serverless.yml", service, "queue-policy-source-unscoped"),
+        ("main.tf", "resource \"aws_sqs_queue\" {\n", "parse-error"),
+        (
+            "template.yaml",
+            "AWSTemplateFormatVersion: \"2010-09-09\n",
+            "parse-error",
+        ),
+    ] {
+        let directory = TemporaryDirectory::with_files([(name, text)]);
+        let outcome = crate::inputs::check(directory.path());
+        let found = outcome.findings.iter().find(|found| *found.rule == *rule).unwrap();
+        let start = outcome.sources.start(found.primary().span);
+        let (line, column) = (start.line as usize, start.column as usize);
+        for column in [None, Some(column)] {
+            let explained = at(&directory.path().join(name), line, column);
+            let conclusions = explained.conclusions();
+            let is_named = conclusions.iter().any(|one| one.rule.id == rule && !one.all.is_empty());
+            assert!(is_named, "{name}:{line}:{column:?}: {rule}");
+            let page = explained.text("here", false);
+            assert!(page.contains(rule) && !page.contains("nothing here"), "{page}");
+        }
+    }
+}

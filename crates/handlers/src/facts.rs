@@ -24,6 +24,8 @@ pub enum CodeSource {
     Path(PathBuf),
     /// Text in the configuration, with its span.
     Text(Arc<str>, Span),
+    /// Another repository, as a team states.
+    Elsewhere,
     /// A package that is built and stored elsewhere, by the key of its object or the name of its image.
     Package(String),
 }

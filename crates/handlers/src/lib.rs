@@ -176,6 +176,9 @@ impl<'s> Reader<'s> {
 
 /// Locates the source of a function.
 fn located(code: &Code, is_only: bool, search: &Search<'_>, sources: &Sources) -> Result<Located, Unread> {
+    if code.source == Some(CodeSource::Elsewhere) {
+        return Err(Unread::NotSearched);
+    }
     let not_found = |why: String| Unread::NotFound(why.into());
     match locate(code, is_only, search, sources) {
         Some(FoundSource::Source(located)) => Ok(located),

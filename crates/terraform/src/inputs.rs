@@ -42,6 +42,8 @@ pub struct Inputs {
     pub region: Option<String>,
     /// Account of the caller; unresolved if absent.
     pub account: Option<String>,
+    /// Local directories of modules, each with a pattern of their sources.
+    pub modules: Vec<(String, PathBuf)>,
 }
 
 /// Inputs of a run, read.

@@ -145,10 +145,41 @@ fn read_one(path: &Path, is_root: bool, given: &RootInputs, sources: &Sources) -
     let bounds = AllowedDirectory(sources.files().clone());
     sources.add_dependencies(&given.noted);
     let mut module = files::read_module(path, sources, &bounds);
+    for call in module.calls.values_mut() {
+        if let Some(source) = local_source(call, given, &bounds) {
+            let block = call.block.clone();
+            *call = Arc::new(Call { block, source });
+        }
+    }
     if is_root {
         registry::read_installed(&mut module, sources, &bounds);
     }
     early::resolve_sources(Arc::new(module), given, sources, &bounds)
+}
+
+/// Returns the local directory that the inputs name for the remote module that `call` calls.
+fn local_source(call: &Call, given: &RootInputs, bounds: &AllowedDirectory) -> Option<Source> {
+    let ExpressionKind::Text(written) = &call.block.body.attribute("source")?.value.kind else {
+        return None;
+    };
+    let mut modules = given.typed.modules.iter().filter(|_| !is_local(written));
+    let (_, path) = modules.find(|(pattern, _)| matches(pattern, written))?;
+    let path = bounds.0.real(path).ok()?;
+    (bounds.0.is_directory(&path) && bounds.allow(&path)).then_some(Source::Here(path))
+}
+
+/// Returns `true` if `text` matches the pattern, in which `*` stands for any text.
+fn matches(pattern: &str, text: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else {
+        return pattern == text;
+    };
+    let mut between: Vec<&str> = rest.split('*').collect();
+    let last = between.pop().unwrap_or_default();
+    let rest = text.strip_prefix(start);
+    let rest = between
+        .iter()
+        .try_fold(rest, |text, part| Some(text?.split_once(part).map(|(_, after)| after)));
+    rest.flatten().is_some_and(|text| text.ends_with(last))
 }
 
 /// Returns `root` and the modules that it calls, directly or through others, each once.

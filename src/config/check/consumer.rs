@@ -42,7 +42,7 @@ impl FileChecker<'_> {
         })
     }
 
-    fn names(&self, written: &Spanned<String>, missing: &str) -> Checks<Located<NamePattern>> {
+    pub(super) fn names(&self, written: &Spanned<String>, missing: &str) -> Checks<Located<NamePattern>> {
         if written.get_ref().trim().is_empty() {
             return Err(self.error(written.span(), missing));
         }
@@ -90,7 +90,7 @@ impl FileChecker<'_> {
     }
 
     /// Parses a duration, which must be positive.
-    fn duration(&self, text: &Spanned<String>) -> Checks<Located<Duration>> {
+    pub(super) fn duration(&self, text: &Spanned<String>) -> Checks<Located<Duration>> {
         let refuse = |message: &str| -> ConfigError { self.error(text.span(), message) };
         let value = Duration::parse(text.get_ref())
             .ok_or_else(|| refuse("not a duration; write a number with its unit, as in `12s` or `1.5m`"))?;

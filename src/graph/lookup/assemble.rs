@@ -68,6 +68,7 @@ impl Graph {
                 .extend(left_out.map(|(link, span)| (unit, link, span)));
         }
         graph.access.trim();
+        graph.external_spans = graph.find_external_spans();
         graph.index(notes);
         graph
     }

@@ -10,7 +10,7 @@ use super::operands::Known;
 use super::settings::{Settings, SettingsOf};
 use super::settle::{Judge, RuleResults};
 use super::trace::{ReadValue, Verdict};
-use crate::diagnostic::{Instance, Severity, Subject};
+use crate::diagnostic::{Diagnostic, Instance, Severity, Subject};
 use crate::graph::{self, Attribute, Case, Condition, Graph, Reason, Resource, State, Unresolved};
 use crate::rules::Cause;
 use source::Span;
@@ -234,7 +234,27 @@ impl<'g> Findings<'g> {
                 address: format!("{call}.{}", resource.address),
             });
         }
-        self.results.state(when, resource, diagnostic, weight, read);
+        if self.turn_to_files(&mut diagnostic) {
+            self.results.state(when, resource, diagnostic, weight, read);
+        }
+    }
+
+    /// Makes the first label in the files the primary one, if that is in a statement on a queue that other files own.
+    /// Returns `false` if there is no such label: the finding is for the owners of the queue.
+    fn turn_to_files(&self, diagnostic: &mut Diagnostic) -> bool {
+        if !self.graph.is_external(diagnostic.primary().span) {
+            return true;
+        }
+        let mut labels = diagnostic.labels().iter().map(|label| label.span);
+        let Some(span) = labels.find(|span| !self.graph.is_external(*span)) else {
+            return false;
+        };
+        diagnostic.promote(span);
+        diagnostic.written = None;
+        diagnostic.remedy = None;
+        diagnostic.help =
+            Some("other files own the queue: change this side, ask the owners, or correct the `[[external]]`".into());
+        true
     }
 
     fn subject(&self, resource: &Resource, attribute: &'static str) -> Subject {
@@ -254,6 +274,10 @@ impl<'g> Findings<'g> {
         reason: &Reason,
         span: Span,
     ) {
+        // What a statement on a queue leaves out is acknowledged.
+        if self.graph.is_external(span) {
+            return;
+        }
         let is_said = self.judges_types && reason.cause() == graph::Cause::WrongType;
         if self.is_quiet || is_said {
             return;

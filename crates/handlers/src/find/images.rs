@@ -24,7 +24,7 @@ pub(crate) fn image(source: &CodeSource, is_only: bool, search: &Search<'_>) -> 
     };
     match source {
         CodeSource::Path(directory) => known(&directory.join("Dockerfile")),
-        CodeSource::Text(..) => None,
+        CodeSource::Text(..) | CodeSource::Elsewhere => None,
         CodeSource::Package(name) => {
             // `registry/orders:latest`
             let name = name.rsplit('/').next()?.split([':', '@']).next()?;

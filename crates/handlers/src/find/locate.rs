@@ -234,6 +234,7 @@ pub(crate) fn locate(code: &Code, is_only: bool, search: &Search<'_>, sources: &
                     origin: Origin::Written(*span),
                 }));
             }
+            CodeSource::Elsewhere => return None,
             CodeSource::Path(path) => locator.at(path, &code.entry_points).or_else(|looked| {
                 // An image copies directories.
                 let copied = image.as_ref().and_then(|_| locator.copied(path));

@@ -369,7 +369,12 @@ impl Evaluator<'_> {
                 };
                 created.place(member, |member, unknown| make(this, member, unknown))
             });
-            // Step 4: the value of a reference in this case.
+            // Step 4: the value of a reference in this case. Only a default may leave no instance.
+            let number = ["count", "for_each"].iter().find_map(|name| block.body.attribute(name));
+            let value = match number.filter(|_| value.is_empty()) {
+                Some(number) => value.decided_by([&self.eval(&number.value, &scope)]),
+                None => value,
+            };
             cases.push(Case::new(when, value));
         }
         let Members {
