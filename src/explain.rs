@@ -102,6 +102,13 @@ impl Explanation {
         place.map_or_else(Vec::new, |place| conclusions::at(&self.outcome, place))
     }
 
+    /// Returns `true` if a rule has a finding at the location.
+    pub fn has_findings(&self) -> bool {
+        let conclusions = self.conclusions();
+        let mut all = conclusions.iter().flat_map(|one| &one.all);
+        all.any(|one| matches!(one, Conclusion::Found(_)))
+    }
+
     /// Returns the nearest resources, with their addresses, for a location that has none.
     pub fn nearest(&self) -> &[(String, Span)] {
         &self.nearest

@@ -52,18 +52,26 @@ pub(super) fn run(arguments: &ExplainArgs, streams: &mut Streams<'_>) -> io::Res
         Ok(chosen) => chosen,
         Err(error) => return streams.refuse(&error),
     };
-    let explained = explain(
-        &Options {
-            paths,
-            stdin,
-            ..arguments.inputs.options(&arguments.config)
-        },
-        ExplainedLocation {
-            file: &absolute,
-            line: place.line,
-            column: place.column,
-        },
-    );
+    let mut options = Options {
+        paths,
+        stdin,
+        ..arguments.inputs.options(&arguments.config)
+    };
+    let location = ExplainedLocation {
+        file: &absolute,
+        line: place.line,
+        column: place.column,
+    };
+    let mut explained = explain(&options, location);
+    // A finding may depend on a unit that calls this one, or that links to it.
+    let is_below = || files::named(Path::new(".")).is_ok_and(|here| absolute.starts_with(here));
+    if arguments.paths.is_empty() && options.stdin.is_none() && !explained.has_findings() && is_below() {
+        options.paths = vec![PathBuf::from(".")];
+        let whole = explain(&options, location);
+        if whole.has_findings() {
+            explained = whole;
+        }
+    }
     streams.tell_errors(&explained.outcome.errors)?;
     if !explained.outcome.errors.is_empty() {
         return Ok(Exit::Failed);

@@ -57,7 +57,7 @@ pub struct Unit {
 pub struct UnreadCalls {
     /// All calls.
     pub all: usize,
-    /// Those that receive a queue, or that declare one according to their names.
+    /// Calls that receive a queue, or that declare one according to their names.
     pub of_queues: usize,
 }
 

@@ -5,7 +5,7 @@ use crate::inputs::{LISTS, check, directories, entries, json};
 use needs::{PROJECTS, RECORDINGS};
 use serde_json::Value;
 use sqslint::diagnostic::{RuleId, Subject};
-use sqslint::explain::{ExplainedLocation, explain_outcome};
+use sqslint::explain::{ExplainedLocation, explain};
 use sqslint::graph::Graph;
 use sqslint::testing::{graph_json, graph_json_by_default};
 use sqslint::{Options, Outcome};
@@ -384,7 +384,8 @@ fn real_projects_are_checked_without_a_problem() {
     assert!(unresolved <= 290, "{unresolved} values are unresolved");
 }
 
-/// Every line that `check` reports is explained by `explain` and the editor's hover, for the file alone.
+/// Every line that `check` reports is explained by `explain` and the editor's hover: for the file alone, or, if the
+/// finding depends on other units, for the whole project.
 #[test]
 fn every_reported_line_is_explained() {
     let Some(shared) = PROJECTS.found() else { return };
@@ -399,23 +400,23 @@ fn every_reported_line_is_explained() {
             places.entry(file.path().to_owned()).or_default().push(place);
         }
         for (path, lines) in places {
-            let mut outcome = sqslint::check(&Options {
-                paths: vec![path.clone()],
-                trace: true,
-                ..Options::default()
-            });
-            for (line, rule) in lines {
+            let explains = |paths: &Path, line: usize, rule: &RuleId| {
                 let asked = ExplainedLocation {
                     file: &path,
                     line,
                     column: None,
                 };
-                let explained = explain_outcome(outcome, asked);
-                let is_named = explained.conclusions().iter().any(|one| *one.rule.id == **rule);
-                if !is_named {
+                let options = Options {
+                    paths: vec![paths.to_owned()],
+                    ..Options::default()
+                };
+                let explained = explain(&options, asked);
+                explained.conclusions().iter().any(|one| *one.rule.id == **rule)
+            };
+            for (line, rule) in lines {
+                if !(explains(&path, line, rule) || explains(&project, line, rule)) {
                     unexplained.push(format!("{}:{line}: {}", path.display(), &**rule));
                 }
-                outcome = explained.outcome;
             }
         }
     }

@@ -373,7 +373,7 @@ fn gap_fails_the_run_if_requested() {
     };
     assert_eq!(
         run(true).failing.unjudged.into_iter().collect::<Vec<_>>(),
-        [(("resource", "not judged"), 1)]
+        [(("handler", "not read"), 1), (("resource", "not judged"), 1)]
     );
     assert!(run(false).failing.unjudged.is_empty());
 }
