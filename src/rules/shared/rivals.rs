@@ -8,7 +8,7 @@
 use super::compare::fact;
 use super::finding::Finding;
 use super::findings::Findings;
-use crate::graph::{Attribute, Code, Condition, Function, Link, Queue, Resource, UnitId};
+use crate::graph::{Attribute, Code, CodeSource, Condition, Function, Link, Queue, Resource, UnitId};
 use source::Span;
 
 /// Consumer of a queue that may compete with another one.
@@ -30,7 +30,7 @@ enum Processor {
     Declared {
         unit: UnitId,
         address: String,
-        /// Code of a function, if it is known: two deployments of one package do the same.
+        /// Code of a function, if it is an image: two deployments of one image do the same.
         code: Option<Code>,
         /// `true` if its name is unknown.
         is_open: bool,
@@ -209,7 +209,12 @@ fn worker(declared: Option<&Function>, link: &Link) -> Option<Processor> {
     Some(Processor::Declared {
         unit: function.resource.unit,
         address: function.resource.address.to_string(),
-        code: Some(function.code.clone()).filter(|code| code.source.is_some()),
+        code: Some(function.code.clone()).filter(is_image),
         is_open: function.name.unresolved_reason().is_some(),
     })
+}
+
+/// Returns `true` if the code is an image, whose entry point no function overrides.
+fn is_image(code: &Code) -> bool {
+    code.handler.is_none() && matches!(&code.source, Some(CodeSource::Package(name)) if !name.is_empty())
 }
