@@ -145,7 +145,6 @@ pub(super) fn with<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
             reason: HOSTILE.to_owned(),
             cause: "input-without-value",
             step: Some(Step::SetInput),
-            header: find(&sources, "infra/main.tf", "resource"),
             span: find(&sources, "infra/main.tf", "resource"),
         }],
         unconsumed: Vec::new(),

@@ -146,7 +146,6 @@ fn summary_counts_resources_and_lists_most_frequent_causes() {
         reason: reason.to_owned(),
         cause: "input-without-value",
         step: Some(Step::SetInput),
-        header: open(&sources, address, "r", reason).span,
         span: open(&sources, address, "r", reason).span,
     };
     let coverage = Coverage {
