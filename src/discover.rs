@@ -265,12 +265,20 @@ fn notes_on(found: &WalkResults, is_compared: bool) -> Vec<String> {
 
 /// Returns a note on the queues in each kind of files that are not read, and their number.
 fn unread_queues(found: &WalkResults, wanted: &DiscoveryRequest<'_>, walk: &Walk) -> Vec<(String, usize)> {
-    let mut kinds: BTreeMap<&str, (&UnreadKind, BTreeSet<PathBuf>)> = BTreeMap::new();
+    let mut kinds: BTreeMap<&str, (&UnreadKind, Vec<&PathBuf>)> = BTreeMap::new();
     for (directory, kind) in &found.unread {
-        let (_, files) = kinds.entry(kind.what).or_insert((kind, BTreeSet::new()));
-        files.extend(walk.files_below(directory, kind.is_file));
+        let (_, outermost) = kinds.entry(kind.what).or_insert((kind, Vec::new()));
+        // A directory follows those that contain it.
+        if !outermost.last().is_some_and(|above| directory.starts_with(above)) {
+            outermost.push(directory);
+        }
     }
-    let notes = kinds.into_iter().filter_map(|(what, (kind, files))| {
+    let notes = kinds.into_iter().filter_map(|(what, (kind, directories))| {
+        let files = directories
+            .into_iter()
+            .flat_map(|path| walk.files_below(path, kind.is_file));
+        let mut files: Vec<PathBuf> = files.collect();
+        files.sort();
         let queues = |file: PathBuf| {
             let bytes = wanted.files.head(&file, MAX_UNREAD).unwrap_or_default();
             let texts = kind.queue.iter();
@@ -281,10 +289,12 @@ fn unread_queues(found: &WalkResults, wanted: &DiscoveryRequest<'_>, walk: &Walk
         };
         let found: Vec<(PathBuf, usize)> = files.into_par_iter().filter_map(queues).collect();
         let first = &found.first()?.0;
-        let first = wanted
-            .repository
-            .and_then(|root| first.strip_prefix(root).ok())
-            .unwrap_or(first);
+        let shown = wanted.paths.iter().find_map(|path| {
+            let root = wanted.files.named(path).ok()?;
+            first.starts_with(&root).then(|| shown_below(path, &root, first))
+        });
+        let shown = shown.unwrap_or_default();
+        let first = shown.strip_prefix("./").unwrap_or(&shown);
         let others = match found.len() - 1 {
             0 => String::new(),
             more => format!(" and {more} more"),
@@ -294,10 +304,7 @@ fn unread_queues(found: &WalkResults, wanted: &DiscoveryRequest<'_>, walk: &Walk
             1 => "1 queue is".to_owned(),
             _ => format!("{count} queues are"),
         };
-        Some((
-            format!("{queues} not read, in {what}: `{}`{others}", first.display()),
-            count,
-        ))
+        Some((format!("{queues} not read, in {what}: `{first}`{others}"), count))
     });
     notes.collect()
 }
