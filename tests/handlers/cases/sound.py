@@ -428,3 +428,58 @@ def handler(event, context):
             except Exception:
                 if left == 0:
                     raise
+
+#: partial of its module, with options · retried
+import functools
+
+def process(record, **options):
+    try:
+        ship(record)
+    except Exception:
+        if options.get("strict"):
+            raise
+
+run = functools.partial(process, strict=True)
+
+def handler(event, context):
+    for record in event["Records"]:
+        run(record)
+
+#: result of a class decides · retried
+from dataclasses import dataclass
+
+@dataclass
+class Result:
+    success: bool
+    error: Exception = None
+
+def attempt(record):
+    try:
+        ship(record)
+        return Result(True)
+    except Exception as error:
+        return Result(success=False, error=error)
+
+def handler(event, context):
+    failed = [result for result in map(attempt, event["Records"]) if not result.success]
+    if failed:
+        raise failed[0].error
+
+#: decorator that is a class · deleted
+class Guarded:
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, *args):
+        try:
+            return self.function(*args)
+        except Exception as error:
+            print(error)
+
+@Guarded
+def process(record):
+    ship(record)
+
+def handler(event, context):
+    for record in event["Records"]:
+        process(record)

@@ -97,6 +97,7 @@ impl<'m> Machine<'m> {
                 let mask = self.masks(&arguments.values);
                 Value::Error(Some(name.into()), mask)
             }
+            ("functools", _) => return self.builtin(whole, name, arguments, first),
             _ if is_member => return Ok(None),
             _ => return self.builtin(whole, name, arguments, first),
         }))

@@ -104,7 +104,8 @@ pub(crate) fn hides_failures<'m>(module: &'m Module, handler: &'m Expression) ->
     entry.is_of_message = true;
     entry.is_of_library = true;
     let facts = entry.facts(&machine, "");
-    facts.unawaited.or(facts.swallowed)
+    let is_always = facts.caught_call.is_none();
+    facts.unawaited.or(facts.swallowed.filter(|_| is_always))
 }
 
 /// Returns `true` if every `return` in `all` has no value, or the name `message`.
