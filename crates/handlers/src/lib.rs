@@ -267,6 +267,7 @@ fn syntax_of(located: &Located, shown: &str, sources: &Sources) -> Result<Syntax
                         module.promises = imported::promises(path, text, sources);
                     }
                     module.records_used = imported::records_used(path, text, sources);
+                    module.catching = imported::catching(path, text, &module, sources);
                 }
                 return Ok(Syntax::Parsed(module));
             }

@@ -17,6 +17,8 @@ pub(crate) struct Module {
     pub(crate) promises: rustc_hash::FxHashMap<Arc<str>, bool>,
     /// Records that imported functions use of an event that they get.
     pub(crate) records_used: rustc_hash::FxHashMap<Arc<str>, u8>,
+    /// Imported classes whose files handle exceptions.
+    pub(crate) catching: rustc_hash::FxHashSet<Arc<str>>,
     /// `true` for JavaScript and TypeScript, where blocks are scopes and failures of promises wait for an `await`.
     pub(crate) is_script: bool,
 }

@@ -104,6 +104,44 @@ pub(crate) fn records_used(path: &Path, text: &str, sources: &Sources) -> FxHash
     all
 }
 
+/// Words of code that handles exceptions.
+const CATCHES: [&str; 5] = ["allSettled", "catch", "except", "return_exceptions", "suppress"];
+
+/// Returns the imported classes whose files handle exceptions, so that a call of a method may not raise the failure.
+pub(crate) fn catching(path: &Path, text: &str, module: &Module, sources: &Sources) -> FxHashSet<Arc<str>> {
+    let Some(language) = language_of(path) else {
+        return FxHashSet::default();
+    };
+    let tokens = if language == Language::Script {
+        tokens(text)
+    } else {
+        Vec::new()
+    };
+    let imports = exports::imports(&tokens);
+    let written = module.body.iter().filter_map(|one| match &one.kind {
+        StatementKind::Import(names) => Some(names),
+        _ => None,
+    });
+    let names = written.flatten().map(|name| &**name);
+    let names: FxHashSet<&str> = names.chain(imports.iter().map(|(here, ..)| *here)).collect();
+    let mut classes: Vec<&str> = names
+        .into_iter()
+        .filter(|name| name.starts_with(char::is_uppercase))
+        .collect();
+    classes.sort_unstable();
+    let files = classes.into_iter().take(limits::MAX_IMPORTS).filter_map(|name| {
+        let (from, there) = origin(text, language, name, &imports)?;
+        Some((name, there, imported(path, &from, language, sources.files())?))
+    });
+    let mut all = FxHashSet::default();
+    for (text, names) in by_file(files, sources) {
+        if CATCHES.iter().any(|word| text.contains(word)) {
+            all.extend(names.into_iter().map(|(here, _)| Arc::from(here)));
+        }
+    }
+    all
+}
+
 /// Returns the file that the import `name` is from, and the name there.
 fn origin(text: &str, language: Language, name: &str, imports: &[(&str, &str, &str)]) -> Option<(String, String)> {
     if let Defined::By(from, there) = exports::origin(text, language, name) {

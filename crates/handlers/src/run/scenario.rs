@@ -211,6 +211,14 @@ impl<'m> Entry<'m> {
         let outcome = outcome_of(&explored);
         let (paths, is_complete) = explored;
         let failed = || paths.iter().filter(|path| path.outcome.is_some());
+        // The class of an object may be one of another file that handles the failure.
+        let is_hidden = |path: &Path<'_>| {
+            path.run
+                .failed
+                .is_some_and(|failure| is_method_elsewhere(failure.call, module))
+        };
+        let is_raised_elsewhere = outcome == Outcome::Raised && !module.catching.is_empty() && failed().any(is_hidden);
+        let outcome = if is_raised_elsewhere { Outcome::Unknown } else { outcome };
         // A function that gets all messages, and whose result is returned, may report those that failed.
         let is_delegated = response == Response::Unknown
             && failed().all(|path| path.run.failed.as_ref().is_some_and(|failure| failure.has_event));
@@ -549,6 +557,17 @@ impl<'m> Entry<'m> {
         }
         self.around.iter().find(|one| uses(one)).copied()
     }
+}
+
+/// Returns `true` if a call is that of a method of an object, and not of an imported package.
+fn is_method_elsewhere(call: &Expression, module: &Module) -> bool {
+    let Term::Call { callee, .. } = &call.kind else {
+        return false;
+    };
+    let root = callee.first_name().unwrap_or_default();
+    let is_import =
+        |one: &Statement| matches!(&one.kind, StatementKind::Import(names) if names.iter().any(|name| **name == *root));
+    matches!(callee.kind, Term::Member(..)) && (module.catching.contains(root) || !module.body.iter().any(is_import))
 }
 
 /// Returns the outcome of all paths.
