@@ -147,6 +147,7 @@ fn node(name: String, link: &Link, external: ExternalQueue) -> Queue {
         redrive: redrive.unwrap_or_else(|| unstated("dead-letter", header)),
         redrive_allow: unstated("redrive allow policy", header),
         redrive_writers: Vec::new(),
+        replaced: None,
         tags: unstated("tags", header),
         implicit: None,
     }
