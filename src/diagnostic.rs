@@ -109,6 +109,8 @@ pub struct Diagnostic {
     pub rule: RuleId,
     /// Severity.
     pub severity: Severity,
+    /// Severity if its resource is new since an earlier commit; otherwise one such finding is reported per unit.
+    pub if_new: Option<Severity>,
     /// Headline: one sentence that is complete without the labels and names the resources.
     pub headline: String,
     /// Labels, the primary one first.
@@ -154,6 +156,7 @@ impl Diagnostic {
         Diagnostic {
             rule: rule.into(),
             severity,
+            if_new: None,
             headline: headline.into(),
             labels: vec![Label {
                 span,

@@ -18,6 +18,7 @@ pub mod limits;
 mod lookup;
 mod name;
 mod nodes;
+pub mod order;
 pub mod permits;
 mod plain;
 mod polling;
@@ -310,6 +311,17 @@ pub struct ProvisionedConcurrency {
     pub span: Span,
     /// Condition under which it is set.
     pub when: Condition,
+}
+
+/// An alias of a function.
+#[derive(Debug, Clone)]
+pub struct FunctionAlias {
+    /// Address, location and existence.
+    pub resource: Resource,
+    /// Function.
+    pub function: Attribute<Link>,
+    /// Name, which mappings use as a qualifier.
+    pub name: Attribute<Option<String>>,
 }
 
 /// Attributes of a function that only policies read.

@@ -23,6 +23,7 @@ mod consumer_heartbeat_too_slow;
 mod consumer_processing_exceeds_maximum;
 mod consumer_recovery_slow;
 mod consumer_visibility_timeout_too_short;
+mod created_before_permission;
 mod cross_account_queue_default_key;
 mod dead_letter_policy_missing;
 mod dead_letter_queue_alarm_metric_blind;
@@ -37,6 +38,7 @@ mod dead_letter_queue_type_mismatch;
 mod dead_letter_queue_unalarmed;
 mod dead_letter_queue_undeclared;
 mod declared_not_deployed;
+mod dependency_cycle;
 mod deployed_not_declared;
 mod deployed_value_differs;
 mod durable_execution_exceeds_poller_limit;
@@ -55,6 +57,7 @@ mod fifo_batching_window;
 mod fifo_dead_letter_breaks_order;
 mod fifo_dead_letter_queue_retention_short;
 mod fifo_group_blocked_too_long;
+mod fifo_message_delay;
 mod fifo_queue_as_unsupported_target;
 mod fifo_queue_false;
 mod fifo_queue_name_suffix;
@@ -90,6 +93,7 @@ mod parse_error;
 mod pipe_batch_exceeds_target;
 mod pipe_role_missing_queue_permission;
 mod pipe_visibility_timeout_too_short;
+mod producer_role_missing_key_permission;
 mod property_unknown;
 mod provisioned_concurrency_bypassed;
 mod provisioned_pollers_out_of_range;
@@ -114,7 +118,6 @@ mod queue_retention_too_short;
 mod queue_short_polling;
 mod queue_url_in_place_of_arn;
 mod queue_without_redrive_policy;
-mod redrive_allow_policy_dependency_cycle;
 mod redrive_allow_policy_excludes_source;
 mod redrive_allow_policy_invalid;
 mod redrive_allow_policy_reversed;
@@ -401,7 +404,6 @@ pub static RULES: &[&Rule<'static>] = &[
     &redrive_allow_policy_reversed::RULE,
     &dead_letter_queue_cross_region::RULE,
     &dead_letter_queue_cross_account::RULE,
-    &redrive_allow_policy_dependency_cycle::RULE,
     &dead_letter_queue_redriven::RULE,
     // failure-channel
     &function_dead_letter_config_ineffective::RULE,
@@ -445,6 +447,7 @@ pub static RULES: &[&Rule<'static>] = &[
     &fifo_dead_letter_breaks_order::RULE,
     &fifo_target_without_message_group::RULE,
     &fifo_queue_as_unsupported_target::RULE,
+    &fifo_message_delay::RULE,
     // queue
     &queue_attribute_out_of_range::RULE,
     &property_unknown::RULE,
@@ -458,6 +461,7 @@ pub static RULES: &[&Rule<'static>] = &[
     &queue_policy_targets_arn::RULE,
     &queue_policy_version_missing::RULE,
     &queue_policy_over_limit::RULE,
+    &dependency_cycle::RULE,
     &key_id_invalid::RULE,
     &queue_name_duplicate::RULE,
     &queue_replaced::RULE,
@@ -475,6 +479,8 @@ pub static RULES: &[&Rule<'static>] = &[
     &sns_subscription_dead_letter_missing::RULE,
     &event_target_dead_letter_missing::RULE,
     &queue_policy_never_matches::RULE,
+    &created_before_permission::RULE,
+    &producer_role_missing_key_permission::RULE,
     // pipes-and-sam
     &pipe_visibility_timeout_too_short::RULE,
     &pipe_batch_exceeds_target::RULE,
@@ -528,7 +534,10 @@ pub static RULES: &[&Rule<'static>] = &[
 
 /// Former ids of renamed and merged rules, each with the id of the rule that now reports its cases. Configurations,
 /// suppressions and baselines accept them, and `sqslint config migrate` rewrites them.
-pub static FORMER: &[(&str, &str)] = &[("serverless-event-key-unknown", "property-unknown")];
+pub static FORMER: &[(&str, &str)] = &[
+    ("redrive-allow-policy-dependency-cycle", "dependency-cycle"),
+    ("serverless-event-key-unknown", "property-unknown"),
+];
 
 /// Returns the current id of a rule that once had the id `id`; `None` if it is not a former id.
 pub fn renamed(id: &str) -> Option<&'static str> {

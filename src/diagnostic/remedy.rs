@@ -92,6 +92,8 @@ pub enum Change {
     Unquote(Span),
     /// Replace the reference to a queue at the span by one to its ARN.
     Arn(Span),
+    /// Create the resource with this header after another one, given by a reference.
+    After(Span, String),
     /// Replace the text at the span by a reference to the resource with this id.
     Reference(Span, String),
     /// Add a redrive policy to the queue and, if necessary, a dead-letter queue.
@@ -132,6 +134,7 @@ impl Change {
             Change::Remove(place) => format!("remove `{}`", place.name),
             Change::Unquote(_) => "write the number without quotes".to_owned(),
             Change::Arn(_) => "refer to the queue's ARN".to_owned(),
+            Change::After(_, other) => format!("make it depend on `{other}`"),
             Change::Reference(_, id) => format!("refer to `{id}`"),
             Change::DeadLetterQueue(queue) => match &queue.to {
                 Some(to) => format!("add a redrive policy that leads to {}", to.shown),

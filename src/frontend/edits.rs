@@ -148,6 +148,7 @@ pub(super) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
         Change::Remove(_)
         | Change::ReportFailures(_)
         | Change::Arn(_)
+        | Change::After(..)
         | Change::Reference(..)
         | Change::DeadLetterQueue(_)
         | Change::Alarm(_)
@@ -168,6 +169,7 @@ fn place_of(change: &Change) -> Span {
         }
         Change::DeadLetterQueue(queue) => queue.header,
         Change::Arn(span)
+        | Change::After(span, _)
         | Change::Reference(span, _)
         | Change::Alarm(span)
         | Change::Dimension { alarm: span, .. }

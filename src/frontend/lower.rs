@@ -51,8 +51,8 @@ pub(super) mod unread;
 pub(super) mod worker;
 
 use crate::graph::{
-    Alarm, Attribute, Common, Form, Implicit, LastUsed, Link, Owner, PolicyErrorKind, Reason, Resource, SetBy, Target,
-    UnitGraph, UnknownProperty, Unresolved,
+    Alarm, Attribute, Common, Form, FunctionAlias, Implicit, LastUsed, Link, Owner, PolicyErrorKind, Reason, Resource,
+    SetBy, Target, UnitGraph, UnknownProperty, Unresolved,
 };
 use conditions::Condition;
 use source::Span;
@@ -133,10 +133,6 @@ pub(super) trait View {
 
     /// Returns whether a value names a queue, or `None` if that is unknown.
     fn is_queue(&mut self, value: &Self::Value) -> Option<bool>;
-
-    /// Returns `true` if a value contains a reference to the target of its link, `link`, so that the resource with this
-    /// value can only be created after the target. A text composed from the target's name contains no reference.
-    fn refers_to(&mut self, value: &Self::Value, link: &Link) -> bool;
 
     /// Returns the type of the declared resource that a value names, if known.
     fn kind_of(&mut self, value: &Self::Value) -> Option<Arc<str>>;
@@ -292,6 +288,8 @@ pub(super) enum NodeKind {
     Pipe(&'static delivery::PipeNames),
     /// The function and the number of environments.
     ProvisionedConcurrency(Path, Path),
+    /// The function, the name of the alias, and its provisioned concurrency.
+    FunctionAlias(Path, Path, Option<Path>),
     Queue(&'static queue::QueueNames),
     /// A queue or several, and the document.
     QueuePolicy(Path, Path),
@@ -306,8 +304,10 @@ pub(super) enum NodeKind {
     RolePolicy(Path, access::Granted),
     Rule(&'static delivery::RuleNames),
     Schedule(&'static delivery::TargetNames),
-    /// Paths of the definition, of which the first that is written is used, and its type.
-    StateMachine(&'static [Path], Path),
+    /// Parts that send to queues under a role.
+    Senders(&'static [delivery::SenderNames]),
+    /// Paths of the definition, of which the first that is written is used, its type, and its role.
+    StateMachine(&'static [Path], Path, Path),
     Subscription(&'static delivery::SubscriptionNames),
     Target(&'static delivery::TargetNames),
     Topic(&'static delivery::TopicNames),
@@ -424,6 +424,17 @@ impl<V: View> Lowering<V> {
             NodeKind::Parameter(name, value) => self.parameter(node, name, value),
             NodeKind::Permission(function, principal) => self.permission(node, function, principal),
             NodeKind::Pipe(names) => self.pipe(node, names),
+            NodeKind::FunctionAlias(function, name, count) => {
+                let alias = FunctionAlias {
+                    function: self.link(&node.written, function, BareName::Function),
+                    name: self.text(&node.written, name),
+                    resource: node.resource.clone(),
+                };
+                self.graph.aliases.push(alias);
+                if let Some(count) = count {
+                    self.provisioned_concurrency(node, function, count);
+                }
+            }
             NodeKind::ProvisionedConcurrency(function, count) => self.provisioned_concurrency(node, function, count),
             NodeKind::Queue(names) => self.queue(node, names),
             NodeKind::QueuePolicy(queues, document) => self.queue_policy(&node, queues, document),
@@ -434,7 +445,8 @@ impl<V: View> Lowering<V> {
             NodeKind::RolePolicy(roles, granted) => self.role_policy(&node, roles, granted),
             NodeKind::Rule(names) => self.rule(&node, names),
             NodeKind::Schedule(names) => self.schedule(node, names),
-            NodeKind::StateMachine(definitions, kind) => self.state_machine(node, definitions, kind),
+            NodeKind::Senders(all) => self.senders(&node, all),
+            NodeKind::StateMachine(definitions, kind, role) => self.state_machine(node, definitions, kind, role),
             NodeKind::Subscription(names) => self.separate_subscription(node, names),
             NodeKind::Target(names) => self.separate_target(node, names),
             NodeKind::Topic(names) => self.topic(node, names),

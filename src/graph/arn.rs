@@ -1,5 +1,6 @@
 //! Parses ARNs, URLs and names. The colons in a template's `${AWS::Region}` do not separate parts.
 
+use super::order::without_keys;
 use super::{Form, Link, Resource, Target};
 
 /// Suffix of the name of every FIFO queue, and of no other queue.
@@ -190,6 +191,24 @@ impl Resource {
             return format!("!Ref {}", self.address);
         }
         self.arn_reference()
+    }
+
+    /// Returns the expression by which `other`, of the same unit, can depend on this resource; `None` if that is in a
+    /// module that `other` does not contain.
+    pub fn reference_from(&self, other: &Resource) -> Option<String> {
+        if self.kind.contains("::") {
+            return Some(self.address.to_string());
+        }
+        let address = without_keys(&self.address);
+        let owner = without_keys(&other.address);
+        let module = owner
+            .rfind(&format!("{}.", other.kind))
+            .and_then(|at| owner.get(..at))?;
+        let local = address.strip_prefix(module)?;
+        match local.strip_prefix("module.") {
+            Some(inner) => Some(format!("module.{}", inner.split('.').next()?)),
+            None => Some(local.to_owned()),
+        }
     }
 
     /// Returns the expression for this queue's URL in the code that declares it.

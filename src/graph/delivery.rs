@@ -1,6 +1,7 @@
 //! Senders to queues, and consumers other than event source mappings: topics and subscriptions, targets of rules and
 //! schedules, notifications of buckets, pipes, and state machines.
 
+use super::limits::EVENT_AGE_DEFAULT;
 use super::nodes::append_sorted;
 use super::{Attribute, Link, PolicyError, Reason, Resource, Seconds, Tags, Target, UnitId};
 use conditions::Condition;
@@ -34,6 +35,8 @@ pub struct Pipe {
     pub message_group_id: Attribute<Option<String>>,
     /// Execution role.
     pub role: Attribute<Option<Link>>,
+    /// Dead-letter queues for records of a stream.
+    pub dead_letters: Vec<Attribute<Option<Link>>>,
 }
 
 /// Kinds of targets of a pipe.
@@ -139,9 +142,38 @@ pub enum Sender {
     Bucket,
     /// An integration of an API.
     Api,
+    /// A task of a state machine.
+    Task,
+    /// An action of an IoT rule.
+    IotRule,
+    /// A lifecycle hook of an Auto Scaling group.
+    LifecycleHook,
+    /// A subscriber of an event bus of the new generation of `EventBridge`.
+    Subscriber,
 }
 
-/// A target of a rule or a schedule, a notification of a bucket, or an integration of an API.
+impl Sender {
+    /// Returns the name in machine formats.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sender::Rule => "rule",
+            Sender::Schedule => "schedule",
+            Sender::Bucket => "bucket",
+            Sender::Api => "api",
+            Sender::Task => "task",
+            Sender::IotRule => "iot-rule",
+            Sender::LifecycleHook => "lifecycle-hook",
+            Sender::Subscriber => "subscriber",
+        }
+    }
+
+    /// Returns `true` if it sends only to standard queues.
+    pub fn needs_standard_queue(self) -> bool {
+        matches!(self, Sender::Bucket | Sender::IotRule | Sender::LifecycleHook)
+    }
+}
+
+/// A target of a rule or a schedule, a notification of a bucket, or whatever else sends to a queue.
 #[derive(Debug, Clone)]
 pub struct EventTarget {
     /// Address, location and existence. If one resource declares several targets, the address includes the index:
@@ -161,10 +193,35 @@ pub struct EventTarget {
     pub role: Attribute<Option<Link>>,
     /// Message group for a FIFO queue as its target; `None` if absent.
     pub message_group_id: Attribute<Option<String>>,
+    /// Deduplication id for a FIFO queue as its target; `None` if absent.
+    pub deduplication_id: Attribute<Option<String>>,
+    /// Delay of each message; `None` if absent.
+    pub delay: Attribute<Option<i64>>,
     /// Maximum age of an event, for which delivery is retried.
     pub maximum_event_age: Attribute<Seconds>,
     /// `true` if it is enabled.
     pub enabled: Attribute<bool>,
+}
+
+impl EventTarget {
+    /// Creates a target without any other attribute.
+    pub(crate) fn plain(resource: Resource, sender: Sender, source: Attribute<Link>, target: Attribute<Link>) -> Self {
+        let header = resource.header;
+        EventTarget {
+            resource,
+            sender,
+            source,
+            target,
+            uses_url: false,
+            dead_letter: Attribute::absent("dead-letter queue", None, header),
+            role: Attribute::absent("role", None, header),
+            message_group_id: Attribute::absent("MessageGroupId", None, header),
+            deduplication_id: Attribute::absent("MessageDeduplicationId", None, header),
+            delay: Attribute::absent("DelaySeconds", None, header),
+            maximum_event_age: Attribute::absent("maximum event age", EVENT_AGE_DEFAULT, header),
+            enabled: Attribute::absent("state", true, header),
+        }
+    }
 }
 
 /// A state machine of Step Functions.

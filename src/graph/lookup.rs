@@ -10,12 +10,13 @@ use super::declared::DeclaredConsumer;
 use super::delivery::{Pipe, Topic};
 use super::deployed::Deployed;
 use super::nodes::Nodes;
+use super::order::Order;
 use super::reach::hash_of;
 use super::workers::{Parameter, Worker, WorkerConsumptions};
 use super::{
     Access, Alarm, AlarmSubscriber, Case, Cause, Code, Condition, DeadLetterUse, Deliveries, EventSourceMapping,
-    EventWithoutQueue, Function, Handler, Invocation, Link, Queue, Reason, Resource, State, Target, Unit, UnitId,
-    UnknownProperty, Unread,
+    EventWithoutQueue, Function, FunctionAlias, Handler, Invocation, Link, Queue, Reason, Resource, State, Target,
+    Unit, UnitId, UnknownProperty, Unread,
 };
 use crate::graph::arn::FIFO_SUFFIX;
 use handlers::PollingProgram;
@@ -29,8 +30,11 @@ use std::sync::{Arc, OnceLock, PoisonError};
 #[derive(Debug, Default)]
 pub struct Graph {
     units: Vec<Unit>,
+    /// References between the resources of each unit.
+    pub(super) orders: Vec<Option<Order>>,
     queues: Nodes<Queue>,
     functions: Nodes<Function>,
+    pub(super) aliases: Vec<FunctionAlias>,
     mappings: Nodes<EventSourceMapping>,
     alarms: Vec<Alarm>,
     nonexistent_alarms: Vec<Alarm>,
@@ -237,6 +241,11 @@ impl Graph {
     pub fn queue_candidates(&self, unit: UnitId, link: &Link) -> impl Iterator<Item = &Queue> {
         let candidates = self.queue_index.candidates(unit, link).into_iter();
         candidates.map(|at| &self.queues[at])
+    }
+
+    /// Returns the aliases of functions, by unit and address.
+    pub fn aliases(&self) -> &[FunctionAlias] {
+        &self.aliases
     }
 
     /// Returns the function that `link`, written in `unit`, points to, if the project declares it.

@@ -5,7 +5,8 @@ use super::access::{Key, KeyAlias, ManagedPolicy, Permission, QueuePolicy, Role,
 use super::delivery::{EventTarget, Pipe, RuleOnBus, StateMachine, Subscription, Topic};
 use super::workers::{InstanceProfile, Parameter, Worker};
 use super::{
-    Alarm, AlarmSubscriber, EventSourceMapping, EventWithoutQueue, Function, Queue, Resource, UnitId, UnknownProperty,
+    Alarm, AlarmSubscriber, EventSourceMapping, EventWithoutQueue, Function, FunctionAlias, Queue, Resource, UnitId,
+    UnknownProperty,
 };
 use std::ops::Index;
 use std::slice;
@@ -164,6 +165,7 @@ resources!(
     EventTarget,
     EventWithoutQueue,
     Function,
+    FunctionAlias,
     InstanceProfile,
     Key,
     KeyAlias,

@@ -186,6 +186,8 @@ pub struct Policies<'g> {
     by_queue: RefCell<FxHashMap<(UnitId, *const PolicyDocument), ByQueue>>,
     /// Cached results of [`Policies::send`].
     sends: RefCell<FxHashMap<(ResourceKey, String, Option<ResourceKey>), Rc<Permits>>>,
+    /// Roles by unit and physical name.
+    role_names: FxHashMap<(UnitId, &'g str), &'g Role>,
     /// Cached results of [`Policies::unresolved_grant`].
     unresolved_actions: RefCell<FxHashMap<(String, bool), Option<(Reason, Span)>>>,
     /// Roles that are passed to modules or nested stacks whose files are not available.
@@ -320,8 +322,20 @@ impl<'g> Policies<'g> {
     /// Evaluates whether the role at `link`, written in `unit`, may perform `action` on a queue or with a key. Returns
     /// `None` if the role is not declared.
     pub fn role(&self, unit: UnitId, link: &Link, action: &str, on: On<'g>) -> Option<Permits> {
+        self.role_by(unit, link, action, on, &|_| true)
+    }
+
+    /// Like [`Policies::role`], with only those policies of the role that `counts` accepts.
+    pub fn role_by(
+        &self,
+        unit: UnitId,
+        link: &Link,
+        action: &str,
+        on: On<'g>,
+        counts: &dyn Fn(&RolePolicy) -> bool,
+    ) -> Option<Permits> {
         let declared = self.declared(unit, link)?;
-        let own = self.identity(declared, action, on);
+        let own = self.identity(declared, action, on, counts);
         let request = |who| Request {
             who,
             action,
@@ -380,7 +394,7 @@ impl<'g> Policies<'g> {
     }
 
     /// Evaluates the policies of `role`.
-    fn identity(&self, declared: &Role, action: &str, on: On<'_>) -> Permits {
+    fn identity(&self, declared: &Role, action: &str, on: On<'_>, counts: &dyn Fn(&RolePolicy) -> bool) -> Permits {
         let role = &declared.resource;
         let mut all = Permits::none();
         let is_named = declared.name.unresolved_reason().is_none();
@@ -396,7 +410,7 @@ impl<'g> Policies<'g> {
             action,
             on: Some(on),
         };
-        for (when, granted) in self.granted(role) {
+        for (when, granted) in self.granted(role).iter().filter(|(_, granted)| counts(granted)) {
             let mut permits = Permits::none();
             permits.evaluated.push(granted.span);
             self.evaluate_grant(&mut permits, when, granted, request);
@@ -452,6 +466,18 @@ impl<'g> Policies<'g> {
     }
 
     fn declared(&self, unit: UnitId, link: &Link) -> Option<&'g Role> {
+        if let Target::External(written) = &link.target {
+            let is_role = !written.starts_with("arn:") || written.contains(":role/");
+            let named = self
+                .role_names
+                .get(&(unit, written.rsplit('/').next()?))
+                .copied()
+                .filter(|_| is_role);
+            return named.filter(|role| {
+                let accounts = role.resource.account.as_deref().zip(link.account());
+                accounts.is_none_or(|(own, written)| own == written)
+            });
+        }
         let roles = &self.graph.access().roles;
         let (unit, address) = self.graph.address_key(unit, link)?;
         let at = roles.binary_search_by(|role| (role.resource.unit, &role.resource.address).cmp(&(unit, &address)));
@@ -482,7 +508,7 @@ impl<'g> Policies<'g> {
     }
 
     /// Returns the grants to `role`, each with its condition.
-    pub(super) fn granted(&self, role: &Resource) -> &[(Condition, &'g RolePolicy)] {
+    pub fn granted(&self, role: &Resource) -> &[(Condition, &'g RolePolicy)] {
         self.roles.get(&role.key()).map_or(&[], Vec::as_slice)
     }
 

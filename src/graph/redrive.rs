@@ -1,6 +1,6 @@
 //! Redrive policies, and other uses of dead-letter queues.
 
-use super::{Attribute, Condition, Link, Queue, Reason, Target};
+use super::{Attribute, Condition, Link, Queue, Reason};
 use source::Span;
 use std::sync::Arc;
 
@@ -41,8 +41,6 @@ pub struct RedrivePolicy {
     pub max_receive_count: Attribute<i64>,
     /// Errors in its form.
     pub faults: Vec<PolicyError>,
-    /// Resources that the queue refers to in the policy, so that it can only be created after them.
-    pub depends_on: Vec<Target>,
 }
 
 /// Redrive allow policy of a dead-letter queue: the queues that may use it.
@@ -54,8 +52,6 @@ pub struct RedriveAllowPolicy {
     pub sources: Vec<Attribute<Link>>,
     /// Spans of a `sourceQueueArns` that is sent to SQS as null, with their conditions.
     pub null_sources: Vec<(Condition, Span)>,
-    /// Like [`RedrivePolicy::depends_on`].
-    pub depends_on: Vec<Target>,
 }
 
 /// The two redrive policies of a queue.

@@ -125,6 +125,10 @@ fn senders(graph: &Graph, this: &Resource, all: &mut Vec<Relation>) {
             Sender::Schedule => "the schedule's target",
             Sender::Bucket => "the bucket's notification",
             Sender::Api => "the API's integration",
+            Sender::Task => "the state machine's task",
+            Sender::IotRule => "the IoT rule's action",
+            Sender::LifecycleHook => "the lifecycle hook",
+            Sender::Subscriber => "the subscriber",
         };
         add(kind, &target.resource, &target.target);
     }

@@ -1,9 +1,10 @@
 //! Units, and the nodes of one unit as its frontend lowered it.
 
+use super::order::Order;
 use super::workers::{Parameter, Worker};
 use super::{
     Access, Alarm, AlarmSubscriber, DeadLetterUse, Deliveries, EventSourceMapping, EventWithoutQueue, Function,
-    Invocation, Link, Queue, SetBy, Target, UnknownProperty,
+    FunctionAlias, Invocation, Link, Queue, SetBy, Target, UnknownProperty,
 };
 use knowledge::{Input, UnitKey};
 use source::Span;
@@ -106,6 +107,8 @@ pub struct UnitGraph {
     pub queues: Vec<Queue>,
     /// Functions.
     pub functions: Vec<Function>,
+    /// Aliases of functions.
+    pub aliases: Vec<FunctionAlias>,
     /// Event source mappings, except those of streams and other sources that are not queues.
     pub mappings: Vec<EventSourceMapping>,
     /// Alarms on any metric.
@@ -144,6 +147,8 @@ pub struct UnitGraph {
     pub unread_kinds: BTreeMap<Arc<str>, (usize, Span)>,
     /// Number of queues that do not exist, by the variable whose default leaves them out.
     pub switched_off: BTreeMap<Arc<str>, usize>,
+    /// References between its resources; `None` if they are not known.
+    pub order: Option<Order>,
 }
 
 impl UnitGraph {
@@ -153,6 +158,7 @@ impl UnitGraph {
             unit,
             queues: Vec::new(),
             functions: Vec::new(),
+            aliases: Vec::new(),
             mappings: Vec::new(),
             alarms: Vec::new(),
             nonexistent_alarms: Vec::new(),
@@ -171,6 +177,7 @@ impl UnitGraph {
             uninstantiated_calls: Vec::new(),
             unread_kinds: BTreeMap::new(),
             switched_off: BTreeMap::new(),
+            order: None,
         }
     }
 

@@ -171,7 +171,11 @@ impl Graph {
 
     /// Returns the queues that `variable` of `resource` may hold, itself or by a parameter, each with its condition and
     /// the reference to it.
-    fn held_queues<'g>(&'g self, resource: &Resource, variable: &'g Variable) -> Vec<(Condition, &'g Link, &'g Queue)> {
+    pub fn held_queues<'g>(
+        &'g self,
+        resource: &Resource,
+        variable: &'g Variable,
+    ) -> Vec<(Condition, &'g Link, &'g Queue)> {
         let values = self.values(resource, variable).into_iter();
         let values = values.filter(|(_, _, link)| variable.may_hold(link));
         values

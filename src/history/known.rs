@@ -3,6 +3,7 @@
 use super::NEVER_KNOWN;
 use crate::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// A finding with the environments that it occurs in; empty if there is only one environment.
 pub(crate) type FindingInEnvironments = (Diagnostic, Vec<String>);
@@ -14,6 +15,8 @@ const ONLY: &str = "";
 #[derive(Debug, Default)]
 pub(crate) struct KnownFindings {
     by_fingerprint: FxHashMap<String, Vec<KnownFinding>>,
+    /// Mappings and pipes that existed, by unit and address.
+    pub(crate) resources: BTreeSet<(String, String)>,
 }
 
 #[derive(Debug)]

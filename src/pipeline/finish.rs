@@ -20,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the outcome; `before` contains the findings of an earlier commit.
 pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Option<KnownFindings>) -> Outcome {
+    let earlier = before.as_ref().map(|before| before.resources.clone());
     let (known, history) = known(run, &mut unsuppressed, before);
     let Unsuppressed {
         mut outcome,
@@ -30,8 +31,17 @@ pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Opti
     let shared = Shared::of(&outcome.graph, &findings);
     let mut new = Vec::with_capacity(findings.len());
     let mut old: BTreeMap<KnownBecause, Vec<Diagnostic>> = BTreeMap::new();
+    let mut advised = BTreeSet::new();
     for (located, why) in findings.into_iter().zip(known) {
-        let found = environments.name_environments(located);
+        let mut found = environments.name_environments(located);
+        if let Some(severity) = found.if_new {
+            let resource = (found.subject.unit.clone(), found.subject.address.clone());
+            if earlier.as_ref().is_some_and(|earlier| !earlier.contains(&resource)) {
+                found.severity = severity;
+            } else if why.is_none() && !advised.insert((found.rule.clone(), resource.0)) {
+                continue;
+            }
+        }
         if found.severity < run.options.min_severity {
             continue;
         }

@@ -3,7 +3,7 @@
 //! commit.
 
 use super::{Options, Run, RunContext, Session, lint, load, select, suppress};
-use crate::graph::EarlierQueues;
+use crate::graph::{EarlierQueues, Resource};
 use crate::history::{self, KnownFindings};
 use source::files::{absolute, named, real};
 
@@ -66,7 +66,13 @@ fn findings_of(name: &str, run: &Run<'_>) -> Result<(KnownFindings, EarlierQueue
             let loaded = load::load(&earlier, selected);
             let queues = loaded.environments.first().map(|one| EarlierQueues::of(&one.graph));
             let unsuppressed = suppress::suppress(&earlier, lint::lint(&earlier, loaded));
-            (KnownFindings::of(&unsuppressed.findings), queues.unwrap_or_default())
+            let graph = &unsuppressed.outcome.graph;
+            let mappings = graph.mappings().iter().map(|mapping| &mapping.resource);
+            let pipes = graph.deliveries().pipes.iter().map(|pipe| &pipe.resource);
+            let name = |resource: &Resource| (graph.unit(resource.unit).name.clone(), resource.address.to_string());
+            let mut known = KnownFindings::of(&unsuppressed.findings);
+            known.resources = mappings.chain(pipes).map(name).collect();
+            (known, queues.unwrap_or_default())
         },
     );
     snapshot.incomplete().map_or(Ok(known), Err)

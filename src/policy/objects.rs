@@ -5,7 +5,7 @@ use super::types::{ObjectType, Type};
 use super::value::{Evaluated, EvaluatedCases, ListElement, Value, single_case};
 use crate::graph::access::{Effect, QueuePolicy, Statement, StatementCondition};
 use crate::graph::declared::{DeclaredConsumer, Duration};
-use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription, Topic};
+use crate::graph::delivery::{EventTarget, Pipe, Subscription, Topic};
 use crate::graph::workers::WorkerConsumption;
 use crate::graph::{
     Alarm, AlarmMetric, AsPlain, Attribute, EventSourceMapping, Function, Plain, Queue, Resource, Tags, UnitId,
@@ -421,16 +421,11 @@ static CONSUMER: LazyLock<Vec<Field>> = LazyLock::new(|| {
 
 static SENDER: LazyLock<Vec<Field>> = LazyLock::new(|| {
     with_resource_fields(fields! { Object::Sender(sender) => [
-        "kind": Type::Text, false, "`topic`, `rule`, `schedule`, `bucket`, `api` or `pipe`.",
+        "kind": Type::Text, false, "`topic`, `pipe`, `rule`, `schedule`, `bucket`, `api`, `task`, `iot-rule`, `lifecycle-hook` or `subscriber`.",
             |context, when| text(match sender {
                 SenderOf::Subscription(_) => "topic",
                 SenderOf::Pipe(_) => "pipe",
-                SenderOf::Target(target) => match target.sender {
-                    Sender::Rule => "rule",
-                    Sender::Schedule => "schedule",
-                    Sender::Bucket => "bucket",
-                    Sender::Api => "api",
-                },
+                SenderOf::Target(target) => target.sender.name(),
             }, when);
         "source": Type::Text, false, "The topic, rule, schedule or bucket, or what the pipe reads: an address, or an ARN as written.",
             |context, when| match sender {

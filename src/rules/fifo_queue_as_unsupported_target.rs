@@ -25,14 +25,24 @@ fn check(findings: &mut Findings<'_>) {
     let deliveries = findings.graph.deliveries();
     for target in &deliveries.targets {
         let resource = &target.resource;
-        if target.sender == Sender::Bucket {
+        let role = match target.sender {
+            Sender::Bucket => "is notified by a bucket, but S3 notifies only standard queues",
+            Sender::IotRule => "is the target of an IoT rule, but AWS IoT sends only to standard queues",
+            Sender::LifecycleHook => "is notified by a lifecycle hook, but Auto Scaling notifies only standard queues",
+            _ => "",
+        };
+        if target.sender.needs_standard_queue() {
             let place = Place {
                 resource,
                 attribute: "target",
-                role: "is notified by a bucket, but S3 notifies only standard queues",
+                role,
                 help: "notify a standard queue, or let EventBridge deliver to the FIFO queue",
             };
             judge(findings, &place, &resource.when, &target.target, Some);
+        }
+        // Event buses of the new generation accept FIFO dead-letter queues.
+        if target.sender == Sender::Subscriber {
+            continue;
         }
         let place = Place {
             resource,
@@ -139,6 +149,31 @@ mod tests {
         }
         Terraform.check(&RULE, &terraform("true", &subscription("true", "")));
         Terraform.check(&RULE, &terraform("true", &subscription("var.open", "")));
+    }
+
+    #[test]
+    fn iot_rules_and_lifecycle_hooks_need_standard_queues() {
+        CloudFormation.check_cases(
+            &RULE,
+            "
+Resources:
+  Q: {Type: AWS::SQS::Queue, Properties: {QueueName: <name>, FifoQueue: <fifo>}}
+  I:
+    Type: AWS::IoT::TopicRule
+    Properties: {TopicRulePayload: {Sql: x, Actions: [{Sqs: {QueueUrl: !Ref Q, RoleArn: 'arn:aws:iam::111122223333:role/r'}}, {Lambda: {FunctionArn: x}}]}}
+  H:
+    Type: AWS::AutoScaling::LifecycleHook
+    Properties: {NotificationTargetARN: !GetAtt Q.Arn, RoleARN: 'arn:aws:iam::111122223333:role/r'}
+  S:
+    Type: AWS::EventsV2::Subscriber
+    Properties: {OnFailureConfiguration: {Arn: !GetAtt Q.Arn}, InvokeConfiguration: {TargetArn: 'arn:aws:lambda:eu-west-1:111122223333:function:f'}}
+",
+            "
+            name   | fifo  | finding
+            q.fifo | true  | 2
+            q      | false |
+            ",
+        );
     }
 
     #[test]

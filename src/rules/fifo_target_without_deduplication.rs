@@ -13,7 +13,8 @@ pub(super) static RULE: Rule = rule!(
 fn check(findings: &mut Findings<'_>) {
     for target in &findings.graph.deliveries().targets {
         // Requests to the URL of a queue may contain a deduplication id.
-        if target.uses_url || target.sender == Sender::Bucket {
+        let may_supply_one = target.uses_url && target.sender != Sender::Task || target.sender == Sender::Subscriber;
+        if may_supply_one || target.sender.needs_standard_queue() || target.deduplication_id.known() != Some(&None) {
             continue;
         }
         let resource = &target.resource;
@@ -41,10 +42,10 @@ fn check(findings: &mut Findings<'_>) {
 
 fn refused(target: &EventTarget, queue: &Queue, link: &Known<'_, Link>, content: &Known<'_, bool>) -> Finding {
     let (sender, shown) = (target.resource.shown(), queue.resource.shown());
-    let service = if target.sender == Sender::Schedule {
-        "a schedule"
-    } else {
-        "a rule"
+    let service = match target.sender {
+        Sender::Schedule => "a schedule",
+        Sender::Task => "the task",
+        _ => "a rule",
     };
     let headline = format!(
         "{sender} sends to the FIFO queue {shown} without a deduplication id, and the queue does not deduplicate by content: every send fails"

@@ -1,14 +1,13 @@
-//! Flags rules, schedules, pipes and APIs that send to a FIFO queue without a message group.
+//! Flags rules, schedules, pipes, tasks and APIs that send to a FIFO queue without a message group.
 
 use super::prelude::*;
-use crate::graph::delivery::Sender;
 use crate::graph::{Attribute, Resource};
 
 pub(super) static RULE: Rule = rule!(
     "fifo-target-without-message-group",
     Category::Fifo,
     Severity::Error,
-    "a rule, schedule, pipe or API sends to a FIFO queue without a message group, and every send fails"
+    "a rule, schedule, pipe, task or API sends to a FIFO queue without a message group, and every send fails"
 );
 
 fn check(findings: &mut Findings<'_>) {
@@ -16,7 +15,7 @@ fn check(findings: &mut Findings<'_>) {
     for target in deliveries
         .targets
         .iter()
-        .filter(|target| target.sender != Sender::Bucket)
+        .filter(|target| !target.sender.needs_standard_queue())
     {
         judge(findings, &target.resource, &target.target, &target.message_group_id);
     }
@@ -60,7 +59,7 @@ fn judge(
 #[cfg(test)]
 mod tests {
     use super::RULE;
-    use crate::testing::Dialect::{CloudFormation, Sam, Terraform};
+    use crate::testing::Dialect::{CloudFormation, Sam, Serverless, Terraform};
 
     #[test]
     fn fifo_target_without_message_group_is_flagged() {
@@ -85,6 +84,57 @@ resource "aws_cloudwatch_event_target" "t" { <header>
                    | false    |                                                |
                    | var.open |                                                |
             "#,
+        );
+    }
+
+    #[test]
+    fn task_without_message_group_is_flagged() {
+        let definition = "
+Resources:
+  Q: {Type: AWS::SQS::Queue, Properties: {QueueName: q.fifo, FifoQueue: <fifo>}}
+  Flow:
+    Type: AWS::StepFunctions::StateMachine
+    Properties:
+      RoleArn: arn:aws:iam::111122223333:role/r
+      <definition>
+";
+        for dialect in [CloudFormation, Sam, Serverless] {
+            dialect.check_cases(
+                &RULE,
+                definition,
+                r#"
+                fifo  | definition                                                                                                                                                                                                                         | finding
+                true  | Definition: {States: {Send: {Type: Task, Resource: 'arn:aws:states:::sqs:sendMessage', Parameters: {QueueUrl: !Ref Q}}}}                                                                                                           | error
+                true  | Definition: {States: {All: {Type: Map, ItemProcessor: {States: {Send: {Type: Task, Resource: 'arn:aws:states:::aws-sdk:sqs:sendMessage', Parameters: {QueueUrl: !Ref Q}}}}}}}                                                  | error
+                true  | DefinitionString: !Sub '{"States": {"Send": {"Type": "Task", "Resource": "arn:aws:states:::sqs:sendMessage.waitForTaskToken", "Arguments": {"QueueUrl": "${Q}"}}}}'                                                               | error
+                true  | Definition: {States: {Send: {Type: Task, Resource: 'arn:aws:states:::sqs:sendMessage', Parameters: {QueueUrl: !Ref Q, MessageGroupId: a}}}}                                                                                         |
+                true  | Definition: {States: {Send: {Type: Task, Resource: 'arn:aws:states:::sqs:sendMessage', Parameters: {QueueUrl: !Ref Q, MessageGroupId.$: $.id}}}}                                                                                    |
+                true  | Definition: {States: {Send: {Type: Task, Resource: 'arn:aws:states:::sqs:sendMessage', Parameters: {QueueUrl.$: $.url}}}}                                                                                                          |
+                true  | Definition: {States: {Send: {Type: Task, Resource: 'arn:aws:states:::sns:publish', Parameters: {QueueUrl: !Ref Q}}}}                                                                                                               |
+                false | Definition: {States: {Send: {Type: Task, Resource: 'arn:aws:states:::sqs:sendMessage', Parameters: {QueueUrl: !Ref Q}}}}                                                                                                           |
+                "#,
+            );
+        }
+    }
+
+    #[test]
+    fn subscriber_of_a_new_event_bus_is_checked() {
+        CloudFormation.check_cases(
+            &RULE,
+            "
+Resources:
+  Q: {Type: AWS::SQS::Queue, Properties: {QueueName: q.fifo, FifoQueue: true}}
+  S:
+    Type: AWS::EventsV2::Subscriber
+    Properties:
+      EventBusArn: arn:aws:events:eu-west-1:111122223333:event-busv2/b/1
+      InvokeConfiguration: {TargetArn: !GetAtt Q.Arn, RoleArn: 'arn:aws:iam::111122223333:role/r'<group>}
+",
+            "
+            group                                    | finding
+                                                     | error
+            , SqsParameters: {MessageGroupId: a}     |
+            ",
         );
     }
 

@@ -114,6 +114,46 @@ resource "aws_lambda_event_source_mapping" "m" {
     }
 
     #[test]
+    fn default_role_of_a_service_is_checked() {
+        let service = "
+service: shop
+provider:
+  name: aws
+  runtime: nodejs22.x
+  <role>
+plugins: [<plugin>]
+functions:
+  work:
+    handler: work.handler
+    <own>
+    events:
+      - sqs: {arn: !GetAtt Q.Arn}
+resources:
+  Resources:
+    K:
+      Type: AWS::KMS::Key
+      Properties:
+        KeyPolicy: {Statement: [{Effect: Allow, Principal: {AWS: !Sub 'arn:aws:iam::${AWS::AccountId}:root'}, Action: 'kms:*', Resource: '*'}]}
+    Q: {Type: AWS::SQS::Queue, Properties: {KmsMasterKeyId: !GetAtt K.Arn}}
+";
+        crate::testing::check_file_cases(
+            &RULE,
+            &[("serverless.yml", service)],
+            "
+            role                                                                                              | plugin                          | own                                      | finding
+                                                                                                              |                                 |                                          | 1
+            iam: {role: {statements: [{Effect: Allow, Action: 'kms:Decrypt', Resource: !GetAtt K.Arn}]}}      |                                 |                                          |
+            iamRoleStatements: [{Effect: Allow, Action: 'kms:*', Resource: '*'}]                              |                                 |                                          |
+            iam: {role: {statements: [{Effect: Allow, Action: 's3:*', Resource: '*'}]}}                       |                                 |                                          | 1
+            iam: {role: {managedPolicies: ['arn:aws:iam::aws:policy/AdministratorAccess']}}                   |                                 |                                          |
+            iam: {role: '${env:ROLE}'}                                                                        |                                 |                                          |
+                                                                                                              | serverless-iam-roles-per-function |                                        |
+                                                                                                              |                                 | role: 'arn:aws:iam::111122223333:role/r' |
+            ",
+        );
+    }
+
+    #[test]
     fn cloudformation_role_is_checked() {
         CloudFormation.check_cases(
             &RULE,

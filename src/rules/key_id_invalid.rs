@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = rule!(
 );
 
 /// Lengths of the parts of a key id.
-/// <https://docs.aws.amazon.com/kms/latest/developerguide/concepts.html#key-id-key-id>
+/// <https://docs.aws.amazon.com/kms/latest/developerguide/concepts.html>
 const ID_PARTS: [usize; 5] = [8, 4, 4, 4, 12];
 
 fn check(findings: &mut Findings<'_>) {

@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = rule!(
     "target-role-missing-send-permission",
     Category::Permissions,
     Severity::Error,
-    "the role of a function, schedule, pipe, rule or API may not send to the queue that it has to send to"
+    "the role of a function, schedule, pipe, rule, task or API may not send to the queue that it has to send to"
 );
 
 /// Resource that sends under a role.
@@ -81,6 +81,13 @@ impl<'g> Check<'g, '_> {
         for running in self.findings.known(&pipe.resource.when, pipe, &pipe.running) {
             if *running.value {
                 self.judge(&sending, &pipe.target, Some, &running.when);
+                let sending = Sending {
+                    so: "records that the pipe cannot deliver are lost",
+                    ..sending
+                };
+                for dead_letter in &pipe.dead_letters {
+                    self.judge(&sending, dead_letter, Option::as_ref, &running.when);
+                }
             }
         }
     }
@@ -90,6 +97,10 @@ impl<'g> Check<'g, '_> {
             Sender::Rule => (Some(EVENTS), "EventBridge cannot deliver"),
             Sender::Schedule => (None, "the schedule cannot deliver"),
             Sender::Api => (None, "every request to the API fails"),
+            Sender::Task => (None, "the task fails"),
+            Sender::IotRule => (None, "AWS IoT drops the messages"),
+            Sender::LifecycleHook => (None, "Auto Scaling cannot notify it"),
+            Sender::Subscriber => (None, "EventBridge cannot deliver"),
             Sender::Bucket => return, // Has no role.
         };
         let resource = &target.resource;
@@ -106,9 +117,9 @@ impl<'g> Check<'g, '_> {
             }
             self.judge(&sending, &target.target, Some, &enabled.when);
             // The dead-letter queue of a rule is sent to by the service.
-            if target.sender == Sender::Schedule {
+            if matches!(target.sender, Sender::Schedule | Sender::Subscriber) {
                 let sending = Sending {
-                    so: "what the schedule cannot deliver is lost",
+                    so: "what cannot be delivered is lost",
                     ..sending
                 };
                 self.judge(&sending, &target.dead_letter, Option::as_ref, &enabled.when);

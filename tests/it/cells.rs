@@ -126,10 +126,16 @@ const CANNOT: &[(&str, &[Dialect], &[Expectation], &str)] = &[
         "Terraform refuses to plan it",
     ),
     (
-        "redrive-allow-policy-dependency-cycle",
+        "dependency-cycle",
         &[Plan],
-        &[Finding],
-        "Terraform refuses to plan it",
+        &[Finding, Silence],
+        "Terraform refuses to plan it, and a plan does not contain all references",
+    ),
+    (
+        "created-before-permission",
+        &[Plan],
+        &[Finding, Silence],
+        "a plan does not contain all references",
     ),
     (
         "queue-policy-overwritten",

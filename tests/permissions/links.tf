@@ -122,6 +122,79 @@ resource "aws_api_gateway_rest_api" "a" {
   })
 }
 
+#: dead-letter queue of a pipe | target-role-missing-send-permission | "sqs:SendMessage" | "sqs:S?ndM*"
+resource "aws_pipes_pipe" "p" {
+  role_arn = aws_iam_role.r.arn
+  source   = "arn:aws:dynamodb:eu-west-1:111122223333:table/t/stream/2026"
+  target   = "arn:aws:states:eu-west-1:111122223333:stateMachine:m"
+  source_parameters {
+    dynamodb_stream_parameters {
+      starting_position = "LATEST"
+      dead_letter_config {
+        arn = aws_sqs_queue.q.arn
+      }
+    }
+  }
+}
+
+#: task of a state machine | target-role-missing-send-permission | "sqs:SendMessage" | "sqs:S?ndM*"
+resource "aws_sfn_state_machine" "m" {
+  role_arn = aws_iam_role.r.arn
+  definition = jsonencode({ States = { Send = {
+    Type       = "Task"
+    Resource   = "arn:aws:states:::sqs:sendMessage"
+    Parameters = { QueueUrl = aws_sqs_queue.q.url, "MessageBody.$" = "$" }
+  } } })
+}
+
+#: action of an IoT rule | target-role-missing-send-permission | "sqs:SendMessage" | "sqs:S?ndM*"
+resource "aws_iot_topic_rule" "i" {
+  sql = "SELECT * FROM 'orders'"
+  sqs {
+    queue_url  = aws_sqs_queue.q.url
+    role_arn   = aws_iam_role.r.arn
+    use_base64 = false
+  }
+}
+
+#: error action of an IoT rule | target-role-missing-send-permission | "sqs:SendMessage" | "sqs:S?ndM*"
+resource "aws_iot_topic_rule" "i" {
+  sql = "SELECT * FROM 'orders'"
+  error_action {
+    sqs {
+      queue_url  = aws_sqs_queue.q.url
+      role_arn   = aws_iam_role.r.arn
+      use_base64 = false
+    }
+  }
+}
+
+#: lifecycle hook | target-role-missing-send-permission | "sqs:SendMessage" | "sqs:S?ndM*"
+resource "aws_autoscaling_lifecycle_hook" "h" {
+  autoscaling_group_name  = "workers"
+  lifecycle_transition    = "autoscaling:EC2_INSTANCE_TERMINATING"
+  notification_target_arn = aws_sqs_queue.q.arn
+  role_arn                = aws_iam_role.r.arn
+}
+
+#: lifecycle hook of a group | target-role-missing-send-permission | "sqs:SendMessage" | "sqs:S?ndM*"
+resource "aws_autoscaling_group" "g" {
+  initial_lifecycle_hook {
+    name                    = "drain"
+    lifecycle_transition    = "autoscaling:EC2_INSTANCE_TERMINATING"
+    notification_target_arn = aws_sqs_queue.q.arn
+    role_arn                = aws_iam_role.r.arn
+  }
+}
+
+#: integration of an API under a role by its name | target-role-missing-send-permission | "sqs:SendMessage" | "sqs:S?ndM*"
+resource "aws_api_gateway_integration" "i" {
+  type              = "AWS"
+  credentials       = "arn:aws:iam::${var.open}:role/${aws_iam_role.r.name}"
+  uri               = "arn:aws:apigateway:${var.open}:sqs:path/${var.open}/${aws_sqs_queue.q.name}"
+  request_templates = { "application/json" = "Action=SendMessage&MessageBody=$input.body" }
+}
+
 #: worker, known to read the queue because its role may receive from it | worker-role-missing-queue-permission | "sqs:DeleteMessage" | "sqs:Del?teM*"
 resource "aws_ecs_task_definition" "t" {
   family        = "worker"

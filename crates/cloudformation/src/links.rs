@@ -106,6 +106,11 @@ impl<'t> Template<'t> {
         if let [Part::Reference(reference)] = name.as_slice() {
             return self.target(reference, hops).map(|link| Link { form, ..link });
         }
+        if let ([Part::Text(path), Part::Reference(reference)], true) = (name.as_slice(), is_arn)
+            && path.starts_with("role/")
+        {
+            return self.target(reference, hops).map(|link| Link { form, ..link });
+        }
         let named = self.names.borrow();
         if let Some(Some(id)) = named.get(&(wants_queue, rendered(&name))) {
             let target = Target::Resource(id.clone());

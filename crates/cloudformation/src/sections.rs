@@ -116,6 +116,8 @@ pub struct Declared<'t> {
     pub metadata: Option<&'t Node>,
     /// `Properties`.
     pub properties: Option<&'t Node>,
+    /// `DependsOn`.
+    pub depends_on: Option<&'t Node>,
     /// `Condition`.
     pub condition: Option<&'t str>,
     /// `true` if a macro replaces it.
@@ -434,6 +436,7 @@ impl<'t> Declared<'t> {
             kind: kind.into(),
             metadata: entry.value.get("Metadata"),
             properties: entry.value.get("Properties"),
+            depends_on: entry.value.get("DependsOn"),
             condition: entry.value.get("Condition").and_then(Node::as_str),
             is_transformed: super::eval::is_transformed(&entry.value),
             made: entry.value.get(sam::MADE),

@@ -10,6 +10,7 @@ pub mod module;
 pub mod number;
 pub mod plan;
 pub mod provider;
+pub mod references;
 pub mod registry;
 pub mod syntax;
 pub mod terragrunt;

@@ -31,6 +31,7 @@ pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<V
             Page::with(written, sources, |page| page.removal(written))
         }
         Change::Arn(span) => Page::with(*span, sources, |page| page.arn(*span)),
+        Change::After(header, id) => Page::with(*header, sources, |page| page.depend(*header, id)),
         Change::Reference(span, id) => Page::with(*span, sources, |page| page.reference(*span, id)),
         Change::DeadLetterQueue(queue) => Page::with(queue.header, sources, |page| page.dead_letter_queue(queue)),
         // A new alarm copies the actions of an existing one.

@@ -6,6 +6,7 @@
 
 mod json_text;
 mod names;
+mod order;
 mod reference;
 mod target;
 mod view;
@@ -29,6 +30,7 @@ pub(super) fn lower(template: &Template<'_>, graph: UnitGraph) -> UnitGraph {
         lowering.references(declared);
     }
     lowering.exports();
+    lowering.order();
     lowering.finish()
 }
 

@@ -28,6 +28,8 @@ pub(in crate::frontend) struct PipeNames {
     pub(in crate::frontend) invocation_types: [Path; 2],
     pub(in crate::frontend) message_group_id: Path,
     pub(in crate::frontend) role: Path,
+    /// The dead-letter queues of streams.
+    pub(in crate::frontend) dead_letters: [Path; 2],
 }
 
 /// Names of a topic's attributes.
@@ -73,6 +75,33 @@ pub(in crate::frontend) struct TargetNames {
     /// The event, or the parameters of an action of the SDK.
     pub(in crate::frontend) input: Path,
     pub(in crate::frontend) state: Path,
+}
+
+/// Names of the attributes of a part of a resource that sends to a queue under a role.
+pub(in crate::frontend) struct SenderNames {
+    /// The list of such parts; `None` for the resource itself.
+    pub(in crate::frontend) list: Option<Path>,
+    pub(in crate::frontend) sender: Sender,
+    pub(in crate::frontend) of: &'static TargetNames,
+}
+
+/// Name of an attribute that a kind of sender does not have.
+const MISSING: Path = "-";
+
+impl TargetNames {
+    /// Creates the names of a sender that has a target and a role only.
+    pub(in crate::frontend) const fn of_sender(target: Path, role: Path) -> Self {
+        TargetNames {
+            source: MISSING,
+            target,
+            dead_letter: MISSING,
+            role,
+            message_group_id: MISSING,
+            maximum_event_age: MISSING,
+            input: MISSING,
+            state: MISSING,
+        }
+    }
 }
 
 /// Names of the attributes of a bucket's notifications.
@@ -134,6 +163,7 @@ impl<V: View> Lowering<V> {
             invocation_type: self.invocation_type(written, names.invocation_types),
             message_group_id: self.text(written, names.message_group_id),
             role: self.optional_link(written, names.role),
+            dead_letters: names.dead_letters.map(|path| self.optional_link(written, path)).into(),
             resource: node.resource,
         };
         self.graph.deliveries.pipes.push(pipe);
@@ -322,17 +352,40 @@ impl<V: View> Lowering<V> {
         written: &V::Value,
         names: &TargetNames,
     ) -> EventTarget {
+        let target = self.link(written, names.target, BareName::Queue);
         EventTarget {
-            resource,
-            sender,
-            source,
-            target: self.link(written, names.target, BareName::Queue),
-            uses_url: false,
             dead_letter: self.optional_link(written, names.dead_letter),
             role: self.optional_link(written, names.role),
             message_group_id: self.text(written, names.message_group_id),
             maximum_event_age: self.seconds(written, names.maximum_event_age, limits::EVENT_AGE_DEFAULT),
             enabled: self.is_not(written, names.state, "DISABLED"),
+            ..EventTarget::plain(resource, sender, source, target)
+        }
+    }
+
+    /// Lowers the parts of a resource that send to queues under a role.
+    pub(super) fn senders(&mut self, node: &Node<V::Value>, all: &[SenderNames]) {
+        for names in all {
+            let parts: Vec<(Resource, V::Value)> = match names.list {
+                None => vec![(node.resource.clone(), node.written.clone())],
+                Some(list) => {
+                    let elements = self.view.elements(&node.written, list).into_iter();
+                    elements
+                        .map(|one| (one.resource(&node.resource, last(list)), one.written))
+                        .collect()
+                }
+            };
+            for (resource, written) in parts {
+                if is_absent(&self.view.attribute(&written, names.of.target)) {
+                    continue;
+                }
+                let source = Attribute::set("source", own_link(&node.resource), resource.header);
+                let target = self.target(resource, names.sender, source, &written, names.of);
+                self.graph.deliveries.targets.push(EventTarget {
+                    uses_url: names.sender == Sender::IotRule,
+                    ..target
+                });
+            }
         }
     }
 
@@ -382,17 +435,13 @@ impl<V: View> Lowering<V> {
             return;
         }
         let target = self.link(written, queue, BareName::Queue);
+        let source = Attribute::set("api", own_link(&resource), header);
+        let target = target.try_map(|link| Ok(queue_url(&link).unwrap_or(link)));
         let target = EventTarget {
-            sender: Sender::Api,
-            source: Attribute::set("api", own_link(&resource), header),
-            target: target.try_map(|link| Ok(queue_url(&link).unwrap_or(link))),
             uses_url: true,
-            dead_letter: Attribute::absent("dead-letter queue", None, header),
             role: self.optional_link(written, names.role),
             message_group_id: request.message_group(header),
-            maximum_event_age: Attribute::absent("maximum event age", limits::EVENT_AGE_DEFAULT, header),
-            enabled: Attribute::absent("state", true, header),
-            resource,
+            ..EventTarget::plain(resource, Sender::Api, source, target)
         };
         self.graph.deliveries.targets.push(target);
     }
@@ -464,18 +513,9 @@ impl<V: View> Lowering<V> {
                 let resource = element.resource(&node.resource, last(list));
                 let header = resource.header;
                 let itself = || Attribute::set("bucket", own_link(&node.resource), header);
-                let target = EventTarget {
-                    resource,
-                    sender: Sender::Bucket,
-                    source: bucket.clone().unwrap_or_else(itself),
-                    target: self.link(&element.written, path, named),
-                    uses_url: false,
-                    dead_letter: Attribute::absent("dead-letter queue", None, header),
-                    role: Attribute::absent("role", None, header),
-                    message_group_id: Attribute::absent("message group", None, header),
-                    maximum_event_age: Attribute::absent("maximum event age", limits::EVENT_AGE_DEFAULT, header),
-                    enabled: Attribute::absent("state", true, header),
-                };
+                let source = bucket.clone().unwrap_or_else(itself);
+                let target = self.link(&element.written, path, named);
+                let target = EventTarget::plain(resource, Sender::Bucket, source, target);
                 self.graph.deliveries.targets.push(target);
             }
         }

@@ -6,7 +6,7 @@ use super::{BareName, Lowering, Node, Path, View, is_absent};
 use crate::graph::Reason;
 use crate::graph::{
     Attribute, Case, Cause, Link, PolicyError, PolicyErrorKind, Queue, RedriveAllowPolicy, RedrivePolicy, Replacement,
-    Seconds, SourcedValue, State, Target, Unresolved, limits,
+    Seconds, SourcedValue, State, Unresolved, limits,
 };
 use conditions::{Cases, Condition, TooMany};
 use source::Span;
@@ -193,30 +193,11 @@ impl<V: View> Lowering<V> {
             let fault = kind.map(|kind| PolicyError { kind, span: case.span });
             faults.extend(fault.filter(|fault| !faults.contains(fault)));
         }
-        let depends_on = self.depends_on(target.cases.iter().filter_map(|case| case.value()?.as_ref()));
         RedrivePolicy {
-            depends_on,
             target: dangling(self.convert(target, is_missing, Self::redrive_target), |link| link),
             max_receive_count: self.convert(count, is_missing, |this, value| this.view.integer(&value)),
             faults,
         }
-    }
-
-    /// Returns the resources that `values` refer to.
-    fn depends_on<'w>(&mut self, values: impl Iterator<Item = &'w V::Value>) -> Vec<Target>
-    where
-        V::Value: 'w,
-    {
-        let mut all = Vec::new();
-        for value in values {
-            let link = self.view.link(value, BareName::Queue);
-            all.extend(
-                link.ok()
-                    .filter(|link| self.view.refers_to(value, link))
-                    .map(|link| link.target),
-            );
-        }
-        all
     }
 
     /// Resolves the target of a redrive policy, and records declared resources that are not queues.
@@ -244,13 +225,11 @@ impl<V: View> Lowering<V> {
                 let nulls = cases.filter(|case| case.is_default());
                 null_sources.extend(nulls.map(|case| (case.when.clone(), case.span)));
             }
-            let elements = listed.map(|list| this.view.elements(list, "")).unwrap_or_default();
             let default = |_: &str| State::Default("allowAll".to_owned());
             Ok(Box::new(RedriveAllowPolicy {
                 permission: this.convert(permission, default, |this, value| this.view.text(&value)),
                 sources: sources.unwrap_or_default(),
                 null_sources,
-                depends_on: this.depends_on(elements.iter().map(|element| &element.written)),
             }))
         })
     }
@@ -270,7 +249,6 @@ fn malformed(span: Span) -> RedrivePolicy {
             kind: PolicyErrorKind::NotAnObject,
             span,
         }],
-        depends_on: Vec::new(),
     }
 }
 

@@ -63,21 +63,12 @@ enum Policy {
 
 impl<V: View> Lowering<V> {
     pub(super) fn separate_redrive(&mut self, node: Node<V::Value>, queue: Path, policy: Path) {
-        let mut policy = self.redrive(&node.written, policy);
-        // The queue can be created before its separate policy, so it depends on nothing.
-        for policy in policy.cases.iter_mut().filter_map(|case| case.value_mut()?.as_mut()) {
-            policy.depends_on.clear();
-        }
-        let policy = Policy::Redrive(policy);
+        let policy = Policy::Redrive(self.redrive(&node.written, policy));
         self.keep_separate(node, queue, policy);
     }
 
     pub(super) fn separate_redrive_allow(&mut self, node: Node<V::Value>, queue: Path, policy: Path) {
-        let mut policy = self.redrive_allow(&node.written, policy);
-        for policy in policy.cases.iter_mut().filter_map(|case| case.value_mut()?.as_mut()) {
-            policy.depends_on.clear();
-        }
-        let policy = Policy::RedriveAllow(policy);
+        let policy = Policy::RedriveAllow(self.redrive_allow(&node.written, policy));
         self.keep_separate(node, queue, policy);
     }
 

@@ -45,6 +45,7 @@ pub(in crate::frontend) fn edits(change: &Change, sources: &Sources) -> Option<V
         Change::ReportFailures(place) if place.written.is_none() => {
             arguments::insert_report(&document, place, sources).map(|edit| vec![edit])
         }
+        Change::After(header, other) => arguments::depend(&document, *header, other, sources).map(|edit| vec![edit]),
         Change::Remove(place) => arguments::remove(&document, place),
         Change::DeadLetterQueue(queue) => dead_letter::queue(&document, queue, sources),
         Change::Alarm(header) => dead_letter::alarm(&document, *header, sources).map(|edit| vec![edit]),
@@ -60,6 +61,7 @@ fn place_of(change: &Change) -> Span {
         Change::Number { place, .. } | Change::Remove(place) | Change::ReportFailures(place) => place.header,
         Change::DeadLetterQueue(queue) => queue.header,
         Change::Arn(span)
+        | Change::After(span, _)
         | Change::Reference(span, _)
         | Change::Alarm(span)
         | Change::Dimension { alarm: span, .. }

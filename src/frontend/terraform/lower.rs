@@ -13,7 +13,8 @@ mod uses;
 mod view;
 
 use crate::frontend::lower::{Lowering, Made, Node, NodeKind};
-use crate::graph::{Common, Resource, UnitGraph, UnitId};
+use crate::graph::order::{Order, Reference};
+use crate::graph::{Common, Resource, UnitGraph, UnitId, UnitKind};
 use composed::Names;
 use conditions::Condition;
 pub(super) use names::kind;
@@ -36,10 +37,35 @@ pub(super) fn lower(eval: &mut Evaluator, graph: UnitGraph) -> UnitGraph {
     let mut learned = Names::default();
     let graph = pass(eval, graph, &mut learned);
     // After a limit was reached, a second pass would only reach it again.
-    if eval.limit.is_some() || !learned.settle() {
-        return graph;
+    let mut graph = if eval.limit.is_some() || !learned.settle() {
+        graph
+    } else {
+        pass(eval, UnitGraph::new(unit), &mut learned)
+    };
+    graph.order = order(eval, &graph);
+    graph
+}
+
+/// Returns the order of the resources, unless a plan or a state contains them without their references.
+fn order(eval: &Evaluator, graph: &UnitGraph) -> Option<Order> {
+    let is_whole = eval.instances.iter().all(|instance| instance.module.unread.is_none());
+    if graph.unit.kind != UnitKind::TerraformModule || graph.queues.is_empty() || !is_whole {
+        return None;
     }
-    pass(eval, UnitGraph::new(unit), &mut learned)
+    let mut order = Order::default();
+    for (address, declared) in eval.references() {
+        let reference = |(to, span)| Reference {
+            to,
+            span,
+            is_certain: declared.is_certain,
+        };
+        order.add(
+            address,
+            declared.is_resource,
+            declared.references.into_iter().map(reference).collect(),
+        );
+    }
+    Some(order)
 }
 
 /// Lowers everything once. Links use `names` once they are settled.

@@ -34,8 +34,10 @@ impl Graph {
         for (at, part) in parts.into_iter().enumerate() {
             let unit = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
             graph.units.push(part.unit);
+            graph.orders.push(part.order);
             graph.queues.take(part.queues, unit);
             graph.functions.take(part.functions, unit);
+            append_sorted(&mut graph.aliases, part.aliases, unit);
             graph.mappings.take(part.mappings, unit);
             append_sorted(&mut graph.alarms, part.alarms, unit);
             append_sorted(&mut graph.nonexistent_alarms, part.nonexistent_alarms, unit);

@@ -18,6 +18,7 @@ impl Graph {
             unmatched_roles: Vec::new(),
             by_queue: RefCell::default(),
             sends: RefCell::default(),
+            role_names: FxHashMap::default(),
             unresolved_actions: RefCell::default(),
             handed_roles: FxHashSet::default(),
             managed: FxHashMap::default(),
@@ -63,6 +64,7 @@ impl<'g> Policies<'g> {
         for role in &access.roles {
             for name in role.name.cases.iter().filter_map(|case| case.value()?.as_deref()) {
                 names.entry(name).or_default().push(&role.resource);
+                self.role_names.insert((role.resource.unit, name), role);
             }
         }
         for granted in &access.role_policies {

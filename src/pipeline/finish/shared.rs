@@ -121,6 +121,7 @@ fn header(found: &Diagnostic) -> Option<Span> {
         Change::DeadLetterQueue(queue) => Some(queue.header),
         Change::Unquote(_)
         | Change::Arn(_)
+        | Change::After(..)
         | Change::Reference(..)
         | Change::Alarm(_)
         | Change::Dimension { .. }

@@ -2,7 +2,7 @@
 //!
 //! This module knows the fields of the document and their order. It knows neither rules nor how the graph was built.
 
-use crate::graph::delivery::{EventTarget, Pipe, Sender, Subscription};
+use crate::graph::delivery::{EventTarget, Pipe, Subscription};
 use crate::graph::workers::WorkerConsumption;
 use crate::graph::{
     Alarm, AsPlain, Attribute, Case, Condition, End, EventSourceMapping, Function, Graph, Link, Plain, Queue, Resource,
@@ -430,12 +430,7 @@ impl<'g> Writer<'g> {
     fn target(&self, target: &'g EventTarget) -> Json {
         let unit = target.resource.unit;
         let mut node = self.node(&target.resource);
-        let sender = match target.sender {
-            Sender::Rule => "rule",
-            Sender::Schedule => "schedule",
-            Sender::Bucket => "bucket",
-            Sender::Api => "api",
-        };
+        let sender = target.sender.name();
         node.fields.push(("sender", text(sender)));
         node.field("source", &target.source, |link, _| self.any_link(unit, link));
         node.field("target", &target.target, |link, _| self.any_link(unit, link));

@@ -16,6 +16,8 @@ pub(crate) struct Finding {
     /// Severity; `None` for that of the rule.
     severity: Option<Severity>,
     is_pedantic: bool,
+    /// Severity if `--since` shows that the resource is new.
+    if_new: Option<Severity>,
     pub(super) attribute: &'static str,
     headline: String,
     primary: (Span, String),
@@ -123,6 +125,7 @@ impl Finding {
         let finding = Finding {
             severity: None,
             is_pedantic: false,
+            if_new: None,
             attribute,
             headline: headline.into(),
             primary: (label_span.span, label.into()),
@@ -159,6 +162,13 @@ impl Finding {
             Some(false) => Severity::Info,
             _ => severity,
         })
+    }
+
+    /// Makes the finding an info that is reported once per unit, unless `--since` shows that its resource is new.
+    #[must_use]
+    pub(crate) fn info_unless_new(mut self, severity: Severity) -> Self {
+        self.if_new = Some(severity);
+        self.severity(Severity::Info)
     }
 
     /// Replaces the headline, for a finding that covers several resources.
@@ -286,6 +296,7 @@ impl Finding {
         }
         diagnostic.calculation = self.calculation.map(|text| texts.shared(text));
         diagnostic.is_pedantic = self.is_pedantic;
+        diagnostic.if_new = self.if_new;
         diagnostic.written = self.written;
         diagnostic.scenario = self.scenario.map(Box::new);
         diagnostic.help = self.help.map(|text| texts.shared(text));

@@ -46,6 +46,11 @@ impl Delivery<'_> {
         }
     }
 
+    /// Returns `true` for a notification of a bucket.
+    pub(crate) fn of_bucket(&self) -> bool {
+        self.service == S3
+    }
+
     /// Returns the kind of source on whose behalf the service sends, as used in a statement's condition.
     pub(crate) fn kind_of_source(&self) -> &'static str {
         match self.service {
@@ -73,7 +78,7 @@ impl<'g> Findings<'g> {
             let service = match target.sender {
                 Sender::Rule => EVENTS,
                 Sender::Bucket => S3,
-                Sender::Schedule | Sender::Api => continue, // Sends under a role.
+                _ => continue, // Sends under a role.
             };
             let resource = &target.resource;
             let enabled = self.without_notes(|this| this.known(&resource.when, resource, &target.enabled));

@@ -375,3 +375,31 @@ Resources:
     repository.commit();
     repository.sqslint(&["check", select, "--since", "work"]).is(0, &[]);
 }
+
+#[test]
+fn race_of_a_new_mapping_is_a_warning() {
+    const RULE: &str = "--select=created-before-permission";
+    let roles = "resource \"aws_iam_role\" \"r\" {}\n\
+        resource \"aws_iam_role_policy\" \"p\" {\n  role = aws_iam_role.r.id\n  policy = \
+        jsonencode({ Statement = [{ Effect = \"Allow\", Action = \"sqs:*\", Resource = \"*\" }] })\n}\n\
+        resource \"aws_sqs_queue\" \"q\" {}\n\
+        resource \"aws_lambda_function\" \"f\" {\n  function_name = \"f\"\n  role = aws_iam_role.r.arn\n}\n";
+    let mapping = |name: &str| {
+        format!(
+            "resource \"aws_lambda_event_source_mapping\" \"{name}\" {{\n  event_source_arn = aws_sqs_queue.q.arn\n  \
+            function_name = aws_lambda_function.f.arn\n}}\n"
+        )
+    };
+    let old = ["a", "b"].map(mapping).concat();
+    let Some(repository) = Repository::new(&[("main.tf", roles), ("old.tf", &old)]) else {
+        return;
+    };
+    repository.branch();
+    // Existing mappings are an info, once per unit, and do not fail the run.
+    let run = repository.sqslint(&["check", RULE, "--min-severity", "info"]);
+    run.is(0, &["old.tf created-before-permission"]);
+    repository.write("new.tf", &mapping("c"));
+    repository.commit();
+    let run = repository.sqslint(&["check", RULE, "--since", "main"]);
+    run.is(1, &["new.tf created-before-permission"]);
+}

@@ -19,6 +19,8 @@ pub(super) struct Service {
     timeout: Option<(Node, Span)>,
     /// The role of functions that set none, unless the framework generates it.
     role: Option<Entry>,
+    /// `true` if the framework generates the role of functions that set none.
+    has_default_role: bool,
     /// `provider.tags`.
     tags: Option<Node>,
     /// `provider.environment`.
@@ -71,13 +73,92 @@ pub(super) fn compile(resolver: &mut Resolver<'_>, document: &Node) -> Compiled 
             value.filter(is_truthy)
         }),
         role: role(resolver, document),
+        has_default_role: has_default_role(resolver, document, &functions),
         keys: functions.iter().map(|entry| entry.key.clone()).collect(),
     };
     lift::compile(&queues, &service, &mut functions, resolver, &mut compiled);
     for entry in &functions {
         service.function(entry, &mut compiled);
     }
+    if service.has_default_role {
+        let role = default_role(resolver, document, &compiled);
+        compiled.put(role);
+    }
     compiled
+}
+
+/// Id of the role that the framework generates.
+const DEFAULT_ROLE: &str = "IamRoleLambdaExecution";
+
+/// Returns `true` if the framework generates a role for functions that set none, and nothing changes how.
+fn has_default_role(resolver: &mut Resolver<'_>, document: &Node, functions: &[Entry]) -> bool {
+    let replaces = |name: &String| name.contains("iam-roles-per-function");
+    let has_own = |function: &Entry| {
+        let keys = function.value.entries().unwrap_or_default();
+        keys.iter().any(|entry| entry.key.starts_with("iamRole"))
+    };
+    document
+        .get("provider")
+        .is_some_and(|provider| provider.entries().is_some())
+        && role(resolver, document).is_none()
+        && !super::plugins(resolver).iter().any(replaces)
+        && !functions.iter().any(has_own)
+}
+
+/// Returns the role that the framework generates: with the statements and policies of the provider, and those for the
+/// queues that functions poll.
+/// <https://github.com/serverless/serverless/blob/v3/lib/plugins/aws/package/lib/merge-iam-templates.js>
+fn default_role(resolver: &mut Resolver<'_>, document: &Node, compiled: &Compiled) -> Entry {
+    let at = document
+        .entry("provider")
+        .map_or(document.span, |provider| provider.key_span);
+    let mut of_provider = |paths: [&[&str]; 2]| {
+        let found = paths.into_iter().find_map(|path| {
+            let written = || path.iter().try_fold(document, |node, key| node.get(key)).cloned();
+            resolver.section(path).or_else(written)
+        });
+        match found.map(|node| (node.span, node.value)) {
+            Some((_, Value::Sequence(items))) => items,
+            Some((span, value)) => vec![Node { span, value }],
+            None => Vec::new(),
+        }
+    };
+    let mut statements = of_provider([
+        &["provider", "iam", "role", "statements"],
+        &["provider", "iamRoleStatements"],
+    ]);
+    let managed = of_provider([
+        &["provider", "iam", "role", "managedPolicies"],
+        &["provider", "iamManagedPolicies"],
+    ]);
+    let polled = compiled
+        .resources
+        .iter()
+        .filter(|resource| resource.key.contains("EventSourceMappingSQS"));
+    let sources = polled.filter_map(|mapping| mapping.value.get("Properties")?.get("EventSourceArn"));
+    let actions = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"];
+    statements.extend(sources.map(|source| {
+        let actions = list(at, actions.map(|action| text(at, action)).into());
+        let parts = vec![
+            set("Effect", text(at, "Allow")),
+            set("Action", actions),
+            set("Resource", source.clone()),
+        ];
+        mapping(at, parts)
+    }));
+    let document = mapping(at, vec![set("Statement", list(at, statements))]);
+    let policy = mapping(
+        at,
+        vec![
+            set("PolicyName", text(at, "dev-lambda")),
+            set("PolicyDocument", document),
+        ],
+    );
+    let properties = vec![
+        set("Policies", list(at, vec![policy])),
+        set("ManagedPolicyArns", list(at, managed)),
+    ];
+    resource(DEFAULT_ROLE, "AWS::IAM::Role", at, properties)
 }
 
 /// Returns the value of `key` in the provider, with its span. If the whole provider is unresolved, so is the value.
@@ -146,6 +227,8 @@ impl Service {
         let mut properties = vec![name];
         if let Some(role) = own("role").or(self.role.as_ref()) {
             properties.push(Entry::new("Role", role.key_span, role_of(&role.value)));
+        } else if self.has_default_role {
+            properties.push(Entry::new("Role", header, arn_of(DEFAULT_ROLE, header)));
         }
         let timeout = match (own("timeout"), &self.timeout) {
             (Some(timeout), _) => {
@@ -177,8 +260,10 @@ impl Service {
             properties.push(code.map_or_else(|| set("Code", text(header, ".")), |code| renamed("Code", code)));
         }
         let mut made = resource(id.clone(), "AWS::Lambda::Function", header, properties);
-        if let (Some(condition), Value::Mapping(attributes)) = (own("condition"), &mut made.value.value) {
-            attributes.push(renamed("Condition", condition));
+        if let Value::Mapping(attributes) = &mut made.value.value {
+            for (key, attribute) in [("condition", "Condition"), ("dependsOn", "DependsOn")] {
+                attributes.extend(own(key).map(|entry| renamed(attribute, entry)));
+            }
         }
         compiled.put(made);
         compiled.timeouts.insert(id.clone(), (header, timeout));

@@ -30,6 +30,18 @@ impl ModulePath {
         self.length
     }
 
+    /// Returns the names of the calls, the outermost first.
+    pub(crate) fn names(&self) -> Vec<&Arc<str>> {
+        let mut names = Vec::new();
+        let mut at = self;
+        while let Some((parent, name, _)) = &at.step {
+            names.push(name);
+            at = parent;
+        }
+        names.reverse();
+        names
+    }
+
     /// Returns the address of the object that is called `name` within the module.
     pub fn address(&self, name: impl fmt::Display) -> Arc<str> {
         format!("{self}{name}").into()

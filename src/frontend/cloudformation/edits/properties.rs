@@ -58,6 +58,33 @@ impl Page<'_> {
         Some(vec![edit])
     }
 
+    /// Makes the resource that contains `header` depend on the resource `id`.
+    pub(super) fn depend(&self, header: Span, id: &str) -> Option<Vec<Edit>> {
+        let path = self.path(header)?;
+        let at = path.iter().position(|step| step.key() == Some("Resources"))?;
+        let Step::Entry(_, resource) = *path.get(at + 1)? else {
+            return None;
+        };
+        let edit = match resource.value.get("DependsOn") {
+            None => self
+                .editor
+                .insert(&resource.value, Some("Type"), "DependsOn", &NewValue::text(id))?,
+            Some(known) if !self.editor.is_json => {
+                let text = match known.items() {
+                    None => Edit::new(known.span, format!("[{}, {id}]", known.as_str()?)),
+                    Some(items) => {
+                        let is_flow = self.editor.text.get(known.span.range())?.starts_with('[');
+                        let last = items.last().filter(|_| is_flow)?.span;
+                        Edit::insertion(last, last.end as usize, format!(", {id}"))
+                    }
+                };
+                text
+            }
+            Some(_) => return None,
+        };
+        Some(vec![edit])
+    }
+
     /// Returns the last one-line property of `owner` that is in `names` or identifies the queue.
     fn last_of<'n>(&self, owner: &'n Entry, names: &[&str]) -> Option<&'n str> {
         let is_near = |entry: &&Entry| names.contains(&&*entry.key) || NAMES.contains(&&*entry.key);

@@ -4,7 +4,7 @@ use crate::frontend::lower::access::{Granted, ManagedPolicyNames, RoleNames};
 use crate::frontend::lower::alarm::{AlarmNames, Dimensions, MetricNames};
 use crate::frontend::lower::code::CodeNames;
 use crate::frontend::lower::delivery::{
-    IntegrationNames, NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
+    IntegrationNames, NotificationNames, PipeNames, RuleNames, SenderNames, SubscriptionNames, TargetNames, TopicNames,
 };
 use crate::frontend::lower::function::{FailureNames, FunctionNames, InvokeConfigNames};
 use crate::frontend::lower::mapping::MappingNames;
@@ -12,7 +12,7 @@ use crate::frontend::lower::properties::known;
 use crate::frontend::lower::queue::QueueNames;
 use crate::frontend::lower::worker::{EnvironmentNames, WorkerNames};
 use crate::frontend::lower::{BareName, NodeKind};
-use crate::graph::delivery::TargetKind;
+use crate::graph::delivery::{Sender, TargetKind};
 use crate::graph::limits;
 use std::sync::LazyLock;
 
@@ -24,7 +24,12 @@ pub(in crate::frontend::cloudformation) fn kind(name: &str) -> Option<NodeKind> 
         "AWS::SQS::QueueInlinePolicy" => NodeKind::QueuePolicy("Queue", "PolicyDocument"),
         "AWS::Lambda::Function" | "AWS::Serverless::Function" => NodeKind::Function(&FUNCTION),
         "AWS::Lambda::EventInvokeConfig" => NodeKind::InvokeConfig(&INVOKE_CONFIG),
-        "AWS::Lambda::Alias" | "AWS::Lambda::Version" => NodeKind::ProvisionedConcurrency(
+        "AWS::Lambda::Alias" => NodeKind::FunctionAlias(
+            "FunctionName",
+            "Name",
+            Some("ProvisionedConcurrencyConfig.ProvisionedConcurrentExecutions"),
+        ),
+        "AWS::Lambda::Version" => NodeKind::ProvisionedConcurrency(
             "FunctionName",
             "ProvisionedConcurrencyConfig.ProvisionedConcurrentExecutions",
         ),
@@ -43,9 +48,13 @@ pub(in crate::frontend::cloudformation) fn kind(name: &str) -> Option<NodeKind> 
         "AWS::Events::Rule" => NodeKind::Rule(&RULE),
         "AWS::Scheduler::Schedule" => NodeKind::Schedule(&SCHEDULE),
         "AWS::StepFunctions::StateMachine" => {
-            NodeKind::StateMachine(&["DefinitionString", "Definition"], "StateMachineType")
+            NodeKind::StateMachine(&["DefinitionString", "Definition"], "StateMachineType", "RoleArn")
         }
-        "AWS::Serverless::StateMachine" => NodeKind::StateMachine(&["Definition"], "Type"),
+        "AWS::Serverless::StateMachine" => NodeKind::StateMachine(&["Definition"], "Type", "RoleArn"),
+        "AWS::IoT::TopicRule" => NodeKind::Senders(&IOT_ACTIONS),
+        "AWS::AutoScaling::LifecycleHook" => NodeKind::Senders(&LIFECYCLE_HOOK),
+        "AWS::AutoScaling::AutoScalingGroup" => NodeKind::Senders(&LIFECYCLE_HOOKS),
+        "AWS::EventsV2::Subscriber" => NodeKind::Senders(&SUBSCRIBER),
         "AWS::S3::Bucket" => NodeKind::Notifications(&NOTIFICATIONS),
         "AWS::IAM::Role" => NodeKind::Role(&ROLE),
         "AWS::IAM::Policy" => NodeKind::RolePolicy("Roles", Granted::Document("PolicyDocument")),
@@ -252,7 +261,50 @@ static PIPE: PipeNames = PipeNames {
     ],
     message_group_id: "TargetParameters.SqsQueueParameters.MessageGroupId",
     role: "RoleArn",
+    dead_letters: [
+        "SourceParameters.DynamoDBStreamParameters.DeadLetterConfig.Arn",
+        "SourceParameters.KinesisStreamParameters.DeadLetterConfig.Arn",
+    ],
 };
+
+static IOT_ACTIONS: [SenderNames; 2] = [
+    SenderNames {
+        list: Some("TopicRulePayload.Actions"),
+        sender: Sender::IotRule,
+        of: &IOT_ACTION,
+    },
+    SenderNames {
+        list: Some("TopicRulePayload.ErrorAction"),
+        sender: Sender::IotRule,
+        of: &IOT_ACTION,
+    },
+];
+
+static IOT_ACTION: TargetNames = TargetNames::of_sender("Sqs.QueueUrl", "Sqs.RoleArn");
+
+static LIFECYCLE_HOOK: [SenderNames; 1] = [SenderNames {
+    list: None,
+    sender: Sender::LifecycleHook,
+    of: &HOOK,
+}];
+
+static LIFECYCLE_HOOKS: [SenderNames; 1] = [SenderNames {
+    list: Some("LifecycleHookSpecificationList"),
+    sender: Sender::LifecycleHook,
+    of: &HOOK,
+}];
+
+static HOOK: TargetNames = TargetNames::of_sender("NotificationTargetARN", "RoleARN");
+
+static SUBSCRIBER: [SenderNames; 1] = [SenderNames {
+    list: None,
+    sender: Sender::Subscriber,
+    of: &TargetNames {
+        dead_letter: "OnFailureConfiguration.Arn",
+        message_group_id: "InvokeConfiguration.SqsParameters.MessageGroupId",
+        ..TargetNames::of_sender("InvokeConfiguration.TargetArn", "InvokeConfiguration.RoleArn")
+    },
+}];
 
 static REST_INTEGRATION: IntegrationNames = IntegrationNames {
     uri: "Integration.Uri",

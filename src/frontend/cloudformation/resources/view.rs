@@ -4,7 +4,7 @@ use super::json_text::{self, Json};
 use super::target;
 use crate::frontend::lower::{BareName, Build, Element, Field, Path, Policy, View, last};
 use crate::graph::{
-    Attribute, Cause, Knowledge, Link, Origin, PolicyErrorKind, Reason, SetBy, SourcedValue, State, Target, Unresolved,
+    Attribute, Cause, Knowledge, Link, Origin, PolicyErrorKind, Reason, SetBy, SourcedValue, State, Unresolved,
 };
 use cloudformation::parameters::Parameter;
 use cloudformation::sections::scalar;
@@ -401,17 +401,6 @@ impl<'t> View for CloudFormation<'_, 't> {
             // The service of an ARN may be known even if the rest is unresolved.
             Err(_) => target::is_of_another(value).then_some(false),
         }
-    }
-
-    fn refers_to(&mut self, value: &TemplateValue<'t>, link: &Link) -> bool {
-        let (Ok(Evaluated::Text(parts)), Target::Resource(address)) = (value.value(), &link.target) else {
-            return false;
-        };
-        let mut references = parts.iter().filter_map(|part| match part {
-            Part::Reference(reference) => Some(reference),
-            _ => None,
-        });
-        references.any(|reference| reference.elsewhere.is_none() && reference.id == *address)
     }
 
     fn kind_of(&mut self, value: &TemplateValue<'t>) -> Option<Arc<str>> {

@@ -41,6 +41,24 @@ pub(super) fn insert_report(document: &Document, place: &Place, sources: &Source
     add(document, &found, &place.name, &format!("[\"{REPORT_FAILURES}\"]"))
 }
 
+/// Returns the edit that makes the resource at `header` depend on `other`.
+pub(super) fn depend(document: &Document, header: Span, other: &str, sources: &Sources) -> Option<Edit> {
+    let found = document.around(header)?;
+    if is_overridden(document.id, found.block, sources) {
+        return None;
+    }
+    match found.block.body.attribute("depends_on").map(|written| &*written.value) {
+        None => add(document, &found, "depends_on", &format!("[{other}]")),
+        Some(list) => match &list.kind {
+            ExpressionKind::Tuple(items) => {
+                let last = items.last()?.span;
+                Some(Edit::insertion(last, last.end as usize, format!(", {other}")))
+            }
+            _ => None,
+        },
+    }
+}
+
 /// Returns `true` if the resource has a list of response types with this name.
 pub(super) fn takes_report(block: &Block, name: &str) -> bool {
     node_kind(block).and_then(NodeKind::response_types) == Some(name)

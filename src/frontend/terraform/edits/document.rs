@@ -102,6 +102,12 @@ impl Document {
         self.block(header).filter(|found| &*found.block.kind == "resource")
     }
 
+    /// Returns the resource that contains `span`, which may be the header of a block in it.
+    pub(super) fn around(&self, span: Span) -> Option<FoundBlock<'_>> {
+        let mut blocks = self.code.body.blocks.iter();
+        self.found(blocks.find(|block| block.span.contains(span) && &*block.kind == "resource")?)
+    }
+
     /// Returns the top-level block with this header.
     pub(super) fn block(&self, header: Span) -> Option<FoundBlock<'_>> {
         let mut blocks = self.code.body.blocks.iter();

@@ -1,5 +1,6 @@
 //! The queues that an argument with an unknown value may refer to: those of the block that its text names.
 
+use crate::graph::order::without_keys;
 use std::sync::Arc;
 use terraform::syntax::{Block, Step};
 use terraform::value::ModulePath;
@@ -33,34 +34,12 @@ pub(super) fn is_within(address: &str, among: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// Removes the instance keys from an address.
-fn without_keys(address: &str) -> String {
-    let mut kept = String::with_capacity(address.len());
-    let (mut in_key, mut quoted, mut escaped) = (false, false, false);
-    for letter in address.chars() {
-        match letter {
-            _ if escaped => escaped = false,
-            '\\' if quoted => escaped = true,
-            '"' if in_key => quoted = !quoted,
-            '[' if !quoted => in_key = true,
-            ']' if !quoted => in_key = false,
-            _ if !in_key => kept.push(letter),
-            _ => {}
-        }
-    }
-    kept
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn instance_keys_in_addresses_are_ignored() {
-        assert_eq!(
-            without_keys(r#"module.a["x]\"["].aws_sqs_queue.q[0]"#),
-            "module.a.aws_sqs_queue.q"
-        );
         assert!(is_within("module.a[0].aws_sqs_queue.q", "module.a"));
         assert!(!is_within("module.ab.aws_sqs_queue.q", "module.a"));
     }

@@ -176,7 +176,7 @@ fn composed(eval: &mut Evaluator, parts: &[Value], depth: usize) -> Option<Link>
         && provider::is_name(&id.kind, attribute)
     {
         let form = match first.to_text()? {
-            start if start.starts_with("arn:") && before.ends_with(':') => Form::Arn,
+            start if start.starts_with("arn:") && (before.ends_with(':') || before.ends_with(":role/")) => Form::Arn,
             start if start.starts_with("https://sqs.") && before.ends_with('/') => Form::Url,
             start if start.starts_with("arn:") && before.ends_with('/') && is_api_queue => Form::Url,
             _ => return None,
@@ -235,6 +235,17 @@ pub(super) fn qualifier(eval: &mut Evaluator, value: &Value) -> Result<Option<St
             Ok(Some(format!("{}.{attribute}", id.address())))
         }
         ValueKind::Reference(..) => Ok(None),
+        ValueKind::Template(parts) if is_qualified(parts) => {
+            let rest = parts
+                .iter()
+                .skip(1)
+                .filter_map(|part| eval.plain(part.clone()).to_text());
+            Ok(rest
+                .map(|text| text.to_string())
+                .collect::<String>()
+                .strip_prefix(':')
+                .map(str::to_owned))
+        }
         _ => {
             let written = text(eval, value)?;
             let mut parts = written.split(':');
@@ -247,6 +258,13 @@ pub(super) fn qualifier(eval: &mut Evaluator, value: &Value) -> Result<Option<St
             Ok(qualifier.map(str::to_owned))
         }
     }
+}
+
+/// Returns `true` for `${function.arn}:live`, with known text after the reference.
+fn is_qualified(parts: &[Value]) -> bool {
+    let is_function =
+        |part: &Value| matches!(&part.kind, ValueKind::Reference(id, _) if &*id.kind == "aws_lambda_function");
+    parts.first().is_some_and(is_function) && parts.iter().skip(1).all(|part| part.to_text().is_some())
 }
 
 /// Returns the service of an ARN or of a referenced resource.

@@ -4,7 +4,7 @@ use crate::frontend::lower::access::{Granted, ManagedPolicyNames, RoleNames};
 use crate::frontend::lower::alarm::{AlarmNames, Dimensions, MetricNames};
 use crate::frontend::lower::code::CodeNames;
 use crate::frontend::lower::delivery::{
-    IntegrationNames, NotificationNames, PipeNames, RuleNames, SubscriptionNames, TargetNames, TopicNames,
+    IntegrationNames, NotificationNames, PipeNames, RuleNames, SenderNames, SubscriptionNames, TargetNames, TopicNames,
 };
 use crate::frontend::lower::function::{FailureNames, FunctionNames, InvokeConfigNames};
 use crate::frontend::lower::mapping::MappingNames;
@@ -12,7 +12,7 @@ use crate::frontend::lower::properties::known;
 use crate::frontend::lower::queue::QueueNames;
 use crate::frontend::lower::worker::{EnvironmentNames, WorkerNames};
 use crate::frontend::lower::{BareName, NodeKind};
-use crate::graph::delivery::TargetKind;
+use crate::graph::delivery::{Sender, TargetKind};
 use crate::graph::limits;
 use std::sync::LazyLock;
 
@@ -26,6 +26,7 @@ pub(in crate::frontend::terraform) fn kind(name: &str) -> Option<NodeKind> {
         "aws_lambda_function" => NodeKind::Function(&FUNCTION),
         "aws_lambda_function_event_invoke_config" => NodeKind::InvokeConfig(&INVOKE_CONFIG),
         "aws_lambda_function_recursion_config" => NodeKind::RecursionConfig("function_name", "recursive_loop"),
+        "aws_lambda_alias" => NodeKind::FunctionAlias("function_name", "name", None),
         "aws_lambda_provisioned_concurrency_config" => {
             NodeKind::ProvisionedConcurrency("function_name", "provisioned_concurrent_executions")
         }
@@ -43,7 +44,10 @@ pub(in crate::frontend::terraform) fn kind(name: &str) -> Option<NodeKind> {
         "aws_cloudwatch_event_rule" => NodeKind::Rule(&RULE),
         "aws_cloudwatch_event_target" => NodeKind::Target(&TARGET),
         "aws_scheduler_schedule" => NodeKind::Schedule(&SCHEDULE),
-        "aws_sfn_state_machine" => NodeKind::StateMachine(&["definition"], "type"),
+        "aws_sfn_state_machine" => NodeKind::StateMachine(&["definition"], "type", "role_arn"),
+        "aws_iot_topic_rule" => NodeKind::Senders(&IOT_ACTIONS),
+        "aws_autoscaling_lifecycle_hook" => NodeKind::Senders(&LIFECYCLE_HOOK),
+        "aws_autoscaling_group" => NodeKind::Senders(&LIFECYCLE_HOOKS),
         "aws_s3_bucket" => NodeKind::Bucket,
         "aws_s3_bucket_notification" => NodeKind::Notifications(&NOTIFICATIONS),
         "aws_iam_role" => NodeKind::Role(&ROLE),
@@ -256,7 +260,38 @@ static PIPE: PipeNames = PipeNames {
     ],
     message_group_id: "target_parameters.sqs_queue_parameters.message_group_id",
     role: "role_arn",
+    dead_letters: [
+        "source_parameters.dynamodb_stream_parameters.dead_letter_config.arn",
+        "source_parameters.kinesis_stream_parameters.dead_letter_config.arn",
+    ],
 };
+
+static IOT_ACTIONS: [SenderNames; 2] = [
+    SenderNames {
+        list: Some("sqs"),
+        sender: Sender::IotRule,
+        of: &TargetNames::of_sender("queue_url", "role_arn"),
+    },
+    SenderNames {
+        list: Some("error_action"),
+        sender: Sender::IotRule,
+        of: &TargetNames::of_sender("sqs.queue_url", "sqs.role_arn"),
+    },
+];
+
+static LIFECYCLE_HOOK: [SenderNames; 1] = [SenderNames {
+    list: None,
+    sender: Sender::LifecycleHook,
+    of: &HOOK,
+}];
+
+static LIFECYCLE_HOOKS: [SenderNames; 1] = [SenderNames {
+    list: Some("initial_lifecycle_hook"),
+    sender: Sender::LifecycleHook,
+    of: &HOOK,
+}];
+
+static HOOK: TargetNames = TargetNames::of_sender("notification_target_arn", "role_arn");
 
 static REST_INTEGRATION: IntegrationNames = IntegrationNames {
     uri: "uri",

@@ -7,9 +7,7 @@ use super::composed::Names;
 use super::link::{function_link, link, qualifier, service};
 use crate::frontend::lower::{BareName, Element, Field, Path, Policy, View, last};
 use crate::graph::Reason;
-use crate::graph::{
-    Attribute, Cause, Knowledge, Link, Name, PolicyErrorKind, SetBy, SourcedValue, State, Target, Unresolved,
-};
+use crate::graph::{Attribute, Cause, Knowledge, Link, Name, PolicyErrorKind, SetBy, SourcedValue, State, Unresolved};
 use conditions::{Case, Condition};
 use source::Span;
 use std::path::PathBuf;
@@ -316,10 +314,6 @@ impl View for Terraform<'_, '_> {
         Some(service(written.as_value().ok()?.0)? == "sqs")
     }
 
-    fn refers_to(&mut self, written: &ConfigurationPart, link: &Link) -> bool {
-        written.as_value().is_ok_and(|(value, _)| refers_to(value, link))
-    }
-
     fn kind_of(&mut self, written: &ConfigurationPart) -> Option<Arc<str>> {
         match &written.as_value().ok()?.0.kind {
             ValueKind::Reference(id, _) if !id.data => Some(id.kind.clone()),
@@ -461,17 +455,6 @@ impl Terraform<'_, '_> {
             name: last(path).into(),
             cases: cases.into(),
         }
-    }
-}
-
-/// Returns `true` if `value` contains a reference to the resource that `link` points to.
-fn refers_to(value: &Value, link: &Link) -> bool {
-    match &value.kind {
-        ValueKind::Reference(id, _) => {
-            matches!(&link.target, Target::Resource(address) if !id.data && address == id.address())
-        }
-        ValueKind::Template(parts) => parts.iter().any(|part| refers_to(part, link)),
-        _ => false,
     }
 }
 

@@ -82,7 +82,6 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
         target: Attribute::set("deadLetterTargetArn", link, header),
         max_receive_count: Attribute::set("maxReceiveCount", 5, header),
         faults: Vec::new(),
-        depends_on: Vec::new(),
     };
     source.redrive = Attribute::set("redrive_policy", Some(Box::new(policy)), header);
     let mut dlq = queue("aws_sqs_queue.dlq", Span::new(file, 6..9));

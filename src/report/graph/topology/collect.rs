@@ -3,7 +3,6 @@
 use super::super::duration;
 use super::{Edge, Marks, Node, Shape};
 use crate::diagnostic::Severity;
-use crate::graph::delivery::Sender;
 use crate::graph::{Attribute, EventSourceMapping, Function, Graph, Link, Queue, Resource, State, Target, UnitId};
 use conditions::Condition;
 use rustc_hash::FxHashMap;
@@ -121,12 +120,7 @@ impl<'g> Collector<'g> {
     fn targets(&mut self) {
         let graph = self.graph;
         for entry in &graph.deliveries().targets {
-            let detail = match entry.sender {
-                Sender::Rule => "rule",
-                Sender::Schedule => "schedule",
-                Sender::Bucket => "bucket",
-                Sender::Api => "api",
-            };
+            let detail = entry.sender.name();
             let assumed = &entry.resource.when;
             let targets = values(&entry.target, assumed);
             let dead_letter = values(&entry.dead_letter, assumed);
