@@ -6,7 +6,7 @@ use super::{BareName, Lowering, Node, Path, View, is_absent};
 use crate::graph::Reason;
 use crate::graph::{
     Attribute, Case, Cause, Link, PolicyError, PolicyErrorKind, Queue, RedriveAllowPolicy, RedrivePolicy, Replacement,
-    Seconds, SourcedValue, State, Unresolved, limits,
+    Seconds, SourcedValue, State, UnitKind, Unresolved, limits,
 };
 use conditions::{Cases, Condition, TooMany};
 use source::Span;
@@ -96,6 +96,9 @@ impl<V: View> Lowering<V> {
 
     /// Returns the replacement that a plan contains.
     fn replaced(&mut self, written: &V::Value, path: Path) -> Option<Replacement> {
+        if self.graph.unit.kind != UnitKind::Plan {
+            return None;
+        }
         let cause = self.text(written, path);
         let (_, case, cause) = cause.known_in(&Condition::always()).into_iter().next()?;
         Some(Replacement {
