@@ -287,19 +287,19 @@ fn code_of_sam_functions_is_found() {
                 "Go",
                 sam("CodeUri: a;Handler: bootstrap", "Metadata: {BuildMethod: go1.x}"),
                 &[("a/server.go", GO), ("a/server_test.go", GO)],
-                "main a/server.go:9",
+                "handle a/server.go:9",
             ),
             (
                 "Go by name",
                 sam("CodeUri: artifact;Handler: orders", "DependsOn: []"),
                 &[("cmd/orders/main.go", GO), ("cmd/carts/main.go", GO)],
-                "main cmd/orders/main.go:9",
+                "handle cmd/orders/main.go:9",
             ),
             (
                 "Go by the directory of its package",
                 sam("CodeUri: build/orders/lambda.zip;Handler: bootstrap", "DependsOn: []"),
                 &[("cmd/orders/main.go", GO), ("cmd/carts/main.go", GO)],
-                "main cmd/orders/main.go:9",
+                "handle cmd/orders/main.go:9",
             ),
             (
                 "Go, two programs",
@@ -314,7 +314,7 @@ fn code_of_sam_functions_is_found() {
                     ("cmd/server/main.go", "package main\n\nfunc main() {\n}\n"),
                     ("cmd/worker/main.go", GO),
                 ],
-                "main cmd/worker/main.go:9",
+                "handle cmd/worker/main.go:9",
             ),
             (
                 "path of a program",
@@ -324,7 +324,7 @@ fn code_of_sam_functions_is_found() {
                     ("functions/orders/main.go", GO),
                     ("functions/carts/main.go", GO),
                 ],
-                "main functions/orders/main.go:9",
+                "handle functions/orders/main.go:9",
             ),
         ],
     );
