@@ -33,7 +33,9 @@ pub mod values;
 mod watch;
 pub mod workers;
 
-pub use ::handlers::{Code, CodeSource, ContinuesAfterFailure, Fact, Handler, Outcome, Response, Unread};
+pub use ::handlers::{
+    Code, CodeSource, ContinuesAfterFailure, Fact, Handler, Loss, LossKind, Outcome, Response, Unread,
+};
 pub use ::knowledge::{
     Bounds, Cause, Form, Input, Knowledge, Origin, Origins, Pattern, Reason, SetBy, Target, UNKNOWN_PIECE, Unresolved,
 };

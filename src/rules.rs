@@ -23,6 +23,7 @@ mod consumer_heartbeat_too_slow;
 mod consumer_processing_exceeds_maximum;
 mod consumer_recovery_slow;
 mod consumer_visibility_timeout_too_short;
+mod countdown_exceeds_visibility_timeout;
 mod created_before_permission;
 mod cross_account_queue_default_key;
 mod dead_letter_policy_missing;
@@ -147,8 +148,10 @@ mod visibility_timeout_too_long;
 mod visibility_timeout_too_short;
 mod visibility_timeout_uncoupled;
 mod visibility_timeout_zero;
+mod worker_deletes_before_work;
 mod worker_role_missing_queue_permission;
 mod worker_stopped_mid_message;
+mod worker_swallows_failures;
 mod worker_time_undeclared;
 
 /// Building blocks and queries that several rules share. The parent directory contains only rules.
@@ -504,6 +507,9 @@ pub static RULES: &[&Rule<'static>] = &[
     &consumer_processing_exceeds_maximum::RULE,
     &consumer_recovery_slow::RULE,
     &worker_time_undeclared::RULE,
+    &worker_deletes_before_work::RULE,
+    &worker_swallows_failures::RULE,
+    &countdown_exceeds_visibility_timeout::RULE,
     &worker_stopped_mid_message::RULE,
     &batch_exceeds_function_timeout::RULE,
     &latency_budget_exceeds_function_timeout::RULE,

@@ -84,6 +84,8 @@ pub struct Graph {
     pub(super) polling: BTreeMap<usize, Vec<PollingProgram>>,
     /// Statements of the code of workers by queue.
     pub(super) stated: FxHashMap<usize, Arc<DeclaredConsumer>>,
+    /// Programs of workers by queue.
+    pub(super) programs: FxHashMap<usize, Vec<PollingProgram>>,
     /// Queues with workers near code that may state times of any queue.
     pub(super) near_open_programs: FxHashSet<usize>,
     /// Queues and the workers that consume them, computed at the first request.

@@ -38,6 +38,9 @@ impl Graph {
                 }
             }
         }
+        let owned = |all: &[&PollingProgram]| all.iter().map(|one| (*one).clone()).collect();
+        let mut linked: FxHashMap<usize, Vec<PollingProgram>> =
+            found.iter().map(|(at, all)| (*at, owned(all))).collect();
         let address = |at: usize| self.queues()[at].resource.address.to_string();
         let mut stated = FxHashMap::default();
         let commands = self.worker_commands();
@@ -66,6 +69,7 @@ impl Graph {
                 && let Some((function, program)) = &worker.polling
             {
                 let mut program = program.clone();
+                linked.entry(at).or_default().push(program.clone());
                 if programs.is_renewed {
                     program.renewal = Renewal::Unknown;
                 }
@@ -76,6 +80,7 @@ impl Graph {
             }
         }
         self.stated = stated;
+        self.programs = linked;
         self.near_open_programs = near;
     }
 
@@ -157,6 +162,18 @@ impl Graph {
     pub fn may_be_timed(&self, queue: &Queue) -> bool {
         let at = self.index_of(queue);
         at.is_some_and(|at| self.near_open_programs.contains(&at)) && self.timed(queue).next().is_none()
+    }
+
+    /// Returns the programs in the repository that poll `queue`. Those that poll a dead-letter queue only move messages.
+    pub fn programs<'g>(&'g self, queue: &Queue) -> &'g [PollingProgram] {
+        let at = self.index_of(queue).filter(|_| !self.is_dead_letter_queue(queue));
+        at.and_then(|at| self.programs.get(&at)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the visibility timeout that the worker of `queue` sets with each receive, declared or not.
+    pub fn received_visibility(&self, queue: &Queue) -> Option<Duration> {
+        let stated = self.index_of(queue).and_then(|at| self.stated.get(&at));
+        stated.and_then(|worker| worker.code.as_ref()?.visibility)
     }
 
     /// Returns what is known about the work on messages of `queue`: the declarations, or what the code of its workers

@@ -17,7 +17,7 @@ fn check(findings: &mut Findings<'_>) {
         for worker in findings.graph.timed(queue).filter(|one| one.is_worker()) {
             let Some(heartbeat) = worker.heartbeat else { continue };
             let Heartbeat { extend_to, .. } = heartbeat;
-            let received = worker.code.as_ref().and_then(|code| code.visibility);
+            let received = findings.graph.received_visibility(queue);
             if let Some(visibility) = received {
                 judge(
                     findings,

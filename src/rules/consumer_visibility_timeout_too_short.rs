@@ -4,6 +4,7 @@ use super::prelude::*;
 use crate::graph::declared::{DeclaredConsumer, Duration};
 use crate::rules::shared::scenarios;
 use crate::rules::shared::work::{DeclaredProcessor, ProcessingTime, with_room};
+use source::Span;
 
 /// Multiple of the median that some teams start with; AWS recommends no number.
 const MEDIANS: i64 = 2;
@@ -21,16 +22,31 @@ fn check(findings: &mut Findings<'_>) {
         findings.set_judged_attribute(&queue.visibility_timeout);
         let unrenewed = findings.graph.timed(queue).filter(|one| one.heartbeat.is_none());
         for declared in unrenewed {
-            if let Some(visibility) = declared.code.as_ref().and_then(|code| code.visibility) {
+            let received = findings.graph.received_visibility(queue);
+            if let Some(visibility) = received.filter(|_| declared.is_worker()) {
                 judge_receive(findings, queue, visibility, declared);
                 continue;
             }
+            let batch = Batch::of(findings.graph, queue, declared);
             for processor in findings.declared_processors(queue, declared) {
                 for visibility in findings.most_visibility(&processor.when, queue) {
                     if let Some(work) = ProcessingTime::longest(declared) {
-                        findings.require(&visibility.when, queue, work.fits_in(&visibility), || {
+                        let when = &visibility.when;
+                        let fits = findings.require(when, queue, work.fits_in(&visibility), || {
                             show_code(declared, too_short(queue, &processor, &visibility, work))
                         });
+                        if let Some(batch) = batch.as_ref().filter(|_| fits) {
+                            findings.require(when, queue, at_least(&visibility, batch.time()), || {
+                                let headline = batch.headline(&format!(
+                                    "{queue} has a visibility timeout of {}",
+                                    visibility.in_words()
+                                ));
+                                let label = format!("the message becomes visible again after {}", visibility.shown());
+                                let label = visibility.or_default("SQS", label);
+                                let finding = Finding::new("visibility_timeout", headline, &visibility, label);
+                                batch.show(finding)
+                            });
+                        }
                     } else if let Some(work) = ProcessingTime::median(declared) {
                         let needed = MEDIANS * Term::from(work);
                         findings.require(&visibility.when, queue, at_least(&visibility, needed), || {
@@ -48,18 +64,81 @@ fn judge_receive(findings: &mut Findings<'_>, queue: &Queue, visibility: Duratio
     let Some(work) = ProcessingTime::longest(worker) else {
         return;
     };
-    findings.require(&queue.resource.when, queue, at_least(visibility, work), || {
+    let hides = |finding: Finding| {
+        let hides = format!("hides a received message for {visibility}");
+        visibility
+            .span
+            .into_iter()
+            .fold(finding, |all, span| all.label(span, &*hides))
+    };
+    let when = &queue.resource.when;
+    let fits = findings.require(when, queue, at_least(visibility, work), || {
         let headline = format!(
             "the worker of {queue} receives messages with a visibility timeout of {visibility}, but {}, so a second worker gets \
              the message while the first still works on it",
             work.takes()
         );
         let finding = Finding::new("visibility_timeout", headline, queue.resource.header, "the queue of that worker");
-        let hides = format!("hides a received message for {visibility}");
-        let finding = visibility.span.into_iter().fold(finding, |all, span| all.label(span, &*hides));
-        show_code(worker, work.show(finding))
+        show_code(worker, work.show(hides(finding)))
             .help("set a longer visibility timeout in the worker, or let it renew the timeout while the work goes on")
     });
+    if let Some(batch) = Batch::of(findings.graph, queue, worker).filter(|_| fits) {
+        findings.require(when, queue, at_least(visibility, batch.time()), || {
+            let subject = format!("the worker of {queue} receives messages with a visibility timeout of {visibility}");
+            let header = queue.resource.header;
+            let finding = Finding::new(
+                "visibility_timeout",
+                batch.headline(&subject),
+                header,
+                "the queue of that worker",
+            );
+            batch.show(hides(finding))
+        });
+    }
+}
+
+/// Messages that a worker receives together and works on one after the other, with the declared time of each.
+struct Batch {
+    /// Number of messages, divided by the declared parallelism.
+    rounds: i64,
+    received: (i64, Span),
+    work: ProcessingTime,
+}
+
+impl Batch {
+    fn of(graph: &Graph, queue: &Queue, declared: &DeclaredConsumer) -> Option<Self> {
+        let [program] = graph.programs(queue) else { return None };
+        let work = ProcessingTime::slow(declared).or_else(|| ProcessingTime::median(declared))?;
+        // A limit in code says little about ten messages.
+        let received = program
+            .together
+            .filter(|_| declared.is_worker() && declared.code.is_none())?;
+        let parallelism = declared.parallelism.max(1);
+        Some(Batch {
+            rounds: (received.0 + parallelism - 1) / parallelism,
+            received,
+            work,
+        })
+    }
+
+    fn time(&self) -> Term<'static> {
+        self.rounds * Term::from(self.work)
+    }
+
+    fn headline(&self, subject: &str) -> String {
+        format!(
+            "{subject}, but the worker receives up to {} messages together and works on one after the other, so the last one \
+             reappears before its turn ends",
+            self.received.0
+        )
+    }
+
+    fn show(&self, finding: Finding) -> Finding {
+        let received = format!("receives up to {} messages together", self.received.0);
+        self.work
+            .show(finding.label(self.received.1, received))
+            .help("receive fewer messages, work on them at the same time, or set a longer visibility timeout")
+    }
 }
 
 fn too_short(

@@ -192,6 +192,24 @@ const CANNOT: &[(&str, &[Dialect], &[Expectation], &str)] = &[
         "a plan does not refer to the source of a function",
     ),
     (
+        "worker-deletes-before-work",
+        &[Plan],
+        &[Finding, Silence],
+        "a recorded plan is run without the code of the worker",
+    ),
+    (
+        "worker-swallows-failures",
+        &[Plan],
+        &[Finding, Silence],
+        "a recorded plan is run without the code of the worker",
+    ),
+    (
+        "countdown-exceeds-visibility-timeout",
+        &[Plan],
+        &[Finding, Silence],
+        "a recorded plan is run without the code of the worker",
+    ),
+    (
         "check-then-act",
         &[Plan],
         &[Finding, Silence],

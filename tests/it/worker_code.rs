@@ -703,3 +703,246 @@ fn code_of_a_function_must_work_between_receive_and_deletion() {
         assert_eq!(with_function(&[], "mjs", &code).join(" "), expected, "{code}");
     }
 }
+
+/// Returns the findings about lost messages, as `rule severity`.
+fn losses(file: &str, code: &str) -> Vec<String> {
+    let stack = STACK.replace("<queue>", "visibility_timeout_seconds = 300");
+    let directory = TemporaryDirectory::with_files([("infra/main.tf", &*stack), (file, code)]);
+    let outcome = sqslint::check(&Options {
+        paths: vec![directory.path().to_owned()],
+        ..Options::default()
+    });
+    let is_loss = |rule: &str| matches!(rule, "worker-deletes-before-work" | "worker-swallows-failures");
+    let found = outcome.findings.iter().filter(|finding| is_loss(&finding.rule));
+    found
+        .map(|finding| format!("{} {}", finding.rule, finding.severity))
+        .collect()
+}
+
+const EARLY: &[&str] = &["worker-deletes-before-work error"];
+const HIDDEN: &[&str] = &["worker-swallows-failures warning"];
+
+#[test]
+fn messages_that_are_deleted_before_the_work_are_lost() {
+    let delete = "sqs.delete_message(QueueUrl=URL, ReceiptHandle=m[\"ReceiptHandle\"])";
+    for (body, more, expected) in [
+        (format!("{delete}\n        work(m)"), "", EARLY),
+        (format!("work(m)\n        {delete}"), "", NOTHING),
+        (format!("body = json.loads(m[\"Body\"])\n        {delete}\n        work(body)"), "", EARLY),
+        ("handle = m[\"ReceiptHandle\"]\n        sqs.delete_message(QueueUrl=URL, ReceiptHandle=handle)\n        work(m)".to_owned(), "", EARLY),
+        (format!("{delete}\n        try:\n            work(m)\n        except Exception:\n            log.exception(\"failed\")"), "", EARLY),
+        // Its work is only logging, or is about something else.
+        (format!("{delete}\n        print(m)\n        logger.info(m[\"MessageId\"])"), "", NOTHING),
+        (format!("{delete}\n        count()"), "", NOTHING),
+        // The message is kept elsewhere first.
+        (format!("table.put_item(Item=m)\n        {delete}\n        work(m)"), "", NOTHING),
+        (format!("sqs.send_message(QueueUrl=OTHER, MessageBody=m[\"Body\"])\n        {delete}\n        work(m)"), "", NOTHING),
+        // A message that is not for this worker.
+        (format!("if is_old(m):\n            {delete}\n            continue\n        work(m)"), "", NOTHING),
+        // A function that only deletes.
+        ("ack(m)\n        work(m)".to_owned(), "def ack(m):\n    sqs.delete_message(QueueUrl=URL, ReceiptHandle=m[\"ReceiptHandle\"])\n", EARLY),
+        ("ack(m)\n        work(m)".to_owned(), "def ack(m):\n    store(m)\n    sqs.delete_message(QueueUrl=URL, ReceiptHandle=m[\"ReceiptHandle\"])\n", NOTHING),
+        // In the function that works.
+        ("process(m)".to_owned(), "def process(m):\n    sqs.delete_message(QueueUrl=URL, ReceiptHandle=m[\"ReceiptHandle\"])\n    work(m)\n", EARLY),
+        ("cache.delete()\n        work(m)".to_owned(), "", NOTHING),
+    ] {
+        let code = format!(
+            "import json, os, boto3\nsqs = boto3.client(\"sqs\")\nURL = os.environ[\"QUEUE_URL\"]\n{more}while True:\n    \
+             got = sqs.receive_message(QueueUrl=URL)\n    for m in got.get(\"Messages\", []):\n        {body}\n"
+        );
+        assert_eq!(losses("worker/main.py", &code), expected, "{code}");
+    }
+    for (body, expected) in [
+        (
+            "await sqs.deleteMessage({ QueueUrl, ReceiptHandle: m.ReceiptHandle }).promise();\n    await work(m);",
+            EARLY,
+        ),
+        (
+            "await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: m.ReceiptHandle }));\n    await work(m.Body);",
+            EARLY,
+        ),
+        (
+            "await work(m);\n    await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: m.ReceiptHandle }));",
+            NOTHING,
+        ),
+        (
+            "const { Body, ReceiptHandle } = m;\n    await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));\n    await work(Body);",
+            EARLY,
+        ),
+        (
+            "await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: m.ReceiptHandle }));\n    console.log(m.MessageId);",
+            NOTHING,
+        ),
+    ] {
+        let code = format!(
+            "const QueueUrl = process.env.QUEUE_URL;\nwhile (true) {{\n  const got = await client.send(new \
+             ReceiveMessageCommand({{ QueueUrl }}));\n  for (const m of got.Messages ?? []) {{\n    {body}\n  }}\n}}\n"
+        );
+        assert_eq!(losses("worker/main.mjs", &code), expected, "{code}");
+    }
+}
+
+#[test]
+fn failures_that_a_worker_hides_are_lost() {
+    let delete = "sqs.delete_message(QueueUrl=URL, ReceiptHandle=m[\"ReceiptHandle\"])";
+    for (catch, end, expected) in [
+        (
+            "except Exception:\n            log.exception(\"failed\")",
+            delete,
+            HIDDEN,
+        ),
+        ("except:\n            pass", delete, HIDDEN),
+        ("except Exception:\n            raise", delete, NOTHING),
+        ("except Exception:\n            continue", delete, NOTHING),
+        ("except Exception:\n            sys.exit(1)", delete, NOTHING),
+        ("except ValueError:\n            pass", delete, NOTHING),
+        (
+            "except Exception as error:\n            park(m, error)",
+            delete,
+            NOTHING,
+        ),
+        (
+            "except Exception:\n            sqs.send_message(QueueUrl=DEAD, MessageBody=m[\"Body\"])",
+            delete,
+            NOTHING,
+        ),
+        (
+            "finally:\n            sqs.delete_message(QueueUrl=URL, ReceiptHandle=m[\"ReceiptHandle\"])",
+            "pass",
+            HIDDEN,
+        ),
+        (
+            "except Exception:\n            done = False",
+            "if done:\n            ack(m)",
+            NOTHING,
+        ),
+    ] {
+        let code = format!(
+            "import os, boto3\nsqs = boto3.client(\"sqs\")\nURL = os.environ[\"QUEUE_URL\"]\nwhile True:\n    \
+             got = sqs.receive_message(QueueUrl=URL)\n    for m in got.get(\"Messages\", []):\n        try:\n            \
+             work(m)\n        {catch}\n        {end}\n"
+        );
+        assert_eq!(losses("worker/main.py", &code), expected, "{code}");
+    }
+    for (handler, expected) in [
+        (
+            "async (m) => { try { await save(m); } catch (e) { console.error(e); } return m; }",
+            HIDDEN,
+        ),
+        (
+            "async (m) => { try { await save(m); } catch (e) { console.error(e); } }",
+            HIDDEN,
+        ),
+        ("async (m) => { await save(m); return m; }", NOTHING),
+        ("async (m) => save(m)", NOTHING),
+        (
+            "async (m) => { try { await save(m); } catch (e) { console.error(e); throw e; } }",
+            NOTHING,
+        ),
+        (
+            "async (m) => { try { await save(m); } catch (e) { console.error(e); return {}; } }",
+            NOTHING,
+        ),
+        (
+            "async (m) => { try { await save(m); } catch (e) { return keep(m); } }",
+            NOTHING,
+        ),
+        (
+            "async (m) => { try { await save(m); } catch (e) { await park(m); } }",
+            NOTHING,
+        ),
+        ("handle", HIDDEN),
+        ("imported", NOTHING),
+    ] {
+        let code = format!(
+            "const {{ Consumer }} = require('sqs-consumer');\nconst {{ imported }} = require('./other');\n\
+             async function handle(m) {{ try {{ await save(m); }} catch (e) {{ console.error(e); }} }}\n\
+             async function save(m) {{ await fetch('https://store.example/', {{ method: 'POST', body: m.Body }}); }}\n\
+             Consumer.create({{ queueUrl: process.env.QUEUE_URL, handleMessage: {handler} }}).start();\n"
+        );
+        assert_eq!(losses("worker/index.js", &code), expected, "{code}");
+    }
+}
+
+#[test]
+fn times_in_code_count_with_a_declaration() {
+    let with = |queue: &str, receive: &str, body: &str, declared: &str| {
+        let code = format!(
+            "import os, boto3\nsqs = boto3.client(\"sqs\")\nURL = os.environ[\"QUEUE_URL\"]\nwhile True:\n    got = \
+             sqs.receive_message(QueueUrl=URL, {receive})\n    for m in got.get(\"Messages\", []):\n        {body}\n"
+        );
+        findings(&[
+            ("main.tf", &STACK.replace("<queue>", queue)),
+            ("w.py", &code),
+            (
+                "sqslint.toml",
+                &format!("[[consumer]]\nqueue = \"orders\"\n{declared}\n"),
+            ),
+        ])
+    };
+    let max = "processing = { max = \"45s\" }";
+    assert_eq!(with("", "VisibilityTimeout=60", "work(m)", max), NOTHING);
+    assert_eq!(with("", "VisibilityTimeout=44", "work(m)", max), [TOO_SHORT]);
+    let long = "visibility_timeout_seconds = 600";
+    assert_eq!(with(long, "VisibilityTimeout=44", "work(m)", max), [TOO_SHORT]);
+    // Ten messages, one after the other.
+    let ten = "MaxNumberOfMessages=10";
+    for (queue, receive, body, declared, expected) in [
+        (
+            "visibility_timeout_seconds = 449",
+            ten,
+            "work(m)",
+            max,
+            &[TOO_SHORT] as &[&str],
+        ),
+        ("visibility_timeout_seconds = 450", ten, "work(m)", max, NOTHING),
+        (
+            "visibility_timeout_seconds = 449",
+            "MaxNumberOfMessages=size()",
+            "work(m)",
+            max,
+            NOTHING,
+        ),
+        (
+            "visibility_timeout_seconds = 449",
+            "WaitTimeSeconds=20",
+            "work(m)",
+            max,
+            NOTHING,
+        ),
+        (
+            "visibility_timeout_seconds = 449",
+            ten,
+            "pool.submit(work, m)",
+            max,
+            NOTHING,
+        ),
+        (
+            "visibility_timeout_seconds = 225",
+            ten,
+            "work(m)",
+            "processing = { max = \"45s\" }\nparallelism = 2",
+            NOTHING,
+        ),
+        (
+            "visibility_timeout_seconds = 224",
+            ten,
+            "work(m)",
+            "processing = { max = \"45s\" }\nparallelism = 2",
+            &[TOO_SHORT],
+        ),
+        (
+            long,
+            "MaxNumberOfMessages=10, VisibilityTimeout=60",
+            "work(m)",
+            max,
+            &[TOO_SHORT],
+        ),
+    ] {
+        assert_eq!(
+            with(queue, receive, body, declared),
+            expected,
+            "{queue} {receive} {body} {declared}"
+        );
+    }
+}
