@@ -118,6 +118,9 @@ enum Command {
         /// Append a stub for each queue, module and source that other files own
         #[arg(long)]
         external: bool,
+        /// Append a declaration of each worker that is found, with the times that its code states
+        #[arg(long)]
+        consumers: bool,
     },
     /// Print completions for a shell
     Completions {
@@ -417,7 +420,7 @@ impl Cli {
             Command::Config { command } => config::run(&command, streams),
             Command::Server { stdio: _ } => server(streams),
             Command::Snapshot { script: _ } => snapshot::run(streams),
-            Command::Init { external } => config::init(external, streams),
+            Command::Init { external, consumers } => config::init(external, consumers, streams),
             Command::Completions { shell } => {
                 clap_complete::generate(shell, &mut Cli::command(), "sqslint", streams.out);
                 Ok(Exit::Clean)

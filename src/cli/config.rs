@@ -1,5 +1,7 @@
 //! Defines the configuration flags, `sqslint config` and `sqslint init`.
 
+mod workers;
+
 use super::{Exit, Streams};
 use clap::{Args, Subcommand};
 use source::Span;
@@ -274,14 +276,21 @@ pub(super) fn template() -> String {
 }
 
 /// Runs `sqslint init`.
-pub(super) fn init(external: bool, streams: &mut Streams<'_>) -> io::Result<Exit> {
+pub(super) fn init(external: bool, consumers: bool, streams: &mut Streams<'_>) -> io::Result<Exit> {
+    let is_extended = external || consumers;
     let there = NAMES.iter().find(|name| files::exists(Path::new(name)));
-    if let (Some(there), false) = (there, external) {
+    if let (Some(there), false) = (there, is_extended) {
         writeln!(streams.err, "sqslint: `{there}` already exists and was not changed")?;
         return Ok(Exit::Failed);
     }
     let name = there.unwrap_or(&NAMES[0]);
-    let stubs = external.then(stubs);
+    let stubs = is_extended.then(|| {
+        let mut all = if external { stubs() } else { Vec::new() };
+        if consumers {
+            all.extend(workers::stubs());
+        }
+        all
+    });
     if stubs.as_ref().is_some_and(Vec::is_empty) {
         writeln!(streams.out, "a run meets nothing that other files own")?;
         return Ok(Exit::Clean);

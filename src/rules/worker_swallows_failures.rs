@@ -12,14 +12,21 @@ pub(super) static RULE: Rule = rule!(
 
 fn check(findings: &mut Findings<'_>) {
     for queue in findings.graph.queues() {
-        for loss in findings
-            .graph
-            .programs(queue)
-            .iter()
-            .flat_map(|program| &program.losses)
-        {
-            if loss.kind == LossKind::Swallowed {
-                findings.report(&queue.resource.when, queue, lost(queue, loss));
+        for program in findings.graph.programs(queue) {
+            let mut losses = program
+                .losses
+                .iter()
+                .filter(|loss| loss.kind == LossKind::Swallowed)
+                .peekable();
+            let is_lost = losses.peek().is_some();
+            if !findings.satisfied(
+                &queue.resource.when,
+                queue,
+                fact(!is_lost, || "the worker hides no failure of a message".to_owned()),
+            ) {
+                for loss in losses {
+                    findings.report(&queue.resource.when, queue, lost(queue, loss));
+                }
             }
         }
     }

@@ -278,9 +278,10 @@ fn dialect(files: &[(String, String)], outcome: &Outcome) -> Dialect {
 }
 
 /// Wraps the only template of `example` into a synthesized stack and into the resources of a service. Files other than
-/// the template, such as a configuration, are copied.
+/// the template, such as a configuration or the code of a worker, are copied.
 fn carried(example: &Example) -> Vec<(Dialect, Vec<(String, String)>)> {
-    let is_template = |(name, _): &&(String, String)| name != CONFIGURATION && name != SNAPSHOT;
+    let is_code = |name: &str| name.starts_with("worker.");
+    let is_template = |(name, _): &&(String, String)| name != CONFIGURATION && name != SNAPSHOT && !is_code(name);
     let (templates, others): (Vec<_>, Vec<_>) = example.files.iter().partition(is_template);
     let [(_, template)] = templates.as_slice() else {
         return Vec::new();
@@ -297,7 +298,10 @@ fn carried(example: &Example) -> Vec<(Dialect, Vec<(String, String)>)> {
             .iter()
             .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
         let others = others.iter();
-        let others = others.map(|(name, text)| (format!("{directory}{name}"), text.clone()));
+        let others = others.map(|(name, text)| {
+            let directory = if is_code(name) { "" } else { directory };
+            (format!("{directory}{name}"), text.clone())
+        });
         files.chain(others).collect()
     };
     vec![

@@ -946,3 +946,46 @@ fn times_in_code_count_with_a_declaration() {
         );
     }
 }
+
+#[test]
+fn found_workers_are_declared_by_init() {
+    let code =
+        "import os, boto3\nsqs = boto3.client(\"sqs\")\nsqs.receive_message(QueueUrl=os.environ[\"QUEUE_URL\"])\n";
+    let consumer = "const { Consumer } = require('sqs-consumer');\nConsumer.create({ queueUrl: process.env.QUEUE_URL, \
+                    handleMessageTimeout: 1500, visibilityTimeout: 60, heartbeatInterval: 20, handleMessage }).start();\n";
+    let stack = STACK.replace("<queue>", "");
+    let init = |directory: &TemporaryDirectory| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_sqslint"));
+        let output = command.args(["init", "--consumers"]).current_dir(directory.path());
+        let output = output.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        std::fs::read_to_string(directory.path().join("sqslint.toml")).unwrap()
+    };
+    for (file, code, expected) in [
+        ("w.py", code, "# processing = { p99 = \"\", max = \"\" }"),
+        ("w.js", consumer, "processing = { max = \"1500ms\" }"),
+        (
+            "w.js",
+            consumer,
+            "\nheartbeat = { every = \"20s\", extend-to = \"60s\" }\n",
+        ),
+    ] {
+        let directory = TemporaryDirectory::with_files([("main.tf", &*stack), (file, code)]);
+        let text = init(&directory);
+        assert!(
+            text.contains("\n[[consumer]]\nqueue = \"orders\"\n") && text.contains(expected),
+            "{text}"
+        );
+        assert!(
+            text.contains("\n# main.tf:17: `aws_ecs_task_definition.worker` may read the queue"),
+            "{text}"
+        );
+        // A second run adds nothing, and the configuration is valid.
+        assert_eq!(init(&directory), text);
+    }
+    // An existing file keeps every line.
+    let own = "# Ours\nrequire-reason = true\n\n[rules.queue-short-polling]\nseverity = \"info\"\n";
+    let directory = TemporaryDirectory::with_files([("main.tf", &*stack), ("w.py", code), ("sqslint.toml", own)]);
+    let text = init(&directory);
+    assert!(text.starts_with(own) && text.contains("[[consumer]]"), "{text}");
+}
