@@ -116,7 +116,6 @@ fn node(name: String, link: &Link, external: ExternalQueue) -> Queue {
             target,
             max_receive_count: unstated("maxReceiveCount", span),
             faults: Vec::new(),
-            depends_on: Vec::new(),
         });
         Attribute::set("dead-letter", policy.map(Box::new), span)
     });
