@@ -136,6 +136,7 @@ fn statements(directory: &TemporaryDirectory, sections: &[Section]) -> BTreeMap<
                 "handler-swallows-failures" => "deleted",
                 "batch-item-failures-ignored" => "partly retried",
                 "handler-reads-first-record-only" => "unread",
+                "batch-item-failures-malformed" if text.ends_with("deletes them as processed") => "deleted",
                 "batch-item-failures-malformed" => "batch retried",
                 "batch-item-failures-unreported" if text.starts_with("one failed message") => "retried",
                 "batch-item-failures-never-returned" if text.contains("still makes Lambda retry its whole batch") => {

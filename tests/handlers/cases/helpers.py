@@ -266,7 +266,7 @@ def process(record):
     except Exception as error:
         raise Refused(record["messageId"]) from error
 
-#: generator · retried · silent: generators are not followed
+#: generator · retried
 def handler(event, context):
     for result in results(event["Records"]):
         print(result)

@@ -62,7 +62,7 @@ pub(crate) enum Role {
     Get,
     /// An assignment to the member calls it.
     Set,
-    /// It gets no object.
+    /// A method without an object.
     Static,
 }
 
