@@ -1,8 +1,7 @@
-//! Flags queues that lose messages if their consumer has an outage of a day.
+//! Flags queues that lose messages if their consumer has an outage of a day, or of minutes if no consumer is known.
 
 use super::prelude::*;
 use crate::graph::Seconds;
-use crate::rules::shared::consumers::Consumer;
 use crate::rules::shared::scenarios;
 
 settings! {
@@ -12,34 +11,50 @@ settings! {
     }
 }
 
+/// Retention period below which every pause of a consumer loses messages, whatever the consumer is.
+const PAUSE: Seconds = Seconds(300);
+
 pub(super) static RULE: Rule = rule!(
     "queue-retention-too-short",
     Category::Queue,
     Severity::Info,
     "a queue keeps messages for less than a day, so that an outage of its consumer loses them",
-    set = Set::Pedantic,
+    set = Set::DefaultInPart,
     settings = Outage::ALL
 );
 
 fn check(findings: &mut Findings<'_>) {
-    for queue in findings.graph.consumed() {
+    for queue in findings.graph.queues() {
         if findings.graph.is_dead_letter_queue(queue) {
             continue; // The rules on dead-letter queues require more.
         }
         let Outage { minimum } = findings.settings(queue);
         findings.set_judged_attribute(&queue.retention);
+        if !findings.graph.is_consumed(queue) {
+            let minimum = minimum.min(PAUSE.0);
+            for retention in findings.retention(&queue.resource.when, queue) {
+                findings.require(&retention.when, queue, at_least(&retention, Seconds(minimum)), || {
+                    too_short(queue, &retention, minimum)
+                });
+            }
+        }
         for consumer in findings.consumers_and_workers(&queue.resource.when, queue) {
             for retention in findings.retention(&consumer.when, queue) {
                 let lasts = at_least(&retention, Seconds(minimum)).depending_on(&consumer);
                 findings.require(&retention.when, queue, lasts, || {
-                    too_short(queue, &retention, &consumer, minimum)
+                    let found = too_short(queue, &retention, minimum).show(&consumer);
+                    if retention.value < PAUSE.0 {
+                        found
+                    } else {
+                        found.pedantic()
+                    }
                 });
             }
         }
     }
 }
 
-fn too_short(queue: &Queue, retention: &Operand<'_>, consumer: &Consumer<'_>, minimum: i64) -> Finding {
+fn too_short(queue: &Queue, retention: &Operand<'_>, minimum: i64) -> Finding {
     let headline = format!(
         "{queue} keeps messages for {}, so a longer outage of its consumer loses them",
         retention.in_words()
@@ -58,7 +73,6 @@ fn too_short(queue: &Queue, retention: &Operand<'_>, consumer: &Consumer<'_>, mi
         format!("SQS's default of {} or more", default.with_words())
     };
     Finding::new("retention", headline, retention, label)
-        .show(consumer)
         .scenario(scenarios::of_outage(retention, minimum))
         .help(format!(
             "set `{}` to {wanted}, and let the dead-letter queue keep messages for longer than that",
@@ -98,12 +112,17 @@ mod tests {
     }
 
     #[test]
-    fn dead_letter_queues_and_unconsumed_queues_are_ignored() {
+    fn only_minutes_are_flagged_without_a_consumer() {
         queue().check(
             &RULE,
             "
             queue.retention | dlq.retention | finding
-            3600            | 3600          |
+            3600            | 60            |
+            300             | 3600          |
+            299             | 3600          | queue.retention
+            60              | 3600          | queue.retention
+            null            | 3600          |
+            open            | 3600          |
             ",
         );
         let consumers = "[[consumer]]\nqueue = \"*\"\n";
