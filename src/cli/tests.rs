@@ -85,7 +85,7 @@ fn shells_complete_names_of_rules() {
 }
 
 /// Flags of other programs that texts mention without their command.
-const OF_OTHER_PROGRAMS: [&str; 1] = ["--time-limit"];
+const OF_OTHER_PROGRAMS: [&str; 4] = ["--all-files", "--files", "--sleep", "--time-limit"];
 
 /// Returns the pieces of code in `text`: between backticks, and the lines of fenced blocks.
 fn code(text: &str) -> Vec<&str> {
