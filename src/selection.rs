@@ -1,6 +1,8 @@
 //! Selects rules by the names of rules, categories and sets on the command line and in configurations.
 
-use crate::rules::{self, Catalogue, Category, RULES, Rule, Set, current};
+pub(crate) use crate::rules::current;
+
+use crate::rules::{self, Catalogue, Category, RULES, Rule, Set};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

@@ -15,8 +15,8 @@ pub(crate) use written::MARKER;
 pub use written::{Content, Coverage, RawSuppression, SuppressionFields, directives, may_suppress};
 
 use crate::diagnostic::{Diagnostic, RuleId, Silencer, Suppressed};
-use crate::rules::{Catalogue, Rule, current};
-use crate::selection::{self, FormerId};
+use crate::rules::{Catalogue, Rule};
+use crate::selection::{self, FormerId, current};
 use directive::{Directive, Until};
 use rustc_hash::FxHashMap;
 use source::{FileId, Sources, Span};

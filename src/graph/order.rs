@@ -1,6 +1,6 @@
 //! The order in which a tool creates the resources of a unit: after those that they refer to.
 
-use super::{Graph, Resource, UnitId};
+use super::{Graph, Resource, UnitId, UnitKind};
 use rustc_hash::FxHashSet;
 use source::Span;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -170,9 +170,12 @@ impl Graph {
         self.orders.get(unit.0 as usize)?.as_ref()
     }
 
-    /// Returns `true` if `later` may be created while `earlier`, of the same unit, does not exist yet.
+    /// Returns `true` if `later` may be created while `earlier`, of the same unit, does not exist yet. The stacks of CDK
+    /// apps are ordered by their constructs.
     pub fn is_unordered(&self, later: &Resource, earlier: &Resource) -> bool {
-        let order = self.order(later.unit).filter(|_| later.unit == earlier.unit);
+        let is_ordered_by_constructs = self.unit(later.unit).kind == UnitKind::CdkStack;
+        let is_of_one = later.unit == earlier.unit && !is_ordered_by_constructs;
+        let order = self.order(later.unit).filter(|_| is_of_one);
         order.is_some_and(|order| {
             order.declared(&later.address).is_some()
                 && order.declared(&earlier.address).is_some()

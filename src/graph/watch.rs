@@ -296,7 +296,8 @@ impl Graph {
         // Lambda sends only failures of asynchronous invocations there.
         let is_idle = |unit: UnitId, used: &DeadLetterUse| {
             let function = functions.get(&(unit, &used.resource));
-            used.owner == Owner::Function && function.is_some_and(|one| self.invocations_of(one).is_empty())
+            used.owner == Owner::Function
+                && function.is_some_and(|one| self.asynchronous_invocations_of(one).is_empty())
         };
         for (unit, used) in self
             .dead_letter_uses()

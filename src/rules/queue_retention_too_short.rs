@@ -30,13 +30,14 @@ fn check(findings: &mut Findings<'_>) {
         }
         let Outage { minimum } = findings.settings(queue);
         findings.set_judged_attribute(&queue.retention);
-        if !findings.graph.is_consumed(queue) {
-            let minimum = minimum.min(PAUSE.0);
-            for retention in findings.retention(&queue.resource.when, queue) {
-                findings.require(&retention.when, queue, at_least(&retention, Seconds(minimum)), || {
-                    too_short(queue, &retention, minimum)
-                });
-            }
+        let without_consumer = minimum.min(PAUSE.0);
+        for retention in findings.retention(&queue.resource.when, queue) {
+            findings.require(
+                &retention.when,
+                queue,
+                at_least(&retention, Seconds(without_consumer)),
+                || too_short(queue, &retention, without_consumer),
+            );
         }
         for consumer in findings.consumers_and_workers(&queue.resource.when, queue) {
             for retention in findings.retention(&consumer.when, queue) {

@@ -58,7 +58,7 @@ impl<'g> Check<'g, '_> {
             so: "Lambda cannot send failed invocations there",
             ineffective: None,
         };
-        let is_idle = graph.invocations_of(function).is_empty() && !graph.mappings_of(function).is_empty();
+        let is_idle = graph.asynchronous_invocations_of(function).is_empty() && !graph.mappings_of(function).is_empty();
         for setting in &function.failure_targets {
             let ineffective = is_idle.then_some(setting);
             self.judge(

@@ -138,6 +138,12 @@ const CANNOT: &[(&str, &[Dialect], &[Expectation], &str)] = &[
         "a plan does not contain all references",
     ),
     (
+        "created-before-permission",
+        &[Cdk],
+        &[Finding],
+        "the constructs of an app order its resources",
+    ),
+    (
         "queue-policy-overwritten",
         &[Plan],
         &[Finding],
@@ -193,21 +199,21 @@ const CANNOT: &[(&str, &[Dialect], &[Expectation], &str)] = &[
     ),
     (
         "worker-deletes-before-work",
-        &[Plan],
+        &[Cdk, Plan],
         &[Finding, Silence],
-        "a recorded plan is run without the code of the worker",
+        "a synthesized stack and a recorded plan are run without the code of the worker",
     ),
     (
         "worker-swallows-failures",
-        &[Plan],
+        &[Cdk, Plan],
         &[Finding, Silence],
-        "a recorded plan is run without the code of the worker",
+        "a synthesized stack and a recorded plan are run without the code of the worker",
     ),
     (
         "countdown-exceeds-visibility-timeout",
-        &[Plan],
+        &[Cdk, Plan],
         &[Finding, Silence],
-        "a recorded plan is run without the code of the worker",
+        "a synthesized stack and a recorded plan are run without the code of the worker",
     ),
     (
         "check-then-act",

@@ -326,11 +326,7 @@ fn unread_parts_are_reported() {
             sam.to_owned(),
             Some("it is an application of a repository"),
         ),
-        (
-            "template.yaml",
-            of_kind("AWS::EventsV2::Subscriber"),
-            Some("`AWS::EventsV2::Subscriber` is not read"),
-        ),
+        ("template.yaml", of_kind("AWS::EventsV2::Subscriber"), None),
         (
             "template.yaml",
             of_kind("Acme::SQS::Queue::MODULE"),

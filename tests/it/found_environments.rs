@@ -67,6 +67,8 @@ fn unused_variable_files_are_environments() {
     let (hcl, json) = ("timeout = 300\n", r#"{"timeout": 300}"#);
     for (path, text) in [
         ("prod.tfvars", hcl),
+        // Terraform only warns about a name that the root does not declare.
+        ("prod.tfvars", "timeout = 300\nother = 1\n"),
         ("env/prod.tfvars", hcl),
         ("environments/prod/terraform.tfvars", hcl),
         ("env/prod.tfvars.json", json),
@@ -83,7 +85,7 @@ fn variable_file_in_a_sibling_directory_is_an_environment() {
 
 #[test]
 fn variable_file_of_another_module_is_not_an_environment() {
-    for text in ["timeout = 300\nother = 1\n", "", "timeout = {\n"] {
+    for text in ["other = 1\n", "", "timeout = {\n"] {
         assert_eq!(check(&[("main.tf", MAIN), ("prod.tfvars", text)]), [""; 0], "{text}");
     }
     // A directory that contains a module has its own variable files.

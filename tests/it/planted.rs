@@ -163,12 +163,26 @@ fn plant(root: &Path, defect: &Planted) -> Option<String> {
     })
 }
 
+/// Rules on resources or code that no sound stack has. The examples of their pages contain the defect.
+const NOT_IN_STACKS: [&str; 9] = [
+    "countdown-exceeds-visibility-timeout",
+    "fifo-message-delay",
+    "producer-role-missing-key-permission",
+    "provisioned-concurrency-bypassed",
+    "queue-name-duplicate",
+    "queue-policy-never-matches",
+    "queue-replaced",
+    "worker-deletes-before-work",
+    "worker-swallows-failures",
+];
+
 #[test]
 fn every_rule_and_every_stack_has_a_planted_defect() {
     let root = repository(SOUND);
     let rules: BTreeSet<String> = planted(&root).into_iter().map(|defect| defect.rule).collect();
     // A stack has no snapshot of what is deployed; `deployed.rs` has.
     let planted_here = RULES.iter().filter(|rule| rule.category != Category::Deployed);
+    let planted_here = planted_here.filter(|rule| !NOT_IN_STACKS.contains(&rule.id));
     let known: BTreeSet<String> = planted_here.map(|rule| rule.id.to_owned()).collect();
     let missing: Vec<_> = known.difference(&rules).collect();
     assert!(

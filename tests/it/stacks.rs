@@ -247,7 +247,10 @@ fn unread(outcome: &Outcome) -> Vec<&str> {
 #[test]
 fn local_templates_that_are_not_read_are_reported() {
     let cases = [
-        ("https://s3.amazonaws.com/b/child.yaml", None),
+        (
+            "https://s3.amazonaws.com/b/child.yaml",
+            Some("no file matches the end of its URL, `b/child.yaml`"),
+        ),
         ("!Ref Elsewhere", None),
         ("missing.yaml", Some("there is no file `missing.yaml`")),
         ("../missing.yaml", Some("there is no file `../missing.yaml`")),

@@ -34,8 +34,9 @@ use std::fmt::Write;
 
 const S: u64 = 1_000;
 /// Rules that claim that a message is lost or processed twice.
-const CLAIMS: [&str; 14] = [
+const CLAIMS: [&str; 15] = [
     "visibility-timeout-below-function-timeout",
+    "visibility-timeout-below-window",
     "visibility-timeout-too-short",
     "consumer-visibility-timeout-too-short",
     "consumer-heartbeat-too-slow",
@@ -175,6 +176,7 @@ fn visibility_timeout_rules_agree_for_timeouts_and_windows() {
     grid.holds(&[
         "visibility-timeout-zero",
         "visibility-timeout-below-function-timeout",
+        "visibility-timeout-below-window",
         "visibility-timeout-too-short",
     ]);
 }
@@ -527,7 +529,7 @@ fn fifo_dead_letter_queue_retention_agrees() {
 #[test]
 fn durable_execution_limit_agrees() {
     let mut grid = Grid::default();
-    for length in [60, 899, 900, 901, 3_600] {
+    for length in [60, 1_799, 1_800, 1_801, 3_600] {
         let name = grid.queue(&[("visibility_timeout_seconds", 5_400)], None);
         grid.function(&name, 60, 0, 1);
         let own = format!("  function_name = \"{name}\"\n");
@@ -535,7 +537,7 @@ fn durable_execution_limit_agrees() {
         grid.terraform = grid.terraform.replace(&own, &durable);
         let scenario = Scenario::Batch {
             visibility: 5_400 * S,
-            timeout: 900 * S,
+            timeout: 1_800 * S,
             size: 1,
             parallelism: 1,
             work: length * S,

@@ -977,7 +977,7 @@ fn found_workers_are_declared_by_init() {
             "{text}"
         );
         assert!(
-            text.contains("\n# main.tf:17: `aws_ecs_task_definition.worker` may read the queue"),
+            text.contains("\n# main.tf:19: `aws_ecs_task_definition.worker` may read the queue"),
             "{text}"
         );
         // A second run adds nothing, and the configuration is valid.

@@ -98,10 +98,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
         "config",
         "diagnostic discover source::files inputs policy rules selection",
     ),
-    (
-        "suppress",
-        "diagnostic rules::Catalogue rules::Rule rules::current selection source",
-    ),
+    ("suppress", "diagnostic rules::Catalogue rules::Rule selection source"),
     ("history", "config diagnostic source::files rules selection source"),
     // Steps of a run, without the modules that use a run.
     (
