@@ -9,6 +9,7 @@ mod apply;
 mod whole;
 
 use crate::diagnostic::{Diagnostic, Fix, Safety, Severity, Subject};
+use crate::graph::Graph;
 use crate::pipeline::{Options, Outcome, RunContext, check_here, on_own_threads};
 pub(crate) use apply::ReservedRanges;
 use apply::Texts;
@@ -421,7 +422,13 @@ impl Rounds {
         // better than no dead-letter queue, and the finding remains.
         let there = whole::addresses(&before.graph);
         let is_there = |found: &Diagnostic| there.contains(&(&*found.subject.unit, &*found.subject.address));
-        let is_left = |found: &Diagnostic| found.severity < Severity::Error && !is_there(found);
+        // Likewise for a queue that becomes a dead-letter queue.
+        let (were, are) = (dead_letter_queues(&before.graph), dead_letter_queues(&after.graph));
+        let becomes = |found: &Diagnostic| {
+            let address = (&*found.subject.unit, &*found.subject.address);
+            are.contains(&address) && !were.contains(&address)
+        };
+        let is_left = |found: &Diagnostic| found.severity < Severity::Error && (!is_there(found) || becomes(found));
         let mut new = new(before, after).filter(|found| self.matters(found, chosen));
         let worse = new.find(|found| !is_left(found) && self.may_fix(found, &after.sources).is_none())?;
         Some(Failure::Worse(format!(
@@ -429,6 +436,17 @@ impl Rounds {
             worse.rule, worse.headline
         )))
     }
+}
+
+/// Returns the units and addresses of the dead-letter queues of queues.
+fn dead_letter_queues(graph: &Graph) -> FxHashSet<(&str, &str)> {
+    let queues = graph
+        .queues()
+        .iter()
+        .filter(|queue| !graph.sources_of(queue).is_empty());
+    queues
+        .map(|queue| (&*graph.unit(queue.resource.unit).name, &*queue.resource.address))
+        .collect()
 }
 
 #[cfg(test)]

@@ -135,6 +135,7 @@ error [visibility-timeout-below-function-timeout] `module.orders.aws_sqs_queue.t
   fixtures/remote-modules/described/main.tf:2 the value comes from the default of `var.visibility`
   fixtures/remote-modules/described/main.tf:29 `aws_lambda_function.worker` may run for 60 s
   fixtures/remote-modules/described/main.tf:32 `aws_lambda_event_source_mapping.orders` reads the queue
+  fixtures/remote-modules/described/main.tf:10 exactly-once covers sending only: a FIFO queue, too, delivers a message again when its visibility timeout ends
 warning [max-receive-count-too-low] `module.orders.aws_sqs_queue.this[0]` moves a message to its dead-letter queue after 1 receive: a single throttle or lost response is enough to dead-letter a good one
   fixtures/remote-modules/described/main.tf:14 moved to the dead-letter queue after 1 receive
 warning [dead-letter-queue-retention-too-short] `module.mails.aws_sqs_queue.dlq[0]` keeps messages for 345600 s (4 days), no longer than `module.mails.aws_sqs_queue.this[0]`, and a message keeps its original enqueue time when it is moved
@@ -155,6 +156,7 @@ error [visibility-timeout-below-function-timeout] `module.orders.module.queue.aw
   fixtures/remote-modules/fetched/.terraform/modules/orders/queue/main.tf:8 the message becomes visible again after 20 s (the default of `var.visibility`)
   fixtures/remote-modules/fetched/main.tf:29 `aws_lambda_function.worker` may run for 60 s
   fixtures/remote-modules/fetched/main.tf:32 `aws_lambda_event_source_mapping.orders` reads the queue
+  fixtures/remote-modules/fetched/.terraform/modules/orders/queue/main.tf:7 exactly-once covers sending only: a FIFO queue, too, delivers a message again when its visibility timeout ends
 warning [max-receive-count-too-low] `module.orders.module.queue.aws_sqs_queue.this` moves a message to its dead-letter queue after 1 receive: a single throttle or lost response is enough to dead-letter a good one
   fixtures/remote-modules/fetched/main.tf:14 moved to the dead-letter queue after 1 receive
 warning [dead-letter-queue-retention-too-short] `module.mails.aws_sqs_queue.dlq[0]` keeps messages for 345600 s (4 days), no longer than `module.mails.aws_sqs_queue.this[0]`, and a message keeps its original enqueue time when it is moved

@@ -242,7 +242,8 @@ pub(crate) fn programs(search: &Search<'_>, sources: &Sources, find_hidden: Find
         let start = || Span::new(sources.add(path, text), 0..0);
         if contains(text, &RECEIVES) || contains(text, &RENEWALS) || contains(text, &RENEWING) {
             // Options may come from elsewhere.
-            let is_spread = contains(text, &["sqs-consumer"]) && contains(text, &["..."]);
+            let is_spread =
+                contains(text, &["sqs-consumer"]) && contains(text, &["...", "Object.assign", "updateOption"]);
             let sets = is_spread
                 || [&TIMEOUTS[..], &RENEWALS, &RENEWING]
                     .iter()
