@@ -359,9 +359,10 @@ pub fn stdin(text: &str, path: Option<&Path>, working_directory: &Path) -> Resul
         // A separate directory, so that no file of the working directory belongs to the same module.
         return Ok((path.join("main.tf"), Input::TerraformModule(path)));
     }
-    Err(match content::is_unshown_plan(text.as_bytes()) {
-        true => format!("standard input {UNSHOWN_PLAN}"),
-        false => format!("standard input {NO_UNIT}; `--stdin-filename` says what it is"),
+    Err(if content::is_unshown_plan(text.as_bytes()) {
+        format!("standard input {UNSHOWN_PLAN}")
+    } else {
+        format!("standard input {NO_UNIT}; `--stdin-filename` says what it is")
     })
 }
 

@@ -144,7 +144,7 @@ pub enum Sender {
     Api,
     /// A task of a state machine.
     Task,
-    /// An action of an IoT rule.
+    /// An action of an `IoT` rule.
     IotRule,
     /// A lifecycle hook of an Auto Scaling group.
     LifecycleHook,

@@ -98,6 +98,7 @@ impl Instances {
         let mappings = graph.mappings().iter();
         let mappings = mappings.filter(|mapping| !polls_something_else(graph, mapping));
         mappings.for_each(|mapping| count(&mapping.resource, true));
+        #[expect(clippy::iter_over_hash_type, reason = "a maximum does not depend on the order")]
         for (key, count) in counts {
             let most = self.counts.entry(key).or_default();
             *most = count.max(*most);

@@ -104,7 +104,9 @@ pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
     }
     if !wanted.is_empty() && !wanted.iter().any(|name| name == DEFAULT_ENVIRONMENT) {
         all.retain(|base| base.name.as_deref() != Some(DEFAULT_ENVIRONMENT));
-        all.iter_mut().for_each(|base| base.leave_out(&outcome.named));
+        for base in &mut all {
+            base.leave_out(&outcome.named);
+        }
     }
     for (name, own) in wholly {
         let mut inputs = EnvironmentInputs::of_all(Some(name), &groups, &own);

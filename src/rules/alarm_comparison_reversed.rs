@@ -29,12 +29,13 @@ fn check(findings: &mut Findings<'_>) {
             };
             // An alarm that is always on can run a step scaling policy again and again; one that is never on may react to
             // missing data.
-            let is_meant = match outcome {
-                true => may_scale(alarm),
-                false => alarm
+            let is_meant = if outcome {
+                may_scale(alarm)
+            } else {
+                alarm
                     .missing_data
                     .known()
-                    .is_none_or(|how| how.as_deref() == Some("breaching")),
+                    .is_none_or(|how| how.as_deref() == Some("breaching"))
             };
             if !is_meant {
                 findings.report(&compared.when, alarm, constant(&compared, outcome));

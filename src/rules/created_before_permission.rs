@@ -54,7 +54,7 @@ fn notifications(findings: &mut Findings<'_>, policies: &Policies<'_>) {
     for delivery in findings
         .deliveries()
         .into_iter()
-        .filter(|delivery| delivery.of_bucket())
+        .filter(super::shared::senders::Delivery::of_bucket)
     {
         let on = policies.on(delivery.queue);
         let is_late = |resource: &Resource| graph.is_unordered(delivery.resource, resource);

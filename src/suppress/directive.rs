@@ -209,6 +209,7 @@ mod tests {
 
     #[test]
     fn invalid_suppressions_have_an_error() {
+        const END: &str = "its `until=` is outside the brackets; write `ignore[rule until=2027-03-31] reason`";
         let cases = [
             ("", "it contains no instruction; write `ignore[rule] reason`"),
             ("ignroe[a]", "`ignroe` is not an instruction; did you mean `ignore`?"),
@@ -221,7 +222,6 @@ mod tests {
             ("ignore[a, b", "its bracket `[` is not closed"),
             ("ignore[é", "its bracket `[` is not closed"),
         ];
-        const END: &str = "its `until=` is outside the brackets; write `ignore[rule until=2027-03-31] reason`";
         let ends = [
             "ignore[a] until=2027-03-31",
             "ignore[a] why until=2027-03-31",

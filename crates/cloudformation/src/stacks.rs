@@ -344,17 +344,16 @@ impl<'t> Template<'t> {
                     all => Err(format!("a condition chooses among `{}`", all.join("`, `")).into()),
                 };
             };
-            match uploaded(&only.value, around).or_else(|| local(&only.value)) {
-                Some(written) => written,
-                None => {
-                    let paths = uploaded_as(&only.value);
-                    let found = uploaded_from(&paths, around).map(Nested::Uploaded);
-                    return found.ok_or_else(|| match (&only.value, paths.first()) {
-                        (Evaluated::Tree(_), _) => "it is an application of a repository".into(),
-                        (_, Some(path)) => format!("no file matches the end of its URL, `{path}`").into(),
-                        (_, None) => "these files do not determine its URL".into(),
-                    });
-                }
+            if let Some(written) = uploaded(&only.value, around).or_else(|| local(&only.value)) {
+                written
+            } else {
+                let paths = uploaded_as(&only.value);
+                let found = uploaded_from(&paths, around).map(Nested::Uploaded);
+                return found.ok_or_else(|| match (&only.value, paths.first()) {
+                    (Evaluated::Tree(_), _) => "it is an application of a repository".into(),
+                    (_, Some(path)) => format!("no file matches the end of its URL, `{path}`").into(),
+                    (_, None) => "these files do not determine its URL".into(),
+                });
             }
         };
         let files = around.sources.files();

@@ -102,10 +102,9 @@ impl<'e> References<'e> {
                     block.body.attributes.iter(),
                     &block.body.blocks,
                 );
-                let declared = self.all.get_mut(&*address).filter(|_| is_called);
-                declared
-                    .into_iter()
-                    .for_each(|one| one.references.push((format!("{prefix}call").into(), block.header)));
+                if let Some(declared) = self.all.get_mut(&*address).filter(|_| is_called) {
+                    declared.references.push((format!("{prefix}call").into(), block.header));
+                }
             }
         }
         for (name, local) in &module.locals {

@@ -17,7 +17,7 @@ const SENDS: [&str; 4] = [
     ":aws-sdk:sqs:sendMessage",
     ":aws-sdk:sqs:sendMessage.waitForTaskToken",
 ];
-/// Start of an expression in JSONata, whose value is known only when the task runs.
+/// Start of an expression in `JSONata`, whose value is known only when the task runs.
 const JSONATA: &str = "{%";
 /// Fields that end a waiting task; the paths exist only with `JSONPath`.
 /// <https://docs.aws.amazon.com/step-functions/latest/dg/state-task.html>

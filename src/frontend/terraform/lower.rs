@@ -156,9 +156,10 @@ impl Lowering<Terraform<'_, '_>> {
                 self.record_disabled_call(call, at);
             }
             let mut unread = expansion.members.iter().filter(|member| member.module.is_none());
-            let receives_queue = unread.clone().fold(false, |before, member| {
-                self.record_passed_links(name, &call.block, at, member) || before
-            });
+            let mut receives_queue = false;
+            for member in unread.clone() {
+                receives_queue |= self.record_passed_links(name, &call.block, at, member);
+            }
             if unread.next().is_some() {
                 self.note_unread(name, call, receives_queue);
             }

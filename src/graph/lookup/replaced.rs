@@ -13,6 +13,7 @@ pub(crate) struct EarlierQueues(FxHashMap<(String, Arc<str>), Identity>);
 /// Name and type of a queue, if they are known.
 #[derive(Debug)]
 struct Identity {
+    #[expect(clippy::option_option, reason = "a name may be unknown, or known to be absent")]
     name: Option<Option<String>>,
     fifo: Option<bool>,
 }

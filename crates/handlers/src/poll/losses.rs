@@ -115,9 +115,8 @@ impl<'m> Blocks<'m> {
     /// message there or in `before`.
     fn deletion_in(&self, all: &'m [Statement], before: &'m [Statement]) -> Option<(usize, &'m TextRange, Names<'m>)> {
         all.iter().enumerate().find_map(|(at, statement)| {
-            let value = match &statement.kind {
-                StatementKind::Expression(value) | StatementKind::Assign { value, .. } => value,
-                _ => return None,
+            let (StatementKind::Expression(value) | StatementKind::Assign { value, .. }) = &statement.kind else {
+                return None;
             };
             let mut found = None;
             value.walk(&mut |one| {
@@ -154,7 +153,9 @@ impl<'m> Blocks<'m> {
         let name = callee.last_name()?;
         let mut names = Names::default();
         if self.deleting.contains(name) {
-            arguments.iter().for_each(|one| add_names(one, &mut names));
+            for one in arguments {
+                add_names(one, &mut names);
+            }
         } else if name == "delete" {
             let (Term::Member(of, _), true) = (&callee.kind, arguments.is_empty() && self.has_resources) else {
                 return None;

@@ -73,6 +73,7 @@ impl Arguments {
 
 impl<'m> Machine<'m> {
     /// Evaluates a call; `is_awaited` if an `await` is directly in front of it.
+    #[expect(clippy::too_many_lines, reason = "one arm per kind of callee")]
     pub(super) fn call_expression(&mut self, whole: &'m Expression, is_awaited: bool) -> Evaluated {
         let Term::Call {
             callee,

@@ -217,9 +217,10 @@ impl<'m> Machine<'m> {
         let Object::Class { class, bases, .. } = &self.heap[id] else {
             return false;
         };
-        class.bases.iter().zip(bases).any(|(written, base)| match base {
-            Some(base) => self.has_unknown_base(*base),
-            None => {
+        class.bases.iter().zip(bases).any(|(written, base)| {
+            if let Some(base) = base {
+                self.has_unknown_base(*base)
+            } else {
                 let name = base_name(written);
                 !PLAIN_BASES.contains(&name) && !RECORD_BASES.contains(&name) && !is_exception(name)
             }
@@ -302,14 +303,13 @@ impl<'m> Machine<'m> {
         let Object::Class { bases, .. } = &self.heap[home] else {
             return Ok(());
         };
-        match bases.iter().flatten().next().copied() {
-            Some(base) => self.construct(base, instance, arguments, at),
-            None => {
-                if self.has_unknown_base(home) {
-                    self.forget(instance);
-                }
-                Ok(())
+        if let Some(base) = bases.iter().flatten().next().copied() {
+            self.construct(base, instance, arguments, at)
+        } else {
+            if self.has_unknown_base(home) {
+                self.forget(instance);
             }
+            Ok(())
         }
     }
 

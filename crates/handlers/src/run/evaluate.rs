@@ -16,6 +16,7 @@ impl<'m> Machine<'m> {
         done
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm per kind of term")]
     fn term(&mut self, value: &'m Expression) -> Evaluated {
         Ok(match &value.kind {
             Term::Name(name) => match &**name {

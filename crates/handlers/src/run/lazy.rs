@@ -74,13 +74,12 @@ impl<'m> Machine<'m> {
         match scheduled {
             Scheduled::Mapped(function, items, at) => {
                 let items = self.forced(items)?;
-                match self.items(&items) {
-                    Some(items) => self.mapped(items, false, &function, at),
-                    None => {
-                        let items = self.unknown_items(&items, at);
-                        let made = self.mapped(items, false, &function, at)?;
-                        Ok(self.opened(made, true))
-                    }
+                if let Some(items) = self.items(&items) {
+                    self.mapped(items, false, &function, at)
+                } else {
+                    let items = self.unknown_items(&items, at);
+                    let made = self.mapped(items, false, &function, at)?;
+                    Ok(self.opened(made, true))
                 }
             }
             Scheduled::Filtered(function, items, at) => {

@@ -103,6 +103,7 @@ pub(super) struct Run<'m> {
 
 /// The call whose work fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about one call")]
 pub(super) struct Failure<'m> {
     /// Address of its expression.
     pub(super) site: usize,

@@ -57,7 +57,9 @@ impl<'m> Machine<'m> {
         }
         if is_new && name.ends_with("Command") {
             let mut texts = Vec::new();
-            all.iter().for_each(|value| self.texts(value, 5, &mut texts));
+            for value in &all {
+                self.texts(value, 5, &mut texts);
+            }
             self.run.command = texts;
         }
         if is_new || name.starts_with(char::is_uppercase) && !is_awaited {
@@ -111,7 +113,9 @@ impl<'m> Machine<'m> {
             && !self.run.written.iter().any(|(call, _)| *call == whole)
         {
             let mut texts = std::mem::take(&mut self.run.command);
-            all.iter().for_each(|value| self.texts(value, 5, &mut texts));
+            for value in &all {
+                self.texts(value, 5, &mut texts);
+            }
             self.run.written.extend(texts.into_iter().map(|text| (whole, text)));
         }
         if let Some(refused) = self.refused(whole, kind, record)? {

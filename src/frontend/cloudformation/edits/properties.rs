@@ -69,17 +69,14 @@ impl Page<'_> {
             None => self
                 .editor
                 .insert(&resource.value, Some("Type"), "DependsOn", &NewValue::text(id))?,
-            Some(known) if !self.editor.is_json => {
-                let text = match known.items() {
-                    None => Edit::new(known.span, format!("[{}, {id}]", known.as_str()?)),
-                    Some(items) => {
-                        let is_flow = self.editor.text.get(known.span.range())?.starts_with('[');
-                        let last = items.last().filter(|_| is_flow)?.span;
-                        Edit::insertion(last, last.end as usize, format!(", {id}"))
-                    }
-                };
-                text
-            }
+            Some(known) if !self.editor.is_json => match known.items() {
+                None => Edit::new(known.span, format!("[{}, {id}]", known.as_str()?)),
+                Some(items) => {
+                    let is_flow = self.editor.text.get(known.span.range())?.starts_with('[');
+                    let last = items.last().filter(|_| is_flow)?.span;
+                    Edit::insertion(last, last.end as usize, format!(", {id}"))
+                }
+            },
             Some(_) => return None,
         };
         Some(vec![edit])

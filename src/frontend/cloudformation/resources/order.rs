@@ -11,7 +11,7 @@ use source::Span;
 use std::sync::Arc;
 use trees::Node;
 
-impl<'t> Lowering<CloudFormation<'_, 't>> {
+impl Lowering<CloudFormation<'_, '_>> {
     /// Records the order of the resources.
     pub(super) fn order(&mut self) {
         let template = self.view.template;
@@ -79,7 +79,9 @@ impl References<'_, '_> {
                         self.add(Some(name), span);
                     }
                 }
-                values.into_iter().for_each(|values| self.search(values, span));
+                if let Some(values) = values {
+                    self.search(values, span);
+                }
             }
             Some((name, argument)) => {
                 let was_certain = self.is_certain;
