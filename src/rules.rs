@@ -167,6 +167,7 @@ mod shared {
     pub(super) mod finding;
     pub(super) mod findings;
     pub(super) mod handlers;
+    pub(super) mod losses;
     pub(super) mod names;
     pub(super) mod needs;
     pub(super) mod operands;

@@ -25,13 +25,15 @@ pub(super) static RULE: Rule = rule!(
 
 fn check(findings: &mut Findings<'_>) {
     for queue in findings.graph.queues() {
-        if findings.graph.is_dead_letter_queue(queue) {
-            continue; // The rules on dead-letter queues require more.
+        // The rules on dead-letter queues require more.
+        if !findings.graph.dead_letter_uses_of(queue).is_empty() {
+            continue;
         }
+        let when = queue.resource.when.and(&receives_failures(findings.graph, queue).not());
         let Outage { minimum } = findings.settings(queue);
         findings.set_judged_attribute(&queue.retention);
         let without_consumer = minimum.min(PAUSE.0);
-        for retention in findings.retention(&queue.resource.when, queue) {
+        for retention in findings.retention(&when, queue) {
             findings.require(
                 &retention.when,
                 queue,
@@ -39,7 +41,7 @@ fn check(findings: &mut Findings<'_>) {
                 || too_short(queue, &retention, without_consumer),
             );
         }
-        for consumer in findings.consumers_and_workers(&queue.resource.when, queue) {
+        for consumer in findings.consumers_and_workers(&when, queue) {
             for retention in findings.retention(&consumer.when, queue) {
                 let lasts = at_least(&retention, Seconds(minimum)).depending_on(&consumer);
                 findings.require(&retention.when, queue, lasts, || {
@@ -53,6 +55,20 @@ fn check(findings: &mut Findings<'_>) {
             }
         }
     }
+}
+
+/// Returns the condition under which `queue` is the dead-letter queue of another.
+fn receives_failures(graph: &Graph, queue: &Queue) -> Condition {
+    let mut receives = Condition::never();
+    for source in graph.sources_of(queue) {
+        for (when, link) in source.redrive_targets(&source.resource.when) {
+            let target = graph.queue(source.resource.unit, link);
+            if target.is_some_and(|target| target.resource.key() == queue.resource.key()) {
+                receives = receives.or(&when);
+            }
+        }
+    }
+    receives
 }
 
 fn too_short(queue: &Queue, retention: &Operand<'_>, minimum: i64) -> Finding {

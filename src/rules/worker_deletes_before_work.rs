@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::{Loss, LossKind};
+use crate::rules::shared::losses::report_losses;
 
 pub(super) static RULE: Rule = rule!(
     "worker-deletes-before-work",
@@ -11,25 +12,12 @@ pub(super) static RULE: Rule = rule!(
 );
 
 fn check(findings: &mut Findings<'_>) {
-    for queue in findings.graph.queues() {
-        for program in findings.graph.programs(queue) {
-            let mut losses = program
-                .losses
-                .iter()
-                .filter(|loss| loss.kind == LossKind::BeforeWork)
-                .peekable();
-            let is_lost = losses.peek().is_some();
-            if !findings.satisfied(
-                &queue.resource.when,
-                queue,
-                fact(!is_lost, || "the worker deletes no message before the work".to_owned()),
-            ) {
-                for loss in losses {
-                    findings.report(&queue.resource.when, queue, lost(queue, loss));
-                }
-            }
-        }
-    }
+    report_losses(
+        findings,
+        LossKind::BeforeWork,
+        "the worker deletes no message before the work",
+        lost,
+    );
 }
 
 fn lost(queue: &Queue, loss: &Loss) -> Finding {
