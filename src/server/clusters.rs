@@ -200,7 +200,8 @@ impl CommonNodes {
                 } else {
                     &mut meaning.alarms
                 };
-                *sum = sum.wrapping_add(FxBuildHasher.hash_one(one.meaning()));
+                // The hash of a value that consists of zeros is zero, which would not change the sum.
+                *sum = sum.wrapping_add(FxBuildHasher.hash_one((1_u8, one.meaning())));
                 nodes.push((at, one.clone()));
             }
         }

@@ -2,7 +2,7 @@
 
 use super::client::{Client, modern_capabilities};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngSeed};
+use proptest::test_runner::Config;
 use serde_json::json;
 use sqslint::Options;
 use sqslint::testing::TemporaryDirectory;
@@ -331,9 +331,20 @@ fn open_configuration_applies_after_it_is_deleted() {
     assert_eq!(found, expected);
 }
 
+#[test]
+fn rule_that_may_listen_to_every_alarm_concerns_all_projects() {
+    let mut desk = EditorSession::new();
+    desk.both();
+    // The pattern of the rule is unknown while the block does not parse.
+    desk.edit_file("stacks/sound/terraform-events/events.tf", |text| {
+        *text = text.replacen("name           = \"orders\"", "name   }]f}\"orders\"", 1);
+    });
+    let (found, expected) = desk.both();
+    assert_eq!(found, expected);
+}
+
 proptest! {
-    // Fixed, because rare sequences with a broken file still differ: the editor reports `alarm-without-action`, a run does not.
-    #![proptest_config(Config { cases: 4, max_shrink_iters: 40, failure_persistence: None, rng_seed: RngSeed::Fixed(1), ..Config::default() })]
+    #![proptest_config(Config { cases: 4, max_shrink_iters: 40, failure_persistence: None, ..Config::default() })]
 
     #[test]
     fn findings_after_any_edits_equal_a_batch_run(steps in proptest::collection::vec(proptest::collection::vec(step(), 1..6), 1..8)) {
