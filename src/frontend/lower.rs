@@ -252,6 +252,8 @@ pub(super) struct Made {
     pub(super) by_transform: bool,
     /// Reason why an undeclared queue exists.
     pub(super) implicit: Option<Implicit>,
+    /// `true` if its event names a source other than a queue.
+    pub(super) is_of_stream: bool,
     /// Span of a setting that disables the mapping and is dropped by the transform.
     pub(super) ignored_disabling: Option<Span>,
 }

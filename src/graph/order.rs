@@ -9,9 +9,28 @@ use std::sync::Arc;
 /// Maximum number of searches for a cycle in a unit.
 const MAX_SEARCHES: usize = 64;
 
+/// Behaviour of the tool that creates the resources of a unit, and the notation for their order.
+#[derive(Debug)]
+pub struct Creation {
+    /// Argument that names what a resource waits for.
+    pub argument: &'static str,
+    /// Texts before and after the address in it, with the sign of assignment.
+    pub around: [&'static str; 2],
+    /// `true` if the tool repeats a request that fails because a permission is missing.
+    pub is_repeated: bool,
+    /// Beginning of an ARN that is composed instead of referring to a resource, if the dialect has a form for it.
+    pub composed_arn: Option<&'static str>,
+    /// `true` if an event of a function may declare a mapping.
+    pub has_events: bool,
+    /// Way to break a cycle of queues, if there is a better one than a composed ARN.
+    pub cycle_of_queues: Option<&'static str>,
+}
+
 /// References between the declarations of a unit: resources, and in Terraform also what passes their values on.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Order {
+    /// Behaviour and notation of the tool of the unit.
+    pub creation: &'static Creation,
     declarations: BTreeMap<Arc<str>, Declaration>,
 }
 
@@ -37,6 +56,14 @@ pub struct Reference {
 pub type CycleStep = (Arc<str>, Span);
 
 impl Order {
+    /// Creates an order without declarations.
+    pub fn new(creation: &'static Creation) -> Self {
+        Order {
+            creation,
+            declarations: BTreeMap::new(),
+        }
+    }
+
     /// Adds a declaration with its references.
     pub fn add(&mut self, address: Arc<str>, is_resource: bool, references: Vec<Reference>) {
         let declaration = Declaration {
@@ -211,7 +238,7 @@ mod tests {
     /// Creates the order of resources from lines `a b c?`: `a` refers to `b`, and under a condition to `c`.
     fn order(text: &str) -> Order {
         let span = Span::new(Sources::default().add(Path::new("a"), ""), 0..0);
-        let mut order = Order::default();
+        let mut order = Order::new(&CREATION);
         for line in text.lines() {
             let mut words = line.split_whitespace();
             let address: Arc<str> = words.next().unwrap_or_default().into();
@@ -228,6 +255,15 @@ mod tests {
         }
         order
     }
+
+    const CREATION: Creation = Creation {
+        argument: "after",
+        around: [" ", ""],
+        is_repeated: false,
+        composed_arn: None,
+        has_events: false,
+        cycle_of_queues: None,
+    };
 
     #[test]
     fn references_are_followed_through_other_declarations() {

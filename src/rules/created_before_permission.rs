@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::graph::access::{PolicyWriter, RolePolicy};
+use crate::graph::order::Creation;
 use crate::graph::permits::{On, Permits, Policies};
 use crate::graph::{FunctionAlias, Resource};
 use crate::rules::shared::roles::{Edge, RoleUse};
@@ -72,11 +73,11 @@ fn notifications(findings: &mut Findings<'_>, policies: &Policies<'_>) {
             at: policy.resource.header,
         };
         let for_what = format!("which lets S3 send to {}", delivery.queue);
-        let is_template = policy.resource.kind.contains("::");
-        let severity = if is_template {
-            Severity::Error
-        } else {
+        let is_repeated = creation(graph, delivery.resource).is_some_and(|creation| creation.is_repeated);
+        let severity = if is_repeated {
             Severity::Warning
+        } else {
+            Severity::Error
         };
         findings.report(
             &when,
@@ -179,42 +180,48 @@ impl Pair<'_> {
         let headline = format!("{later} may be created before {needs}, {for_what}: nothing makes it wait");
         let label = format!("the first deployment may fail: \"{error}\"");
         let finding = Finding::new("order", headline, later.header, label).label(*at, format!("{needs}, {for_what}"));
-        let owner = graph.order(later.unit).and_then(|order| order.declared(&later.address));
-        let owner = owner.map_or(&*later.address, |address| &**address);
-        let closes_cycle = graph
-            .order(later.unit)
-            .is_some_and(|order| order.follows(&needs.address, &later.address));
-        let is_template = later.kind.contains("::");
-        let argument = if is_template { "DependsOn" } else { "depends_on" };
-        match needs.reference_from(later) {
-            _ if closes_cycle && is_template => finding.help(format!(
-                "write the ARN in {needs} with a name instead of a reference to {later}, such as \
-                 `!Sub arn:${{AWS::Partition}}:s3:::<name>`, and then add `{argument}: {}` to it",
+        let Some(order) = graph.order(later.unit) else {
+            return finding;
+        };
+        let Creation {
+            argument,
+            around: [before, after],
+            composed_arn,
+            has_events,
+            ..
+        } = order.creation;
+        let owner = order
+            .declared(&later.address)
+            .map_or(&*later.address, |address| &**address);
+        let closes_cycle = order.follows(&needs.address, &later.address);
+        match (needs.reference_from(later), composed_arn) {
+            (_, Some(arn)) if closes_cycle => finding.help(format!(
+                "write the ARN in {needs} with a name instead of a reference to {later}, such as `{arn}s3:::<name>`, and \
+                 then add `{argument}{before}{}{after}` to it",
                 needs.address
             )),
-            _ if closes_cycle => finding.help(format!(
+            (_, None) if closes_cycle => finding.help(format!(
                 "{needs} refers to {later}: write that ARN with a name, and then add `{argument}`"
             )),
-            Some(reference) => {
-                let shown = if is_template {
-                    format!("{argument}: {reference}")
-                } else {
-                    format!("{argument} = [{reference}]")
-                };
-                let fix = Change::After(later.header, reference);
-                // SAM generates the mapping of an event.
-                let or = if is_template && later.kind.contains("Mapping") {
+            (Some(reference), _) => {
+                let shown = format!("{argument}{before}{reference}{after}");
+                let or = if *has_events && later.kind.contains("Mapping") {
                     ", or to its function if an event declares it"
                 } else {
                     ""
                 };
+                let fix = Change::After(later.header, reference);
                 finding.help(format!("add `{shown}` to `{owner}`{or}")).fix(fix)
             }
-            None => finding.help(format!(
+            (None, _) => finding.help(format!(
                 "make the module of {later} depend on {needs} with `{argument}`"
             )),
         }
     }
+}
+
+fn creation<'g>(graph: &'g Graph, resource: &Resource) -> Option<&'g Creation> {
+    graph.order(resource.unit).map(|order| order.creation)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Flags queues, policies, buckets, topics, rules and keys that refer to each other in a circle.
 
 use super::prelude::*;
-use crate::graph::order::{CycleStep, without_keys};
+use crate::graph::order::{Creation, CycleStep, without_keys};
 use crate::graph::{Resource, UnitId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ fn check(findings: &mut Findings<'_>) {
             let known = steps.iter().filter_map(|(address, _)| resources.get(address));
             let Some(first) = known.clone().next() else { continue };
             let when = known.fold(Condition::always(), |all, resource| all.and(&resource.when));
-            findings.report(&when, *first, circle(first, steps));
+            findings.report(&when, *first, circle(graph, order.creation, first, steps));
         }
     }
 }
@@ -61,7 +61,7 @@ fn around_queues(graph: &Graph) -> impl Iterator<Item = &Resource> {
         .chain(&deliveries.sources)
 }
 
-fn circle(first: &Resource, steps: &[CycleStep]) -> Finding {
+fn circle(graph: &Graph, creation: &Creation, first: &Resource, steps: &[CycleStep]) -> Finding {
     let addresses = || steps.iter().map(|(address, _)| &**address);
     let shown: Vec<String> = addresses()
         .chain(addresses().take(1))
@@ -82,16 +82,19 @@ fn circle(first: &Resource, steps: &[CycleStep]) -> Finding {
     let (span, label) = labels.next().unwrap_or((first.header, String::new()));
     let finding = Finding::new("order", headline, span, label);
     let finding = labels.fold(finding, |finding, (span, label)| finding.label(span, label));
-    let is_of_queues = steps.iter().all(|(address, _)| address.contains("aws_sqs_queue."));
-    finding.help(match (first.kind.contains("::"), is_of_queues) {
-        (true, _) => {
+    let queues = graph.queues().iter().filter(|queue| queue.resource.unit == first.unit);
+    let queues: BTreeSet<String> = queues.map(|queue| without_keys(&queue.resource.address)).collect();
+    let is_of_queues = addresses().all(|address| queues.contains(address));
+    finding.help(match (creation.composed_arn, creation.cycle_of_queues) {
+        (_, Some(way)) if is_of_queues => way.to_owned(),
+        (Some(arn), _) => format!(
             "write one of the ARNs with a name instead of a reference: \
-             `!Sub arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:<name>`, or `arn:aws:s3:::<name>` for a bucket"
+             `{arn}sqs:${{AWS::Region}}:${{AWS::AccountId}}:<name>`, or `arn:aws:s3:::<name>` for a bucket"
+        ),
+        (None, _) => {
+            "write one of the ARNs with a name instead of a reference, or set the policy with a separate resource"
+                .to_owned()
         }
-        (false, true) => {
-            "set `redrive_allow_policy` with an `aws_sqs_queue_redrive_allow_policy`, which is created after both queues"
-        }
-        (false, false) => "write one of the ARNs with a name instead of a reference, or set the policy with a separate resource",
     })
 }
 

@@ -37,7 +37,7 @@ pub(super) fn lower(template: &Template<'_>, graph: UnitGraph) -> UnitGraph {
 impl<'t> Lowering<CloudFormation<'_, 't>> {
     fn declared(&mut self, declared: &Declared<'t>) {
         let template = self.view.template;
-        let Some(kind) = names::kind(&declared.kind).filter(|_| !sam::is_of_stream(declared.made)) else {
+        let Some(kind) = names::kind(&declared.kind) else {
             if declared.made.is_none() && self.resource(declared).when.is_possible() {
                 self.graph.note_unread_kind(&declared.kind, declared.header);
             }
@@ -71,6 +71,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
                     sam::Implicit::Subscription => Implicit::Subscription,
                     sam::Implicit::Destination => Implicit::Destination,
                 }),
+                is_of_stream: sam::is_of_stream(declared.made),
                 ignored_disabling: sam::ignored_disabling(declared.made),
             },
         };

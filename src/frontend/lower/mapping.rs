@@ -40,12 +40,14 @@ pub(in crate::frontend) struct MappingNames {
 impl<V: View> Lowering<V> {
     pub(super) fn mapping(&mut self, node: Node<V::Value>, names: &MappingNames) {
         let written = &node.written;
-        self.find_unknown(&node.resource, written, &names.known);
+        if !node.made.is_of_stream {
+            self.find_unknown(&node.resource, written, &names.known);
+        }
         let called = names.queues.iter().find(|name| self.view.has(written, name));
         let Some(source) = called.or(names.queues.first()) else {
             return;
         };
-        if self.reads_no_queue(written, source, names.other_sources) {
+        if node.made.is_of_stream || self.reads_no_queue(written, source, names.other_sources) {
             self.misspelled.clear();
             let function = self.link(written, names.function, BareName::Function);
             self.graph.invocations.push(Invocation {

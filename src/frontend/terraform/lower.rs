@@ -13,7 +13,7 @@ mod uses;
 mod view;
 
 use crate::frontend::lower::{Lowering, Made, Node, NodeKind};
-use crate::graph::order::{Order, Reference};
+use crate::graph::order::{Creation, Order, Reference};
 use crate::graph::{Common, Resource, UnitGraph, UnitId, UnitKind};
 use composed::Names;
 use conditions::Condition;
@@ -46,13 +46,25 @@ pub(super) fn lower(eval: &mut Evaluator, graph: UnitGraph) -> UnitGraph {
     graph
 }
 
+/// The provider repeats a request that fails because a permission is missing, for some minutes.
+const CREATION: Creation = Creation {
+    argument: "depends_on",
+    around: [" = [", "]"],
+    is_repeated: true,
+    composed_arn: None,
+    has_events: false,
+    cycle_of_queues: Some(
+        "set `redrive_allow_policy` with an `aws_sqs_queue_redrive_allow_policy`, which is created after both queues",
+    ),
+};
+
 /// Returns the order of the resources, unless a plan or a state contains them without their references.
 fn order(eval: &Evaluator, graph: &UnitGraph) -> Option<Order> {
     let is_whole = eval.instances.iter().all(|instance| instance.module.unread.is_none());
     if graph.unit.kind != UnitKind::TerraformModule || graph.queues.is_empty() || !is_whole {
         return None;
     }
-    let mut order = Order::default();
+    let mut order = Order::new(&CREATION);
     for (address, declared) in eval.references() {
         let reference = |(to, span)| Reference {
             to,

@@ -3,7 +3,7 @@
 
 use super::view::CloudFormation;
 use crate::frontend::lower::Lowering;
-use crate::graph::order::{Order, Reference};
+use crate::graph::order::{Creation, Order, Reference};
 use cloudformation::eval::intrinsic;
 use cloudformation::sections::Declared;
 use cloudformation::template::Template;
@@ -11,11 +11,20 @@ use source::Span;
 use std::sync::Arc;
 use trees::Node;
 
+const CREATION: Creation = Creation {
+    argument: "DependsOn",
+    around: [": ", ""],
+    is_repeated: false,
+    composed_arn: Some("!Sub arn:${AWS::Partition}:"),
+    has_events: true,
+    cycle_of_queues: None,
+};
+
 impl Lowering<CloudFormation<'_, '_>> {
     /// Records the order of the resources.
     pub(super) fn order(&mut self) {
         let template = self.view.template;
-        let mut order = Order::default();
+        let mut order = Order::new(&CREATION);
         for declared in &template.resources {
             order.add(declared.id.clone(), true, references(template, declared));
         }
