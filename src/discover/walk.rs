@@ -55,7 +55,7 @@ pub(super) struct UnreadKind {
 /// Snapshots that the tests of a CDK app without output compare its templates with.
 static SNAPSHOTS: UnreadKind = UnreadKind {
     what: "snapshots of the tests of CDK apps",
-    is_file: |name| name.ends_with(".snap"),
+    is_file: |name| Path::new(name).extension().is_some_and(|ending| ending == "snap"),
     queue: &["\"AWS::SQS::Queue\""],
 };
 

@@ -246,8 +246,7 @@ impl<'m> EnvironmentSearch<'m> {
                 search.beside(directory, parent, &self.siblings(parent, sources));
             }
             let aside = sources.separate();
-            let named = search.found.into_iter();
-            let files = named.map(|path| {
+            let files = search.found.into_iter().map(|path| {
                 let (names, problem) = parsed(&path, &aside);
                 let is_broken = problem.is_some();
                 VariableFile { path, names, is_broken }

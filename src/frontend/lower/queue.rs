@@ -99,10 +99,10 @@ impl<V: View> Lowering<V> {
         if self.graph.unit.kind != UnitKind::Plan {
             return None;
         }
-        let cause = self.text(written, path);
-        let (_, case, cause) = cause.known_in(&Condition::always()).into_iter().next()?;
+        let text = self.text(written, path);
+        let (_, case, attribute) = text.known_in(&Condition::always()).into_iter().next()?;
         Some(Replacement {
-            attribute: cause.as_deref()?.into(),
+            attribute: attribute.as_deref()?.into(),
             change: None,
             span: case.span,
         })

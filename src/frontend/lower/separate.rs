@@ -153,10 +153,10 @@ impl<V: View> Lowering<V> {
             }
         }
         let functions = self.graph.functions.iter().enumerate();
-        let names = functions.filter_map(|(at, function)| Some((function.name.known()?.clone()?, at)));
-        let names: FxHashMap<String, usize> = names.filter(|_| !pending.provisioned.is_empty()).collect();
+        let functions = functions.filter_map(|(at, function)| Some((function.name.known()?.clone()?, at)));
+        let by_name: FxHashMap<String, usize> = functions.filter(|_| !pending.provisioned.is_empty()).collect();
         for (function, setting) in pending.provisioned {
-            let of_name = |link: &Link| names.get(link.external_function_name()?).copied();
+            let of_name = |link: &Link| by_name.get(link.external_function_name()?).copied();
             let at = function.known().and_then(|link| named(link).or_else(|| of_name(link)));
             if let Some(function) = at.and_then(|at| self.graph.functions.get_mut(at)) {
                 function.provisioned.push(setting);

@@ -333,7 +333,9 @@ fn module_that_expects_a_call_is_marked() {
     ] {
         let scratch = TemporaryDirectory::with_files(files.iter().copied());
         let sources = Sources::new(Some(scratch.path().to_owned()), scratch.path().to_owned());
-        let code = files.iter().filter(|(path, _)| path.ends_with(".tf"));
+        let code = files
+            .iter()
+            .filter(|(path, _)| Path::new(path).extension().is_some_and(|ending| ending == "tf"));
         let directories: Vec<PathBuf> = code
             .map(|(path, _)| scratch.path().join(path).parent().unwrap().canonicalize().unwrap())
             .collect();

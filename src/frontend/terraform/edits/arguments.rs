@@ -51,8 +51,8 @@ pub(super) fn depend(document: &Document, header: Span, other: &str, sources: &S
         None => add(document, &found, "depends_on", &format!("[{other}]")),
         Some(list) => match &list.kind {
             ExpressionKind::Tuple(items) => {
-                let last = items.last()?.span;
-                Some(Edit::insertion(last, last.end as usize, format!(", {other}")))
+                let span = items.last()?.span;
+                Some(Edit::insertion(span, span.end as usize, format!(", {other}")))
             }
             _ => None,
         },

@@ -8,6 +8,7 @@ use super::references::uses;
 use super::wanted::{ALARM, ArgumentValue, Arguments, QUEUE};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{FileId, SourceFile, Sources, Span};
+use std::path::Path;
 use std::sync::Arc;
 use terraform::syntax::{Block, Code, Expression, ExpressionKind, Step};
 
@@ -150,7 +151,7 @@ impl<'s> Module<'s> {
 
     /// Returns the text of an expression that means the same everywhere in the module, for a file in the same syntax.
     fn expression(&self, value: &Expression) -> Option<String> {
-        let is_json = |name: &str| name.ends_with(".json");
+        let is_json = |name: &str| Path::new(name).extension().is_some_and(|ending| ending == "json");
         let (text, file) = (self.sources.text(value.span), self.sources.file(value.span.file));
         let is_alike = self
             .files
