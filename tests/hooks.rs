@@ -300,7 +300,8 @@ fn files_in_several_invocations_are_checked_together() {
         let _ = writeln!(all, "{name}");
     }
     assert!(all.len() > 128 << 10);
-    guarded.write("a.tf", &GOOD.replace("\"q\"", "\"a\"").replace("600", "30"));
+    let other = GOOD.replace("\"q\"", "\"a\"").replace("orders", "audits");
+    guarded.write("a.tf", &other.replace("600", "30"));
     guarded.write(
         "z.tf",
         &FUNCTION
@@ -313,7 +314,7 @@ fn files_in_several_invocations_are_checked_together() {
     guarded.is_refused("visibility-timeout-below-function-timeout");
     guarded.write(
         "a.tf",
-        &GOOD.replace("\"q\"", "\"a\"").replace(
+        &other.replace(
             '}',
             "  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })\n}",
         ),
