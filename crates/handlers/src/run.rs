@@ -2,6 +2,7 @@
 //! common syntax, and no place of a file.
 
 mod calls;
+mod claims;
 mod classes;
 mod classifiers;
 mod evaluate;
@@ -9,9 +10,11 @@ pub(crate) mod imported;
 mod layers;
 mod lazy;
 mod libraries;
+mod lists;
 pub(crate) mod machine;
 mod processors;
 mod promises;
+mod responses;
 pub(crate) mod scenario;
 mod statements;
 mod stores;

@@ -3,19 +3,21 @@
 //! The work on the second message fails in each place where it may. A fact needs all paths: `swallowed` if the failed
 //! message is deleted on each of them. A handler with too many paths has no facts.
 
-use super::machine::{Event, EventKind, Machine, NOWHERE, Run};
+use super::claims::{pays, unconditional_write, unreleased_claim, unreleased_status};
+use super::machine::{Machine, NOWHERE, Run};
+use super::responses::{continues, dropped, failures, first_only, is_unmarshalable, misplaced, processor, response};
 use super::stores;
 use super::values::{Choices, Flow, Mask, Object, Value, bit};
 use crate::facts::Outcome;
 use crate::find::locate::Made;
 use crate::limits;
 use crate::read::syntax::{Expression, Function, Module, Statement, StatementKind, Term, TextRange};
-use crate::words::{FAILURES, FIFO_PROCESSORS, MIDDLEWARE, STANDARD_PROCESSORS, is_transparent};
+use crate::words::{FAILURES, MIDDLEWARE, is_transparent};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Functions that return the remaining time of the invocation.
-const CLOCKS: [&str; 2] = ["getRemainingTimeInMillis", "get_remaining_time_in_millis"];
+pub(super) const CLOCKS: [&str; 2] = ["getRemainingTimeInMillis", "get_remaining_time_in_millis"];
 
 /// Libraries that delete the messages that were processed.
 const DELETES: [&str; 2] = ["PartialSQSProcessor", "sqs_batch_processor"];
@@ -64,21 +66,21 @@ pub(crate) struct Facts<'m> {
 
 /// A path.
 #[derive(Debug)]
-struct Path<'m> {
-    run: Run<'m>,
+pub(super) struct Path<'m> {
+    pub(super) run: Run<'m>,
     /// Fate of the failed message; `None` if nothing failed.
-    outcome: Option<Outcome>,
-    response: Option<Response>,
-    malformed: Option<Malformed>,
-    misplaced: Option<Malformed>,
-    unawaited: Option<TextRange>,
-    processor: Option<TextRange>,
+    pub(super) outcome: Option<Outcome>,
+    pub(super) response: Option<Response>,
+    pub(super) malformed: Option<Malformed>,
+    pub(super) misplaced: Option<Malformed>,
+    pub(super) unawaited: Option<TextRange>,
+    pub(super) processor: Option<TextRange>,
     /// `true` if some code waits for the failed call, which therefore returns a promise.
-    is_awaited: bool,
+    pub(super) is_awaited: bool,
     /// `true` if the handler returned normally.
-    has_returned: bool,
+    pub(super) has_returned: bool,
     /// Records in the returned value.
-    returned: Mask,
+    pub(super) returned: Mask,
 }
 
 /// Analyses the handler called `name`, or made of it; `None` if it is not in the module that is `loaded`.
@@ -597,24 +599,6 @@ fn caught_call(paths: &[Path<'_>]) -> Option<(Arc<str>, TextRange)> {
     (is_known && is_lost && is_raised).then(|| Some((callee.last_name()?.into(), call.at.clone())))?
 }
 
-/// Returns `true` if Lambda cannot convert a response of Python to JSON.
-fn is_unmarshalable(machine: &Machine<'_>, value: &Value, depth: usize) -> bool {
-    let parts = match value {
-        Value::Failure | Value::Error(..) | Value::Claimed | Value::Function(_) | Value::Lazy(_) | Value::Class(_) => {
-            return true;
-        }
-        Value::List(id) if machine.sets.contains(id) => return true,
-        Value::List(id) => machine.known_items(*id),
-        Value::Object(id) => match &machine.heap[*id] {
-            Object::Entries { class: Some(class), .. } if !machine.has_unknown_base(*class) => return true,
-            Object::Entries { entries, .. } => entries.iter().map(|(_, value)| value.clone()).collect(),
-            _ => return false,
-        },
-        _ => return false,
-    };
-    depth > 0 && parts.iter().any(|part| is_unmarshalable(machine, part, depth - 1))
-}
-
 /// Returns `true` for names of functions and commands that delete messages: `deleteMessageBatch`, `delete_from_queue`, but
 /// not `DeleteQueueCommand`.
 fn deletes_messages(word: &str) -> bool {
@@ -645,308 +629,4 @@ fn without_impossible(mut paths: Vec<Path<'_>>) -> Vec<Path<'_>> {
             .is_none_or(|failed| failed.is_late || !awaited.contains(&failed.site))
     });
     paths
-}
-
-/// Returns the reason that Lambda does not read the failed messages in a response: their key, or the one around it.
-fn misplaced(machine: &Machine<'_>, id: usize) -> Option<String> {
-    let Object::Entries { entries, .. } = &machine.heap[id] else {
-        return None;
-    };
-    entries.iter().find_map(|(key, value)| {
-        let key = key.as_deref()?;
-        let plain = key.to_ascii_lowercase().replace(['_', '-'], "");
-        let has_failed = |list: &Value| machine.mask(list) & machine.failing != 0;
-        if matches!(
-            &*plain,
-            "batchitemfailures" | "batchitemfailure" | "batchfailures" | "itemfailures"
-        ) {
-            return has_failed(value).then(|| format!("Lambda reads `{FAILURES}`; this is `{key}`"));
-        }
-        let (Value::Json(inner) | Value::Object(inner)) = value else {
-            return None;
-        };
-        let list = machine.entry(*inner, FAILURES)?;
-        has_failed(&list).then(|| format!("Lambda reads `{FAILURES}` of the response itself; this is in `{key}`"))
-    })
-}
-
-/// Reads a list of failed messages.
-fn failures(machine: &Machine<'_>, list: &Value, at: &TextRange) -> (Response, Outcome, Option<Malformed>) {
-    let unknown = (Response::Failures(at.clone()), Outcome::Unknown, None);
-    let Value::List(id) = list else { return unknown };
-    let Object::List { items, is_open } = &machine.heap[*id] else {
-        return unknown;
-    };
-    let identifier = |item: &Value| match item {
-        Value::Object(id) => match (&machine.heap[*id], machine.entry(*id, "itemIdentifier")) {
-            (_, Some(Value::ReceiptHandle(_))) => Err(()),
-            (_, Some(found)) => Ok(Some(found)),
-            (
-                Object::Entries {
-                    is_open: false,
-                    class: None,
-                    entries,
-                    ..
-                },
-                None,
-            ) if entries.iter().all(|(key, _)| key.is_some()) => Err(()),
-            _ => Ok(None),
-        },
-        Value::MessageId(_) | Value::Text(_) | Value::Record(_) => Err(()),
-        _ => Ok(None),
-    };
-    let known: Vec<_> = items.iter().map(identifier).collect();
-    if known.contains(&Err(())) {
-        let keys = items.iter().find_map(|item| match item {
-            Value::Object(id) => match &machine.heap[*id] {
-                Object::Entries { entries, .. } => entries.iter().find_map(|(key, _)| key.clone()),
-                _ => None,
-            },
-            _ => None,
-        });
-        let why = match keys.filter(|key| &**key != "itemIdentifier") {
-            Some(key) => format!("Lambda reads `itemIdentifier` of each failure; this is `{key}`"),
-            None => "Lambda does not accept this response".to_owned(),
-        };
-        return (
-            Response::Failures(at.clone()),
-            Outcome::Unknown,
-            Some((at.clone(), why)),
-        );
-    }
-    let reports = |one: &Result<Option<Value>, ()>| match one {
-        Ok(Some(Value::MessageId(record))) => bit(*record) & machine.failing != 0,
-        _ => false,
-    };
-    let is_known = |one: &Result<Option<Value>, ()>| matches!(one, Ok(Some(Value::MessageId(_))));
-    if known.iter().any(reports) {
-        (Response::Failures(at.clone()), Outcome::Reported, None)
-    } else if *is_open || !known.iter().all(is_known) {
-        unknown
-    } else if known.is_empty() {
-        (Response::Empty, Outcome::Deleted, None)
-    } else {
-        (Response::Failures(at.clone()), Outcome::Deleted, None)
-    }
-}
-
-/// Returns a promise with the failure that no code waits for, and whether it fails after the handler returned.
-fn dropped(machine: &Machine<'_>) -> Option<(TextRange, bool)> {
-    machine.run.failed?;
-    machine.heap.iter().find_map(|object| match object {
-        Object::Promise {
-            result: Err(raised),
-            is_observed: false,
-            is_slow,
-            at,
-        } if machine.is_failure(raised) => Some((at.clone(), *is_slow)),
-        _ => None,
-    })
-}
-
-fn processor(machine: &Machine<'_>) -> Option<TextRange> {
-    machine.heap.iter().find_map(|object| match object {
-        Object::Processor { at, .. } => Some(at.clone()),
-        _ => None,
-    })
-}
-
-fn response(paths: &[Path<'_>], is_complete: bool, module: &Module) -> Response {
-    let is_of_stream = module.says(&["SequenceNumber", "sequenceNumber", "sequence_number"])
-        && !module.says(&["messageId", "message_id"]);
-    let all = || paths.iter().filter_map(|path| path.response.as_ref());
-    if let Some(failures) = all().find(|one| matches!(one, Response::Failures(_))) {
-        return if is_of_stream {
-            Response::Unknown
-        } else {
-            failures.clone()
-        };
-    }
-    let is_nothing = is_complete && all().all(|one| *one == Response::Nothing);
-    if is_nothing {
-        Response::Nothing
-    } else {
-        Response::Unknown
-    }
-}
-
-/// Returns the code that reads one record, if no path reads another one.
-fn first_only(paths: &[Path<'_>]) -> Option<TextRange> {
-    let done = || {
-        paths
-            .iter()
-            .filter(|path| path.run.failed.is_none() && path.has_returned)
-    };
-    let is_known = paths.iter().all(|path| !path.run.is_uncertain);
-    // Records that the response returns as failed are delivered again.
-    let is_single = |path: &Path<'_>| {
-        let returned = match path.response {
-            Some(Response::Failures(_)) => path.returned,
-            _ => 0,
-        };
-        (path.run.used | returned).count_ones() <= 1
-    };
-    let used = done().fold(0, |all, path| all | path.run.used);
-    // Code that only logs the records uses those whose bodies it reads.
-    let used_or_read = if used == 0 {
-        done().fold(0, |all, path| all | path.run.read)
-    } else {
-        used
-    };
-    if !is_known || used_or_read.count_ones() != 1 || !done().all(is_single) {
-        return None;
-    }
-    done()
-        .filter(|path| used == 0 || path.run.used != 0)
-        .find_map(|path| path.run.first.clone())
-}
-
-/// Returns the code that continues with later records after one failed, if it reports failures.
-fn continues(paths: &[Path<'_>], module: &Module) -> Option<(TextRange, Option<&'static str>)> {
-    if module.says(&["MessageGroupId", "messageGroupId", "message_group_id"]) || module.says(&FIFO_PROCESSORS) {
-        return None;
-    }
-    let reported = || paths.iter().filter(|path| path.outcome == Some(Outcome::Reported));
-    if module.says(&STANDARD_PROCESSORS) {
-        let at = paths.iter().find_map(|path| path.processor.clone())?;
-        let instead = if module.says(&["processPartialResponse"]) && module.says(&["BatchProcessor"]) {
-            "SqsFifoPartialProcessorAsync"
-        } else {
-            "SqsFifoPartialProcessor"
-        };
-        return Some((at, Some(instead)));
-    }
-    let mut continuing = reported().filter(|path| path.run.used_after != 0);
-    continuing
-        .find_map(|path| path.run.collects.clone())
-        .map(|at| (at, None))
-}
-
-/// Returns an unconditional write after the work, with a read of the same record before it that skips the work.
-fn unconditional_write(paths: &[Path<'_>], source: &str) -> Option<TextRange> {
-    let done = || paths.iter().filter(|path| path.run.failed.is_none());
-    let position = |path: &Path<'_>, kind: EventKind| path.run.events.iter().position(|event| event.kind == kind);
-    done().find_map(|path| {
-        let events = &path.run.events;
-        let (read, work) = (position(path, EventKind::Read)?, position(path, EventKind::Work)?);
-        let claim = position(path, EventKind::Claim);
-        if read > work || claim.is_some_and(|claim| claim < work) {
-            return None;
-        }
-        let (read, skips) = (events[read], |other: &Path<'_>| {
-            let has = |kind| other.run.events.iter().any(|event| event.kind == kind);
-            let reads = other.run.events.iter().any(|event| event.call == events[read].call);
-            reads && !has(EventKind::Work) && !has(EventKind::Write)
-        });
-        let is_same =
-            |event: &&Event<'_>| event.kind == EventKind::Write && stores::is_of_same(read.call, event.call, source);
-        let write = events[work..].iter().find(is_same)?;
-        done().any(skips).then(|| write.call.at.clone())
-    })
-}
-
-/// Calls that charge money or write to a person, by their names.
-const PAYS: [&str; 12] = [
-    "charge",
-    "capture",
-    "pay",
-    "payout",
-    "refund",
-    "sendEmail",
-    "sendMail",
-    "send_email",
-    "send_mail",
-    "send_raw_email",
-    "send_sms",
-    "transfer",
-];
-
-/// Returns `true` if the work of a path is a payment or a message to a person, without a key against repetition.
-fn pays(path: &Path<'_>) -> bool {
-    let is_payment = |event: &Event<'_>| {
-        let Term::Call { callee, .. } = &event.call.kind else {
-            return false;
-        };
-        let name = callee.last_name().unwrap_or_default();
-        let is_known = PAYS.contains(&name) || callee.first_name() == Some("stripe") && name.starts_with("create");
-        is_known
-            && !event
-                .call
-                .says(&["IdempotencyKey", "idempotencyKey", "idempotency_key"])
-    };
-    path.run.failed.is_none()
-        && path
-            .run
-            .events
-            .iter()
-            .any(|event| event.kind == EventKind::Work && is_payment(event))
-}
-
-/// Words in a source that handles a claim which is too old, or the end of the invocation.
-const OLD: [&str; 7] = ["expir", "lease", "older", "stale", "timeout", "ttl", "until"];
-
-/// Returns the write of a status before the work that makes the next delivery skip the work: the status is read first,
-/// and a record with it is skipped. A handler that the end of the invocation stops never changes the status again.
-fn unreleased_status(paths: &[Path<'_>], module: &Module, source: &str) -> Option<TextRange> {
-    let is_old = |word: &Arc<str>| {
-        let lower = word.to_ascii_lowercase();
-        OLD.iter().any(|old| lower.contains(old))
-    };
-    if module.says(&CLOCKS) || module.words.iter().any(is_old) {
-        return None;
-    }
-    let position = |path: &Path<'_>, kind: EventKind| path.run.events.iter().position(|event| event.kind == kind);
-    let skipping = |read: &Expression, status: &str| {
-        paths.iter().any(|path| {
-            let events = &path.run.events;
-            let reads = events
-                .iter()
-                .any(|event| event.kind == EventKind::Read && event.call == read);
-            let only_reads = events.iter().all(|event| event.kind == EventKind::Read);
-            let compares = path.run.compared.iter().any(|text| text.eq_ignore_ascii_case(status));
-            reads && only_reads && compares && path.has_returned && path.run.failed.is_none()
-        })
-    };
-    paths.iter().filter(|path| !path.run.is_uncertain).find_map(|path| {
-        let events = &path.run.events;
-        let (read, work) = (position(path, EventKind::Read)?, position(path, EventKind::Work)?);
-        let read = events.get(read).filter(|_| read < work)?.call;
-        events[..work].iter().find_map(|event| {
-            let is_write = matches!(event.kind, EventKind::Write | EventKind::Claim);
-            let is_same = is_write && stores::is_of_same(read, event.call, source);
-            let written = path.run.written.iter().filter(|(call, _)| *call == event.call);
-            let mut statuses = written
-                .flat_map(|(_, text)| text.split('\''))
-                .filter(|text| !text.contains(' '));
-            (is_same && statuses.any(|status| skipping(read, status))).then(|| event.call.at.clone())
-        })
-    })
-}
-
-/// Returns a conditional write that stays after the work failed, so that the next delivery skips the work.
-fn unreleased_claim(paths: &[Path<'_>]) -> Option<TextRange> {
-    let claims = |path: &Path<'_>, kind: EventKind, call: &Expression| {
-        let mut events = path.run.events.iter();
-        events.any(|event| event.kind == kind && event.call == call)
-    };
-    let claimed = paths.iter().flat_map(|path| &path.run.events);
-    let mut claimed = claimed.filter(|event| event.kind == EventKind::Claim && !stores::may_expire(event.call));
-    claimed.find_map(|claim| {
-        let call = claim.call;
-        let failed = || {
-            let mut all = paths.iter().filter(|path| path.outcome.is_some());
-            std::iter::from_fn(move || all.next()).filter(|path| claims(path, EventKind::Claim, call))
-        };
-        let is_kept = |path: &Path<'_>| {
-            let is_redelivered = matches!(path.outcome, Some(Outcome::Raised | Outcome::Reported));
-            is_redelivered && !path.run.is_parked && !path.run.is_uncertain
-        };
-        let again = || paths.iter().filter(|path| claims(path, EventKind::ClaimExists, call));
-        let is_skipped = |path: &Path<'_>| {
-            let works = path.run.events.iter().any(|event| event.kind == EventKind::Work);
-            path.has_returned && !works && !path.run.is_uncertain
-        };
-        let is_lost = failed().next().is_some() && failed().all(is_kept);
-        (is_lost && again().next().is_some() && again().all(is_skipped)).then(|| call.at.clone())
-    })
 }
