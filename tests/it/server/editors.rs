@@ -71,5 +71,5 @@ fn extension_client_works_with_the_server() {
         .output()
         .expect("it starts");
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("pass 5"), "{said}");
+    assert!(output.status.success() && said.contains("pass 8"), "{said}");
 }
