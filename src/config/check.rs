@@ -172,7 +172,13 @@ impl FileChecker<'_> {
         let mut settings = FxHashMap::default();
         for (name, table) in &file.rules {
             if let Some(rule) = rules::by_id(name.get_ref()) {
-                settings.insert(rule.id.into(), self.rule_settings(rule, table)?);
+                if settings
+                    .insert(rule.id.into(), self.rule_settings(rule, table)?)
+                    .is_some()
+                {
+                    let message = format!("`{}` has two tables, one under a former name: join them", rule.id);
+                    return Err(self.error(name.span(), message));
+                }
             } else {
                 match self.rule_settings(&nameless(name.get_ref()), table) {
                     Ok(own) => {

@@ -242,6 +242,24 @@ resource "aws_lambda_event_source_mapping" "m" {
     }
 
     #[test]
+    fn reader_of_an_output_may_be_another_producer() {
+        let filtered = SUBSCRIPTION
+            .replace("<body>", "{ kind = [\"order\"] }")
+            .replace("<raw>", "false")
+            .replace("<criteria>", "");
+        Terraform.check_cases(
+            &RULE,
+            &format!("{filtered}{}", "output \"o\" {\n  value = <value>\n}\n"),
+            r#"
+            value                       | finding
+            aws_sqs_queue.q.url         |
+            [{ a = aws_sqs_queue.q.id }] |
+            aws_sns_topic.t.arn         | 1
+            "#,
+        );
+    }
+
+    #[test]
     fn queue_with_another_producer_is_accepted() {
         let filtered = SUBSCRIPTION
             .replace("<body>", "{ kind = [\"order\"] }")

@@ -171,6 +171,11 @@ const REFUSED: &[(&str, &str, &str)] = &[
     ),
     ("[[consumer]]\nqueue = \"q\"\nmeasured = 2026-02-30", "2026-02-30", ""),
     ("[[consumer]]", "[[consumer]]", "the key `queue` is missing"),
+    (
+        "[rules.property-unknown]\nseverity = \"info\"\n[rules.serverless-event-key-unknown]\nseverity = \"error\"",
+        "serverless-event-key-unknown",
+        "`property-unknown` has two tables, one under a former name: join them",
+    ),
     ("select = [", "", ""),
 ];
 

@@ -89,7 +89,7 @@ fn pass(eval: &mut Evaluator, graph: UnitGraph, names: &mut Names) -> UnitGraph 
         lowering.module(at);
         at += 1;
     }
-    lowering.expose_roles();
+    lowering.expose_outputs();
     let mut instances = lowering.view.eval.instances.iter();
     let unread = instances.find_map(|instance| instance.module.unread.clone());
     match unread {

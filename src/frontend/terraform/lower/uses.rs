@@ -265,24 +265,29 @@ impl Lowering<Terraform<'_, '_>> {
         !all.is_empty() && all.iter().all(is_known)
     }
 
-    /// Records the roles in the outputs of the root module: a caller outside of the project may attach policies to
-    /// them.
-    pub(super) fn expose_roles(&mut self) {
-        let instances = &self.view.eval.instances;
-        // A module that configures providers is a root, not called by others.
-        let Some(root) = instances.first().filter(|root| root.module.providers.is_empty()) else {
+    /// Records what the outputs of the root module refer to: a queue, to which their reader may send, and a role, to
+    /// which a caller outside of the project may attach policies.
+    pub(super) fn expose_outputs(&mut self) {
+        let Some(root) = self.view.eval.instances.first() else {
             return;
         };
-        if self.graph.access.roles.is_empty() {
+        if self.graph.queues.is_empty() && self.graph.access.roles.is_empty() {
             return;
         }
+        // A module that configures providers is a root, not called by others.
+        let is_called = root.module.providers.is_empty();
         let names: Vec<Arc<str>> = root.module.outputs.keys().cloned().collect();
         for name in names {
             let value = self.view.eval.output(0, &name);
             let mut links = Vec::new();
             collect(&value, &Condition::always(), &mut links, 0);
-            for (_, reference) in links.into_iter().filter(|(_, reference)| is_role(reference)) {
-                if let Ok(link) = link(self.view.eval, &reference) {
+            for (_, reference) in links {
+                let Ok(link) = link(self.view.eval, &reference) else {
+                    continue;
+                };
+                if is_queue(&reference) {
+                    self.graph.mentioned.push(link);
+                } else if is_called && is_role(&reference) {
                     self.graph.passed_to_missing_code.push(link);
                 }
             }
