@@ -119,6 +119,7 @@ mod queue_retention_too_short;
 mod queue_short_polling;
 mod queue_url_in_place_of_arn;
 mod queue_without_redrive_policy;
+mod record_key_unknown;
 mod redrive_allow_policy_excludes_source;
 mod redrive_allow_policy_invalid;
 mod redrive_allow_policy_reversed;
@@ -129,8 +130,10 @@ mod redrive_target_not_a_queue;
 mod reserved_concurrency_too_low;
 mod reserved_concurrency_zero;
 mod retries_outlast_retention;
+mod s3_test_event_unhandled;
 mod sam_subscription_enabled_ignored;
 mod sam_subscription_queue_implicit;
+mod sns_envelope_mismatch;
 mod sns_redrive_policy_invalid;
 mod sns_subscription_dead_letter_missing;
 mod stream_setting_on_queue;
@@ -163,6 +166,7 @@ mod shared {
     pub(super) mod concurrency;
     pub(super) mod consumers;
     pub(super) mod dead_letter;
+    pub(super) mod envelopes;
     pub(super) mod few;
     pub(super) mod finding;
     pub(super) mod findings;
@@ -526,6 +530,9 @@ pub static RULES: &[&Rule<'static>] = &[
     &handler_reads_first_record_only::RULE,
     &claim_never_released::RULE,
     &batch_item_failures_malformed::RULE,
+    &record_key_unknown::RULE,
+    &sns_envelope_mismatch::RULE,
+    &s3_test_event_unhandled::RULE,
     // deployed
     &deployed_value_differs::RULE,
     &deployed_not_declared::RULE,

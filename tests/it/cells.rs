@@ -222,6 +222,24 @@ const CANNOT: &[(&str, &[Dialect], &[Expectation], &str)] = &[
         "a plan does not refer to the source of a function",
     ),
     (
+        "record-key-unknown",
+        &[Plan],
+        &[Finding, Silence],
+        "a plan does not refer to the source of a function",
+    ),
+    (
+        "sns-envelope-mismatch",
+        &[Plan],
+        &[Finding, Silence],
+        "a plan does not refer to the source of a function",
+    ),
+    (
+        "s3-test-event-unhandled",
+        &[Plan],
+        &[Finding, Silence],
+        "a plan does not refer to the source of a function",
+    ),
+    (
         "handler-reads-first-record-only",
         &[Plan],
         &[Finding, Silence],

@@ -112,6 +112,29 @@ impl Unread {
     }
 }
 
+/// A key with the code that reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyRead {
+    /// The key.
+    pub key: Arc<str>,
+    /// Span of the code.
+    pub span: Span,
+}
+
+/// Keys of records, and fields of the messages in their bodies, that a handler reads.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecordReads {
+    /// Key that messages from `ReceiveMessage` have and records of an event lack, with the key of the event.
+    pub unknown_key: Option<(KeyRead, &'static str)>,
+    /// Field that SNS's envelope lacks, if the handler reads none of the envelope's fields.
+    pub field: Option<KeyRead>,
+    /// Field `Message` of SNS's envelope, if the handler reads only fields of the envelope; the flag is `true` if it
+    /// parses the field.
+    pub envelope: Option<(KeyRead, bool)>,
+    /// Field `Records` of an event of S3, if the handler fails without it.
+    pub events: Option<KeyRead>,
+}
+
 /// Facts about the source code of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Handler {
@@ -153,4 +176,6 @@ pub struct Handler {
     pub unreleased_claim: Option<Fact>,
     /// A loop over the records that never checks the remaining time.
     pub unchecked_time_left: Option<Fact>,
+    /// Keys and fields that it reads.
+    pub reads: RecordReads,
 }

@@ -8,7 +8,9 @@ mod read;
 mod run;
 mod words;
 
-pub use facts::{Code, CodeSource, ContinuesAfterFailure, Fact, Handler, Outcome, Response, Unread};
+pub use facts::{
+    Code, CodeSource, ContinuesAfterFailure, Fact, Handler, KeyRead, Outcome, RecordReads, Response, Unread,
+};
 pub use poll::{Loss, LossKind, PolledQueue, PollingProgram, Programs, Renewal, StatedTime};
 
 use find::locate::{self, FoundSource, Located, Made, Origin, locate};
@@ -20,6 +22,7 @@ use read::syntax::{Function, Module, TextRange};
 use read::{python, scan, script};
 use run::imported;
 use run::machine::Machine;
+use run::reads::HandlerReads;
 use run::scenario::{self, Facts};
 use rustc_hash::FxHashMap;
 use source::{Sources, Span};
@@ -389,6 +392,20 @@ impl<'l> Places<'l> {
             pays_unconditionally: facts.pays_unconditionally,
             unreleased_claim: fact(facts.unreleased_claim, "the claim stays if the work fails"),
             unchecked_time_left: fact(facts.untimed, "one message after the other, until the time is out"),
+            reads: self.reads(facts.reads),
+        }
+    }
+
+    fn reads(&self, reads: HandlerReads) -> RecordReads {
+        let read = |(key, at)| KeyRead {
+            key,
+            span: self.span(&at),
+        };
+        RecordReads {
+            unknown_key: reads.unknown_key.map(|(unknown, known)| (read(unknown), known)),
+            field: reads.field.map(read),
+            envelope: reads.envelope.map(|(envelope, is_parsed)| (read(envelope), is_parsed)),
+            events: reads.events.map(read),
         }
     }
 
@@ -421,6 +438,7 @@ impl<'l> Places<'l> {
             pays_unconditionally: false,
             unreleased_claim: None,
             unchecked_time_left: None,
+            reads: RecordReads::default(),
         }
     }
 }

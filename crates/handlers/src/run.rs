@@ -14,6 +14,7 @@ mod lists;
 pub(crate) mod machine;
 mod processors;
 mod promises;
+pub(crate) mod reads;
 mod responses;
 pub(crate) mod scenario;
 mod statements;

@@ -115,3 +115,46 @@ async function process(strict, record) {
 }
 const run = process.bind(null, true);
 exports.handler = async (event) => { for (const record of event.Records) await run(record); };
+
+//: key of ReceiveMessage · deleted · silent: unknown key
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    try {
+      await ship(record.Body);
+    } catch {}
+  }
+};
+
+//: name from the keys of ReceiveMessage · deleted · silent: unknown key
+exports.handler = async (event) => {
+  for (const { Body, MessageId } of event.Records) {
+    try {
+      await ship(Body, MessageId);
+    } catch {}
+  }
+};
+
+//: either key · deleted
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    try {
+      await ship(record.Body ?? record.body);
+    } catch {}
+  }
+};
+
+//: records of S3 in a test event · retried
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    for (const upload of JSON.parse(record.body).Records) await ship(upload);
+  }
+};
+
+//: optional records of S3 · deleted
+exports.handler = async (event) => {
+  for (const record of event.Records) {
+    try {
+      await Promise.all(JSON.parse(record.body).Records?.map((upload) => ship(upload)) ?? []);
+    } catch {}
+  }
+};

@@ -483,3 +483,67 @@ def process(record):
 def handler(event, context):
     for record in event["Records"]:
         process(record)
+
+#: key of ReceiveMessage · retried · silent: unknown key
+def handler(event, context):
+    for record in event["Records"]:
+        ship(record["Body"])
+
+#: key of ReceiveMessage in a catch · retried · silent: unknown key
+def handler(event, context):
+    failures = []
+    for record in event["Records"]:
+        try:
+            ship(record)
+        except Exception:
+            failures.append({"itemIdentifier": record["MessageId"]})
+    return {"batchItemFailures": failures}
+
+#: lookup of a key of ReceiveMessage · deleted · silent: unknown key
+def handler(event, context):
+    for record in event["Records"]:
+        if record.get("Body"):
+            ship(record)
+
+#: either key · deleted
+def handler(event, context):
+    for record in event["Records"]:
+        try:
+            ship(record.get("Body") or record["body"])
+        except Exception:
+            print("not shipped")
+
+#: either key by its existence · deleted
+def handler(event, context):
+    for record in event["Records"]:
+        try:
+            ship(record["Body"] if "Body" in record else record["body"])
+        except Exception:
+            print("not shipped")
+
+#: either key by its exception · deleted
+def handler(event, context):
+    for record in event["Records"]:
+        try:
+            body = record["Body"]
+        except KeyError:
+            body = record["body"]
+        try:
+            ship(body)
+        except Exception:
+            print("not shipped")
+
+#: records of S3 in a test event · retried
+def handler(event, context):
+    for record in event["Records"]:
+        for upload in json.loads(record["body"])["Records"]:
+            ship(upload)
+
+#: default for the records of S3 · deleted
+def handler(event, context):
+    for record in event["Records"]:
+        for upload in json.loads(record["body"]).get("Records", []):
+            try:
+                ship(upload)
+            except Exception:
+                print("not shipped")

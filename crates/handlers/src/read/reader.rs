@@ -55,6 +55,11 @@ impl<'s> SyntaxReader<'s> {
         word
     }
 
+    /// Notes that a member of the expression that ends at `end` is read only if there is one.
+    pub(crate) fn add_optional(&mut self, end: usize) {
+        self.module.optional.insert(end);
+    }
+
     /// Returns the text at `at`.
     pub(crate) fn text(&self, at: TextRange) -> &'s str {
         self.source.get(at).unwrap_or_default()

@@ -19,6 +19,8 @@ pub(crate) struct Module {
     pub(crate) records_used: rustc_hash::FxHashMap<Arc<str>, u8>,
     /// Imported classes whose files handle exceptions.
     pub(crate) catching: rustc_hash::FxHashSet<Arc<str>>,
+    /// Ends of the objects of `of?.member`.
+    pub(crate) optional: rustc_hash::FxHashSet<usize>,
     /// `true` for JavaScript and TypeScript, where blocks are scopes and failures of promises wait for an `await`.
     pub(crate) is_script: bool,
 }

@@ -90,6 +90,7 @@ impl<'m> Machine<'m> {
                     self.promised = std::ptr::from_ref(&**of) as usize;
                 }
                 let receiver = self.evaluate(of)?;
+                self.note_member_of(&receiver, of);
                 self.run.is_impossible |= self.is_late(&receiver) && !PROMISE_MEMBERS.contains(&&**name);
                 Some(receiver)
             }
@@ -243,12 +244,12 @@ impl<'m> Machine<'m> {
 
     /// Returns an unknown value that gets a function of this file for its items as a list.
     fn iterated(&mut self, receiver: Value, function: Option<&Value>) -> Value {
-        match (receiver, function) {
-            (Value::Unknown(mask), Some(Value::Function(_))) if !self.is_loading => {
-                let list = self.list(vec![Value::Unknown(mask)]);
+        match (&receiver, function) {
+            (Value::Unknown(_), Some(Value::Function(_))) if !self.is_loading => {
+                let list = self.list(vec![Value::Unknown(self.mask(&receiver))]);
                 self.opened(list, true)
             }
-            (receiver, _) => receiver,
+            _ => receiver,
         }
     }
 
@@ -362,6 +363,7 @@ impl<'m> Machine<'m> {
         let all: Vec<Value> = arguments.all().cloned().collect();
         let is_unknown = !all.is_empty() && all.iter().all(|one| matches!(one, Value::Unknown(_)));
         if is_unknown && !self.is_loading && self.classifies(function) {
+            self.note_shared(at, &Value::Null, &all);
             return Ok(Value::Unknown(self.masks(&all)));
         }
         if self.frames.len() > limits::MAX_CALL_DEPTH {

@@ -59,12 +59,14 @@ impl<'m> Machine<'m> {
     /// Returns one unknown value for all that `choices` may be, if `tested` is unknown and none of them has an effect or
     /// is an object.
     pub(super) fn joined(&mut self, tested: &Value, choices: &[&'m Expression]) -> Result<Option<Value>, Flow> {
-        let Value::Unknown(mut mask) = *tested else {
+        let Value::Unknown(_) = tested else {
             return Ok(None);
         };
+        let mut mask = self.mask(tested);
         if self.is_loading || !choices.iter().all(|one| self.is_pure(one)) {
             return Ok(None);
         }
+        self.note_tested(tested);
         let mut known = Vec::new();
         for one in choices {
             let value = self.evaluate(one)?;

@@ -2,6 +2,7 @@
 
 use super::calls::Arguments;
 use super::machine::{Machine, NOWHERE};
+use super::reads;
 use super::values::{Evaluated, Executed, Flow, Id, Object, Value, bit};
 use crate::limits;
 use crate::read::syntax::{Clause, Declares, Expression, Logic, Operator, Term};
@@ -28,11 +29,14 @@ impl<'m> Machine<'m> {
                 _ => self.variable(name).unwrap_or(Value::Unknown(0)),
             },
             Term::Member(of, name) => {
-                let of = self.evaluate(of)?;
-                return self.member(&of, name);
+                let whole = self.evaluate(of)?;
+                self.note_member_of(&whole, of);
+                self.note_read(&whole, name, &value.at)?;
+                return self.member(&whole, name);
             }
             Term::Index(of, key) => {
                 let whole = self.evaluate(of)?;
+                self.note_member_of(&whole, of);
                 let key = self.evaluate(key)?;
                 return self.index(&whole, &key, value);
             }
@@ -117,6 +121,7 @@ impl<'m> Machine<'m> {
                 let mut mask = 0;
                 for part in parts {
                     let part = self.evaluate(part)?;
+                    self.note_tested(&part);
                     mask |= self.mask(&part);
                 }
                 Value::Unknown(mask)
@@ -137,7 +142,10 @@ impl<'m> Machine<'m> {
         let takes_first = match logic {
             Logic::IfNull => match &first {
                 Value::Null | Value::Nil => false,
-                Value::Unknown(_) => self.choose(left, 2) == 0,
+                Value::Unknown(_) => {
+                    self.note_tested(&first);
+                    self.choose(left, 2) == 0
+                }
                 _ => true,
             },
             Logic::And => !self.truth(&first, left)?,
@@ -423,10 +431,11 @@ impl<'m> Machine<'m> {
             }
             // Functions of several services compare it.
             Value::Record(_) if matches!(name, "eventSource" | "event_source") => Value::Text("aws:sqs".into()),
-            Value::Record(record) if name == "body" => {
+            Value::Record(record) if matches!(name, "body" | "json_body") => {
                 self.run.read |= bit(*record);
-                Value::Unknown(bit(*record))
+                Value::Unknown(bit(*record) | if name == "body" { reads::BODY } else { reads::MESSAGE })
             }
+            Value::Record(_) if reads::lacks(name) => Value::Null,
             // A record of another service.
             Value::Record(record) if matches!(name, "Sns" | "dynamodb" | "kinesis" | "s3") => {
                 self.run.is_uncertain = true;
@@ -463,12 +472,14 @@ impl<'m> Machine<'m> {
             },
             Value::Error(Some(class), _) if name == "name" => Value::Text(class.clone()),
             Value::Client => Value::Client,
+            Value::Unknown(_) => reads::member(of, name),
             other => Value::Unknown(self.mask(other)),
         }
     }
 
     fn index(&mut self, of: &Value, key: &Value, at: &Expression) -> Evaluated {
         if let Value::Text(key) = key {
+            self.note_read(of, key, &at.at)?;
             return self.member(of, key);
         }
         if let (Value::List(_) | Value::Object(_), Value::Unknown(_), false) = (of, key, self.is_records(of)) {
@@ -578,6 +589,11 @@ impl<'m> Machine<'m> {
         ) {
             self.note_compared(left, right);
         }
+        if matches!(operator, Operator::In | Operator::NotIn) {
+            self.note_asked(left, right);
+        }
+        self.note_tested(left);
+        self.note_tested(right);
         let unknown = Value::Unknown(self.mask(left) | self.mask(right));
         let compared = |known: Option<bool>| known.map_or(unknown.clone(), Value::Bool);
         match (operator, left, right) {
@@ -623,6 +639,11 @@ impl<'m> Machine<'m> {
     pub(super) fn contains(&self, collection: &Value, item: &Value) -> Option<bool> {
         if let (Value::Text(text), Value::Text(part)) = (collection, item) {
             return Some(text.contains(&**part));
+        }
+        if let (Value::Record(_), Value::Text(key)) = (collection, item)
+            && reads::lacks(key)
+        {
+            return Some(false);
         }
         let items = self.items(collection)?;
         let known: Vec<Option<bool>> = items.iter().map(|one| self.is_equal(one, item)).collect();

@@ -3,6 +3,7 @@
 use super::calls::Arguments;
 use super::evaluate::count;
 use super::machine::Machine;
+use super::reads;
 use super::values::{Evaluated, Flow, Id, Object, Scheduled, Value};
 use crate::read::syntax::{Expression, Term};
 use crate::words::{BATCH_FUNCTIONS, FAILURES, FIFO_PROCESSORS, STANDARD_PROCESSORS};
@@ -55,6 +56,7 @@ impl<'m> Machine<'m> {
             }
             ("sys" | "exit" | "quit" | "os", "exit" | "quit" | "_exit") => return Err(Flow::Raise(Value::Exit)),
             ("process", "exit" | "abort") => return Err(Flow::Exit),
+            _ if reads::parses(root, name) && !self.is_loading => return Ok(self.parsed(&first, whole)),
             ("JSON", "stringify") | ("json", "dumps") => match first {
                 Value::Object(id) => Value::Json(id),
                 other => Value::Unknown(self.mask(&other)),
@@ -307,10 +309,24 @@ impl<'m> Machine<'m> {
                 }
             }
             Value::Event | Value::Record(_) if name == "get" => Ok(Some(match (first, receiver) {
-                (Value::Text(key), _) => self.member(receiver, &key)?,
+                (Value::Text(key), _) => {
+                    self.note_looked_up(receiver, &key, whole);
+                    self.member(receiver, &key)?
+                }
                 (_, Value::Record(_)) => Value::Unknown(self.mask(receiver)),
                 _ => Value::Unknown(0),
             })),
+            Value::Unknown(mask) if name == "get" && mask & reads::MESSAGE != 0 => Ok(match first {
+                Value::Text(key) => {
+                    self.note_looked_up(receiver, &key, whole);
+                    let found = reads::member(receiver, &key);
+                    if arguments.values.len() > 1 {
+                        self.note_tested(&found);
+                    }
+                    Some(found)
+                }
+                _ => None,
+            }),
             Value::Function(id) if !self.is_loading => match name {
                 "call" => {
                     let values = arguments.values.get(1..).unwrap_or_default().to_vec();
@@ -428,7 +444,7 @@ impl<'m> Machine<'m> {
                 }
             }
             (Value::Object(id), None) => self.set_open(*id),
-            _ => {}
+            _ => self.note_changed(of),
         }
     }
 

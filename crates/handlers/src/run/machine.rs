@@ -8,6 +8,7 @@
 use super::calls::Arguments;
 use super::layers::Layers;
 use super::lazy::Within;
+use super::reads::Reads;
 use super::values::{ALL, Choices, Closure, Executed, Flow, Id, Mask, Object, Scope, Value, bit};
 use crate::limits;
 use crate::read::syntax::{Class, Declares, Expression, Function, Module, Statement, StatementKind, Term, TextRange};
@@ -99,6 +100,8 @@ pub(super) struct Run<'m> {
     pub(super) command: Vec<Arc<str>>,
     /// Reads and writes of stores, and work, in order.
     pub(super) events: Vec<Event<'m>>,
+    /// Keys of records and fields of messages that were read.
+    pub(super) reads: Reads,
 }
 
 /// The call whose work fails.
@@ -361,7 +364,7 @@ impl<'m> Machine<'m> {
             return 0;
         }
         match value {
-            Value::Unknown(mask) | Value::Error(_, mask) => *mask,
+            Value::Unknown(mask) | Value::Error(_, mask) => *mask & ALL,
             Value::Event => ALL,
             Value::Record(record) | Value::MessageId(record) | Value::ReceiptHandle(record) => bit(*record),
             Value::Failure => self.failing,
@@ -470,6 +473,7 @@ impl<'m> Machine<'m> {
     /// Returns the truth of a value as a condition.
     pub(super) fn truth(&mut self, value: &Value, site: &'m Expression) -> Result<bool, Flow> {
         self.run.is_impossible |= self.is_late(value);
+        self.note_tested(value);
         if let Some(known) = self.known_truth(value) {
             return Ok(known);
         }
@@ -679,6 +683,7 @@ impl<'m> Machine<'m> {
             Term::Assign {
                 target, value: default, ..
             } => {
+                self.note_tested(&value);
                 let value = match value {
                     Value::Null => self.evaluate(default)?,
                     value => value,
@@ -728,7 +733,10 @@ impl<'m> Machine<'m> {
             Term::Object(entries) => {
                 for (key, target) in entries {
                     let item = match (key, &target.kind) {
-                        (Some(key), _) => self.member(&value, key)?,
+                        (Some(key), _) => {
+                            self.note_read(&value, key, &target.at)?;
+                            self.member(&value, key)?
+                        }
                         _ => Value::Unknown(self.mask(&value)),
                     };
                     let target = match &target.kind {
@@ -812,6 +820,7 @@ impl<'m> Machine<'m> {
             }
             Value::Function(_) | Value::Super(..) => self.doubt(),
             _ => {
+                self.note_changed(of);
                 self.run.used |= mask;
                 self.run.is_parked |= self.run.failed.is_some() && mask & self.failing != 0;
             }

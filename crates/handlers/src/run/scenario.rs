@@ -5,6 +5,7 @@
 
 use super::claims::{pays, unconditional_write, unreleased_claim, unreleased_status};
 use super::machine::{Machine, NOWHERE, Run};
+use super::reads::{HandlerReads, reads};
 use super::responses::{continues, dropped, failures, first_only, is_unmarshalable, misplaced, processor, response};
 use super::stores;
 use super::values::{Choices, Flow, Mask, Object, Value, bit};
@@ -62,6 +63,8 @@ pub(crate) struct Facts<'m> {
     pub(crate) outcome_alone: Outcome,
     /// Request whose failure is caught, if other work may raise an exception.
     pub(crate) caught_call: Option<(Arc<str>, TextRange)>,
+    /// Keys of records and fields of messages that it reads.
+    pub(crate) reads: HandlerReads,
 }
 
 /// A path.
@@ -280,6 +283,11 @@ impl<'m> Entry<'m> {
                 .filter(|_| (is_lost || caught_call.is_some()) && unawaited.is_none() && misplaced.is_none()),
             caught_call,
             outcome_alone,
+            reads: if is_complete && !is_wrapped {
+                reads(&paths, module, outcome)
+            } else {
+                HandlerReads::default()
+            },
             unawaited,
             first_only,
             continues: continues(&paths, module),

@@ -66,7 +66,9 @@ impl<'m> Machine<'m> {
                 let value = match value {
                     Some(value) => match self.evaluate(value)? {
                         Value::Class(id) => Value::Error(self.class_name(id), self.current),
-                        Value::Unknown(mask) => Value::Error(value.last_name().map(Into::into), mask),
+                        unknown @ Value::Unknown(_) => {
+                            Value::Error(value.last_name().map(Into::into), self.mask(&unknown))
+                        }
                         value => value,
                     },
                     None => self.caught.last().cloned().unwrap_or(Value::Error(None, 0)),
@@ -252,6 +254,7 @@ impl<'m> Machine<'m> {
 
     /// Returns the items of an unknown collection: one for each record in it, or none or one.
     pub(super) fn unknown_items(&mut self, value: &Value, site: &Expression) -> Vec<Value> {
+        self.note_needed(value, site);
         let mask = self.mask(value);
         if mask == 0 {
             let count = self.choose(site, 2);
@@ -268,7 +271,16 @@ impl<'m> Machine<'m> {
         otherwise: &'m [Statement],
         last: &'m [Statement],
     ) -> Executed {
+        if !catches.is_empty() {
+            self.run
+                .reads
+                .tries
+                .push(std::ptr::from_ref(body) as *const u8 as usize);
+        }
         let mut done = self.block(body);
+        if !catches.is_empty() {
+            self.run.reads.tries.pop();
+        }
         if done.is_ok() {
             done = self.block(otherwise);
         } else if let Err(Flow::Raise(raised)) = &done {

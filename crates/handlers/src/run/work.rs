@@ -45,6 +45,7 @@ impl<'m> Machine<'m> {
     ) -> Evaluated {
         let all: Vec<Value> = arguments.all().cloned().collect();
         let given = self.masks(&all) | self.mask(receiver);
+        self.note_shared(callee, receiver, &all);
         let name = callee.last_name().unwrap_or_default();
         if matches!(receiver, Value::Client) && self.is_loading || callee.first_name() == Some("boto3") {
             return Ok(Value::Client);
@@ -272,6 +273,7 @@ impl<'m> Machine<'m> {
                             is_simple: false,
                             function: None,
                         });
+                        self.run.reads.failed_within = self.run.reads.tries.clone();
                         return self.failed(is_late, site);
                     }
                 }

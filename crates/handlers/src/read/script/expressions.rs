@@ -132,6 +132,9 @@ impl Script<'_> {
     }
 
     pub(crate) fn member(&mut self, node: &ast::MemberExpression<'_>) -> Term {
+        if node.optional() {
+            self.0.add_optional(range(node.object().span()).end);
+        }
         match node {
             ast::MemberExpression::StaticMemberExpression(one) => {
                 Term::Member(self.boxed(&one.object), self.word(&one.property.name))
