@@ -160,10 +160,8 @@ impl Machine<'_> {
 
     /// Notes that a value is used in a way that fails without one.
     pub(super) fn note_needed(&mut self, value: &Value, at: &Expression) {
-        if let Value::Unknown(mask) = value {
-            if mask & EVENTS != 0 {
-                self.add_read(Kind::Needed, "Records", &at.at);
-            }
+        if matches!(value, Value::Unknown(mask) if mask & EVENTS != 0) {
+            self.add_read(Kind::Needed, "Records", &at.at);
         }
     }
 

@@ -272,10 +272,7 @@ impl<'m> Machine<'m> {
         last: &'m [Statement],
     ) -> Executed {
         if !catches.is_empty() {
-            self.run
-                .reads
-                .tries
-                .push(std::ptr::from_ref(body) as *const u8 as usize);
+            self.run.reads.tries.push(body.as_ptr() as usize);
         }
         let mut done = self.block(body);
         if !catches.is_empty() {
