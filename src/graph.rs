@@ -34,7 +34,7 @@ mod watch;
 pub mod workers;
 
 pub use ::handlers::{
-    Code, CodeSource, ContinuesAfterFailure, Fact, Handler, KeyRead, Loss, LossKind, Outcome, Response, Unread,
+    Code, CodeSource, ContinuesAfterFailure, Defect, Fact, Handler, KeyRead, Loss, LossKind, Outcome, Response, Unread,
 };
 pub use ::knowledge::{
     Bounds, Cause, Form, Input, Knowledge, Origin, Origins, Pattern, Reason, SetBy, Target, UNKNOWN_PIECE, Unresolved,

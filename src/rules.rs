@@ -11,6 +11,7 @@ mod alarm_without_action;
 mod async_failure_target_fifo;
 mod batch_exceeds_function_timeout;
 mod batch_item_failures_ignored;
+mod batch_item_failures_incomplete;
 mod batch_item_failures_malformed;
 mod batch_item_failures_never_returned;
 mod batch_item_failures_unreported;
@@ -76,6 +77,7 @@ mod function_role_missing_queue_permission;
 mod function_timeout_defaulted;
 mod function_timeout_out_of_range;
 mod handler_reads_first_record_only;
+mod handler_skips_remaining_records;
 mod handler_swallows_failures;
 mod handler_without_time_budget;
 mod idempotency_without_deadline;
@@ -533,6 +535,8 @@ pub static RULES: &[&Rule<'static>] = &[
     &record_key_unknown::RULE,
     &sns_envelope_mismatch::RULE,
     &s3_test_event_unhandled::RULE,
+    &batch_item_failures_incomplete::RULE,
+    &handler_skips_remaining_records::RULE,
     // deployed
     &deployed_value_differs::RULE,
     &deployed_not_declared::RULE,

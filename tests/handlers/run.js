@@ -1,16 +1,17 @@
 // Runs handlers on a batch of three messages of which the second fails, and prints the outcome of each.
 //
-// Usage: node run.js FILE...; prints a line with the path and the outcome for each file. The types of TypeScript are
-// removed by expressions for the few forms that the test data contain.
+// Usage: node run.js FILE...; prints a line with the path, the outcome and further effects for each file, as run.py does.
+// The types of TypeScript are removed by expressions for the few forms that the test data contain.
 
 const fs = require("node:fs");
 
 const seen = new Set();
+let failing = "m2";
 const later = () => new Promise((resolve) => setTimeout(resolve, 2));
 const isFailing = (given) => {
   const text = JSON.stringify(given);
   for (const one of ["m1", "m2", "m3"]) if (text.includes(one)) seen.add(one);
-  return text.includes("m2");
+  return text.includes(failing);
 };
 const work = async (...given) => {
   const fails = isFailing(given);
@@ -92,13 +93,14 @@ const asCommonJs = (text) =>
     .replace(/^export async function handler/m, "exports.handler = handler;\nasync function handler")
     .replace(/^export \{ (\w+) as handler \};$/m, "exports.handler = $1;");
 
-const outcome = async (path) => {
+const run = async (path, fails = "m2", kind = "a") => {
   seen.clear();
+  failing = fails;
   const records = ["m1", "m2", "m3"].map((one) => ({
     messageId: one,
     eventSource: "aws:sqs",
     receiptHandle: `handle of ${one}`,
-    body: JSON.stringify({ id: one, kind: "a", lines: [{ id: one }] }),
+    body: JSON.stringify({ id: one, kind: one === "m2" ? kind : "a", lines: [{ id: one }] }),
   }));
   const exports = {};
   const module = { exports };
@@ -111,7 +113,7 @@ const outcome = async (path) => {
       exports, module, (name) => modules[name], quiet, exits,
     );
   } catch (error) {
-    return `not loaded: ${error}`;
+    return { failed: true };
   }
   let crash;
   const crashed = new Promise((resolve) => { crash = () => resolve({ failed: true }); });
@@ -135,6 +137,24 @@ const outcome = async (path) => {
   // What is left runs while nobody listens, like in a frozen environment.
   await new Promise((resolve) => setTimeout(resolve, 20));
   process.off("unhandledRejection", crash);
+  return { failed, result };
+};
+
+const effects = async (path) => {
+  const found = [];
+  for (const given of [[], ["none", "skip"]]) {
+    await run(path, "none");
+    const isProcessed = seen.has("m3");
+    const { failed, result } = await run(path, ...given);
+    const failures = JSON.stringify(result?.batchItemFailures) ?? "";
+    const name = given.length === 0 && failures.includes("m2") ? "rest unnamed" : "rest skipped";
+    if (!failed && isProcessed && !seen.has("m3") && !failures.includes("m3") && !found.includes(name)) found.push(name);
+  }
+  return found.join(", ");
+};
+
+const outcome = async (path) => {
+  const { failed, result } = await run(path);
   if (failed) return "retried";
   if (typeof result === "string" && result.includes("batchItemFailures")) return "batch retried";
   const failures = result?.batchItemFailures ?? [];
@@ -144,5 +164,5 @@ const outcome = async (path) => {
 };
 
 (async () => {
-  for (const path of process.argv.slice(2)) console.log(`${path}\t${await outcome(path)}`);
+  for (const path of process.argv.slice(2)) console.log(`${path}\t${await outcome(path)}\t${await effects(path)}`);
 })();

@@ -1,6 +1,8 @@
 """Runs handlers on a batch of three messages of which the second fails, and prints the outcome of each.
 
-Usage: run.py FILE...; prints a line with the path and the outcome for each file.
+Usage: run.py FILE...; prints a line with the path, the outcome and further effects for each file. Effects are
+`rest unnamed` if the response omits a third message that was not processed, and `rest skipped` if that happens when the
+second message does not fail but is of another kind.
 """
 
 import asyncio
@@ -12,6 +14,7 @@ import types
 
 logging.disable(logging.CRITICAL)
 seen = set()
+failing = "m2"
 
 
 class Failed(Exception):
@@ -21,7 +24,7 @@ class Failed(Exception):
 def work(*given, **named):
     text = repr(given) + repr(named)
     seen.update(one for one in ("m1", "m2", "m3") if one in text)
-    if "m2" in text:
+    if failing in text:
         raise Failed("m2")
 
 
@@ -120,21 +123,41 @@ module("aws_lambda_powertools.utilities")
 module("aws_lambda_powertools.utilities.batch", **powertools)
 
 
-def outcome(path):
-    """Returns what happens to the second message."""
+def run(path, fails="m2", body='{"id": "m2", "kind": "a"}'):
+    """Returns what a handler returns for a batch; the work on the message `fails` raises an exception."""
+    global failing
+    failing = fails
     seen.clear()
+    bodies = {"m1": '{"id": "m1", "kind": "a"}', "m2": body, "m3": '{"id": "m3", "kind": "a"}'}
     records = [
-        {"messageId": one, "receiptHandle": one, "eventSource": "aws:sqs", "body": '{"id": "%s", "kind": "a"}' % one}
-        for one in ("m1", "m2", "m3")
+        {"messageId": one, "receiptHandle": one, "eventSource": "aws:sqs", "body": bodies[one]} for one in bodies
     ]
     scope = {"__name__": "app"}
+    with open(path, encoding="utf-8") as file:
+        exec(compile(file.read(), path, "exec"), scope)
+    return scope["handler"]({"Records": records}, None)
+
+
+def effects(path):
+    """Returns effects on the third message, which the handler processes if the second does not interfere."""
+    found = []
+    skip = '{"id": "m2", "kind": "skip"}'
+    for given in ({}, {"fails": "none", "body": skip}):
+        with contextlib.suppress(BaseException):
+            run(path, fails="none")
+            is_processed = "m3" in seen
+            response = run(path, **given)
+            failures = repr(response.get("batchItemFailures") if isinstance(response, dict) else None)
+            name = "rest unnamed" if not given and "m2" in failures else "rest skipped"
+            if is_processed and "m3" not in seen and "m3" not in failures and name not in found:
+                found.append(name)
+    return ", ".join(found)
+
+
+def outcome(path):
+    """Returns what happens to the second message."""
     try:
-        with open(path, encoding="utf-8") as file:
-            exec(compile(file.read(), path, "exec"), scope)
-    except BaseException as error:
-        return f"not loaded: {error!r}"
-    try:
-        result = scope["handler"]({"Records": records}, None)
+        result = run(path)
     except BaseException:
         return "retried"
     if isinstance(result, str) and "batchItemFailures" in result:
@@ -149,5 +172,5 @@ def outcome(path):
 
 for path in sys.argv[1:]:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        found = outcome(path)
-    print(path, found, sep="\t")
+        found = outcome(path), effects(path)
+    print(path, *found, sep="\t")

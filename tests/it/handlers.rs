@@ -1,7 +1,8 @@
 //! Tests statements about handlers against what the handlers do: each handler in `tests/handlers/cases` is executed on a batch
 //! of three messages of which the second fails, in Python and Node.js, and its outcome is compared with the findings.
 //!
-//! A section of a data file begins with `#: title · outcome`, and `· silent: cause` follows if there is no statement.
+//! A section of a data file begins with `#: title · outcome`, and `· silent: cause` follows if there is no statement,
+//! `· effect: name` if the handler has a further effect, and `· unstated: name` if no finding states that effect.
 //! The outcome is that of the second message:
 //!
 //! - `retried`: the handler fails, and the whole batch returns to the queue
@@ -9,6 +10,11 @@
 //! - `deleted`: the handler returns normally and does not name it
 //! - `unread`: the handler returns normally and used another message only
 //! - `batch retried`: Lambda does not accept the response
+//!
+//! Effects are:
+//!
+//! - `rest unnamed`: the response omits the third message, which is not processed
+//! - `rest skipped`: the third message is not processed if the second is of another kind
 
 use crate::inputs::{check, entries, name, repository};
 use sqslint::testing::TemporaryDirectory;
@@ -22,9 +28,14 @@ struct Section {
     outcome: String,
     /// Reason that there is no statement about it.
     silent: Option<String>,
+    effects: Vec<String>,
+    unstated: Vec<String>,
     text: String,
     ending: String,
 }
+
+/// Effects other than the outcome.
+const EFFECTS: [&str; 2] = ["rest unnamed", "rest skipped"];
 
 /// Imports of a handler that contains the word.
 const IMPORTS: [(&str, &str, &str); 14] = [
@@ -94,12 +105,19 @@ fn sections() -> Vec<Section> {
             if ending == "ts" {
                 "import { ship } from \"./elsewhere\";\n".clone_into(&mut header);
             }
+            let title = format!("{}: {}", name(&path), parts.next().unwrap());
+            let outcome = parts.next().unwrap().to_owned();
+            let more: Vec<(&str, &str)> = parts.map(|part| part.split_once(": ").unwrap()).collect();
+            let all_of = |key: &str| {
+                let found = more.iter().filter(|(name, _)| *name == key);
+                found.map(|(_, value)| (*value).to_owned()).collect::<Vec<_>>()
+            };
             all.push(Section {
-                title: format!("{}: {}", name(&path), parts.next().unwrap()),
-                outcome: parts.next().unwrap().to_owned(),
-                silent: parts
-                    .next()
-                    .map(|cause| cause.strip_prefix("silent: ").unwrap().to_owned()),
+                title,
+                outcome,
+                silent: all_of("silent").pop(),
+                effects: all_of("effect"),
+                unstated: all_of("unstated"),
                 text: header + body,
                 ending: ending.clone(),
             });
@@ -142,6 +160,8 @@ fn statements(directory: &TemporaryDirectory, sections: &[Section]) -> BTreeMap<
                 "batch-item-failures-malformed" if text.ends_with("deletes them as processed") => "deleted",
                 "batch-item-failures-malformed" => "batch retried",
                 "record-key-unknown" => UNKNOWN_KEY,
+                "batch-item-failures-incomplete" => "rest unnamed",
+                "handler-skips-remaining-records" => "rest skipped",
                 "batch-item-failures-unreported" if text.starts_with("one failed message") => "retried",
                 "batch-item-failures-never-returned" if text.contains("still makes Lambda retry its whole batch") => {
                     "retried"
@@ -205,8 +225,10 @@ fn differences(program: &str, runner: &str, endings: &[&str]) -> Vec<String> {
         return Vec::new();
     };
     let differs = files.iter().filter(|(number, path)| {
+        let section = &sections[*number];
+        let effects = [&section.effects[..], &section.unstated].concat().join(", ");
         // Lambda rejects the response; the interpreter only shows its form.
-        outcomes.get(path).map(String::as_str) != Some(&sections[*number].outcome)
+        outcomes.get(path) != Some(&format!("{}\t{effects}", section.outcome))
     });
     differs
         .map(|(number, path)| format!("{}: {:?}", sections[*number].title, outcomes.get(path)))
@@ -239,6 +261,10 @@ fn statements_about_handlers_are_true() {
     let (mut wrong, mut silent) = (Vec::new(), BTreeMap::<&str, usize>::new());
     for (number, section) in sections.iter().enumerate() {
         let stated = statements.get(&number).cloned().unwrap_or_default();
+        let (effects, stated): (Vec<_>, Vec<_>) = stated.into_iter().partition(|one| EFFECTS.contains(one));
+        if effects != section.effects {
+            wrong.push(format!("{}: {effects:?}", section.title));
+        }
         let is_true = |one: &&str| match (*one, &*section.outcome) {
             // A response in the wrong form or with other messages is still a response.
             ("partly retried", "batch retried") => true,

@@ -74,6 +74,15 @@ pub struct ContinuesAfterFailure {
     pub instead: Option<&'static str>,
 }
 
+/// A way in which a handler loses or repeats messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Defect {
+    /// The response names a record that failed, but not the later ones, which are never processed.
+    UnnamedRest,
+    /// The loop over the records ends at some of them, and the later ones are never processed.
+    SkippedRest,
+}
+
 /// Reason that a function has no [`Handler`], with a clause for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unread {
@@ -178,4 +187,24 @@ pub struct Handler {
     pub unchecked_time_left: Option<Fact>,
     /// Keys and fields that it reads.
     pub reads: RecordReads,
+    /// Other defects.
+    pub defects: Vec<(Defect, Fact)>,
+}
+
+impl Handler {
+    /// Returns the code with this defect, if it has it.
+    pub fn defect(&self, defect: Defect) -> Option<&Fact> {
+        let found = self.defects.iter().find(|(kind, _)| *kind == defect);
+        found.map(|(_, fact)| fact)
+    }
+}
+
+impl Defect {
+    /// Returns the label for the code with the defect.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Defect::UnnamedRest => "the handler stops here, and the response does not name the rest of the batch",
+            Defect::SkippedRest => "this leaves the loop, not only the one record",
+        }
+    }
 }

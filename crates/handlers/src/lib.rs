@@ -9,7 +9,7 @@ mod run;
 mod words;
 
 pub use facts::{
-    Code, CodeSource, ContinuesAfterFailure, Fact, Handler, KeyRead, Outcome, RecordReads, Response, Unread,
+    Code, CodeSource, ContinuesAfterFailure, Defect, Fact, Handler, KeyRead, Outcome, RecordReads, Response, Unread,
 };
 pub use poll::{Loss, LossKind, PolledQueue, PollingProgram, Programs, Renewal, StatedTime};
 
@@ -393,6 +393,9 @@ impl<'l> Places<'l> {
             unreleased_claim: fact(facts.unreleased_claim, "the claim stays if the work fails"),
             unchecked_time_left: fact(facts.untimed, "one message after the other, until the time is out"),
             reads: self.reads(facts.reads),
+            defects: (facts.defects.into_iter())
+                .map(|(defect, at)| (defect, self.fact(&at, defect.words())))
+                .collect(),
         }
     }
 
@@ -439,6 +442,7 @@ impl<'l> Places<'l> {
             unreleased_claim: None,
             unchecked_time_left: None,
             reads: RecordReads::default(),
+            defects: Vec::new(),
         }
     }
 }

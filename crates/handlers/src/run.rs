@@ -9,6 +9,7 @@ mod evaluate;
 pub(crate) mod imported;
 mod layers;
 mod lazy;
+mod left;
 mod libraries;
 mod lists;
 pub(crate) mod machine;

@@ -3,8 +3,8 @@
 use super::compare::fact;
 use super::finding::Finding;
 use super::findings::Findings;
-use crate::diagnostic::ONLY_TYPE;
-use crate::graph::{Cause, Condition, EventSourceMapping, Function, Handler, Reason, Unread};
+use crate::diagnostic::{ONLY_TYPE, Severity};
+use crate::graph::{Cause, Condition, Defect, EventSourceMapping, Fact, Function, Handler, Reason, Unread};
 
 /// Function that a mapping invokes, with the analysis of its source.
 #[derive(Debug)]
@@ -30,7 +30,82 @@ pub(crate) fn invokes(mapping: &EventSourceMapping) -> String {
     format!("{mapping} invokes it")
 }
 
+/// A defect of function bodies that a rule reports.
+pub(crate) struct Reported {
+    pub(crate) defect: Defect,
+    pub(crate) severity: Severity,
+    /// `true` if it needs a batch of several messages.
+    pub(crate) needs_batch: bool,
+    /// `true` if it needs `ReportBatchItemFailures`.
+    pub(crate) needs_reports: bool,
+    /// Fact if a body does not have it.
+    pub(crate) met: &'static str,
+    /// Returns the headline for a function and the name of a queue.
+    pub(crate) headline: fn(&InvokedHandler<'_>, &str) -> String,
+    pub(crate) help: &'static str,
+}
+
 impl<'g> Findings<'g> {
+    /// Reports the code with a defect in each function body that a mapping invokes.
+    pub(crate) fn report_defects(&mut self, reported: &Reported) {
+        for mapping in self.graph.mappings() {
+            for handled in self.handled_bodies(mapping) {
+                let Some(found) = handled.handler.defect(reported.defect) else {
+                    self.satisfied(&handled.when, mapping, fact(true, || reported.met.to_owned()));
+                    continue;
+                };
+                let mut whens = vec![handled.when.clone()];
+                if reported.needs_reports {
+                    let reports = self.known(&handled.when, mapping, &mapping.report_batch_item_failures);
+                    whens = reports
+                        .iter()
+                        .filter(|one| *one.value)
+                        .map(|one| one.when.clone())
+                        .collect();
+                }
+                for when in whens {
+                    self.report_defect(&when, mapping, &handled, found, reported);
+                }
+            }
+        }
+    }
+
+    fn report_defect(
+        &mut self,
+        when: &Condition,
+        mapping: &EventSourceMapping,
+        handled: &InvokedHandler<'_>,
+        found: &Fact,
+        reported: &Reported,
+    ) {
+        let finding = |shown: &str| {
+            Finding::new(
+                "records",
+                (reported.headline)(handled, shown),
+                found.span,
+                &*found.words,
+            )
+            .severity_if_enabled(reported.severity, mapping)
+            .label(mapping.resource.header, invokes(mapping))
+            .help(reported.help)
+        };
+        if !reported.needs_batch {
+            for source in self.polled_queues(mapping, when) {
+                self.report(&source.when, mapping, finding(&source.shown));
+            }
+            return;
+        }
+        for batch in self.batch_sizes(when, mapping) {
+            let size = format!("up to {}", batch.counted("messages per batch"));
+            for source in self.polled_queues(mapping, &batch.when) {
+                let is_single = fact(batch.value == 1, || "batches of 1 message".to_owned()).depending_on(&batch);
+                self.require(&source.when, mapping, is_single, || {
+                    finding(&source.shown).label(&batch, size.clone())
+                });
+            }
+        }
+    }
+
     /// Reports what `problem` finds in each function body that a mapping invokes; `met` is the fact if it finds nothing.
     pub(crate) fn report_bodies(
         &mut self,

@@ -37,7 +37,7 @@ const main = async (event) => Promise.allSettled(event.Records.map(async (record
 }));
 exports.handler = middy(main).use(sqsPartialBatchFailure());
 
-//: wrapper of the file that catches · deleted
+//: wrapper of the file that catches · deleted · unstated: rest skipped
 const quiet = (inner) => async (event, context) => {
   try { return await inner(event, context); } catch (error) { console.error(error); return { statusCode: 500 }; }
 };
@@ -245,7 +245,7 @@ exports.handler = async (event) => {
   return JSON.stringify({ batchItemFailures });
 };
 
-//: empty response in the catch · deleted
+//: empty response in the catch · deleted · unstated: rest skipped
 exports.handler = async (event) => {
   try {
     for (const record of event.Records) await ship(record);

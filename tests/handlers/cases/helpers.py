@@ -71,7 +71,7 @@ def process(record):
         return error
     return None
 
-#: decorator of the file that catches · deleted
+#: decorator of the file that catches · deleted · unstated: rest skipped
 import functools
 def safe(function):
     @functools.wraps(function)

@@ -24,7 +24,7 @@ exports.handler = async (event) => {
   }
 };
 
-//: catch around the loop · deleted
+//: catch around the loop · deleted · unstated: rest skipped
 exports.handler = async (event) => {
   try {
     for (const record of event.Records) await ship(record);
@@ -34,7 +34,7 @@ exports.handler = async (event) => {
   return { statusCode: 200 };
 };
 
-//: catch with an error response · deleted
+//: catch with an error response · deleted · unstated: rest skipped
 exports.handler = async (event) => {
   try {
     for (const record of event.Records) await ship(record);
@@ -120,7 +120,7 @@ exports.handler = async (event) => {
   }
 };
 
-//: finally with return · deleted
+//: finally with return · deleted · unstated: rest skipped
 exports.handler = async (event) => {
   try {
     for (const record of event.Records) await ship(record);

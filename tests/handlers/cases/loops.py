@@ -44,7 +44,7 @@ def handler(event, context):
             logger.exception("not shipped")
             continue
 
-#: catch around the loop · deleted
+#: catch around the loop · deleted · unstated: rest skipped
 def handler(event, context):
     try:
         for record in event["Records"]:
@@ -53,7 +53,7 @@ def handler(event, context):
         logger.error(error)
     return {"statusCode": 200}
 
-#: catch around the loop with an error response · deleted
+#: catch around the loop with an error response · deleted · unstated: rest skipped
 def handler(event, context):
     try:
         for record in event["Records"]:
@@ -88,7 +88,7 @@ def handler(event, context):
         raise
     return {"batchItemFailures": failed}
 
-#: break after the failure · deleted
+#: break after the failure · deleted · effect: rest skipped
 def handler(event, context):
     for record in event["Records"]:
         try:
@@ -96,7 +96,7 @@ def handler(event, context):
         except Exception:
             break
 
-#: return in the catch · deleted
+#: return in the catch · deleted · effect: rest skipped
 def handler(event, context):
     for record in event["Records"]:
         try:
@@ -169,7 +169,7 @@ def handler(event, context):
         with contextlib.suppress(Exception):
             ship(record)
 
-#: suppress around the loop · deleted
+#: suppress around the loop · deleted · unstated: rest skipped
 def handler(event, context):
     with suppress(Exception):
         for record in event["Records"]:
@@ -308,7 +308,7 @@ def handler(event, context):
     except Exception:
         print("not reached")
 
-#: exit inside a bare except · deleted
+#: exit inside a bare except · deleted · unstated: rest skipped
 def handler(event, context):
     try:
         for record in event["Records"]:

@@ -240,7 +240,7 @@ exports.handler = async (event) => {
   }
 };
 
-//: read elsewhere, and taken apart · deleted
+//: read elsewhere, and taken apart · deleted · unstated: rest skipped
 exports.handler = async (event) => {
   try {
     for (const record of event.Records) {

@@ -53,7 +53,7 @@ def handler(event, context):
             response["batchItemFailures"].append({"itemIdentifier": record["messageId"]})
     return response
 
-#: empty list in the catch · deleted
+#: empty list in the catch · deleted · unstated: rest skipped
 def handler(event, context):
     try:
         for record in event["Records"]:

@@ -42,7 +42,7 @@ exports.handler = async function (event) {
   }
 };
 
-//: made by a factory of the file · deleted
+//: made by a factory of the file · deleted · unstated: rest skipped
 function makeHandler({ run }) {
   return async function (event) {
     try {

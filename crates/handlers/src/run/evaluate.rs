@@ -196,6 +196,7 @@ impl<'m> Machine<'m> {
         let outer = self.current;
         'items: for item in all {
             let mask = self.mask(&item);
+            self.reach(mask);
             self.current = if mask == 0 { outer } else { mask };
             self.bind(&clause.target, item, Declares::Block)?;
             for test in &clause.tests {
@@ -518,11 +519,15 @@ impl<'m> Machine<'m> {
             reason = "it is a small index"
         )]
         let found = (*number >= 0.0).then(|| items.get(*number as usize)).flatten();
-        match found {
+        let item = match found {
             Some(item) => item.clone(),
             None if *is_open || *number < 0.0 => Value::Unknown(self.mask(of)),
             None => Value::Null,
+        };
+        if self.is_records(of) {
+            self.reach(self.mask(&item));
         }
+        item
     }
 
     /// Returns whether two values are equal, if that is known.

@@ -8,6 +8,7 @@
 use super::calls::Arguments;
 use super::layers::Layers;
 use super::lazy::Within;
+use super::left::Progress;
 use super::reads::Reads;
 use super::values::{ALL, Choices, Closure, Executed, Flow, Id, Mask, Object, Scope, Value, bit};
 use crate::limits;
@@ -98,6 +99,7 @@ pub(super) struct Run<'m> {
     pub(super) written: Vec<(&'m Expression, Arc<str>)>,
     /// Texts in the command that was created last.
     pub(super) command: Vec<Arc<str>>,
+    pub(super) progress: Progress,
     /// Reads and writes of stores, and work, in order.
     pub(super) events: Vec<Event<'m>>,
     /// Keys of records and fields of messages that were read.
@@ -477,6 +479,7 @@ impl<'m> Machine<'m> {
         if let Some(known) = self.known_truth(value) {
             return Ok(known);
         }
+        self.run.progress.decided = self.mask(value);
         for name in ["__bool__", "__len__"] {
             if let Some(method) = self.instance_method(value, name) {
                 let result = self.invoke(&method, Arguments::default(), site)?;
@@ -616,6 +619,7 @@ impl<'m> Machine<'m> {
     /// Runs `body` for an item of a collection: on the records that it is derived from.
     pub(super) fn on_item<T>(&mut self, item: &Value, body: impl FnOnce(&mut Self) -> T) -> T {
         let mask = self.mask(item);
+        self.reach(mask);
         let current = if mask == 0 { self.current } else { mask };
         let outer = std::mem::replace(&mut self.current, current);
         let done = body(self);

@@ -4,12 +4,13 @@
 //! message is deleted on each of them. A handler with too many paths has no facts.
 
 use super::claims::{pays, unconditional_write, unreleased_claim, unreleased_status};
+use super::left;
 use super::machine::{Machine, NOWHERE, Run};
 use super::reads::{HandlerReads, reads};
 use super::responses::{continues, dropped, failures, first_only, is_unmarshalable, misplaced, processor, response};
 use super::stores;
 use super::values::{Choices, Flow, Mask, Object, Value, bit};
-use crate::facts::Outcome;
+use crate::facts::{Defect, Outcome};
 use crate::find::locate::Made;
 use crate::limits;
 use crate::read::syntax::{Expression, Function, Module, Statement, StatementKind, Term, TextRange};
@@ -55,6 +56,7 @@ pub(crate) struct Facts<'m> {
     pub(crate) pays_unconditionally: bool,
     pub(crate) unreleased_claim: Option<TextRange>,
     pub(crate) untimed: Option<TextRange>,
+    pub(crate) defects: Vec<(Defect, TextRange)>,
     /// `true` if it deletes processed messages itself.
     pub(crate) deletes: bool,
     /// Imported functions that decide the rest: one gets the event, and its result is returned, or each gets messages.
@@ -84,6 +86,8 @@ pub(super) struct Path<'m> {
     pub(super) has_returned: bool,
     /// Records in the returned value.
     pub(super) returned: Mask,
+    /// Records that the response names; `None` if they are unknown.
+    pub(super) named: Option<Mask>,
 }
 
 /// Analyses the handler called `name`, or made of it; `None` if it is not in the module that is `loaded`.
@@ -208,6 +212,11 @@ impl<'m> Entry<'m> {
         let (mut paths, mut is_complete) = self.explore(loaded, 3, bit(1));
         let first_only = is_complete.then(|| first_only(&paths)).flatten();
         let response = response(&paths, is_complete, module);
+        let defects = if first_only.is_some() {
+            Vec::new()
+        } else {
+            left::left(&paths)
+        };
         if first_only.is_some() {
             // Its batches have one message, or it loses the others in any case.
             (paths, is_complete) = self.explore(loaded, 1, bit(0));
@@ -304,6 +313,7 @@ impl<'m> Entry<'m> {
                 .iter()
                 .find_map(|path| path.run.waits.clone())
                 .filter(|_| !module.says(&CLOCKS)),
+            defects,
             delegates,
             deletes: module.says(&DELETES) || module.words.iter().any(|word| deletes_messages(word)),
         }
@@ -431,6 +441,11 @@ impl<'m> Entry<'m> {
                 .is_some_and(|id| matches!(machine.heap[id], Object::Promise { is_observed: true, .. })),
             has_returned: settled.is_ok(),
             returned: settled.as_ref().map_or(0, |value| machine.mask(value)),
+            named: settled
+                .as_ref()
+                .ok()
+                .filter(|_| is_transparent && !has_middleware)
+                .and_then(|value| machine.named_by(value)),
             run: Run::default(),
         };
         let outcome = match settled {

@@ -60,6 +60,7 @@ impl<'m> Machine<'m> {
             }
             StatementKind::Return(value) => {
                 let value = value.as_ref().map_or(Ok(Value::Null), |value| self.evaluate(value))?;
+                self.run.progress.exit = Some(statement.at.clone());
                 Err(Flow::Return(value))
             }
             StatementKind::Raise(value) => {
@@ -101,7 +102,10 @@ impl<'m> Machine<'m> {
             } => self.tried(body, catches, otherwise, last),
             StatementKind::With(items, body) => self.with(items, body),
             StatementKind::Block(body) => self.block(body),
-            StatementKind::Break(label) => Err(Flow::Break(label.clone())),
+            StatementKind::Break(label) => {
+                self.run.progress.exit = Some(statement.at.clone());
+                Err(Flow::Break(label.clone()))
+            }
             StatementKind::Continue(label) => Err(Flow::Continue(label.clone())),
             StatementKind::Function(function) => self.define(function),
             StatementKind::Class(class) => {
@@ -158,6 +162,7 @@ impl<'m> Machine<'m> {
                 }
             }
         }
+        self.run.progress.decided = self.mask(&subject);
         let Some(from) = matched.or(default) else { return Ok(()) };
         let upto = if falls_through { cases.len() } else { from + 1 };
         for case in &cases[from..upto] {
@@ -185,7 +190,7 @@ impl<'m> Machine<'m> {
             if is_of_records {
                 self.loops.push(at.clone());
             }
-            let ended = self.iterate(one, items, at);
+            let ended = self.iterate(one, &items, at);
             if is_of_records {
                 self.loops.pop();
             }
@@ -222,7 +227,11 @@ impl<'m> Machine<'m> {
             if iteration + 1 == limits::MAX_ITERATIONS {
                 before = Some(self.state());
             }
-            match self.block(&one.body) {
+            let done = self.block(&one.body);
+            if let Err(flow) = &done {
+                self.leave_loop(flow, &[], &[]);
+            }
+            match done {
                 Err(Flow::Break(label)) if label.is_none() || label == one.label => return Ok(()),
                 Err(Flow::Continue(label)) if label.is_none() || label == one.label => {}
                 done => done?,
@@ -235,14 +244,19 @@ impl<'m> Machine<'m> {
     }
 
     /// Runs a loop for each item; returns `false` if a `break` left it.
-    fn iterate(&mut self, one: &'m Loop, items: Vec<Value>, at: &TextRange) -> Result<bool, Flow> {
-        for item in items {
+    fn iterate(&mut self, one: &'m Loop, items: &[Value], at: &TextRange) -> Result<bool, Flow> {
+        for (number, item) in items.iter().enumerate() {
             if matches!(item, Value::Record(_)) {
                 self.run.first.get_or_insert(at.clone());
             }
-            let done = self.on_item(&item.clone(), |machine| {
-                machine.in_block(one.target.as_ref(), item, |machine| machine.statements(&one.body))
+            let done = self.on_item(item, |machine| {
+                machine.in_block(one.target.as_ref(), item.clone(), |machine| {
+                    machine.statements(&one.body)
+                })
             });
+            if let Err(flow) = &done {
+                self.leave_loop(flow, &items[..=number], &items[number + 1..]);
+            }
             match done {
                 Err(Flow::Break(label)) if label.is_none() || label == one.label => return Ok(false),
                 Err(Flow::Continue(label)) if label.is_none() || label == one.label => {}

@@ -206,6 +206,7 @@ impl<'m> Machine<'m> {
             return Ok(None);
         }
         self.event(EventKind::ClaimExists, whole);
+        self.run.progress.decided = record;
         match stores::refusal(whole) {
             // A result without rows.
             Some(Value::Unknown(_)) if self.module.is_script => {
